@@ -1,0 +1,62 @@
+//! What a schedule is made of: a straight-line program over three buffers, one for each member of the communicator.
+//!
+//! The same steps are simulated (only peers and lengths matter) and executed (the slices say which data). Offsets and
+//! lengths are bytes of *packed* data — a datatype with gaps counts only what it holds — and multiples of the element
+//! size wherever the data is reduced.
+
+use crate::units::Bytes;
+
+/// A member of the communicator that the collective runs on, by its rank there (not in the world).
+pub type Member = u32;
+
+/// Which buffer of the call a slice lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Buffer {
+    /// What the caller gives. `MPI_IN_PLACE` is the executor's business: it copies first.
+    Send,
+    /// What the caller gets. The only buffer of a broadcast.
+    Recv,
+    /// Scratch space, as large as the largest slice of it.
+    Scratch,
+}
+
+/// A run of packed bytes in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slice {
+    /// Where it lies.
+    pub buffer: Buffer,
+    /// Its first byte.
+    pub offset: Bytes,
+    /// How long it is. Messages of no bytes are sent all the same where the library sends them.
+    pub len: Bytes,
+}
+
+/// One step. Steps run in order; a message goes to the first fitting receive posted for its source, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Blocking send.
+    Send { to: Member, data: Slice },
+    /// Blocking receive.
+    Recv { from: Member, data: Slice },
+    /// Send and receive at once; done when both are.
+    Sendrecv {
+        to: Member,
+        send: Slice,
+        from: Member,
+        recv: Slice,
+    },
+    /// Starts a send; `WaitAll` completes it.
+    Isend { to: Member, data: Slice },
+    /// Starts a receive; `WaitAll` completes it.
+    Irecv { from: Member, data: Slice },
+    /// Completes the first `pending` (in the order they were started) of the sends and receives still pending.
+    Wait { pending: u32 },
+    /// Completes all that is pending.
+    WaitAll,
+    /// Moves data within the member. `from` and `to` are of one length.
+    Copy { from: Slice, to: Slice },
+    /// `into = from ⊕ into`: `from` stands on the left of a non-commutative operation.
+    ReduceLeft { from: Slice, into: Slice },
+    /// `into = into ⊕ from`: `from` stands on the right.
+    ReduceRight { from: Slice, into: Slice },
+}

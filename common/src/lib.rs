@@ -1,0 +1,8 @@
+//! What tracer and replayer share: the trace — its events, their text, its directory — collective schedules, and units.
+//! Nothing here knows an MPI library or a simulation.
+
+pub mod collectives;
+pub mod event;
+pub mod grammar;
+pub mod trace;
+pub mod units;

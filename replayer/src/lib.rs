@@ -1,0 +1,6 @@
+//! Replays what MPI programs asked of a machine on machines that need not exist.
+
+pub mod network;
+pub mod platform;
+pub mod time;
+pub mod topology;

@@ -43,7 +43,7 @@ pub fn replay<P: Program, O: Observer>(
     workload: Workload<P>,
     seats: Vec<Seat>,
     mpi: &Mpi,
-    network: &mut impl Network,
+    network: &mut (impl Network + ?Sized),
     observer: O,
     options: Options,
 ) -> Result<Outcome<O>, ReplayError> {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use titr_common::collectives::{Member, Slice, Step};
-use titr_common::event::{Collective, CollectiveOp, CommId, Rank, SendMode, Tag};
+use titr_common::event::{Collective, CollectiveOp, Rank, SendMode, Tag};
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 use super::communicator::{CommIndex, Members, Part};
@@ -45,7 +45,7 @@ pub(super) struct Run {
     operation: OperationId,
 }
 
-impl<P: Program, O: Observer> Ranks<P, O> {
+impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// `rank` starts a collective.
     pub(super) fn start_collective(&mut self, rank: Rank, collective: &Collective) -> Result<OperationId, Fault> {
         let index = self.communicators.find(rank, collective.comm)?;
@@ -174,8 +174,7 @@ impl<P: Program, O: Observer> Ranks<P, O> {
     fn send_step(&mut self, id: RunId, to: Member, data: Slice) -> Option<OperationId> {
         let run = &self.runs[id.0 as usize];
         let envelope = Envelope { context: run.context, source: run.rank, tag: run.tag };
-        let message =
-            Outbound { to: run.members.rank(to), envelope, bytes: data.len, mode: SendMode::Standard };
+        let message = Outbound { to: run.members.rank(to), envelope, bytes: data.len, mode: SendMode::Standard };
         self.exchange.send(Agent::Run(id), message)
     }
 
@@ -229,7 +228,6 @@ fn work(op: &CollectiveOp) -> Instructions {
 
 /// The collective that a call which makes a communicator is simulated as; see [`super`].
 pub(super) fn agreement(colours: bool) -> (CollectiveOp, Bytes) {
-    let _ = CommId::WORLD;
     if colours {
         (CollectiveOp::Allgather { send: Bytes(8), recv: Bytes(8) }, Bytes(8))
     } else {

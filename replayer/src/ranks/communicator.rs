@@ -88,6 +88,7 @@ struct Call {
 }
 
 /// A member's part in a collective.
+#[derive(Debug)]
 pub(super) struct Part {
     pub(super) me: Member,
     pub(super) root: Member,
@@ -136,10 +137,10 @@ impl Communicators {
             std::mem::swap(&mut first, &mut second);
         }
         if let Some(&stranger) = first.iter().chain(&second).find(|member| member.0 as usize >= self.ranks) {
-            return Err(Fault::NoSuchRank(stranger, self.ranks));
+            return Err(Fault::NoSuchRank { rank: stranger, world: self.ranks });
         }
         let members = Members::new(Name::Made, first.clone(), second.clone())?;
-        let me = members.place(rank).ok_or_else(|| Fault::NotAMember(rank, members.describe()))?;
+        let me = members.place(rank).ok_or_else(|| Fault::NotAMember { rank, on: members.describe() })?;
         let size = members.len();
 
         let groups = (first, second);
@@ -180,7 +181,7 @@ impl Communicators {
     /// `rank` starts its next collective on a communicator.
     pub(super) fn enter(&mut self, index: CommIndex, rank: Rank, op: &CollectiveOp) -> Result<Part, Fault> {
         let Communicator { members, started, open, closed, .. } = &mut self.all[index.0];
-        let outside = |rank| Fault::NotAMember(rank, members.describe());
+        let outside = |rank| Fault::NotAMember { rank, on: members.describe() };
         let me = members.place(rank).ok_or_else(|| outside(rank))?;
         let root = root(op);
         let root_place = root.map_or(Ok(0), |root| members.place(root).ok_or_else(|| outside(root)))?;
@@ -373,7 +374,10 @@ mod tests {
     fn impossible_members_are_refused() {
         let mut all = Communicators::new(2);
         assert!(matches!(all.create(Rank(0), &group(2, &[0, 0], &[])), Err(Fault::NamedTwice(Rank(0)))));
-        assert!(matches!(all.create(Rank(0), &group(2, &[1], &[])), Err(Fault::NotAMember(Rank(0), _))));
-        assert!(matches!(all.create(Rank(0), &group(2, &[0, 2], &[])), Err(Fault::NoSuchRank(Rank(2), 2))));
+        assert!(matches!(all.create(Rank(0), &group(2, &[1], &[])), Err(Fault::NotAMember { rank: Rank(0), .. })));
+        assert!(matches!(
+            all.create(Rank(0), &group(2, &[0, 2], &[])),
+            Err(Fault::NoSuchRank { rank: Rank(2), world: 2 })
+        ));
     }
 }

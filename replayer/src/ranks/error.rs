@@ -50,10 +50,10 @@ impl std::fmt::Display for Place {
 pub enum Fault {
     #[error("communicator {} is not introduced, or freed", .0.0)]
     NoSuchCommunicator(CommId),
-    #[error("there is no rank {} in a world of {1}", .0.0)]
-    NoSuchRank(Rank, usize),
-    #[error("rank {} is no member of {1}", .0.0)]
-    NotAMember(Rank, String),
+    #[error("there is no rank {} in a world of {world}", .rank.0)]
+    NoSuchRank { rank: Rank, world: usize },
+    #[error("rank {} is no member of {on}", .rank.0)]
+    NotAMember { rank: Rank, on: String },
     #[error("rank {} is named twice among the members of a communicator", .0.0)]
     NamedTwice(Rank),
     #[error("request {} is outstanding, its number cannot be given again", .0.0)]

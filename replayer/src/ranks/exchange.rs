@@ -9,12 +9,12 @@
 //!   itself is not simulated; neither does SimGrid.
 
 use slab::Slab;
-use titr_common::event::{Rank, SendMode, Tag};
+use titr_common::event::{Rank, SendMode};
 use titr_common::units::Bytes;
 
 use super::Agent;
 use super::collective::RunId;
-use super::matching::{Context, Envelope, Matching, Selector};
+use super::matching::{Envelope, Matching, Selector};
 use crate::platform::{EagerTransfer, Mpi};
 
 /// A message from the moment it is sent until it is both delivered and received.
@@ -95,7 +95,7 @@ pub(super) struct Exchange {
     operations: Slab<Operation>,
     /// What each rank that waits in a probe selects.
     probing: Vec<Option<Selector>>,
-    /// Messages to be handed to the network, in order.
+    /// Messages that leave now, in order.
     pub(super) outbox: Vec<MessageId>,
     /// Announcements to be taken, in order.
     pub(super) completions: Vec<Completion>,
@@ -275,13 +275,21 @@ impl Exchange {
         }
     }
 
+    /// The messages that leave now.
+    pub(super) fn leaving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
+        self.outbox.iter().map(|&id| (id, &self.messages[id.0 as usize]))
+    }
+
     pub(super) fn message(&self, id: MessageId) -> &Message {
         &self.messages[id.0 as usize]
     }
 
     /// What is waited for.
     pub(super) fn awaited(&self) -> impl Iterator<Item = &Operation> {
-        self.operations.iter().filter(|(_, operation)| operation.state == State::Awaited).map(|(_, operation)| operation)
+        self.operations
+            .iter()
+            .filter(|(_, operation)| operation.state == State::Awaited)
+            .map(|(_, operation)| operation)
     }
 
     /// Messages that no receive has taken.
@@ -302,7 +310,9 @@ pub(super) struct Outbound {
 #[cfg(test)]
 mod tests {
     use titr_common::collectives::{Library, Selection};
+    use titr_common::event::Tag;
 
+    use super::super::matching::Context;
     use super::*;
     use crate::platform::Overhead;
 

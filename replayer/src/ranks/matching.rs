@@ -157,12 +157,7 @@ impl Matching {
     }
 
     /// A receive of `receiver`: the unexpected message it takes, or `None`, and it waits.
-    pub(super) fn post(
-        &mut self,
-        receiver: Rank,
-        selector: Selector,
-        operation: OperationId,
-    ) -> Option<MessageId> {
+    pub(super) fn post(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> Option<MessageId> {
         self.age += 1;
         let key = Key::of(receiver, selector);
         let entry = Entry { age: self.age, item: Item::Receive(operation) };

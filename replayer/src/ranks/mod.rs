@@ -36,7 +36,7 @@ pub use stuck::{Deadlock, Stuck};
 
 use slab::Slab;
 use titr_common::event::Rank;
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::Seconds;
 
 use crate::network::{Network, Transfer, TransferId};
 use crate::observe::Observer;
@@ -132,7 +132,7 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
     ///
     /// # Errors
     /// Where the trace cannot be read or makes no sense.
-    pub fn run(&mut self, network: &mut impl Network) -> Result<(), ReplayError> {
+    pub fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
         while let Some(agent) = self.agenda.next() {
             match agent {
                 Agent::Rank(rank) => self.run_rank(rank)?,
@@ -140,13 +140,13 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
             }
             self.announce();
         }
-        for id in self.exchange.outbox.drain(..) {
-            let message = self.exchange.message(id);
+        for (id, message) in self.exchange.leaving() {
             let (from, to, bytes) = (message.envelope.source, message.to, message.bytes);
             self.observer.injected(self.now, from, to, bytes);
             let host = |rank: Rank| self.places[rank.0 as usize].host;
             network.inject(self.now, Transfer { id: TransferId(id.0), from: host(from), to: host(to), bytes });
         }
+        self.exchange.outbox.clear();
         Ok(())
     }
 

@@ -1,8 +1,6 @@
 //! One rank's program: its events, one after another.
 
-use titr_common::event::{
-    CommCall, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode, Tag,
-};
+use titr_common::event::{CommCall, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode, Tag};
 use titr_common::units::Seconds;
 
 use super::collective::agreement;
@@ -271,12 +269,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     }
 
     /// Posts a receive, of what is recorded that it got where `message` leaves that open.
-    fn receive(
-        &mut self,
-        rank: Rank,
-        message: &Incoming,
-        recorded: Option<(Rank, Tag)>,
-    ) -> Result<OperationId, Fault> {
+    fn receive(&mut self, rank: Rank, message: &Incoming, recorded: Option<(Rank, Tag)>) -> Result<OperationId, Fault> {
         let mut selector = self.selector(rank, message)?;
         if let Some((source, tag)) = recorded {
             self.known(source)?;
@@ -311,7 +304,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
 
     fn known(&self, peer: Rank) -> Result<(), Fault> {
         let ranks = self.processes.len();
-        if (peer.0 as usize) < ranks { Ok(()) } else { Err(Fault::NoSuchRank(peer, ranks)) }
+        if (peer.0 as usize) < ranks { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world: ranks }) }
     }
 
     /// Starts the first of some persistent requests.
@@ -351,10 +344,11 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 self.claim(Agent::Rank(rank), activity);
                 return Ok(());
             }
-            Requests::These(ids) => {
-                let complete = |id| table.complete(id).map(|activity| activity);
-                ids.into_iter().map(complete).filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?
-            }
+            Requests::These(ids) => ids
+                .into_iter()
+                .map(|id| table.complete(id))
+                .filter_map(Result::transpose)
+                .collect::<Result<Vec<_>, _>>()?,
             Requests::Outstanding(_) => table.complete_all(),
         };
         for operation in operations {

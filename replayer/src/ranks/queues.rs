@@ -181,9 +181,9 @@ mod tests {
                 }
                 prop_assert_eq!(queues.len(), separate.values().map(VecDeque::len).sum::<usize>());
                 for key in 0..3 {
-                    let items: Vec<u16> = queues.iter().filter(|item| item.0 == key).map(|item| *item.1).collect();
+                    let items: VecDeque<u16> = queues.iter().filter(|item| item.0 == key).map(|item| *item.1).collect();
                     prop_assert_eq!(&items, &separate.get(&key).cloned().unwrap_or_default());
-                    prop_assert_eq!(queues.front(&key).copied(), items.first().copied());
+                    prop_assert_eq!(queues.front(&key).copied(), items.front().copied());
                 }
             }
             prop_assert_eq!(queues.drain().count(), separate.values().map(VecDeque::len).sum::<usize>());

@@ -145,7 +145,18 @@ mod tests {
 
     #[test]
     fn each_receive_is_told_its_own_match() {
-        let events = vec![irecv(0), irecv(1), compute(), matched(1, 5), wait(1), irecv(1), matched(0, 6), wait(0), matched(1, 7), wait(1)];
+        let events = vec![
+            irecv(0),
+            irecv(1),
+            compute(),
+            matched(1, 5),
+            wait(1),
+            irecv(1),
+            matched(0, 6),
+            wait(0),
+            matched(1, 7),
+            wait(1),
+        ];
         let (told, given) = sources(events);
         assert_eq!(told, [Some(6), Some(5), Some(7)]);
         assert_eq!(given, [irecv(0), irecv(1), compute(), wait(1), irecv(1), wait(0), wait(1)]);

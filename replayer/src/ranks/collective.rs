@@ -68,7 +68,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         }
         let steps = self.mpi.collectives.schedule(me, members.len() as u32, root, op, element);
         let id = RunId(self.runs.vacant_key() as u32);
-        let operation = self.exchange.open(Agent::Rank(rank), What::Collective(id));
+        let operation = self.exchange.open(Agent::Rank(rank), What::Collective);
         self.runs.insert(Run {
             rank,
             word: op.word(),

@@ -13,7 +13,6 @@ use titr_common::event::{Rank, SendMode};
 use titr_common::units::Bytes;
 
 use super::Agent;
-use super::collective::RunId;
 use super::matching::{Envelope, Matching, Selector};
 use crate::platform::{EagerTransfer, Mpi};
 
@@ -58,7 +57,7 @@ pub(super) enum What {
     Send(MessageId),
     Receive(Rank, Selector),
     /// A collective in progress: its owner waits for all of it.
-    Collective(RunId),
+    Collective,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,7 +253,7 @@ impl Exchange {
                 }
                 _ => false,
             },
-            What::Collective(_) => false,
+            What::Collective => false,
         };
         if cancelled {
             self.complete(operation);

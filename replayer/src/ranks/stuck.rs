@@ -95,7 +95,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 let (what, peer) = self.selected("a receive", selector);
                 Some((format!("{within}{what}"), peer))
             }
-            What::Collective(_) => None,
+            What::Collective => None,
         }
     }
 

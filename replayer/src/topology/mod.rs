@@ -1,6 +1,8 @@
 //! How hosts are cabled: links, and the route between two hosts. Shared by all network models.
 
 mod cable;
+mod fat_tree;
+mod grid;
 mod loopback;
 mod star;
 
@@ -9,6 +11,8 @@ use std::fmt::Debug;
 use titr_common::units::Seconds;
 
 pub use cable::{Cable, Duplex};
+pub use fat_tree::{FatTree, Stage};
+pub use grid::Grid;
 pub use loopback::WithLoopback;
 pub use star::{Backbone, Star};
 

@@ -128,7 +128,7 @@ fn a_wildcard_that_the_trace_leaves_open_takes_the_oldest_and_is_told() {
 #[test]
 fn software_costs_delay_the_message_and_the_receiver() {
     let cost = |fixed: f64| {
-        Overhead(vec![OverheadStep { from: Bytes(0), seconds: Seconds(fixed), seconds_per_byte: Seconds(1e-9) }])
+        Overhead::new(vec![OverheadStep { above: Bytes(0), seconds: Seconds(fixed), seconds_per_byte: Seconds(1e-9) }])
     };
     let mpi = Mpi { send_overhead: cost(1e-6), isend_overhead: cost(2e-6), recv_overhead: cost(4e-6), ..mpi() };
     // 2 µs to send, 3 to travel, 5 to receive.

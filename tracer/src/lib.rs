@@ -1,1 +1,3 @@
-//! To be written.
+//! `libtitrace.so`: preloaded into an MPI program, it records what the program asks of a machine.
+
+pub mod config;

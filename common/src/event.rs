@@ -98,12 +98,12 @@ pub enum Ask {
 /// A request by what it moves: how SimGrid's `wait` and `test` name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// The sender.
-    pub from: Rank,
+    /// The sender; `None` for a wildcard receive whose match the trace does not know.
+    pub from: Option<Rank>,
     /// The receiver.
     pub to: Rank,
-    /// The tag.
-    pub tag: Tag,
+    /// The tag, likewise.
+    pub tag: Option<Tag>,
 }
 
 /// The requests that a wait or a test completed.

@@ -105,8 +105,14 @@ impl Source {
         let files: Vec<PathBuf> = (0..manifest.ranks)
             .map(|rank| directory::stream(path, Rank(rank)))
             .collect();
-        for file in &files {
-            fs::metadata(file).map_err(TraceError::io(file))?;
+        for (rank, file) in files.iter().enumerate() {
+            if !file.exists() {
+                let what = format!("the stream of rank {rank} is missing: copy it here from where the rank ran");
+                return Err(TraceError::Directory {
+                    path: file.clone(),
+                    what,
+                });
+            }
         }
         for entry in fs::read_dir(path).map_err(TraceError::io(path))? {
             let name = entry.map_err(TraceError::io(path))?.path();

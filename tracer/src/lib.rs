@@ -1,3 +1,5 @@
 //! `libtitrace.so`: preloaded into an MPI program, it records what the program asks of a machine.
 
 pub mod config;
+mod notice;
+pub mod sink;

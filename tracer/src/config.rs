@@ -145,13 +145,7 @@ impl Config {
     fn set(&mut self, variable: &str, value: &OsStr) -> Result<(), ConfigError> {
         let text = value.to_string_lossy();
         let text = text.trim();
-        let or = |accepted| {
-            move || ConfigError::Value {
-                variable: variable.into(),
-                value: text.into(),
-                accepted,
-            }
-        };
+        let or = |accepted| move || ConfigError::Value { variable: variable.into(), value: text.into(), accepted };
         match variable {
             "TITRACE_DIR" if text.is_empty() => return Err(or("a path")()),
             "TITRACE_DIR" => self.directory = PathBuf::from(value),
@@ -162,15 +156,10 @@ impl Config {
             "TITRACE_LEVEL" => self.level = level(text).ok_or_else(or(LEVELS))?,
             "TITRACE_VERBOSE" => self.verbose = switch(text).ok_or_else(or(SWITCH))?,
             _ if LATER.contains(&variable) => {
-                return Err(ConfigError::Later {
-                    variable: variable.into(),
-                });
+                return Err(ConfigError::Later { variable: variable.into() });
             }
             _ => {
-                return Err(ConfigError::Unknown {
-                    variable: variable.into(),
-                    nearest: nearest(variable),
-                });
+                return Err(ConfigError::Unknown { variable: variable.into(), nearest: nearest(variable) });
             }
         }
         Ok(())
@@ -188,10 +177,7 @@ impl Config {
             ("TITRACE_LEVEL", self.level.to_string()),
             ("TITRACE_VERBOSE", u8::from(self.verbose).to_string()),
         ];
-        values
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
+        values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 
@@ -220,32 +206,18 @@ fn mode(text: &str) -> Option<Mode> {
 
 fn counter(text: &str) -> Option<CounterChoice> {
     use CounterChoice::{Auto, Cpu, Papi, Perf};
-    [Auto, Papi, Perf, Cpu]
-        .into_iter()
-        .find(|choice| choice.to_string() == text)
+    [Auto, Papi, Perf, Cpu].into_iter().find(|choice| choice.to_string() == text)
 }
 
 fn rate(text: &str) -> Option<f64> {
-    let units = [
-        ("Tinstr/s", 1e12),
-        ("Ginstr/s", 1e9),
-        ("Minstr/s", 1e6),
-        ("kinstr/s", 1e3),
-        ("instr/s", 1.0),
-    ];
+    let units = [("Tinstr/s", 1e12), ("Ginstr/s", 1e9), ("Minstr/s", 1e6), ("kinstr/s", 1e3), ("instr/s", 1.0)];
     let (number, unit) = with_unit(text, &units, 1.0);
     let rate = number.parse::<f64>().ok()? * unit;
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
 fn size(text: &str) -> Option<usize> {
-    let units = [
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("kB", 1000),
-        ("MB", 1_000_000),
-        ("B", 1),
-    ];
+    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("kB", 1000), ("MB", 1_000_000), ("B", 1)];
     let (number, unit) = with_unit(text, &units, 1);
     let size = number.parse::<usize>().ok()?.checked_mul(unit)?;
     BUFFER.contains(&size).then_some(size)
@@ -265,9 +237,7 @@ fn switch(text: &str) -> Option<bool> {
 
 /// Splits a quantity into its number and what its unit stands for.
 fn with_unit<'a, T: Copy>(text: &'a str, units: &[(&str, T)], none: T) -> (&'a str, T) {
-    let unit = units
-        .iter()
-        .find_map(|&(name, worth)| Some((text.strip_suffix(name)?.trim_end(), worth)));
+    let unit = units.iter().find_map(|&(name, worth)| Some((text.strip_suffix(name)?.trim_end(), worth)));
     unit.unwrap_or((text, none))
 }
 
@@ -333,20 +303,10 @@ mod tests {
 
     #[test]
     fn quantities_are_written_as_people_write_them() {
-        for (text, value) in [
-            ("1e9", 1e9),
-            ("800 Minstr/s", 8e8),
-            ("3Ginstr/s", 3e9),
-            ("12 instr/s", 12.0),
-        ] {
+        for (text, value) in [("1e9", 1e9), ("800 Minstr/s", 8e8), ("3Ginstr/s", 3e9), ("12 instr/s", 12.0)] {
             assert_eq!(rate(text), Some(value), "{text}");
         }
-        for (text, value) in [
-            ("65536", 65536),
-            ("256KiB", 256 << 10),
-            ("10 kB", 10_000),
-            ("64 MiB", 64 << 20),
-        ] {
+        for (text, value) in [("65536", 65536), ("256KiB", 256 << 10), ("10 kB", 10_000), ("64 MiB", 64 << 20)] {
             assert_eq!(size(text), Some(value), "{text}");
         }
     }
@@ -370,20 +330,14 @@ mod tests {
             ("TITRACE_VERBOSE", "yes"),
         ] {
             let message = read(&[(variable, value)]).unwrap_err().to_string();
-            assert!(
-                message.starts_with(&format!("{variable}={value}: expected ")),
-                "{message}"
-            );
+            assert!(message.starts_with(&format!("{variable}={value}: expected ")), "{message}");
         }
     }
 
     #[test]
     fn a_variable_of_a_later_version_is_refused() {
         let message = read(&[("TITRACE_GATHER", "1")]).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "TITRACE_GATHER is not supported by this version of titr: unset it"
-        );
+        assert_eq!(message, "TITRACE_GATHER is not supported by this version of titr: unset it");
     }
 
     #[test]
@@ -394,22 +348,14 @@ mod tests {
             ("TITRACE_VERBOSITY", "TITRACE_VERBOSE"),
             ("TITRACE_", "TITRACE_DIR"),
         ] {
-            let expected = ConfigError::Unknown {
-                variable: wrong.into(),
-                nearest: right,
-            };
+            let expected = ConfigError::Unknown { variable: wrong.into(), nearest: right };
             assert_eq!(read(&[(wrong, "1")]), Err(expected));
         }
     }
 
     #[test]
     fn the_effective_configuration_reads_back_as_itself() {
-        let config = Config {
-            rate: 2.5e9,
-            level: 7,
-            counter: CounterChoice::Cpu,
-            ..Config::default()
-        };
+        let config = Config { rate: 2.5e9, level: 7, counter: CounterChoice::Cpu, ..Config::default() };
         let listed = config.effective();
         assert_eq!(listed.len(), VARIABLES.len());
         let again = Config::from_variables(listed.into_iter().map(|(name, value)| (name.into(), value.into())));

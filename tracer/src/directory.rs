@@ -77,11 +77,7 @@ pub fn claim(config: &Config, rank: Rank, mut agree: impl FnMut(i64) -> i64) -> 
             if first && joined.is_err() {
                 abandon(&path);
             } else if first && index > 1 {
-                tell(format_args!(
-                    "{} exists: writing to {}",
-                    wanted.display(),
-                    path.display()
-                ));
+                tell(format_args!("{} exists: writing to {}", wanted.display(), path.display()));
             }
             return joined.map(|_| path);
         }
@@ -98,10 +94,7 @@ fn settle(
     let own = step();
     let worst = agree(*own.as_ref().unwrap_or(&Step::Failed) as i64);
     match own {
-        Err(error) => Err(DirectoryError::Io {
-            path: path.to_owned(),
-            error,
-        }),
+        Err(error) => Err(DirectoryError::Io { path: path.to_owned(), error }),
         Ok(_) if worst == Step::Failed as i64 => Err(DirectoryError::Elsewhere),
         Ok(_) if worst == Step::Raced as i64 => Ok(Step::Raced),
         Ok(_) => Ok(Step::Done),
@@ -131,9 +124,7 @@ fn first_free(wanted: &Path, from: i64) -> Result<i64, DirectoryError> {
             Err(error) => return Err(DirectoryError::Io { path, error }),
         }
     }
-    Err(DirectoryError::Taken {
-        path: wanted.to_owned(),
-    })
+    Err(DirectoryError::Taken { path: wanted.to_owned() })
 }
 
 /// Whether nothing is there, or an empty directory.
@@ -191,10 +182,7 @@ mod tests {
             .map(|(rank, directory)| {
                 let (barrier, said) = (barrier.clone(), said.clone());
                 thread::spawn(move || {
-                    let config = Config {
-                        directory,
-                        ..Config::default()
-                    };
+                    let config = Config { directory, ..Config::default() };
                     claim(&config, Rank(rank as u32), |value| {
                         said.lock().unwrap()[rank] = value;
                         barrier.wait();
@@ -240,10 +228,7 @@ mod tests {
         fs::write(parent.path().join("traces-2"), "a file").unwrap();
         std::os::unix::fs::symlink("nowhere", parent.path().join("traces-3")).unwrap();
         let expected = parent.path().join("traces-4");
-        assert_eq!(
-            paths(claim_as(vec![parent.path().join("traces/"); 3])),
-            vec![expected; 3]
-        );
+        assert_eq!(paths(claim_as(vec![parent.path().join("traces/"); 3])), vec![expected; 3]);
         assert_eq!(fs::read(wanted.join("manifest.json")).unwrap(), b"{}");
     }
 
@@ -251,11 +236,7 @@ mod tests {
     fn ranks_on_different_disks_get_the_same_name() {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::create_dir_all(there.path().join("traces/old")).unwrap();
-        let wanted = vec![
-            here.path().join("traces"),
-            there.path().join("traces"),
-            there.path().join("traces"),
-        ];
+        let wanted = vec![here.path().join("traces"), there.path().join("traces"), there.path().join("traces")];
         let claimed = paths(claim_as(wanted));
         let (ours, theirs) = (here.path().join("traces-2"), there.path().join("traces-2"));
         assert!(ours.is_dir() && theirs.is_dir() && !here.path().join("traces").exists());
@@ -283,10 +264,7 @@ mod tests {
         // Not even root creates directories there.
         let claims = claim_as(vec!["/proc/traces".into(); 2]);
         let errors: Vec<String> = claims.into_iter().map(|claim| claim.unwrap_err().to_string()).collect();
-        assert!(
-            errors[0].starts_with("cannot write the trace to /proc/traces: "),
-            "{errors:?}"
-        );
+        assert!(errors[0].starts_with("cannot write the trace to /proc/traces: "), "{errors:?}");
         assert_eq!(errors[1], "another rank cannot write its trace, so none does");
     }
 

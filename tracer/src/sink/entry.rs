@@ -30,18 +30,13 @@ pub fn begin(rank: Rank, counter: Counter) -> RankEntry {
 
 /// The name of this host; empty where the system does not tell.
 fn host() -> String {
-    fs::read_to_string("/proc/sys/kernel/hostname")
-        .unwrap_or_default()
-        .trim()
-        .to_owned()
+    fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
 /// The model of its processor, likewise.
 fn cpu() -> String {
     let all = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = all
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let model = all.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     model.map_or_else(String::new, |(_, name)| name.trim().to_owned())
 }
 
@@ -51,17 +46,9 @@ mod tests {
 
     #[test]
     fn an_entry_starts_running_where_this_process_is() {
-        let counter = Counter {
-            kind: "cpu".into(),
-            unit: "instruction".into(),
-            rate: Some(1e9),
-            resolution: 1.0,
-        };
+        let counter = Counter { kind: "cpu".into(), unit: "instruction".into(), rate: Some(1e9), resolution: 1.0 };
         let entry = begin(Rank(3), counter);
-        assert_eq!(
-            (entry.rank, entry.pid, entry.ended),
-            (3, std::process::id(), Ended::Running)
-        );
+        assert_eq!((entry.rank, entry.pid, entry.ended), (3, std::process::id(), Ended::Running));
         assert!(!entry.host.is_empty());
     }
 }

@@ -58,9 +58,7 @@ pub(super) fn start(
 ) -> io::Result<JoinHandle<()>> {
     // A thread of its own that is joined, and not a first message of the one below: see `Sink::empty_buffer`.
     let creation = spawn(move || Flush::create(files))?;
-    let mut flush = creation
-        .join()
-        .map_err(|_| io::Error::other("the thread that creates the files failed"))??;
+    let mut flush = creation.join().map_err(|_| io::Error::other("the thread that creates the files failed"))??;
     spawn(move || {
         for work in full {
             match work {
@@ -79,13 +77,7 @@ pub(super) fn start(
 
 impl Flush {
     fn create(files: Files) -> io::Result<Self> {
-        let Files {
-            directory,
-            level,
-            manifest,
-            entry,
-            ranks,
-        } = files;
+        let Files { directory, level, manifest, entry, ranks } = files;
         let rank = Rank(entry.rank);
         let stream = StreamWriter::create(&directory, rank, level)?;
         if let Some(manifest) = manifest {
@@ -93,16 +85,7 @@ impl Flush {
         }
         entry.write(&directory)?;
         let path = directory::stream(&directory, rank);
-        Ok(Self {
-            directory,
-            ranks,
-            stream: Some(stream),
-            path,
-            events: 0,
-            text: 0,
-            lost_events: 0,
-            error: None,
-        })
+        Ok(Self { directory, ranks, stream: Some(stream), path, events: 0, text: 0, lost_events: 0, error: None })
     }
 
     fn write(&mut self, text: &[u8], events: u64) {
@@ -125,10 +108,7 @@ impl Flush {
         self.stream = None;
         if self.error.is_none() {
             let reason = format!("cannot write {}: {error}", path.display());
-            tell(format_args!(
-                "{reason}; the trace ends after {} events, the program goes on",
-                self.events
-            ));
+            tell(format_args!("{reason}; the trace ends after {} events, the program goes on", self.events));
             self.error = Some(reason);
         }
     }
@@ -146,10 +126,7 @@ impl Flush {
         let failed_before = entry.error.is_some();
         match entry.end(&self.directory, self.ranks) {
             Err(error) if !failed_before => {
-                tell(format_args!(
-                    "rank {}: cannot complete the manifest: {error}",
-                    entry.rank
-                ));
+                tell(format_args!("rank {}: cannot complete the manifest: {error}", entry.rank));
             }
             _ => {}
         }
@@ -165,10 +142,7 @@ fn spawn<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> io::Re
         libc::sigfillset(&mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before) == 0
     };
-    let thread = thread::Builder::new()
-        .name("titrace".into())
-        .stack_size(STACK)
-        .spawn(body);
+    let thread = thread::Builder::new().name("titrace".into()).stack_size(STACK).spawn(body);
     if blocked {
         // SAFETY: `before` was filled in by the call that blocked them.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };

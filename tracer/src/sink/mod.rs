@@ -76,13 +76,8 @@ impl Sink {
         for _ in 1..BUFFERS {
             let _ = written.try_send(Vec::with_capacity(config.buffer));
         }
-        let files = Files {
-            directory: directory.to_owned(),
-            level: config.level,
-            manifest,
-            entry: entry.clone(),
-            ranks,
-        };
+        let files =
+            Files { directory: directory.to_owned(), level: config.level, manifest, entry: entry.clone(), ranks };
         let thread = flush::start(files, config.buffer, to_write, written)?;
         Ok(Self {
             rank: Rank(entry.rank),
@@ -133,13 +128,7 @@ impl Sink {
             return std::mem::forget(self);
         }
         self.flush();
-        let Self {
-            mut entry,
-            full,
-            thread,
-            stalls,
-            ..
-        } = self;
+        let Self { mut entry, full, thread, stalls, .. } = self;
         complete(&mut entry);
         entry.ended = ended;
         entry.stalls = stalls;

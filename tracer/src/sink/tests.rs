@@ -17,10 +17,7 @@ use super::*;
 const SMALL: usize = 4 << 10;
 
 fn config(buffer: usize) -> Config {
-    Config {
-        buffer,
-        ..Config::default()
-    }
+    Config { buffer, ..Config::default() }
 }
 
 fn manifest(ranks: u32) -> Manifest {
@@ -36,12 +33,7 @@ fn manifest(ranks: u32) -> Manifest {
 }
 
 fn open(directory: &Path, rank: u32, ranks: u32, buffer: usize) -> Sink {
-    let counter = Counter {
-        kind: "cpu".into(),
-        unit: "instruction".into(),
-        rate: Some(1e9),
-        resolution: 1.0,
-    };
+    let counter = Counter { kind: "cpu".into(), unit: "instruction".into(), rate: Some(1e9), resolution: 1.0 };
     let run = (rank == 0).then(|| manifest(ranks));
     Sink::open(&config(buffer), directory, run, begin(Rank(rank), counter), ranks).unwrap()
 }
@@ -51,12 +43,7 @@ fn event(number: u64) -> Event {
     if number.is_multiple_of(2) {
         Event::Compute(Instructions(number as f64))
     } else {
-        let to = Outgoing {
-            comm: CommId::WORLD,
-            to: Rank(0),
-            tag: Tag(7),
-            bytes: Bytes(number),
-        };
+        let to = Outgoing { comm: CommId::WORLD, to: Rank(0), tag: Tag(7), bytes: Bytes(number) };
         Event::Send(SendMode::Standard, to)
     }
 }
@@ -95,13 +82,8 @@ fn what_is_recorded_is_what_is_read() {
     assert_eq!(events, expected(10_000));
     let manifest = Manifest::read(directory.path()).unwrap();
     let entry = &manifest.per_rank[0];
-    let disk = std::fs::metadata(titr_common::trace::directory::stream(directory.path(), Rank(0)))
-        .unwrap()
-        .len();
-    assert_eq!(
-        (entry.events, entry.lost_events, entry.ended),
-        (10_000, 0, Ended::Finalize)
-    );
+    let disk = std::fs::metadata(titr_common::trace::directory::stream(directory.path(), Rank(0))).unwrap().len();
+    assert_eq!((entry.events, entry.lost_events, entry.ended), (10_000, 0, Ended::Finalize));
     assert_eq!((entry.disk, entry.untraced["MPI_Put"]), (Bytes(disk), 3));
     assert!(entry.text > entry.disk);
 }
@@ -120,18 +102,11 @@ fn whoever_ends_last_completes_the_manifest() {
     let running = Manifest::read(directory.path()).unwrap();
     assert!(running.per_rank.iter().all(|entry| entry.ended == Ended::Running));
     // Two at once, then one after the other.
-    let together: Vec<_> = sinks
-        .drain(2..)
-        .map(|sink| thread::spawn(|| sink.finish(Ended::Finalize, |_| {})))
-        .collect();
+    let together: Vec<_> =
+        sinks.drain(2..).map(|sink| thread::spawn(|| sink.finish(Ended::Finalize, |_| {}))).collect();
     together.into_iter().for_each(|ending| ending.join().unwrap());
-    sinks
-        .into_iter()
-        .rev()
-        .for_each(|sink| sink.finish(Ended::Finalize, |_| {}));
-    let names = std::fs::read_dir(directory.path())
-        .unwrap()
-        .map(|file| file.unwrap().file_name());
+    sinks.into_iter().rev().for_each(|sink| sink.finish(Ended::Finalize, |_| {}));
+    let names = std::fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name());
     assert_eq!(names.count(), 5, "four streams and the manifest");
     let ended = Manifest::read(directory.path()).unwrap();
     assert!(ended.per_rank.iter().all(|entry| entry.ended == Ended::Finalize));
@@ -189,17 +164,9 @@ fn a_stream_that_is_there_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let path = titr_common::trace::directory::stream(directory.path(), Rank(0));
     std::fs::write(&path, "precious").unwrap();
-    let counter = Counter {
-        kind: "cpu".into(),
-        unit: "instruction".into(),
-        rate: Some(1e9),
-        resolution: 1.0,
-    };
+    let counter = Counter { kind: "cpu".into(), unit: "instruction".into(), rate: Some(1e9), resolution: 1.0 };
     let refused = Sink::open(&config(SMALL), directory.path(), None, begin(Rank(0), counter), 1);
-    assert_eq!(
-        refused.err().map(|error| error.kind()),
-        Some(io::ErrorKind::AlreadyExists)
-    );
+    assert_eq!(refused.err().map(|error| error.kind()), Some(io::ErrorKind::AlreadyExists));
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
 }
 
@@ -218,10 +185,7 @@ fn child_directory() -> Option<PathBuf> {
 fn a_full_disk_costs_the_trace_its_tail_and_the_program_nothing() {
     if let Some(directory) = child_directory() {
         let mut sink = open(&directory, 0, 1, SMALL);
-        let limit = libc::rlimit {
-            rlim_cur: 16 << 10,
-            rlim_max: libc::RLIM_INFINITY,
-        };
+        let limit = libc::rlimit { rlim_cur: 16 << 10, rlim_max: libc::RLIM_INFINITY };
         // SAFETY: the limit is a live local.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);
         record(&mut sink, 0..100_000);
@@ -229,10 +193,7 @@ fn a_full_disk_costs_the_trace_its_tail_and_the_program_nothing() {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
-    let child = in_a_child(
-        "a_full_disk_costs_the_trace_its_tail_and_the_program_nothing",
-        directory.path(),
-    );
+    let child = in_a_child("a_full_disk_costs_the_trace_its_tail_and_the_program_nothing", directory.path());
     assert!(child.status.success(), "{:?}", child.status);
     let said = String::from_utf8(child.stderr).unwrap();
     let ours: Vec<&str> = said.lines().filter(|line| line.starts_with("titrace: ")).collect();
@@ -244,12 +205,7 @@ fn a_full_disk_costs_the_trace_its_tail_and_the_program_nothing() {
     assert_eq!(events, expected(entry.events));
     assert!(entry.events > 0);
     assert_eq!(entry.events + entry.lost_events, 100_000);
-    assert!(
-        entry
-            .error
-            .as_ref()
-            .is_some_and(|error| error.contains("File too large"))
-    );
+    assert!(entry.error.as_ref().is_some_and(|error| error.contains("File too large")));
     assert!(entry.disk.0 <= 16 << 10);
 }
 
@@ -267,16 +223,9 @@ fn a_killed_program_leaves_what_was_flushed() {
     let (events, torn) = read(directory.path(), 0);
     assert!(torn.is_some());
     // All but the buffers that were under way; an event takes at least 12 bytes.
-    assert!(
-        events.len() >= 100_000 - BUFFERS * SMALL / 12,
-        "{} events",
-        events.len()
-    );
+    assert!(events.len() >= 100_000 - BUFFERS * SMALL / 12, "{} events", events.len());
     assert_eq!(events, expected(events.len() as u64));
-    assert_eq!(
-        Manifest::read(directory.path()).unwrap().per_rank[0].ended,
-        Ended::Running
-    );
+    assert_eq!(Manifest::read(directory.path()).unwrap().per_rank[0].ended, Ended::Running);
 }
 
 /// The sink that the two functions below share, as an `atexit` handler has no argument.
@@ -312,12 +261,7 @@ fn a_sink_can_be_used_and_finished_at_exit() {
     }
     let directory = tempfile::tempdir().unwrap();
     let child = in_a_child("a_sink_can_be_used_and_finished_at_exit", directory.path());
-    assert_eq!(
-        child.status.code(),
-        Some(42),
-        "{}",
-        String::from_utf8_lossy(&child.stderr)
-    );
+    assert_eq!(child.status.code(), Some(42), "{}", String::from_utf8_lossy(&child.stderr));
     let (events, torn) = read(directory.path(), 0);
     assert!(torn.is_none(), "{torn:?}");
     assert_eq!(events, expected(50_000));
@@ -380,9 +324,7 @@ fn the_flush_thread_takes_no_signals() {
     let blocked = blocked_in_flush_threads();
     assert!(!blocked.is_empty());
     // SIGKILL and SIGSTOP cannot be blocked, 32 and 33 are glibc's own.
-    let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33]
-        .iter()
-        .fold(0, |set, signal| set | 1_u64 << (signal - 1));
+    let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].iter().fold(0, |set, signal| set | 1_u64 << (signal - 1));
     assert!(blocked.iter().all(|mask| mask | cannot == u64::MAX), "{blocked:x?}");
     sink.finish(Ended::Finalize, |_| {});
 }

@@ -156,7 +156,11 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 let received = self.receive_step(id, from);
                 self.runs[id.0 as usize].started.push_back(Some(received));
             }
-            Step::Wait { pending } => self.claim_started(id, pending as usize),
+            Step::Wait { nth } => {
+                if let Some(operation) = self.runs[id.0 as usize].started.remove(nth as usize) {
+                    self.claim(Agent::Run(id), operation);
+                }
+            }
             Step::WaitAll => self.claim_started(id, usize::MAX),
             Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
         }

@@ -376,13 +376,13 @@ impl<'de> Deserialize<'de> for Overhead {
 
 impl<'de> Deserialize<'de> for Collectives {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        CollectiveLibrary::deserialize(deserializer).map(|library| Self(Selection { library: library.into() }))
+        CollectiveLibrary::deserialize(deserializer).map(|library| Self(Library::from(library).into()))
     }
 }
 
 impl Default for Collectives {
     fn default() -> Self {
-        Self(Selection { library: Library::Mpich })
+        Self(Library::Mpich.into())
     }
 }
 

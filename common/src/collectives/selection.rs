@@ -41,10 +41,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 impl From<Library> for Selection {
     fn from(library: Library) -> Self {
-        Self {
-            library,
-            forced: BTreeMap::new(),
-        }
+        Self { library, forced: BTreeMap::new() }
     }
 }
 
@@ -83,9 +80,7 @@ impl Selection {
             .ok_or_else(|| UnknownAlgorithm::Algorithm(collective, name.trim().to_owned()))?;
         let mut choice = Choice::forced(algorithm);
         if let Some(segment) = segment {
-            let bytes = segment
-                .parse()
-                .map_err(|_| UnknownAlgorithm::Segment(segment.to_owned()))?;
+            let bytes = segment.parse().map_err(|_| UnknownAlgorithm::Segment(segment.to_owned()))?;
             choice.segment = Bytes(bytes);
         }
         self.forced.insert(collective, choice);
@@ -111,14 +106,7 @@ impl Selection {
     /// operation that commutes.
     #[must_use]
     pub fn schedule(&self, me: Member, size: u32, root: Member, op: &CollectiveOp, element: Bytes) -> Vec<Step> {
-        self.steps(&Call {
-            me,
-            size,
-            root,
-            op,
-            element,
-            is_commutative: true,
-        })
+        self.steps(&Call { me, size, root, op, element, is_commutative: true })
     }
 
     /// The steps of a call; none where `me` or `root` is no member.

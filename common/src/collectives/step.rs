@@ -24,11 +24,7 @@ impl Buffer {
     /// `len` bytes of it from `offset` on.
     #[must_use]
     pub const fn at(self, offset: u64, len: u64) -> Slice {
-        Slice {
-            buffer: self,
-            offset: Bytes(offset),
-            len: Bytes(len),
-        }
+        Slice { buffer: self, offset: Bytes(offset), len: Bytes(len) }
     }
 
     /// Its first `len` bytes.

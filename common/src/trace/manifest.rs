@@ -181,7 +181,10 @@ impl RankEntry {
         let mut ended = OpenOptions::new().create(true).append(true).open(directory::ended(directory))?;
         // One byte a rank: the file's length counts them without anybody reading a directory of thousands.
         ended.write_all(b".")?;
-        if ended.metadata()?.len() == u64::from(ranks) { fold(directory, ranks) } else { Ok(()) }
+        let all = ended.metadata()?.len() == u64::from(ranks);
+        // Two that end at once both see the full count; the one that removes the file is the last.
+        let last = all && fs::remove_file(directory::ended(directory)).is_ok();
+        if last { fold(directory, ranks) } else { Ok(()) }
     }
 }
 
@@ -192,7 +195,7 @@ fn fold(directory: &Path, ranks: u32) -> io::Result<()> {
     for rank in 0..ranks {
         fs::remove_file(directory::entry(directory, Rank(rank)))?;
     }
-    fs::remove_file(directory::ended(directory))
+    Ok(())
 }
 
 /// Writes `value` under a temporary name and renames it, so that nobody reads half of it.

@@ -3,4 +3,5 @@
 
 mod definition;
 mod machine;
+mod recordings;
 mod results;

@@ -12,9 +12,7 @@ fn forced(library: Library, algorithm: Algorithm, segment: u64) -> Selection {
         0 => algorithm.name().to_owned(),
         _ => format!("{algorithm}:{segment}"),
     };
-    selection
-        .force(algorithm.collective().name(), &name)
-        .expect("its own name");
+    selection.force(algorithm.collective().name(), &name).expect("its own name");
     selection
 }
 
@@ -48,10 +46,7 @@ fn algorithms(collective: Collective) -> impl Iterator<Item = Option<Algorithm>>
 }
 
 fn selection(library: Library, algorithm: Option<Algorithm>, segment: u64) -> Selection {
-    algorithm.map_or_else(
-        || Selection::from(library),
-        |algorithm| forced(library, algorithm, segment),
-    )
+    algorithm.map_or_else(|| Selection::from(library), |algorithm| forced(library, algorithm, segment))
 }
 
 #[test]
@@ -82,10 +77,5 @@ fn all_small_cases_end_as_defined() {
             }
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} failures, the first: {}",
-        failures.len(),
-        failures[0]
-    );
+    assert!(failures.is_empty(), "{} failures, the first: {}", failures.len(), failures[0]);
 }

@@ -219,20 +219,13 @@ impl Choice {
     /// An algorithm as Open MPI's decision rules use it: nothing is cut into segments, and a chain is one chain.
     #[must_use]
     pub const fn new(algorithm: Algorithm) -> Self {
-        Self {
-            algorithm,
-            segment: Bytes(0),
-            fanout: 1,
-        }
+        Self { algorithm, segment: Bytes(0), fanout: 1 }
     }
 
     /// An algorithm as Open MPI uses it when it is asked for by name (`coll_tuned_init_chain_fanout` is 4).
     #[must_use]
     pub const fn forced(algorithm: Algorithm) -> Self {
-        Self {
-            fanout: 4,
-            ..Self::new(algorithm)
-        }
+        Self { fanout: 4, ..Self::new(algorithm) }
     }
 }
 

@@ -62,7 +62,7 @@ impl Real<'_> {
 }
 
 impl Done {
-    /// Whether it returned `MPI_SUCCESS`.
+    /// Whether it returned `MPI_SUCCESS`; meaningless for the few functions that return something else.
     #[must_use]
     pub fn is_success(&self) -> bool {
         self.0 as c_int == 0

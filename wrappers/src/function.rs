@@ -28,6 +28,7 @@ pub struct Function {
 
 impl Function {
     /// `profiling_name` ends with a NUL.
+    #[allow(clippy::panic, reason = "the compiler panics")]
     pub(crate) const fn new(name: &'static str, profiling_name: &'static str, arity: usize, effect: Effect) -> Self {
         let Ok(profiling_name) = CStr::from_bytes_with_nul(profiling_name.as_bytes()) else {
             panic!("a C string has one NUL, its last byte")

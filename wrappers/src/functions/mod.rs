@@ -49,6 +49,7 @@ macro_rules! typed {
     };
     ([$name:ident] $arity:tt, $chapter:ident<$c:lifetime>::$variant:ident($($argument:ty),*)) => {
         $crate::functions::define!($arity, $name, Communicates, {
+            #[allow(clippy::extra_unused_lifetimes, reason = "not every argument has one")]
             const fn words<$c>() -> usize {
                 0 $(+ <$argument as $crate::argument::Argument<$c>>::WORDS)*
             }

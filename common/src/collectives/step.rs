@@ -39,12 +39,7 @@ pub enum Step {
     /// Blocking receive.
     Recv { from: Member, data: Slice },
     /// Send and receive at once; done when both are.
-    Sendrecv {
-        to: Member,
-        send: Slice,
-        from: Member,
-        recv: Slice,
-    },
+    Sendrecv { to: Member, send: Slice, from: Member, recv: Slice },
     /// Starts a send; `WaitAll` completes it.
     Isend { to: Member, data: Slice },
     /// Starts a receive; `WaitAll` completes it.

@@ -1,1 +1,0 @@
-//! The text of a trace.

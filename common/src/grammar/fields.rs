@@ -1,0 +1,190 @@
+//! The blank-separated fields of one line, read from left to right; an error knows its column.
+
+use nom::IResult;
+use nom::Parser as _;
+use nom::bytes::complete::take_while1;
+use nom::character::complete::{space0, u64 as integer};
+use nom::number::complete::double;
+
+use super::error::ParseError;
+use super::list;
+use crate::event::{CommId, Rank, RequestId, Tag, Wildcard};
+use crate::units::Bytes;
+
+/// A cursor over the fields of a line.
+pub(super) struct Fields<'a> {
+    line: &'a [u8],
+    /// What is left; never starts with a blank.
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn of(line: &'a [u8]) -> Self {
+        Self { line, rest: skip_blanks(line) }
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// How many fields are left.
+    pub(super) fn count(&self) -> usize {
+        self.rest.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count()
+    }
+
+    /// An error at the next field.
+    pub(super) fn error(&self, what: impl Into<String>) -> ParseError {
+        ParseError { column: self.line.len() - self.rest.len() + 1, what: what.into() }
+    }
+
+    fn expected(&self, what: &str) -> ParseError {
+        let field = self.rest.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        if field.is_empty() {
+            return self.error(format!("the line ends where {what} is expected"));
+        }
+        let shown = String::from_utf8_lossy(&field[..field.len().min(40)]);
+        self.error(format!("'{shown}' where {what} is expected"))
+    }
+
+    /// The next field by `parser`, which has to take the whole of it.
+    fn field<T>(
+        &mut self,
+        what: &str,
+        mut parser: impl FnMut(&'a [u8]) -> IResult<&'a [u8], T>,
+    ) -> Result<T, ParseError> {
+        match parser(self.rest) {
+            Ok((rest, value)) if rest.first().is_none_or(u8::is_ascii_whitespace) => {
+                self.rest = skip_blanks(rest);
+                Ok(value)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// The next field as it is.
+    pub(super) fn word(&mut self, what: &str) -> Result<&'a [u8], ParseError> {
+        self.field(what, take_while1(|byte: u8| !byte.is_ascii_whitespace()))
+    }
+
+    /// Takes the next field if it is `word`.
+    pub(super) fn accept(&mut self, word: &str) -> bool {
+        match self.rest.strip_prefix(word.as_bytes()) {
+            Some(rest) if rest.first().is_none_or(u8::is_ascii_whitespace) => {
+                self.rest = skip_blanks(rest);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A finite number, in any spelling of a float.
+    pub(super) fn float(&mut self, what: &str) -> Result<f64, ParseError> {
+        let at = self.rest;
+        // Nearly all numbers are whole, and reading those as floats takes several times as long.
+        let value = match self.field(what, integer::<_, nom::error::Error<_>>) {
+            Ok(whole) => whole as f64,
+            Err(_) => self.field(what, double)?,
+        };
+        if value.is_finite() {
+            return Ok(value);
+        }
+        self.rest = at;
+        Err(self.expected(what))
+    }
+
+    /// A number that is not negative.
+    pub(super) fn volume(&mut self, what: &str) -> Result<f64, ParseError> {
+        let at = self.rest;
+        let value = self.float(what)?;
+        if value >= 0.0 {
+            return Ok(value);
+        }
+        self.rest = at;
+        Err(self.expected(what))
+    }
+
+    /// A count of elements of `size` bytes. SimGrid reads counts as floats (`1e6`) and cuts the fraction off.
+    pub(super) fn bytes(&mut self, what: &str, size: Bytes) -> Result<Bytes, ParseError> {
+        match self.field(what, integer::<_, nom::error::Error<_>>) {
+            Ok(count) => Ok(size.times(count)),
+            Err(_) => Ok(size.times(self.volume(what)? as u64)),
+        }
+    }
+
+    fn small(&mut self, what: &str) -> Result<u32, ParseError> {
+        self.field(what, nom::character::complete::u32)
+    }
+
+    pub(super) fn rank(&mut self, what: &str) -> Result<Rank, ParseError> {
+        self.small(what).map(Rank)
+    }
+
+    pub(super) fn comm(&mut self) -> Result<CommId, ParseError> {
+        self.small("the number of a communicator").map(CommId)
+    }
+
+    pub(super) fn request(&mut self) -> Result<RequestId, ParseError> {
+        self.small("the number of a request").map(RequestId)
+    }
+
+    pub(super) fn tag(&mut self) -> Result<Tag, ParseError> {
+        self.field("a tag", nom::character::complete::i32).map(Tag)
+    }
+
+    /// A datatype's number.
+    pub(super) fn datatype(&mut self) -> Result<i64, ParseError> {
+        self.field("the number of a datatype", nom::character::complete::i64)
+    }
+
+    /// A source or a tag that may be `*`; SimGrid writes any negative number for it.
+    fn any<T>(&mut self, what: &str, make: impl Fn(u32) -> T) -> Result<Option<T>, ParseError> {
+        if self.accept("*") {
+            return Ok(None);
+        }
+        let number = self.field(what, nom::character::complete::i64)?;
+        Ok(u32::try_from(number).ok().map(make))
+    }
+
+    pub(super) fn source(&mut self) -> Result<Option<Rank>, ParseError> {
+        self.any("a source rank", Rank)
+    }
+
+    pub(super) fn tag_or_any(&mut self) -> Result<Option<Tag>, ParseError> {
+        if self.rest.first() == Some(&b'-') || self.rest.first() == Some(&b'*') {
+            return self.any("a tag", |_| Tag(0));
+        }
+        self.tag().map(Some)
+    }
+
+    /// What a receive left open: the last field, if there is one.
+    pub(super) fn wildcard(&mut self) -> Result<Wildcard, ParseError> {
+        if self.at_end() {
+            return Ok(Wildcard::default());
+        }
+        match (self.accept("any_source"), self.accept("any_tag"), self.accept("any")) {
+            (true, ..) => Ok(Wildcard { source: true, tag: false }),
+            (_, true, _) => Ok(Wildcard { source: false, tag: true }),
+            (.., true) => Ok(Wildcard { source: true, tag: true }),
+            _ => Err(self.expected("'any_source', 'any_tag' or 'any'")),
+        }
+    }
+
+    pub(super) fn list<T>(&mut self, what: &str, make: impl Fn(u32) -> T) -> Result<Vec<T>, ParseError> {
+        Ok(self.field(what, list::list)?.into_iter().map(make).collect())
+    }
+
+    /// Passes over what is left.
+    pub(super) fn skip_all(&mut self) {
+        self.rest = &[];
+    }
+
+    /// Nothing may be left.
+    pub(super) fn end(&self) -> Result<(), ParseError> {
+        if self.at_end() { Ok(()) } else { Err(self.expected("the end of the line")) }
+    }
+}
+
+fn skip_blanks(input: &[u8]) -> &[u8] {
+    space0::<_, nom::error::Error<_>>.parse(input).map_or(input, |(rest, _)| rest)
+}

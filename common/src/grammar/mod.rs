@@ -1,0 +1,49 @@
+//! The text of a trace: one event a line, `<rank> <word> <arguments>`, as Casanova et al. (Table I) and SimGrid ≥ 3.32
+//! spell it. Where SimGrid has no word, there is one more; no word of SimGrid's means something else here.
+//!
+//! | line, after the rank | event |
+//! | --- | --- |
+//! | `init`, `finalize` | |
+//! | `compute N`, `sleep S` | instructions; seconds |
+//! | `send D TAG BYTES`, also `ssend bsend rsend` | blocking send to `D` |
+//! | `recv S TAG BYTES [6 WILD]` | blocking receive from `S` |
+//! | `isend D TAG BYTES [6 REQ]`, also `issend ibsend irsend` | non-blocking send |
+//! | `irecv S TAG BYTES [6 REQ [WILD]]` | non-blocking receive; `*` for a source or tag not known yet |
+//! | `sendrecv D TAG BYTES S TAG BYTES [WILD]` | `- - -` for a side that is `MPI_PROC_NULL` |
+//! | `probe S TAG BYTES [WILD]`, `iprobe found S TAG BYTES [WILD]`, `iprobe none …` | |
+//! | `send_init D TAG BYTES REQ` (`ssend_init` …), `recv_init S TAG BYTES REQ [WILD]` | persistent requests |
+//! | `start REQS`, `request_free REQ`, `cancel REQ` | |
+//! | `matched REQ S TAG` | whom a wildcard receive got its message from |
+//! | `wait S D TAG [REQ]` | one request, by what it moves |
+//! | `waitall [N]` | all that is outstanding |
+//! | `wait_of REQS`, `waitall_of`, `waitany_of`, `waitsome_of` | what the call completed |
+//! | `test S D TAG REQ`, `test_of REQS`, `testall_of` …, `test -`, `testall -` … | likewise; `-`: nothing |
+//! | `barrier`, `bcast BYTES ROOT`, `reduce BYTES WORK ROOT`, … | collectives, see [`write`](fn@write_event) |
+//! | `ibcast REQ BYTES ROOT`, … | non-blocking ones: the request comes first |
+//! | `on C LINE` | the line's communicator is `C`, not the world |
+//! | `comm_dup ID PARENT MEMBERS [REMOTE]`, `comm_split` …, `cart_create` … | `- PARENT` where this rank is no member |
+//! | `comm_free ID` | |
+//!
+//! `WILD` is `any_source`, `any_tag` or `any`. `REQS` and `MEMBERS` are lists such as `0-3,8,12-20/4` (from–to/step).
+//! `6` is SimGrid's number for `MPI_BYTE`: it has to stand there for SimGrid to pass over what follows. A collective
+//! whose element size is not 1 has it after the datatypes. `#` starts a comment; titr's own traces start with
+//! `# titr 1` and end with `# end EVENTS`.
+
+mod datatype;
+mod error;
+mod fields;
+mod list;
+mod parse;
+mod volumes;
+mod words;
+mod write;
+
+pub use error::ParseError;
+pub use parse::Parser;
+pub use words::event_kind;
+pub use write::write_event;
+
+/// First line of a stream that titr writes: the grammar's version.
+pub const HEADER: &str = "# titr 1";
+/// What the last line of such a stream starts with; the number of events follows.
+pub const END: &str = "# end ";

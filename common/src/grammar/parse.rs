@@ -1,0 +1,303 @@
+//! Reading a line. One parser reads titr's traces, SimGrid's and the paper's.
+
+use std::collections::HashMap;
+
+use super::datatype;
+use super::error::ParseError;
+use super::fields::Fields;
+use super::volumes::Volumes;
+use crate::event::{
+    Ask, CollectiveOp, CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
+    Tag, Wildcard,
+};
+use crate::units::{Bytes, Instructions, Seconds};
+
+/// Reads the lines of one rank's stream in order: what a line means depends on a few before it (`init` with an
+/// argument makes doubles the default datatype; a communicator's size tells how long its lists are).
+#[derive(Clone, Debug)]
+pub struct Parser {
+    world: u32,
+    /// Size of an element where the line names no datatype.
+    element: Bytes,
+    /// Members of the communicators introduced so far.
+    sizes: HashMap<CommId, usize>,
+}
+
+impl Parser {
+    /// A parser for a stream of a world of `world` ranks.
+    #[must_use]
+    pub fn new(world: u32) -> Self {
+        let sizes = HashMap::from([(CommId::WORLD, world as usize), (CommId::SELF, 1)]);
+        Self { world, element: Bytes(1), sizes }
+    }
+
+    /// The rank and event of `line` (without its newline); `None` for blanks, comments, and words of SimGrid's that mean
+    /// nothing for a replay (`comm_size`, `location`).
+    ///
+    /// # Errors
+    /// [`ParseError`] with the column, for a line that is not in the grammar.
+    pub fn line(&mut self, line: &[u8]) -> Result<Option<(Rank, Event)>, ParseError> {
+        let line = line.trim_ascii_end();
+        let mut fields = Fields::of(line);
+        if line.trim_ascii_start().first().is_none_or(|&first| first == b'#') {
+            return Ok(None);
+        }
+        let rank = fields.rank("a rank")?;
+        let comm = if fields.accept("on") { self.introduced(&mut fields)? } else { CommId::WORLD };
+        let at_word = fields.error("");
+        let word = fields.word("a word")?;
+        match self.event(word, comm, &mut fields) {
+            Ok(Some(event)) => {
+                fields.end()?;
+                Ok(Some((rank, event)))
+            }
+            Ok(None) => Ok(None),
+            Err(Refused::Line(error)) => Err(error),
+            Err(Refused::Word) => {
+                let word = String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned();
+                Err(ParseError { what: format!("the grammar has no word '{word}'"), ..at_word })
+            }
+        }
+    }
+
+    /// A communicator that an earlier line introduced.
+    fn introduced(&self, fields: &mut Fields) -> Result<CommId, ParseError> {
+        let unknown = fields.error("no line before introduces this communicator");
+        let comm = fields.comm()?;
+        if self.sizes.contains_key(&comm) { Ok(comm) } else { Err(unknown) }
+    }
+
+    fn event(&mut self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<Event>, Refused> {
+        let event = match word {
+            b"compute" => Event::Compute(Instructions(f.volume("a number of instructions")?)),
+            b"send" => Event::Send(SendMode::Standard, self.outgoing(comm, f)?),
+            b"ssend" => Event::Send(SendMode::Synchronous, self.outgoing(comm, f)?),
+            b"bsend" => Event::Send(SendMode::Buffered, self.outgoing(comm, f)?),
+            b"rsend" => Event::Send(SendMode::Ready, self.outgoing(comm, f)?),
+            b"recv" => {
+                let message = self.incoming(comm, f)?;
+                Event::Recv(Incoming { wildcard: wildcard(&message, f)?, ..message })
+            }
+            b"isend" => self.isend(SendMode::Standard, comm, f)?,
+            b"issend" => self.isend(SendMode::Synchronous, comm, f)?,
+            b"ibsend" => self.isend(SendMode::Buffered, comm, f)?,
+            b"irsend" => self.isend(SendMode::Ready, comm, f)?,
+            b"irecv" => {
+                let message = self.incoming(comm, f)?;
+                let request = optional_request(f)?;
+                Event::Irecv(Incoming { wildcard: wildcard(&message, f)?, ..message }, request)
+            }
+            b"wait" => Event::Wait(Ask::Single, one(f)?),
+            b"waitall" | b"waitAll" if f.count() <= 1 => Event::Wait(Ask::All, outstanding(f)?),
+            b"waitall" => Event::Wait(Ask::All, one(f)?),
+            b"waitany" => Event::Wait(Ask::Any, one(f)?),
+            b"waitsome" => Event::Wait(Ask::Some, one(f)?),
+            b"wait_of" => Event::Wait(Ask::Single, these(f)?),
+            b"waitall_of" => Event::Wait(Ask::All, these(f)?),
+            b"waitany_of" => Event::Wait(Ask::Any, these(f)?),
+            b"waitsome_of" => Event::Wait(Ask::Some, these(f)?),
+            b"test" => Event::Test(Ask::Single, tested(f)?),
+            b"testall" => Event::Test(Ask::All, tested(f)?),
+            b"testany" => Event::Test(Ask::Any, tested(f)?),
+            b"testsome" => Event::Test(Ask::Some, tested(f)?),
+            b"test_of" => Event::Test(Ask::Single, Some(these(f)?)),
+            b"testall_of" => Event::Test(Ask::All, Some(these(f)?)),
+            b"testany_of" => Event::Test(Ask::Any, Some(these(f)?)),
+            b"testsome_of" => Event::Test(Ask::Some, Some(these(f)?)),
+            b"matched" => Event::Matched(f.request()?, f.rank("a source rank")?, f.tag()?),
+            b"sendrecv" => {
+                let send = if absent(f) { None } else { Some(self.plain_outgoing(comm, f)?) };
+                let recv = if absent(f) { None } else { Some(self.open_incoming(comm, f)?) };
+                Event::Sendrecv(send, recv)
+            }
+            b"sendRecv" => self.simgrid_sendrecv(f)?,
+            b"probe" => Event::Probe(self.open_incoming(comm, f)?),
+            b"iprobe" => {
+                let found = f.accept("found");
+                if !found && !f.accept("none") {
+                    return Err(f.error("'found' or 'none' is expected").into());
+                }
+                Event::Iprobe(self.open_incoming(comm, f)?, found)
+            }
+            b"send_init" => Event::SendInit(SendMode::Standard, self.plain_outgoing(comm, f)?, f.request()?),
+            b"ssend_init" => Event::SendInit(SendMode::Synchronous, self.plain_outgoing(comm, f)?, f.request()?),
+            b"bsend_init" => Event::SendInit(SendMode::Buffered, self.plain_outgoing(comm, f)?, f.request()?),
+            b"rsend_init" => Event::SendInit(SendMode::Ready, self.plain_outgoing(comm, f)?, f.request()?),
+            b"recv_init" => {
+                let message = self.plain_incoming(comm, f)?;
+                let request = f.request()?;
+                Event::RecvInit(Incoming { wildcard: wildcard(&message, f)?, ..message }, request)
+            }
+            b"start" => Event::Start(f.list("a list of requests", RequestId)?),
+            b"request_free" => Event::RequestFree(f.request()?),
+            b"cancel" => Event::Cancel(f.request()?),
+            b"init" => {
+                self.element = if f.at_end() { Bytes(1) } else { Bytes(8) };
+                f.skip_all();
+                Event::Init
+            }
+            b"finalize" => Event::Finalize,
+            b"sleep" => Event::Sleep(Seconds(f.volume("a number of seconds")?)),
+            b"comm_free" => Event::CommFree(f.comm()?),
+            // SimGrid writes these with no more than a word, and its replay passes over them.
+            b"comm_split" | b"comm_dup" if f.at_end() => return Ok(None),
+            b"comm_size" | b"location" => {
+                f.skip_all();
+                return Ok(None);
+            }
+            _ => return self.collective_or_comm(word, comm, f).map(Some),
+        };
+        Ok(Some(event))
+    }
+
+    fn collective_or_comm(&mut self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Event, Refused> {
+        if let Some(&call) = CommCall::ALL.iter().find(|call| call.word().as_bytes() == word) {
+            return self.comm_create(call, f);
+        }
+        let members = self.sizes.get(&comm).copied().unwrap_or_default();
+        let volumes = Volumes { members, default: self.element };
+        if let Some(collective) = volumes.collective(word, comm, f)? {
+            return Ok(Event::Collective(collective));
+        }
+        let Some(blocking) = word.strip_prefix(b"i").filter(|word| CollectiveOp::is_word(word)) else {
+            return Err(Refused::Word);
+        };
+        let request = f.request()?;
+        match volumes.collective(blocking, comm, f)? {
+            Some(collective) => Ok(Event::Icollective(collective, request)),
+            None => Err(Refused::Word),
+        }
+    }
+
+    fn comm_create(&mut self, call: CommCall, f: &mut Fields) -> Result<Event, Refused> {
+        if f.accept("-") {
+            return Ok(Event::CommCreate(call, self.introduced(f)?, None));
+        }
+        let id = f.comm()?;
+        let parent = self.introduced(f)?;
+        let members = f.list("a list of members", Rank)?;
+        let remote = if f.at_end() { Vec::new() } else { f.list("a list of members", Rank)? };
+        if let Some(stranger) = members.iter().chain(&remote).find(|member| member.0 >= self.world) {
+            return Err(f.error(format!("member {} is not in a world of {} ranks", stranger.0, self.world)).into());
+        }
+        self.sizes.insert(id, members.len());
+        Ok(Event::CommCreate(call, parent, Some(Group { id, members, remote })))
+    }
+
+    /// `DESTINATION TAG COUNT`, and the datatype if it follows.
+    fn outgoing(&self, comm: CommId, f: &mut Fields) -> Result<Outgoing, ParseError> {
+        let message = self.plain_outgoing(comm, f)?;
+        Ok(Outgoing { bytes: self.scaled(message.bytes, f)?, ..message })
+    }
+
+    fn plain_outgoing(&self, comm: CommId, f: &mut Fields) -> Result<Outgoing, ParseError> {
+        let stranger = f.error(format!("the destination is not in a world of {} ranks", self.world));
+        let to = f.rank("a destination rank")?;
+        if to.0 >= self.world {
+            return Err(stranger);
+        }
+        Ok(Outgoing { comm, to, tag: f.tag()?, bytes: f.bytes("a number of bytes", Bytes(1))? })
+    }
+
+    fn incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
+        let message = self.plain_incoming(comm, f)?;
+        Ok(Incoming { bytes: self.scaled(message.bytes, f)?, ..message })
+    }
+
+    fn plain_incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
+        let stranger = f.error(format!("the source is not in a world of {} ranks", self.world));
+        let from = f.source()?;
+        if from.is_some_and(|from| from.0 >= self.world) {
+            return Err(stranger);
+        }
+        let tag = f.tag_or_any()?;
+        // SimGrid: a count below zero is a receive of whatever comes.
+        let bytes = Bytes(f.float("a number of bytes")?.max(0.0) as u64);
+        Ok(Incoming { comm, from, tag, bytes, wildcard: Wildcard { source: from.is_none(), tag: tag.is_none() } })
+    }
+
+    /// `SOURCE TAG BYTES [WILD]`.
+    fn open_incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
+        let message = self.plain_incoming(comm, f)?;
+        Ok(Incoming { wildcard: wildcard(&message, f)?, ..message })
+    }
+
+    /// `count` elements of the datatype that stands next, or of the default one.
+    fn scaled(&self, count: Bytes, f: &mut Fields) -> Result<Bytes, ParseError> {
+        Ok(datatype::element(f)?.unwrap_or(self.element).times(count.0))
+    }
+
+    fn isend(&self, mode: SendMode, comm: CommId, f: &mut Fields) -> Result<Event, ParseError> {
+        Ok(Event::Isend(mode, self.outgoing(comm, f)?, optional_request(f)?))
+    }
+
+    /// `sendRecv SCOUNT DESTINATION RCOUNT SOURCE STYPE RTYPE`: SimGrid loses the tags.
+    fn simgrid_sendrecv(&self, f: &mut Fields) -> Result<Event, ParseError> {
+        let sent = f.bytes("a count", Bytes(1))?;
+        let to = f.rank("a destination rank")?;
+        let received = f.bytes("a count", Bytes(1))?;
+        let from = f.source()?;
+        let sent = self.scaled(sent, f)?;
+        let received = self.scaled(received, f)?;
+        if to.0.max(from.map_or(0, |from| from.0)) >= self.world {
+            return Err(f.error(format!("a peer is not in a world of {} ranks", self.world)));
+        }
+        let (comm, tag) = (CommId::WORLD, Tag(0));
+        let wildcard = Wildcard { source: from.is_none(), tag: false };
+        let recv = Incoming { comm, from, tag: Some(tag), bytes: received, wildcard };
+        Ok(Event::Sendrecv(Some(Outgoing { comm, to, tag, bytes: sent }), Some(recv)))
+    }
+}
+
+/// Why a line is refused: its word, or something after it.
+enum Refused {
+    Word,
+    Line(ParseError),
+}
+
+impl From<ParseError> for Refused {
+    fn from(error: ParseError) -> Self {
+        Self::Line(error)
+    }
+}
+
+fn optional_request(f: &mut Fields) -> Result<Option<RequestId>, ParseError> {
+    if f.at_end() { Ok(None) } else { f.request().map(Some) }
+}
+
+/// What was left open: as the line says at its end, and a source or tag not known yet.
+fn wildcard(message: &Incoming, f: &mut Fields) -> Result<Wildcard, ParseError> {
+    let said = f.wildcard()?;
+    Ok(Wildcard { source: said.source || message.from.is_none(), tag: said.tag || message.tag.is_none() })
+}
+
+/// A side of a `sendrecv` whose peer is `MPI_PROC_NULL`.
+fn absent(f: &mut Fields) -> bool {
+    f.accept("-") && f.accept("-") && f.accept("-")
+}
+
+/// `SOURCE DESTINATION TAG [REQUEST]`.
+fn one(f: &mut Fields) -> Result<Requests, ParseError> {
+    let key = Key { from: f.source()?, to: f.rank("a destination rank")?, tag: f.tag_or_any()? };
+    Ok(Requests::One(key, optional_request(f)?))
+}
+
+fn these(f: &mut Fields) -> Result<Requests, ParseError> {
+    f.list("a list of requests", RequestId).map(Requests::These)
+}
+
+/// What a test completed. SimGrid's `test` does not say whether it did; the request stays for the wait that follows.
+fn tested(f: &mut Fields) -> Result<Option<Requests>, ParseError> {
+    if f.accept("-") {
+        return Ok(None);
+    }
+    match one(f)? {
+        Requests::One(_, None) => Ok(None),
+        requests => Ok(Some(requests)),
+    }
+}
+
+fn outstanding(f: &mut Fields) -> Result<Requests, ParseError> {
+    let count = if f.at_end() { None } else { Some(f.rank("a number of requests")?.0) };
+    Ok(Requests::Outstanding(count))
+}

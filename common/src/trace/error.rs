@@ -1,0 +1,43 @@
+//! What can be wrong with a trace: always the file, where there is one the line, and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::grammar::ParseError;
+
+/// A trace that cannot be read.
+#[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
+pub enum TraceError {
+    #[error("{path}: {error}")]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{path}:{line}:{}: {} (in '{text}')", error.column, error.what)]
+    Line { path: PathBuf, line: u64, text: String, error: ParseError },
+    #[error("{path}:{line}: the line is longer than {limit} bytes: this is no trace")]
+    LongLine { path: PathBuf, line: u64, limit: usize },
+    #[error("{path}: the trace is empty: the program was killed before its first flush, or this is another file")]
+    Empty { path: PathBuf },
+    #[error(
+        "{path}: torn after line {line}: {reason}. The program was killed, or the disk was full; --partial takes what there is"
+    )]
+    Torn { path: PathBuf, line: u64, reason: String },
+    #[error("{path}:{line}: {found} events where the end record says {said}: lines are missing or were added")]
+    Count { path: PathBuf, line: u64, found: u64, said: u64 },
+    #[error("{path}:{line}: rank {found} in the stream of rank {expected}")]
+    ForeignRank { path: PathBuf, line: u64, found: u32, expected: u32 },
+    #[error("{path}:{line}:{column}: {what}")]
+    Manifest { path: PathBuf, line: usize, column: usize, what: String },
+    #[error("{path}: {what}")]
+    Directory { path: PathBuf, what: String },
+    #[error("{path}:{line}: no file '{name}', neither from here nor beside the index")]
+    Index { path: PathBuf, line: u64, name: String },
+}
+
+impl TraceError {
+    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| Self::Io { path, error }
+    }
+}

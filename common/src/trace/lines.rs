@@ -1,0 +1,166 @@
+//! Lines of a file, gzipped or not, with bounded memory and exact words on how it ends.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::GzDecoder;
+
+use super::error::TraceError;
+
+/// Lines longer than this are no trace. An `alltoallw` among 100,000 ranks takes about 2 MB.
+const LONGEST_LINE: usize = 64 << 20;
+/// Members up to this size are checked against their checksum before a line of them is believed; titr's own are far
+/// smaller. Larger ones (a whole trace gzipped at once) are read as they come.
+const CHECKED_MEMBER: usize = 4 << 20;
+
+/// The lines of a file, one after another.
+pub(super) struct Lines {
+    path: PathBuf,
+    input: Input,
+    /// Text that is read and not yet given out lies in `text[start..]`.
+    text: Vec<u8>,
+    start: usize,
+    /// Number of the line given out last.
+    line: u64,
+}
+
+enum Input {
+    Plain(File),
+    /// Between two members.
+    Gzip(BufReader<File>),
+    /// Within a member that is too large to check first.
+    Member(Box<GzDecoder<BufReader<File>>>),
+    Ended,
+}
+
+impl Lines {
+    pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
+        let mut file = File::open(path).map_err(TraceError::io(path))?;
+        if file.metadata().is_ok_and(|data| data.is_dir()) {
+            return Err(TraceError::Directory {
+                path: path.into(),
+                what: "a directory where a file is expected".into(),
+            });
+        }
+        let mut first = [0];
+        if file.read(&mut first).map_err(TraceError::io(path))? == 0 {
+            return Err(TraceError::Empty { path: path.into() });
+        }
+        io::Seek::rewind(&mut file).map_err(TraceError::io(path))?;
+        // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
+        let input =
+            if first == [0x1f] { Input::Gzip(BufReader::with_capacity(16 << 10, file)) } else { Input::Plain(file) };
+        Ok(Self { path: path.into(), input, text: Vec::new(), start: 0, line: 0 })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The number of the line given out last, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The next line without its newline; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
+        let mut searched = self.start;
+        loop {
+            if let Some(length) = memchr::memchr(b'\n', &self.text[searched..]) {
+                let line = self.start..searched + length;
+                self.start = line.end + 1;
+                self.line += 1;
+                return Ok(Some(&self.text[line]));
+            }
+            let pending = self.text.len() - self.start;
+            if pending > LONGEST_LINE {
+                let (path, line) = (self.path.clone(), self.line + 1);
+                return Err(TraceError::LongLine { path, line, limit: LONGEST_LINE });
+            }
+            self.text.drain(..self.start);
+            self.start = 0;
+            searched = pending;
+            if !self.refill()? {
+                if pending == 0 {
+                    return Ok(None);
+                }
+                // A last line without a newline is a line.
+                self.start = self.text.len();
+                self.line += 1;
+                return Ok(Some(&self.text[..pending]));
+            }
+        }
+    }
+
+    /// Reads more text; false at the end of the file.
+    fn refill(&mut self) -> Result<bool, TraceError> {
+        let before = self.text.len();
+        while self.text.len() == before {
+            match std::mem::replace(&mut self.input, Input::Ended) {
+                Input::Ended => return Ok(false),
+                Input::Plain(mut file) => {
+                    if self.read_some(&mut file, 64 << 10).map_err(TraceError::io(&self.path))? > 0 {
+                        self.input = Input::Plain(file);
+                    }
+                }
+                Input::Gzip(mut reader) => {
+                    if reader.fill_buf().map_err(TraceError::io(&self.path))?.is_empty() {
+                        return Ok(false);
+                    }
+                    self.member(GzDecoder::new(reader))?;
+                }
+                Input::Member(mut member) => match self.read_some(&mut member, 64 << 10) {
+                    Ok(0) => self.input = Input::Gzip(member.into_inner()),
+                    Ok(_) => self.input = Input::Member(member),
+                    Err(error) => return Err(self.torn(&error)),
+                },
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads a member whole, so that its checksum is known to be right, or its first part if it is large.
+    fn member(&mut self, mut member: GzDecoder<BufReader<File>>) -> Result<(), TraceError> {
+        let before = self.text.len();
+        loop {
+            match self.read_some(&mut member, 64 << 10) {
+                Ok(0) => {
+                    self.input = Input::Gzip(member.into_inner());
+                    return Ok(());
+                }
+                Ok(_) if self.text.len() - before > CHECKED_MEMBER => {
+                    self.input = Input::Member(Box::new(member));
+                    return Ok(());
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    self.text.truncate(before);
+                    return Err(self.torn(&error));
+                }
+            }
+        }
+    }
+
+    /// Appends up to `limit` bytes of `input` to the text.
+    fn read_some(&mut self, input: &mut impl Read, limit: usize) -> io::Result<usize> {
+        let before = self.text.len();
+        self.text.resize(before + limit, 0);
+        let read = loop {
+            match input.read(&mut self.text[before..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        self.text.truncate(before + *read.as_ref().unwrap_or(&0));
+        read
+    }
+
+    fn torn(&self, error: &io::Error) -> TraceError {
+        let reason = match error.kind() {
+            io::ErrorKind::UnexpectedEof => "the file ends within a gzip member".to_owned(),
+            _ => format!("the gzip member that follows is damaged ({error})"),
+        };
+        TraceError::Torn { path: self.path.clone(), line: self.line, reason }
+    }
+}

@@ -1,0 +1,223 @@
+//! `manifest.json`: what the trace is, and for each rank where, how and how completely it was taken.
+//!
+//! Nobody has to outlive anybody for it: rank 0 writes the part about the run, each rank keeps an entry of its own in a
+//! file beside its stream, and whoever ends last folds the entries into the manifest. A reader lays the entries that
+//! still lie about over those in the manifest, so a run of which some ranks were killed, or that wrote to disks that
+//! are not shared, can be read as well.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::directory;
+use super::error::TraceError;
+use crate::event::Rank;
+use crate::units::Bytes;
+
+/// The version of the directory's layout that this code writes and reads.
+pub const VERSION: u32 = 1;
+
+/// What is known of a whole trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the layout.
+    pub titr: u32,
+    /// What was recorded.
+    pub mode: Mode,
+    /// Size of the world.
+    pub ranks: u32,
+    /// The program's command line, of rank 0.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// The MPI library, as it names itself.
+    #[serde(default)]
+    pub mpi: String,
+    /// The effective configuration of the tracer, by variable.
+    #[serde(default)]
+    pub config: BTreeMap<String, String>,
+    /// One entry for each rank, in their order.
+    #[serde(default)]
+    pub per_rank: Vec<RankEntry>,
+}
+
+/// What a trace records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Volumes only.
+    Ti,
+}
+
+/// How one rank was traced.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RankEntry {
+    /// Which.
+    pub rank: u32,
+    /// Where it ran.
+    pub host: String,
+    /// On what processor, as the system names it.
+    #[serde(default)]
+    pub cpu: String,
+    /// As what process.
+    pub pid: u32,
+    /// How it ended.
+    pub ended: Ended,
+    /// Events in its stream.
+    pub events: u64,
+    /// Text in its stream.
+    pub text: Bytes,
+    /// Size of its stream.
+    pub disk: Bytes,
+    /// How computation was measured.
+    pub counter: Counter,
+    /// How often the program had to wait for the flush thread.
+    #[serde(default)]
+    pub stalls: u64,
+    /// Events that could not be written.
+    #[serde(default)]
+    pub lost_events: u64,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Calls of MPI functions that communicate and that the trace does not hold, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub untraced: BTreeMap<String, u64>,
+    /// Calls of MPI functions that move no data, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub local: BTreeMap<String, u64>,
+    /// Calls that the trace has no event for as their peer was `MPI_PROC_NULL`, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub null_peer: BTreeMap<String, u64>,
+}
+
+/// How a rank's trace ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ended {
+    /// It has not, or it was killed.
+    Running,
+    /// In `MPI_Finalize`.
+    Finalize,
+    /// The process exited without it.
+    Exit,
+    /// In `MPI_Abort`.
+    Abort,
+}
+
+/// What computation was counted with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counter {
+    /// `papi`, `perf` or `cpu`.
+    pub kind: String,
+    /// What one unit of `compute` is.
+    pub unit: String,
+    /// Instructions that a second of CPU time stands for, where time was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// The smallest difference it can show, in its unit.
+    pub resolution: f64,
+}
+
+impl Manifest {
+    /// Writes what rank 0 knows.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn write(&self, directory: &Path) -> io::Result<()> {
+        replace(&directory::manifest(directory), self)
+    }
+
+    /// Reads the manifest in `directory`, with the entries that still lie beside it.
+    ///
+    /// # Errors
+    /// Where a file is missing, not JSON or of another version, or a rank has no entry.
+    pub fn read(directory: &Path) -> Result<Self, TraceError> {
+        let path = directory::manifest(directory);
+        let mut manifest: Self = read_json(&path)?;
+        let refuse = |what: String| TraceError::Directory { path: path.clone(), what };
+        if manifest.titr != VERSION {
+            return Err(refuse(format!("version {} of the layout, and this titr reads {VERSION}", manifest.titr)));
+        }
+        let mut entries: BTreeMap<u32, RankEntry> =
+            manifest.per_rank.drain(..).map(|entry| (entry.rank, entry)).collect();
+        for rank in 0..manifest.ranks {
+            let own = directory::entry(directory, Rank(rank));
+            if own.exists() {
+                entries.insert(rank, read_json(&own)?);
+            }
+            if !entries.contains_key(&rank) {
+                return Err(refuse(format!(
+                    "no entry for rank {rank} of {}: it was traced elsewhere, or its files were lost",
+                    manifest.ranks
+                )));
+            }
+        }
+        if let Some(stranger) = entries.keys().find(|&&rank| rank >= manifest.ranks) {
+            return Err(refuse(format!("an entry for rank {stranger} in a world of {}", manifest.ranks)));
+        }
+        manifest.per_rank = entries.into_values().collect();
+        Ok(manifest)
+    }
+}
+
+impl RankEntry {
+    /// Writes the entry beside the rank's stream.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn write(&self, directory: &Path) -> io::Result<()> {
+        replace(&directory::entry(directory, Rank(self.rank)), self)
+    }
+
+    /// Writes the final entry. Whoever of the world's `ranks` does so last folds all entries into the manifest.
+    ///
+    /// # Errors
+    /// Where it cannot be written; what was written stays readable.
+    pub fn end(&self, directory: &Path, ranks: u32) -> io::Result<()> {
+        self.write(directory)?;
+        let mut ended = OpenOptions::new().create(true).append(true).open(directory::ended(directory))?;
+        // One byte a rank: the file's length counts them without anybody reading a directory of thousands.
+        ended.write_all(b".")?;
+        let all = ended.metadata()?.len() == u64::from(ranks);
+        // Two that end at once both see the full count; the one that removes the file is the last.
+        let last = all && fs::remove_file(directory::ended(directory)).is_ok();
+        if last { fold(directory, ranks) } else { Ok(()) }
+    }
+}
+
+/// Moves all entries into the manifest.
+fn fold(directory: &Path, ranks: u32) -> io::Result<()> {
+    let manifest = Manifest::read(directory).map_err(io::Error::other)?;
+    manifest.write(directory)?;
+    for rank in 0..ranks {
+        fs::remove_file(directory::entry(directory, Rank(rank)))?;
+    }
+    Ok(())
+}
+
+/// Writes `value` under a temporary name and renames it, so that nobody reads half of it.
+fn replace(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let temporary = path.with_extension(format!("json.{}", std::process::id()));
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // Best effort: the error that matters is the one above.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, TraceError> {
+    let text = fs::read(path).map_err(TraceError::io(path))?;
+    serde_json::from_slice(&text).map_err(|error| TraceError::Manifest {
+        path: path.into(),
+        line: error.line(),
+        column: error.column(),
+        // serde_json appends the place to its message; it stands before it here.
+        what: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+    })
+}

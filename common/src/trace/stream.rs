@@ -1,0 +1,180 @@
+//! One rank's events, read as they are asked for.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::error::TraceError;
+use super::lines::Lines;
+use super::shared_file::SharedFile;
+use crate::event::{Event, Rank};
+use crate::grammar::{END, HEADER, Parser};
+
+/// How much of a line an error shows.
+const SHOWN: usize = 80;
+
+/// The events of one rank, in order.
+pub struct RankStream {
+    input: Input,
+    rank: Rank,
+    parser: Parser,
+    events: u64,
+    line: u64,
+    /// Whether the stream says that titr wrote it, so that it has to have an end record.
+    own: bool,
+    partial: bool,
+    ending: Option<Ending>,
+}
+
+/// Where a stream's lines come from.
+pub(super) enum Input {
+    Own(Lines),
+    Shared(Arc<Mutex<SharedFile>>),
+}
+
+/// A line and its number.
+type Line<'a> = (u64, Cow<'a, [u8]>);
+
+/// How a stream ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With its end record, or as a file of a format that has none.
+    Complete,
+    /// Torn, for the reason said.
+    Torn(String),
+}
+
+impl RankStream {
+    pub(super) fn new(input: Input, rank: Rank, world: u32, partial: bool) -> Self {
+        let parser = Parser::new(world);
+        Self { input, rank, parser, events: 0, line: 0, own: false, partial, ending: None }
+    }
+
+    /// The next event; `None` at the end, and from then on.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, a line is not in the grammar, or the stream is torn — unless what there is was
+    /// asked for, then a torn stream ends.
+    pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
+        if self.ending.is_some() {
+            return Ok(None);
+        }
+        match self.read() {
+            Err(torn @ TraceError::Torn { .. }) if self.partial => {
+                self.ending = Some(Ending::Torn(torn.to_string()));
+                Ok(None)
+            }
+            other => other,
+        }
+    }
+
+    /// How many events were read.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The number of the line that was read last, from 1.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// How the stream ended; `None` before it has.
+    #[must_use]
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.input.path()
+    }
+
+    fn read(&mut self) -> Result<Option<Event>, TraceError> {
+        loop {
+            let Some((line, text)) = self.input.next(self.rank)? else {
+                return self.end_of_file();
+            };
+            self.line = line;
+            if let Some(comment) = text.strip_prefix(b"#") {
+                let comment = String::from_utf8_lossy(comment).trim_end().to_owned();
+                if self.comment(&format!("#{comment}"))? {
+                    return Ok(None);
+                }
+                continue;
+            }
+            match self.parser.line(&text) {
+                Ok(None) => {}
+                Ok(Some((rank, event))) if rank == self.rank => {
+                    self.events += 1;
+                    return Ok(Some(event));
+                }
+                Ok(Some((found, _))) => {
+                    let (found, expected) = (found.0, self.rank.0);
+                    return Err(TraceError::ForeignRank { path: self.path(), line, found, expected });
+                }
+                Err(error) => {
+                    let text = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]).into_owned();
+                    return Err(TraceError::Line { path: self.path(), line, text, error });
+                }
+            }
+        }
+    }
+
+    /// Takes note of a comment; true if it ends the stream.
+    fn comment(&mut self, comment: &str) -> Result<bool, TraceError> {
+        if self.line == 1 && comment.starts_with("# titr ") {
+            if comment != HEADER {
+                let what = format!("'{comment}', and this titr reads '{HEADER}'");
+                return Err(TraceError::Directory { path: self.path(), what });
+            }
+            self.own = true;
+        }
+        match comment.strip_prefix(END) {
+            Some(said) if self.own => {
+                let found = self.events;
+                if said.parse() != Ok(found) {
+                    let (path, line, said) = (self.path(), self.line, said.parse().unwrap_or_default());
+                    return Err(TraceError::Count { path, line, found, said });
+                }
+                self.ending = Some(Ending::Complete);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn end_of_file(&mut self) -> Result<Option<Event>, TraceError> {
+        if self.own {
+            let reason = "there is no end record".to_owned();
+            return Err(TraceError::Torn { path: self.path(), line: self.line, reason });
+        }
+        self.ending = Some(Ending::Complete);
+        Ok(None)
+    }
+}
+
+impl Input {
+    /// The next line that is of `rank`, or of nobody, with its number.
+    fn next(&mut self, rank: Rank) -> Result<Option<Line<'_>>, TraceError> {
+        match self {
+            Self::Own(lines) => {
+                let line = lines.line() + 1;
+                Ok(lines.next()?.map(|text| (line, Cow::Borrowed(text))))
+            }
+            Self::Shared(file) => {
+                let line = file.lock().unwrap_or_else(PoisonError::into_inner).next(rank)?;
+                Ok(line.map(|(line, text)| (line, Cow::Owned(text))))
+            }
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::Own(lines) => lines.path().into(),
+            Self::Shared(file) => file.lock().unwrap_or_else(PoisonError::into_inner).path().into(),
+        }
+    }
+}

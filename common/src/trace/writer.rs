@@ -1,0 +1,92 @@
+//! Writing one rank's stream.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+
+use super::directory;
+use crate::event::Rank;
+use crate::grammar::{END, HEADER};
+
+/// A gzip header without name or time, so that the same text gives the same bytes (RFC 1952 §2.3).
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+
+/// One rank's stream on disk: a gzip member for each write.
+pub struct StreamWriter {
+    file: File,
+    path: PathBuf,
+    /// Kept from member to member, as its memory is what costs.
+    deflate: Compress,
+    packed: Vec<u8>,
+    /// Size of the file up to the last whole member.
+    size: u64,
+}
+
+impl StreamWriter {
+    /// Creates the stream of `rank` in `directory`, compressed at `level` (1 to 9).
+    ///
+    /// # Errors
+    /// Where the file exists or cannot be created.
+    pub fn create(directory: &Path, rank: Rank, level: u32) -> io::Result<Self> {
+        let path = directory::stream(directory, rank);
+        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let deflate = Compress::new(Compression::new(level), false);
+        let mut stream = Self { file, path, deflate, packed: Vec::new(), size: 0 };
+        stream.write_member(format!("{HEADER}\n").as_bytes())?;
+        Ok(stream)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends `text`, whole lines, as one member.
+    ///
+    /// # Errors
+    /// Where it cannot be written; the file then ends with the last whole member.
+    pub fn write_member(&mut self, text: &[u8]) -> io::Result<()> {
+        self.pack(text)?;
+        if let Err(error) = self.file.write_all(&self.packed) {
+            // Best effort: a torn tail is reported by the reader, and costs no more than this member.
+            let _ = self.file.set_len(self.size).and_then(|()| self.file.seek(SeekFrom::Start(self.size)));
+            return Err(error);
+        }
+        self.size += self.packed.len() as u64;
+        Ok(())
+    }
+
+    /// Ends the stream after `events` events and returns its size on disk.
+    ///
+    /// # Errors
+    /// As [`write_member`](Self::write_member).
+    pub fn finish(mut self, events: u64) -> io::Result<u64> {
+        self.write_member(format!("{END}{events}\n").as_bytes())?;
+        Ok(self.size)
+    }
+
+    /// Fills `packed` with `text` as a gzip member.
+    fn pack(&mut self, text: &[u8]) -> io::Result<()> {
+        self.packed.clear();
+        self.packed.extend_from_slice(&GZIP_HEADER);
+        self.deflate.reset();
+        loop {
+            let done = self.deflate.total_in() as usize;
+            self.packed.reserve(4096);
+            let rest = text.get(done..).unwrap_or_default();
+            match self.deflate.compress_vec(rest, &mut self.packed, FlushCompress::Finish) {
+                Ok(Status::StreamEnd) => break,
+                Ok(Status::Ok | Status::BufError) => {}
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        let mut crc = Crc::new();
+        crc.update(text);
+        self.packed.extend_from_slice(&crc.sum().to_le_bytes());
+        self.packed.extend_from_slice(&crc.amount().to_le_bytes());
+        Ok(())
+    }
+}

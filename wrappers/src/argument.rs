@@ -67,7 +67,7 @@ impl<'c> Argument<'c> for i32 {
 }
 
 /// A number of elements: `int`, or `MPI_Count` in the functions whose names end in `_c`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count(i64);
 
 impl Count {
@@ -151,12 +151,6 @@ impl Stored for i32 {
     unsafe fn load(_: &Arguments<'_>, address: usize) -> Self {
         // SAFETY: the caller's promise.
         unsafe { (address as *const Self).read() }
-    }
-}
-
-impl Default for Count {
-    fn default() -> Self {
-        Self(0)
     }
 }
 

@@ -20,6 +20,24 @@ pub enum Buffer {
     Scratch,
 }
 
+impl Buffer {
+    /// `len` bytes of it from `offset` on.
+    #[must_use]
+    pub const fn at(self, offset: u64, len: u64) -> Slice {
+        Slice {
+            buffer: self,
+            offset: Bytes(offset),
+            len: Bytes(len),
+        }
+    }
+
+    /// Its first `len` bytes.
+    #[must_use]
+    pub const fn first(self, len: u64) -> Slice {
+        self.at(0, len)
+    }
+}
+
 /// A run of packed bytes in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slice {
@@ -33,6 +51,7 @@ pub struct Slice {
 
 /// One step. Steps run in order; a message goes to the first fitting receive posted for its source, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // The fields are what the sentence above each step says.
 pub enum Step {
     /// Blocking send.
     Send { to: Member, data: Slice },
@@ -44,8 +63,8 @@ pub enum Step {
     Isend { to: Member, data: Slice },
     /// Starts a receive; `WaitAll` completes it.
     Irecv { from: Member, data: Slice },
-    /// Completes the first `pending` (in the order they were started) of the sends and receives still pending.
-    Wait { pending: u32 },
+    /// Completes one of the sends and receives still pending: the `nth` in the order they were started, 0 the oldest.
+    Wait { nth: u32 },
     /// Completes all that is pending.
     WaitAll,
     /// Moves data within the member. `from` and `to` are of one length.

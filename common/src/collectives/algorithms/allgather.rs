@@ -1,0 +1,218 @@
+//! Gathers whose result all members get. Sources: Open MPI 4.1 `coll_base_allgather.c`, `coll_base_allgatherv.c`; MPICH
+//! 4.0 `allgather_intra_*.c`, `allgatherv_intra_*.c`; SimGrid 3.32 `smpi_nbc_impl.cpp`; Bruck et al.: "Efficient
+//! Algorithms for All-to-All Communications in Multiport Message-Passing Systems", IEEE TPDS 8(11), 1997; Chen et al.:
+//! "Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet", HPC-Asia 2005
+//! (neighbour exchange).
+
+use super::algorithms;
+use super::blocks::Blocks;
+use super::comm::{Comm, doubling};
+use super::schedule::{Empty, Schedule};
+use crate::collectives::step::{Buffer, Member};
+
+algorithms! {
+    /// How an allgather of blocks of one length is done.
+    Allgather {
+        /// A gather at member 0, then a broadcast, each as its own rules say.
+        Linear = "linear" | "gather_bcast",
+        /// Each round fetches what the member 1, 2, 4, … places on has, whatever the size.
+        Bruck = "bruck" | "brucks",
+        /// Groups of 1, 2, 4, … members exchange all they have.
+        RecursiveDoubling = "recursive_doubling",
+        /// Blocks go around the ring.
+        Ring = "ring",
+        /// Pairs exchange with the pair to the left and the pair to the right by turns.
+        NeighborExchange = "neighbor" | "neighbor_exchange",
+        /// One exchange between two members.
+        TwoProc = "two_proc",
+        /// Everyone sends to everyone (SimGrid).
+        Spread = "spreading_simple",
+    }
+}
+
+algorithms! {
+    /// How an allgather of blocks of any lengths is done.
+    Allgatherv {
+        /// A gather at member 0, then a broadcast, each as its own rules say.
+        Linear = "linear" | "gatherv_bcast",
+        /// Each round fetches what the member 1, 2, 4, … places on has, whatever the size.
+        Bruck = "bruck" | "brucks",
+        /// Groups of 1, 2, 4, … members exchange all they have.
+        RecursiveDoubling = "recursive_doubling",
+        /// Blocks go around the ring.
+        Ring = "ring",
+        /// The same in chunks of at most 32 KiB (MPICH).
+        PipelinedRing = "pipelined_ring",
+        /// Pairs exchange with the pair to the left and the pair to the right by turns.
+        NeighborExchange = "neighbor" | "neighbor_exchange",
+        /// One exchange between two members.
+        TwoProc = "two_proc",
+        /// Everyone sends to everyone (SimGrid).
+        Spread = "spreading_simple",
+    }
+}
+
+/// Puts a member's own block where the result will be.
+pub(in crate::collectives) fn own_block(comm: Comm, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::new();
+    let own = blocks.block(Buffer::Recv, comm.me);
+    steps.copy(Buffer::Send.first(own.len.0), own);
+    steps
+}
+
+/// [`Allgather::Bruck`]: blocks are collected in the order that begins with my own.
+pub(in crate::collectives) fn bruck(comm: Comm, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::new();
+    let first = |count: u32| Buffer::Scratch.first(blocks.len_around(comm.me, count));
+    steps.copy(Buffer::Send.first(blocks.len(comm.me)), first(1));
+    for distance in doubling(comm.size) {
+        let count = distance.min(comm.size - distance);
+        let from = comm.after(distance);
+        let landing = Buffer::Scratch.at(first(distance).len.0, blocks.len_around(from, count));
+        steps.sendrecv(comm.before(distance), first(count), from, landing);
+    }
+    let tail = blocks.blocks(Buffer::Recv, comm.me..comm.size);
+    let head = blocks.blocks(Buffer::Recv, 0..comm.me);
+    steps.copy(Buffer::Scratch.first(tail.len.0), tail);
+    steps.copy(Buffer::Scratch.at(tail.len.0, head.len.0), head);
+    steps
+}
+
+/// [`Allgather::RecursiveDoubling`] of blocks that belong to places counted from `root` and lie in `buffer`. Where the
+/// size is no power of two, a group may find no partner for some of its members; those who found one pass on what they
+/// got, by recursive halving.
+pub(in crate::collectives) fn recursive_doubling(
+    steps: &mut Schedule,
+    comm: Comm,
+    root: Member,
+    blocks: &Blocks,
+    buffer: Buffer,
+) {
+    let place = comm.place(root);
+    let group = |member: u32, size: u32| {
+        let first = member & !(size - 1);
+        blocks.blocks(buffer, first..first.saturating_add(size).min(comm.size))
+    };
+    for distance in doubling(comm.size) {
+        let peer = place ^ distance;
+        if peer < comm.size {
+            steps.exchange(comm.at_place(peer, root), group(place, distance), group(peer, distance));
+        }
+        let beside = peer & !(distance - 1);
+        if beside < comm.size && comm.size < beside.saturating_add(distance) {
+            pass_on(comm.size - beside, place, distance, |to_or_from, is_mine| {
+                let member = comm.at_place(to_or_from, root);
+                if is_mine {
+                    steps.send(member, group(beside, distance));
+                } else {
+                    steps.recv(member, group(beside, distance));
+                }
+            });
+        }
+    }
+}
+
+/// Of a group of `size` members the first `served` have something that the others want: who passes it on to whom, as
+/// `place` sees it. `transfer` gets the other's place, and whether it is to be sent.
+pub(in crate::collectives) fn pass_on(served: u32, place: u32, size: u32, mut transfer: impl FnMut(u32, bool)) {
+    for distance in doubling(size).rev() {
+        let peer = place ^ distance;
+        let limit = (place & !(2 * distance - 1)) + served;
+        if peer > place && place < limit && peer >= limit {
+            transfer(peer, true);
+        } else if peer < place && peer < limit && place >= limit {
+            transfer(peer, false);
+        }
+    }
+}
+
+/// [`Allgather::Ring`] of blocks that belong to places counted from `root`.
+pub(in crate::collectives) fn ring(steps: &mut Schedule, comm: Comm, root: Member, blocks: &Blocks) {
+    let place = Comm {
+        me: comm.place(root),
+        size: comm.size,
+    };
+    for round in 0..comm.size - 1 {
+        let mine = blocks.block(Buffer::Recv, place.before(round));
+        let next = blocks.block(Buffer::Recv, place.before(round + 1));
+        steps.sendrecv(comm.after(1), mine, comm.before(1), next);
+    }
+}
+
+/// Length of a chunk in [`Allgatherv::PipelinedRing`] (`MPIR_CVAR_ALLGATHERV_PIPELINE_MSG_SIZE`).
+const CHUNK: u64 = 32_768;
+
+/// [`Allgatherv::PipelinedRing`]: sending and receiving go through the blocks independently, a chunk of each a round. An
+/// empty block takes a round, but no message.
+pub(in crate::collectives) fn pipelined_ring(comm: Comm, blocks: &Blocks, element: u64) -> Schedule {
+    let mut steps = Schedule::with(Empty::Skipped);
+    steps.append(own_block(comm, blocks));
+    let chunk = (CHUNK / element * element).max(element);
+    // All chunks of the blocks from `first` on, backwards around the ring.
+    let chunks = |first: Member| {
+        let ring = Comm { me: first, ..comm };
+        (0..comm.size - 1).flat_map(move |round| {
+            let block = blocks.block(Buffer::Recv, ring.before(round));
+            (0..block.len.0.div_ceil(chunk).max(1)).map(move |index| {
+                let start = index * chunk;
+                Buffer::Recv.at(block.offset.0 + start, chunk.min(block.len.0 - start))
+            })
+        })
+    };
+    let nothing = Buffer::Recv.first(0);
+    let (mut outgoing, mut incoming) = (chunks(comm.me), chunks(comm.before(1)));
+    loop {
+        let (send, recv) = (outgoing.next(), incoming.next());
+        if send.is_none() && recv.is_none() {
+            return steps;
+        }
+        steps.sendrecv(
+            comm.after(1),
+            send.unwrap_or(nothing),
+            comm.before(1),
+            recv.unwrap_or(nothing),
+        );
+    }
+}
+
+/// [`Allgather::NeighborExchange`] among an even number of members: after the first exchange each pair (2*i*, 2*i*+1) has
+/// two blocks; then the latest pair of blocks goes on, now to one side, now to the other.
+pub(in crate::collectives) fn neighbor_exchange(steps: &mut Schedule, comm: Comm, blocks: &Blocks) {
+    let pair = |first: Member| blocks.blocks(Buffer::Recv, first..first + 2);
+    let is_even = comm.me.is_multiple_of(2);
+    let (partner, neighbor) = match is_even {
+        true => (comm.after(1), comm.before(1)),
+        false => (comm.before(1), comm.after(1)),
+    };
+    let own = |member: Member| blocks.block(Buffer::Recv, member);
+    steps.exchange(partner, own(comm.me), own(partner));
+
+    let mine = Comm {
+        me: comm.me & !1,
+        ..comm
+    };
+    let mut latest = mine.me;
+    for round in 1..comm.size / 2 {
+        // The pairs arrive in the order of their distance from mine, from either side by turns.
+        let distance = 2 * round.div_ceil(2);
+        let goes_left = (round % 2 == 1) == is_even;
+        let next = if goes_left {
+            mine.before(distance)
+        } else {
+            mine.after(distance)
+        };
+        let peer = if round % 2 == 1 { neighbor } else { partner };
+        steps.exchange(peer, pair(latest), pair(next));
+        latest = next;
+    }
+}
+
+/// [`Allgather::Spread`].
+pub(in crate::collectives) fn spread(steps: &mut Schedule, comm: Comm, blocks: &Blocks) {
+    let own = Buffer::Send.first(blocks.len(comm.me));
+    for member in comm.others() {
+        steps.isend(member, own);
+        steps.irecv(member, blocks.block(Buffer::Recv, member));
+    }
+    steps.wait_all();
+}

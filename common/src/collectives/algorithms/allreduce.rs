@@ -1,0 +1,121 @@
+//! Reductions whose result all members get. Sources: Open MPI 4.1 `coll_base_allreduce.c`; MPICH 4.0
+//! `allreduce_intra_*.c`; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.5.
+//!
+//! The ring needs an operation that commutes; recursive doubling keeps the order of ranks.
+
+use super::algorithms;
+use super::blocks::{Blocks, Data};
+use super::comm::{Comm, Fold, Role, Survivor, doubling};
+use super::schedule::Schedule;
+use crate::collectives::step::Buffer;
+
+algorithms! {
+    /// How a reduction to all is done.
+    Allreduce {
+        /// A linear reduction to member 0, then a linear broadcast.
+        Linear = "basic_linear" | "linear",
+        /// A reduction to member 0, then a broadcast, each as its own rules say.
+        NonOverlapping = "nonoverlapping" | "non_overlapping" | "reduce_bcast",
+        /// The whole vector exchanged at distances 1, 2, 4, ….
+        RecursiveDoubling = "recursive_doubling",
+        /// A reduce-scatter around the ring, then an allgather around it.
+        Ring = "ring",
+        /// The same in several phases, each on a part of every block.
+        SegmentedRing = "segmented_ring",
+        /// A reduce-scatter by recursive halving of the vector, then an allgather (Rabenseifner; Open MPI).
+        Rabenseifner = "rabenseifner" | "redscat_allgather",
+        /// The same on blocks of nearly one length (Rabenseifner; MPICH).
+        ReduceScatterAllgather = "reduce_scatter_allgather",
+    }
+}
+
+/// [`Allreduce::RecursiveDoubling`].
+pub(in crate::collectives) fn recursive_doubling(comm: Comm, data: Data) -> Schedule {
+    let mut steps = Schedule::new();
+    let (result, incoming) = (data.whole(Buffer::Recv), data.whole(Buffer::Scratch));
+    let fold = Fold::new(comm.size, Survivor::Odd);
+    let rank = match fold.role(comm.me) {
+        Role::Gives(partner) => {
+            steps.send(partner, data.whole(Buffer::Send));
+            steps.recv(partner, result);
+            return steps;
+        }
+        Role::Takes(partner, rank) => {
+            steps.copy(data.whole(Buffer::Send), result);
+            steps.recv(partner, incoming);
+            steps.reduce_left(incoming, result);
+            rank
+        }
+        Role::Alone(rank) => {
+            steps.copy(data.whole(Buffer::Send), result);
+            rank
+        }
+    };
+    for distance in doubling(fold.size) {
+        let peer = rank ^ distance;
+        steps.exchange(fold.member(peer), result, incoming);
+        steps.reduce_in_order(peer, rank, incoming, result);
+    }
+    if let Role::Takes(partner, _) = fold.role(comm.me) {
+        steps.send(partner, result);
+    }
+    steps
+}
+
+/// [`Allreduce::Ring`], and with more than one phase [`Allreduce::SegmentedRing`]. While a block is reduced, the next one
+/// arrives.
+pub(in crate::collectives) fn ring(comm: Comm, data: Data, phases: u32) -> Schedule {
+    let mut steps = Schedule::new();
+    let blocks = Blocks::Balanced { count: comm.size, data };
+    steps.copy(data.whole(Buffer::Send), data.whole(Buffer::Recv));
+    if comm.size == 1 {
+        return steps;
+    }
+    let (left, right) = (comm.before(1), comm.after(1));
+    for phase in 0..phases {
+        let part = |block: u32| {
+            let whole = blocks.block(Buffer::Recv, block);
+            let parts = Blocks::Balanced {
+                count: phases,
+                data: Data {
+                    bytes: whole.len.0,
+                    element: data.element,
+                },
+            };
+            Buffer::Recv.at(whole.offset.0 + parts.start(phase), parts.len(phase))
+        };
+        let incoming = |round: u32| {
+            let len = part(comm.before(round)).len.0;
+            Buffer::Scratch.at(if round % 2 == 1 { 0 } else { blocks.len(0) }, len)
+        };
+        steps.irecv(left, incoming(1));
+        steps.send(right, part(comm.me));
+        for round in 1..comm.size {
+            if round + 1 < comm.size {
+                steps.irecv(left, incoming(round + 1));
+            }
+            let block = part(comm.before(round));
+            steps.wait(0);
+            steps.reduce_left(incoming(round), block);
+            if round + 1 < comm.size {
+                steps.send(right, block);
+            }
+        }
+    }
+    for round in 0..comm.size - 1 {
+        let reduced = blocks.block(Buffer::Recv, comm.after(1 + comm.size - round));
+        let next = blocks.block(Buffer::Recv, comm.before(round));
+        steps.sendrecv(right, reduced, left, next);
+    }
+    steps
+}
+
+/// How many phases [`Allreduce::SegmentedRing`] takes, whose segments have about `segment` bytes.
+pub(in crate::collectives) fn phases(comm: Comm, data: Data, segment: u64) -> u32 {
+    let round = u64::from(comm.size).saturating_mul(data.segment_elements(segment));
+    let (whole, rest) = (data.count() / round, data.count() % round);
+    let has_more = rest >= u64::from(comm.size) && rest > round / 2;
+    u32::try_from(whole + u64::from(whole > 0 && has_more))
+        .unwrap_or(u32::MAX)
+        .max(1)
+}

@@ -1,0 +1,214 @@
+//! Broadcasts. Sources: Open MPI 4.1 `coll_base_bcast.c`; MPICH 4.0 `bcast_intra_*.c`; Thakur, Rabenseifner, Gropp:
+//! "Optimization of Collective Communication Operations in MPICH", IJHPCA 19(1), 2005, section 4.2.
+
+use super::algorithms;
+use super::allgather;
+use super::blocks::{Blocks, Data};
+use super::comm::{Comm, doubling};
+use super::schedule::Schedule;
+use super::tree::Tree;
+use crate::collectives::step::{Buffer, Member, Slice};
+
+algorithms! {
+    /// How a broadcast is done.
+    Bcast {
+        /// The root sends to everyone.
+        Linear = "linear" | "basic_linear",
+        /// Along several chains that hang from the root.
+        Chain = "chain",
+        /// Along one chain.
+        Pipeline = "pipeline",
+        /// One half of the data goes down each side of a binary tree; then partners on either side swap halves.
+        SplitBinary = "split_binary_tree" | "split_binary",
+        /// Down a binary tree.
+        Binary = "binary_tree" | "binary",
+        /// Down a binomial tree, the farthest child first (MPICH).
+        Binomial = "binomial" | "binomial_tree",
+        /// Down a binomial tree, the nearest child first (Open MPI).
+        BinomialDoubling = "binomial_distance_doubling",
+        /// Down a 4-nomial tree.
+        Knomial = "knomial",
+        /// A binomial scatter, then a recursive-doubling allgather (van de Geijn).
+        ScatterAllgather = "scatter_allgather" | "scatter_recursive_doubling_allgather",
+        /// A binomial scatter, then a ring allgather.
+        ScatterAllgatherRing = "scatter_allgather_ring" | "scatter_ring_allgather",
+    }
+}
+
+/// Children per digit in [`Bcast::Knomial`] (`coll_tuned_bcast_algorithm_knomial_radix`).
+const RADIX: u32 = 4;
+
+/// The steps of a broadcast.
+pub(in crate::collectives) fn bcast(
+    algorithm: Bcast,
+    comm: Comm,
+    root: Member,
+    data: Data,
+    segment: u64,
+    fanout: u32,
+) -> Schedule {
+    let whole = data.whole(Buffer::Recv);
+    match algorithm {
+        _ if comm.size == 1 => Schedule::new(),
+        Bcast::Linear => linear(comm, root, whole),
+        Bcast::Chain => down(&Tree::chain(comm, root, fanout), data, segment),
+        Bcast::Pipeline => down(&Tree::chain(comm, root, 1), data, segment),
+        Bcast::SplitBinary => split_binary(comm, root, data, segment),
+        Bcast::Binary => down(&Tree::binary(comm, root), data, segment),
+        Bcast::Binomial => binomial(comm, root, whole),
+        Bcast::BinomialDoubling => down(&Tree::binomial_doubling(comm, root), data, segment),
+        Bcast::Knomial => down(&Tree::knomial(comm, root, RADIX), data, segment),
+        Bcast::ScatterAllgather => {
+            let blocks = scattered(comm, data);
+            let mut steps = scatter(comm, root, &blocks);
+            allgather::recursive_doubling(&mut steps, comm, root, &blocks, Buffer::Recv);
+            steps
+        }
+        Bcast::ScatterAllgatherRing => {
+            let blocks = scattered(comm, data);
+            let mut steps = scatter(comm, root, &blocks);
+            allgather::ring(&mut steps, comm, root, &blocks);
+            steps
+        }
+    }
+}
+
+fn linear(comm: Comm, root: Member, whole: Slice) -> Schedule {
+    let mut steps = Schedule::new();
+    if comm.me != root {
+        steps.recv(root, whole);
+        return steps;
+    }
+    for member in comm.others() {
+        steps.isend(member, whole);
+    }
+    steps.wait_all();
+    steps
+}
+
+fn binomial(comm: Comm, root: Member, whole: Slice) -> Schedule {
+    let mut steps = Schedule::new();
+    let tree = Tree::binomial(comm, root);
+    if let Some(parent) = tree.parent {
+        steps.recv(parent, whole);
+    }
+    for &child in tree.children.iter().rev() {
+        steps.send(child, whole);
+    }
+    steps
+}
+
+/// Segment by segment down a tree. A member starts to receive the next segment once it forwards one; its parent, whose
+/// sends must be complete before it goes on, cannot send it sooner.
+fn down(tree: &Tree, data: Data, segment: u64) -> Schedule {
+    let mut steps = Schedule::new();
+    let stride = data.segment_elements(segment);
+    let segments = data.count().div_ceil(stride).max(1);
+    let piece = |index: u64| data.elements(Buffer::Recv, index * stride..(index + 1) * stride);
+    if let Some(parent) = tree.parent {
+        steps.irecv(parent, piece(0));
+    }
+    for index in 0..segments {
+        if tree.parent.is_some() {
+            steps.wait(0);
+        }
+        for &child in &tree.children {
+            steps.isend(child, piece(index));
+        }
+        if let Some(parent) = tree.parent.filter(|_| index + 1 < segments) {
+            steps.irecv(parent, piece(index + 1));
+        }
+        for _ in &tree.children {
+            steps.wait(0);
+        }
+    }
+    steps
+}
+
+fn split_binary(comm: Comm, root: Member, data: Data, segment: u64) -> Schedule {
+    let middle = data.count().div_ceil(2);
+    let halves = [0..middle, middle..data.count()];
+    let stride = match segment {
+        0 => middle,
+        _ => (segment / data.element).clamp(1, middle.max(1)),
+    };
+    let piece = |half: &std::ops::Range<u64>, index: u64| {
+        let start = (half.start + index * stride).min(half.end);
+        data.elements(Buffer::Recv, start..(start + stride).min(half.end))
+    };
+    let segments = |half: &std::ops::Range<u64>| (half.end - half.start).div_ceil(stride.max(1));
+    let whole = |half: &std::ops::Range<u64>| data.elements(Buffer::Recv, half.clone());
+
+    let mut steps = Schedule::new();
+    let tree = Tree::binary(comm, root);
+    let place = comm.place(root);
+    let [left, right] = &halves;
+    let (mine, other) = if place % 2 == 1 { (left, right) } else { (right, left) };
+    match tree.parent {
+        None => {
+            for index in 0..segments(left) {
+                for (half, &child) in halves.iter().zip(&tree.children) {
+                    if index < segments(half) {
+                        steps.send(child, piece(half, index));
+                    }
+                }
+            }
+        }
+        Some(parent) if tree.children.is_empty() => {
+            for index in 0..segments(mine) {
+                steps.recv(parent, piece(mine, index));
+            }
+        }
+        Some(parent) => {
+            steps.irecv(parent, piece(mine, 0));
+            for index in 0..segments(mine) {
+                if index + 1 < segments(mine) {
+                    steps.irecv(parent, piece(mine, index + 1));
+                }
+                steps.wait(0);
+                for &child in &tree.children {
+                    steps.send(child, piece(mine, index));
+                }
+            }
+        }
+    }
+    // Places 1 and 2, 3 and 4, … swap; where the last place has no partner, the root gives it the other half.
+    let last = comm.size - 1;
+    match place {
+        0 if last % 2 == 1 => steps.send(comm.at_place(last, root), whole(right)),
+        0 => {}
+        _ if place == last && last % 2 == 1 => steps.recv(root, whole(right)),
+        _ if place % 2 == 1 => steps.exchange(comm.after(1), whole(mine), whole(other)),
+        _ => steps.exchange(comm.before(1), whole(mine), whole(other)),
+    }
+    steps
+}
+
+/// A block for each place counted from the root.
+fn scattered(comm: Comm, data: Data) -> Blocks {
+    Blocks::Ceiling { count: comm.size, data }
+}
+
+/// Each place gets the blocks of its subtree in a binomial tree; empty ones are not sent.
+fn scatter(comm: Comm, root: Member, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::new();
+    let subtree =
+        |place: u32, size: u32| blocks.blocks(Buffer::Recv, place..(place.saturating_add(size)).min(comm.size));
+    let place = comm.place(root);
+    let mut reach = doubling(comm.size);
+    if place > 0 {
+        let lowest = place & place.wrapping_neg();
+        let mine = subtree(place, lowest);
+        if mine.len.0 > 0 {
+            steps.recv(comm.before(lowest), mine);
+        }
+        reach = doubling(lowest);
+    }
+    for distance in reach.rev().filter(|&distance| distance < comm.size - place) {
+        let theirs = subtree(place + distance, distance);
+        if theirs.len.0 > 0 {
+            steps.send(comm.after(distance), theirs);
+        }
+    }
+    steps
+}

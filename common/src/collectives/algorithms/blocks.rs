@@ -1,0 +1,142 @@
+//! How a vector is cut into one block for each member, and into segments.
+
+use std::ops::Range;
+
+use crate::collectives::step::{Buffer, Slice};
+use crate::units::Bytes;
+
+/// A vector cut into consecutive blocks. Where a block begins is computed, not looked up, wherever all are alike, so
+/// that an algorithm of few steps stays cheap on many members.
+#[derive(Clone, Debug)]
+pub(in crate::collectives) enum Blocks {
+    /// Blocks of one length.
+    Equal { count: u32, len: u64 },
+    /// As even as whole elements allow: the first blocks are one element longer.
+    Balanced { count: u32, data: Data },
+    /// Blocks of as many elements as the average rounded up; the last ones are shorter or empty.
+    Ceiling { count: u32, data: Data },
+    /// Any lengths: where each block begins, and where the last one ends.
+    Listed(Vec<u64>),
+}
+
+/// A vector of elements.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::collectives) struct Data {
+    /// Its length.
+    pub bytes: u64,
+    /// What it is never cut inside of.
+    pub element: u64,
+}
+
+impl Data {
+    pub fn new(bytes: Bytes, element: Bytes) -> Self {
+        Self {
+            bytes: bytes.0,
+            element: element.0.max(1),
+        }
+    }
+
+    /// How many elements it has.
+    pub fn count(self) -> u64 {
+        self.bytes.div_ceil(self.element)
+    }
+
+    /// Where the element with this index begins.
+    fn start(self, index: u64) -> u64 {
+        index.saturating_mul(self.element).min(self.bytes)
+    }
+
+    /// The whole of it in a buffer.
+    pub fn whole(self, buffer: Buffer) -> Slice {
+        buffer.first(self.bytes)
+    }
+
+    /// The elements in a range, in a buffer.
+    pub fn elements(self, buffer: Buffer, range: Range<u64>) -> Slice {
+        let start = self.start(range.start);
+        buffer.at(start, self.start(range.end).saturating_sub(start))
+    }
+
+    /// Elements for each segment of about `segment` bytes; all of them if that is 0, less than an element or no less than
+    /// the vector (Open MPI 4.1 `coll_base_functions.h`: a remainder above half an element makes one more).
+    pub fn segment_elements(self, segment: u64) -> u64 {
+        if segment < self.element || segment >= self.bytes {
+            return self.count().max(1);
+        }
+        let whole = segment / self.element;
+        let is_rounded_up = segment % self.element > self.element / 2;
+        whole + u64::from(is_rounded_up)
+    }
+}
+
+impl Blocks {
+    /// One block for each member, with the lengths that a call lists; what it does not list is empty.
+    pub fn listed(count: u32, lens: &[Bytes]) -> Self {
+        let mut starts = Vec::with_capacity(count as usize + 1);
+        let mut end = 0_u64;
+        starts.push(end);
+        for member in 0..count as usize {
+            end = end.saturating_add(lens.get(member).map_or(0, |len| len.0));
+            starts.push(end);
+        }
+        Self::Listed(starts)
+    }
+
+    /// How many blocks there are.
+    pub fn count(&self) -> u32 {
+        match self {
+            Self::Equal { count, .. } | Self::Balanced { count, .. } | Self::Ceiling { count, .. } => *count,
+            Self::Listed(starts) => starts.len().saturating_sub(1) as u32,
+        }
+    }
+
+    /// Where a block begins; for one past the last, where the vector ends.
+    pub fn start(&self, block: u32) -> u64 {
+        match *self {
+            Self::Equal { len, .. } => len.saturating_mul(u64::from(block)),
+            Self::Balanced { count, data } => {
+                let (base, extra) = (data.count() / u64::from(count), data.count() % u64::from(count));
+                data.start(u64::from(block) * base + extra.min(u64::from(block)))
+            }
+            Self::Ceiling { count, data } => {
+                data.start(u64::from(block).saturating_mul(data.count().div_ceil(u64::from(count))))
+            }
+            Self::Listed(ref starts) => starts
+                .get(block as usize)
+                .or_else(|| starts.last())
+                .copied()
+                .unwrap_or_default(),
+        }
+    }
+
+    /// How long a block is.
+    pub fn len(&self, block: u32) -> u64 {
+        self.start(block + 1).saturating_sub(self.start(block))
+    }
+
+    /// How long all blocks are together.
+    pub fn total(&self) -> u64 {
+        self.start(self.count())
+    }
+
+    /// One block, in a buffer that holds all.
+    pub fn block(&self, buffer: Buffer, block: u32) -> Slice {
+        self.blocks(buffer, block..block + 1)
+    }
+
+    /// Consecutive blocks, in a buffer that holds all.
+    pub fn blocks(&self, buffer: Buffer, range: Range<u32>) -> Slice {
+        let start = self.start(range.start);
+        buffer.at(start, self.start(range.end).saturating_sub(start))
+    }
+
+    /// How long the `count` blocks from `first` on are together, going on at block 0 after the last.
+    pub fn len_around(&self, first: u32, count: u32) -> u64 {
+        let room = self.count() - first;
+        if count <= room {
+            self.start(first + count) - self.start(first)
+        } else {
+            (self.total() - self.start(first)).saturating_add(self.start(count - room))
+        }
+    }
+}

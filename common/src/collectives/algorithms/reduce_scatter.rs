@@ -1,0 +1,270 @@
+//! Reductions whose result is scattered: each member gets its block. Sources: Open MPI 4.1 `coll_base_reduce_scatter.c`,
+//! `coll_base_reduce_scatter_block.c`; MPICH 4.0 `reduce_scatter_intra_*.c`; Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
+//! 2005, section 4.4; Träff: "An Improved Algorithm for (Non-commutative) Reduce-Scatter with an Application",
+//! EuroPVM/MPI 2005, LNCS 3666 (butterfly).
+//!
+//! Recursive halving, ring and pairwise need an operation that commutes; the others keep the order of ranks.
+
+use super::algorithms;
+use super::allgather::pass_on;
+use super::blocks::Blocks;
+use super::comm::{Comm, Fold, Role, Survivor, doubling, mirror};
+use super::schedule::{Empty, Schedule};
+use crate::collectives::step::{Buffer, Slice};
+
+algorithms! {
+    /// How a reduction is scattered.
+    ReduceScatter {
+        /// A reduction to member 0, then a scatter, each as its own rules say.
+        NonOverlapping = "non_overlapping" | "nonoverlapping" | "basic_linear" | "reduce_scatter",
+        /// Partners at distances …, 4, 2, 1 share the work on ever smaller parts of the vector.
+        RecursiveHalving = "recursive_halving",
+        /// Each block goes once around the ring and is reduced on its way.
+        Ring = "ring",
+        /// Partners at distances 1, 2, 4, … share the work; the blocks end at the wrong members and change places.
+        Butterfly = "butterfly",
+        /// Each member gets its block from all others, one after the other.
+        Pairwise = "pairwise",
+        /// Groups of 1, 2, 4, … members exchange what they have reduced for the others.
+        RecursiveDoubling = "recursive_doubling",
+        /// The butterfly among a power of two, with blocks put beforehand where they will end at the right member.
+        Noncommutative = "noncommutative",
+    }
+}
+
+/// Two copies of the vector: what a member has reduced so far, and behind it what arrives.
+fn reduced(slice: Slice) -> Slice {
+    Slice {
+        buffer: Buffer::Scratch,
+        ..slice
+    }
+}
+
+fn incoming(slice: Slice, blocks: &Blocks) -> Slice {
+    Buffer::Scratch.at(slice.offset.0.saturating_add(blocks.total()), slice.len.0)
+}
+
+fn whole(blocks: &Blocks) -> Slice {
+    Buffer::Scratch.first(blocks.total())
+}
+
+fn own_result(comm: Comm, blocks: &Blocks) -> Slice {
+    Buffer::Recv.first(blocks.len(comm.me))
+}
+
+/// What a member does before the members that go on halve the vector: gives its data away, or takes a partner's.
+fn fold_in(steps: &mut Schedule, comm: Comm, fold: Fold, blocks: &Blocks) -> Option<u32> {
+    let all = whole(blocks);
+    match fold.role(comm.me) {
+        Role::Alone(rank) => {
+            steps.copy(Buffer::Send.first(all.len.0), all);
+            Some(rank)
+        }
+        Role::Takes(partner, rank) => {
+            steps.copy(Buffer::Send.first(all.len.0), all);
+            steps.recv(partner, incoming(all, blocks));
+            steps.reduce_left(incoming(all, blocks), all);
+            Some(rank)
+        }
+        Role::Gives(partner) => {
+            steps.send(partner, Buffer::Send.first(all.len.0));
+            None
+        }
+    }
+}
+
+/// The blocks that a run of ranks of the folded communicator stands for.
+fn folded(blocks: &Blocks, fold: Fold, from: u32, to: u32) -> Slice {
+    blocks.blocks(Buffer::Scratch, fold.first_member(from)..fold.first_member(to))
+}
+
+/// [`ReduceScatter::RecursiveHalving`]; parts of no bytes are not exchanged.
+pub(in crate::collectives) fn recursive_halving(comm: Comm, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::with(Empty::Skipped);
+    let fold = Fold::new(comm.size, Survivor::Odd);
+    let own = blocks.block(Buffer::Scratch, comm.me);
+    let Some(rank) = fold_in(&mut steps, comm, fold, blocks) else {
+        steps.recv(comm.me + 1, own_result(comm, blocks));
+        return steps;
+    };
+    for distance in doubling(fold.size).rev() {
+        let peer = rank ^ distance;
+        let run = |member: u32| {
+            let first = member & !(distance - 1);
+            folded(blocks, fold, first, first + distance)
+        };
+        let keep = run(rank);
+        steps.exchange(fold.member(peer), run(peer), incoming(keep, blocks));
+        steps.reduce_in_order(peer, rank, incoming(keep, blocks), reduced(keep));
+    }
+    steps.copy(own, own_result(comm, blocks));
+    if let Role::Takes(partner, _) = fold.role(comm.me) {
+        steps.send(partner, blocks.block(Buffer::Scratch, partner));
+    }
+    steps
+}
+
+/// [`ReduceScatter::Ring`]; while a block is reduced, the next one arrives.
+pub(in crate::collectives) fn ring(comm: Comm, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::new();
+    let longest = (0..comm.size).map(|block| blocks.len(block)).max().unwrap_or_default();
+    let block = |round: u32| blocks.block(Buffer::Scratch, comm.before(round + 1));
+    let landing = |round: u32| {
+        let start = blocks
+            .total()
+            .saturating_add(u64::from(round % 2).saturating_mul(longest));
+        Buffer::Scratch.at(start, block(round).len.0)
+    };
+    let all = whole(blocks);
+    steps.copy(Buffer::Send.first(all.len.0), all);
+    if comm.size > 1 {
+        steps.irecv(comm.before(1), landing(1));
+        steps.send(comm.after(1), block(0));
+        for round in 1..comm.size {
+            if round + 1 < comm.size {
+                steps.irecv(comm.before(1), landing(round + 1));
+            }
+            steps.wait(0);
+            steps.reduce_left(landing(round), block(round));
+            if round + 1 < comm.size {
+                steps.send(comm.after(1), block(round));
+            }
+        }
+    }
+    steps.copy(blocks.block(Buffer::Scratch, comm.me), own_result(comm, blocks));
+    steps
+}
+
+/// [`ReduceScatter::Butterfly`].
+pub(in crate::collectives) fn butterfly(comm: Comm, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::new();
+    let fold = Fold::new(comm.size, Survivor::Odd);
+    let result = own_result(comm, blocks);
+    let Some(rank) = fold_in(&mut steps, comm, fold, blocks) else {
+        // The rank that reduces my block is the mirror image of my partner's.
+        let holder = mirror(comm.me / 2, fold.size);
+        steps.recv(fold.member(holder), result);
+        return steps;
+    };
+    let (mut from, mut to) = (0, fold.size);
+    for distance in doubling(fold.size) {
+        let peer = rank ^ distance;
+        let middle = from + (to - from) / 2;
+        let (lower, upper) = (folded(blocks, fold, from, middle), folded(blocks, fold, middle, to));
+        let (keep, give) = if rank < peer { (lower, upper) } else { (upper, lower) };
+        if rank < peer {
+            to = middle;
+        } else {
+            from = middle;
+        }
+        steps.exchange(fold.member(peer), give, incoming(keep, blocks));
+        steps.reduce_in_order(peer, rank, incoming(keep, blocks), reduced(keep));
+    }
+    // I hold what belongs to this rank, and to the partner that it stands for.
+    let owner = mirror(rank, fold.size);
+    let member = fold.member(owner);
+    if let Role::Takes(partner, _) = fold.role(member) {
+        steps.send(partner, blocks.block(Buffer::Scratch, partner));
+    }
+    let theirs = blocks.block(Buffer::Scratch, member);
+    if owner == rank {
+        steps.copy(theirs, result);
+    } else {
+        steps.exchange(member, theirs, result);
+    }
+    steps
+}
+
+/// [`ReduceScatter::Pairwise`].
+pub(in crate::collectives) fn pairwise(comm: Comm, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::new();
+    let result = own_result(comm, blocks);
+    let arrived = Buffer::Scratch.first(result.len.0);
+    steps.copy(blocks.block(Buffer::Send, comm.me), result);
+    for (to, from) in comm.others_after().zip(comm.others_before()) {
+        steps.sendrecv(to, blocks.block(Buffer::Send, to), from, arrived);
+        steps.reduce_left(arrived, result);
+    }
+    steps
+}
+
+/// [`ReduceScatter::RecursiveDoubling`]: a message is all but the blocks of the sender's group, so it has two runs.
+pub(in crate::collectives) fn recursive_doubling(comm: Comm, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::new();
+    let all = whole(blocks);
+    let total = all.len.0;
+    steps.copy(Buffer::Send.first(total), all);
+    let group = |member: u32, size: u32| {
+        let first = member & !(size - 1);
+        (first, first.saturating_add(size).min(comm.size))
+    };
+    for distance in doubling(comm.size) {
+        let peer = comm.me ^ distance;
+        let runs_without = |(first, end): (u32, u32)| {
+            [
+                blocks.blocks(Buffer::Scratch, 0..first),
+                blocks.blocks(Buffer::Scratch, end.min(comm.size)..comm.size),
+            ]
+        };
+        let beside = group(peer, distance);
+        if beside.0 >= comm.size {
+            continue;
+        }
+        let (outgoing, arriving) = (runs_without(group(comm.me, distance)), runs_without(beside));
+        let packed = |runs: [Slice; 2], copy: u64| {
+            Buffer::Scratch.at(total.saturating_mul(copy), runs[0].len.0.saturating_add(runs[1].len.0))
+        };
+        let (message, arrived) = (packed(outgoing, 1), packed(arriving, 2));
+        let mut has_arrived = false;
+        if peer < comm.size {
+            steps.copy(outgoing[0], Buffer::Scratch.at(message.offset.0, outgoing[0].len.0));
+            steps.copy(
+                outgoing[1],
+                Buffer::Scratch.at(message.offset.0 + outgoing[0].len.0, outgoing[1].len.0),
+            );
+            steps.exchange(peer, message, arrived);
+            has_arrived = true;
+        }
+        if comm.size < beside.0.saturating_add(distance) {
+            pass_on(comm.size - beside.0, comm.me, distance, |member, is_mine| {
+                if is_mine {
+                    steps.send(member, arrived);
+                } else {
+                    steps.recv(member, arrived);
+                    has_arrived = true;
+                }
+            });
+        }
+        if has_arrived {
+            let mut start = arrived.offset.0;
+            for run in arriving {
+                steps.reduce_in_order(peer, comm.me, Buffer::Scratch.at(start, run.len.0), run);
+                start += run.len.0;
+            }
+        }
+    }
+    steps.copy(blocks.block(Buffer::Scratch, comm.me), own_result(comm, blocks));
+    steps
+}
+
+/// [`ReduceScatter::Noncommutative`] of blocks of one length among a power of two.
+pub(in crate::collectives) fn noncommutative(comm: Comm, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::new();
+    for block in 0..comm.size {
+        let place = blocks.block(Buffer::Scratch, mirror(block, comm.size));
+        steps.copy(blocks.block(Buffer::Send, block), place);
+    }
+    let (mut from, mut to) = (0, comm.size);
+    for distance in doubling(comm.size) {
+        let peer = comm.me ^ distance;
+        let middle = from + (to - from) / 2;
+        let (lower, upper) = (from..middle, middle..to);
+        let (keep, give) = if comm.me < peer { (lower, upper) } else { (upper, lower) };
+        let kept = blocks.blocks(Buffer::Scratch, keep.clone());
+        steps.exchange(peer, blocks.blocks(Buffer::Scratch, give), incoming(kept, blocks));
+        steps.reduce_in_order(peer, comm.me, incoming(kept, blocks), kept);
+        (from, to) = (keep.start, keep.end);
+    }
+    steps.copy(blocks.block(Buffer::Scratch, from), own_result(comm, blocks));
+    steps
+}

@@ -1,0 +1,134 @@
+//! The trees along which data spreads from a root or gathers at one (Open MPI 4.1 `coll_base_topo.c`; Pješivac-Grbović
+//! et al.: "Performance analysis of MPI collective operations", Cluster Computing 10(2), 2007, section 3).
+
+use super::comm::{Comm, doubling};
+use crate::collectives::step::Member;
+
+/// A member's neighbours in a tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::collectives) struct Tree {
+    /// Nobody for the root.
+    pub parent: Option<Member>,
+    /// In the order in which they are served.
+    pub children: Vec<Member>,
+}
+
+impl Tree {
+    fn new(comm: Comm, root: Member, parent: Option<u32>, children: impl IntoIterator<Item = u32>) -> Self {
+        Self {
+            parent: parent.map(|place| comm.at_place(place, root)),
+            children: children
+                .into_iter()
+                .filter(|&place| place < comm.size)
+                .map(|place| comm.at_place(place, root))
+                .collect(),
+        }
+    }
+
+    /// `fanout` chains of nearly one length hang from the root; the first ones are the longer.
+    pub fn chain(comm: Comm, root: Member, fanout: u32) -> Self {
+        let others = comm.size - 1;
+        let chains = fanout.clamp(1, others.max(1));
+        let (base, longer) = (others / chains, others % chains);
+        // Where a chain begins, as a place counted from the root; one past the last gives where it ends.
+        let head = |chain: u32| 1 + chain * base + chain.min(longer);
+        let place = comm.place(root);
+        if place == 0 {
+            return Self::new(comm, root, None, (0..chains).map(head));
+        }
+        let index = place - 1;
+        let chain = match index < longer * (base + 1) {
+            true => index / (base + 1),
+            false => longer + (index - longer * (base + 1)) / base.max(1),
+        };
+        let parent = if place == head(chain) { 0 } else { place - 1 };
+        let is_last = place + 1 == head(chain + 1);
+        Self::new(comm, root, Some(parent), (!is_last).then_some(place + 1))
+    }
+
+    /// The complete binary tree, filled level by level; odd places lie left of the root, even ones right.
+    pub fn binary(comm: Comm, root: Member) -> Self {
+        let place = comm.place(root);
+        let level = 1 << (place + 1).ilog2(); // As many as the members of my level.
+        let parent = (place > 0).then(|| {
+            let above = level / 2;
+            above - 1 + (place + 1 - level) % above
+        });
+        Self::new(
+            comm,
+            root,
+            parent,
+            [place.saturating_add(level), place.saturating_add(2 * level)],
+        )
+    }
+
+    /// The binomial tree in which a parent is a child's place without its highest bit; the nearest child is served first.
+    pub fn binomial_doubling(comm: Comm, root: Member) -> Self {
+        let place = comm.place(root);
+        let parent = place.checked_ilog2().map(|bit| place ^ (1 << bit));
+        let children = doubling(comm.size)
+            .filter(move |&mask| mask > place)
+            .map(move |mask| place | mask);
+        Self::new(comm, root, parent, children)
+    }
+
+    /// The binomial tree in which a parent is a child's place without its lowest bit, so that each subtree is a run of
+    /// consecutive places; the nearest child is served first.
+    pub fn binomial(comm: Comm, root: Member) -> Self {
+        let place = comm.place(root);
+        let parent = (place > 0).then(|| place & (place - 1));
+        let children = doubling(comm.size)
+            .take_while(move |&mask| place & mask == 0)
+            .map(move |mask| place | mask);
+        Self::new(comm, root, parent, children)
+    }
+
+    /// The *k*-nomial tree: as [`Tree::binomial`] with digits instead of bits; the farthest digit is served first.
+    pub fn knomial(comm: Comm, root: Member, radix: u32) -> Self {
+        let (place, radix) = (u64::from(comm.place(root)), u64::from(radix.max(2)));
+        let mut mask = 1;
+        while mask < u64::from(comm.size) && place % (radix * mask) == 0 {
+            mask *= radix;
+        }
+        let parent = (place > 0).then(|| (place - place % (radix * mask)) as u32);
+        let mut children = Vec::new();
+        while mask > 1 {
+            mask /= radix;
+            children.extend((1..radix).map(|digit| place + digit * mask));
+        }
+        let children = children
+            .into_iter()
+            .map(|place| u32::try_from(place).unwrap_or(u32::MAX));
+        Self::new(comm, root, parent, children)
+    }
+
+    /// The binary tree rooted at the last member in which a node comes right after its two subtrees, the right child's
+    /// before the left child's, so that reducing along it keeps the order of ranks.
+    pub fn in_order_binary(comm: Comm) -> Self {
+        let (mut first, mut size) = (0, comm.size);
+        let mut tree = Self::default();
+        loop {
+            let root = first + size - 1;
+            let right = size / 2; // Members in the right child's subtree, which comes first.
+            if comm.me == root {
+                if size > 1 {
+                    tree.children.push(root - 1);
+                }
+                if size > 2 {
+                    tree.children.push(first + right - 1);
+                }
+                return tree;
+            }
+            if comm.me < first + right && size > 2 {
+                size = right;
+            } else {
+                let skipped = if size > 2 { right } else { 0 };
+                first += skipped;
+                size -= skipped + 1;
+            }
+            if comm.me == first + size - 1 {
+                tree.parent = Some(root);
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What is done where an algorithm is impossible: a size that is no power of two, fewer elements than members, an
+//! operation that does not commute. Where Open MPI has such a rule it is Open MPI's (`coll_base_*.c`); MPICH goes back to
+//! what its own rules choose, which are possible always.
+
+use super::Library;
+use crate::collectives::algorithms::{
+    Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Barrier, Bcast, Choice, Reduce, ReduceScatter,
+};
+use crate::collectives::call::Call;
+use crate::event::CollectiveOp;
+use crate::units::Bytes;
+
+/// A choice, or what replaces it.
+pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice {
+    let algorithm = match (choice.algorithm, call.op) {
+        (Algorithm::Barrier(Barrier::TwoProc), _) if call.size != 2 => Algorithm::Barrier(Barrier::RecursiveDoubling),
+        (Algorithm::Bcast(algorithm), CollectiveOp::Bcast { bytes, .. }) => {
+            return bcast(library, algorithm, choice, call, *bytes);
+        }
+        (Algorithm::Reduce(algorithm), CollectiveOp::Reduce { bytes, .. }) => {
+            Algorithm::Reduce(reduce(algorithm, call, *bytes))
+        }
+        (Algorithm::Allreduce(algorithm), CollectiveOp::Allreduce { bytes, .. }) => {
+            Algorithm::Allreduce(allreduce(algorithm, call, *bytes))
+        }
+        (Algorithm::ReduceScatter(algorithm), CollectiveOp::ReduceScatter { counts, .. }) => {
+            let is_regular = counts.windows(2).all(|pair| pair[0] == pair[1]);
+            Algorithm::ReduceScatter(reduce_scatter(algorithm, call, is_regular))
+        }
+        // Blocks of one length can be put in place before a butterfly among a power of two.
+        (Algorithm::ReduceScatterBlock(ReduceScatter::Butterfly), _) if call.size.is_power_of_two() => {
+            Algorithm::ReduceScatterBlock(ReduceScatter::Noncommutative)
+        }
+        (Algorithm::ReduceScatterBlock(algorithm), _) => {
+            Algorithm::ReduceScatterBlock(reduce_scatter(algorithm, call, true))
+        }
+        (Algorithm::Allgather(algorithm), _) => Algorithm::Allgather(match algorithm {
+            Allgather::RecursiveDoubling if library == Library::OpenMpi && !call.size.is_power_of_two() => {
+                Allgather::Bruck
+            }
+            Allgather::NeighborExchange if call.size % 2 == 1 => Allgather::Ring,
+            Allgather::TwoProc if call.size != 2 => Allgather::Ring,
+            possible => possible,
+        }),
+        (Algorithm::Allgatherv(algorithm), _) => Algorithm::Allgatherv(match algorithm {
+            Allgatherv::NeighborExchange if call.size % 2 == 1 => Allgatherv::Ring,
+            Allgatherv::TwoProc if call.size != 2 => Allgatherv::Ring,
+            possible => possible,
+        }),
+        (Algorithm::Alltoall(Alltoall::TwoProc), _) if call.size != 2 => Algorithm::Alltoall(Alltoall::Pairwise),
+        (possible, _) => possible,
+    };
+    Choice { algorithm, ..choice }
+}
+
+/// The elements that Rabenseifner's algorithm needs: one for each member that takes part in the halving.
+fn halving_members(call: &Call) -> u64 {
+    1 << call.size.ilog2()
+}
+
+fn bcast(library: Library, algorithm: Bcast, choice: Choice, call: &Call, bytes: Bytes) -> Choice {
+    let data = call.data(bytes);
+    let halves = [data.count().div_ceil(2), data.count() / 2];
+    let (replacement, fanout) = match algorithm {
+        Bcast::ScatterAllgather | Bcast::ScatterAllgatherRing
+            if library == Library::OpenMpi && data.count() < u64::from(call.size) =>
+        {
+            (Bcast::Linear, choice.fanout)
+        }
+        Bcast::SplitBinary
+            if halves
+                .iter()
+                .any(|half| *half == 0 || choice.segment.0 > half.saturating_mul(data.element)) =>
+        {
+            (Bcast::Chain, 1)
+        }
+        possible => (possible, choice.fanout),
+    };
+    Choice {
+        algorithm: Algorithm::Bcast(replacement),
+        fanout,
+        ..choice
+    }
+}
+
+fn reduce(algorithm: Reduce, call: &Call, bytes: Bytes) -> Reduce {
+    let can_be_halved = call.size > 1 && call.data(bytes).count() >= halving_members(call);
+    match algorithm {
+        Reduce::Linear | Reduce::InOrderBinary | Reduce::Binomial => algorithm,
+        _ if !call.is_commutative => Reduce::Linear,
+        Reduce::Rabenseifner if !can_be_halved => Reduce::Linear,
+        Reduce::ReduceScatterGather if !can_be_halved => Reduce::Binomial,
+        possible => possible,
+    }
+}
+
+fn allreduce(algorithm: Allreduce, call: &Call, bytes: Bytes) -> Allreduce {
+    let count = call.data(bytes).count();
+    let can_be_halved = call.is_commutative && count >= halving_members(call);
+    let can_go_around = call.is_commutative && count >= u64::from(call.size);
+    match algorithm {
+        Allreduce::Ring | Allreduce::SegmentedRing if !can_go_around => Allreduce::RecursiveDoubling,
+        Allreduce::Rabenseifner if !can_be_halved => Allreduce::Linear,
+        Allreduce::ReduceScatterAllgather if !can_be_halved => Allreduce::RecursiveDoubling,
+        possible => possible,
+    }
+}
+
+fn reduce_scatter(algorithm: ReduceScatter, call: &Call, is_regular: bool) -> ReduceScatter {
+    match algorithm {
+        ReduceScatter::RecursiveHalving | ReduceScatter::Ring | ReduceScatter::Pairwise if !call.is_commutative => {
+            ReduceScatter::NonOverlapping
+        }
+        ReduceScatter::Noncommutative if !is_regular || !call.size.is_power_of_two() => {
+            ReduceScatter::RecursiveDoubling
+        }
+        possible => possible,
+    }
+}

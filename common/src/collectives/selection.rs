@@ -1,0 +1,132 @@
+//! Which algorithm to use for each collective: a library's rules, or one asked for by name.
+
+use std::collections::BTreeMap;
+
+use super::algorithms::{Algorithm, Choice, Collective};
+use super::call::Call;
+use super::library::Library;
+use super::plan;
+use super::step::{Member, Step};
+use crate::event::CollectiveOp;
+use crate::units::Bytes;
+
+/// Which algorithm to use for each collective.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// The library whose rules choose.
+    pub library: Library,
+    forced: BTreeMap<Collective, Choice>,
+}
+
+/// A text that names no algorithm.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownAlgorithm {
+    /// Not of the form `collective=algorithm`.
+    #[error("`{0}` is not of the form collective=algorithm")]
+    Form(String),
+    /// No such collective.
+    #[error("there is no collective `{0}`; there are {list}", list = listed(Collective::ALL.iter().map(|it| it.name())))]
+    Collective(String),
+    /// No such algorithm.
+    #[error("{0} has no algorithm `{1}`; it has {list}", list = listed(.0.algorithms().iter().map(|it| it.name())))]
+    Algorithm(Collective, String),
+    /// What stands behind the algorithm is no number of bytes.
+    #[error("`{0}` is not a number of bytes")]
+    Segment(String),
+}
+
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+impl From<Library> for Selection {
+    fn from(library: Library) -> Self {
+        Self {
+            library,
+            forced: BTreeMap::new(),
+        }
+    }
+}
+
+impl Selection {
+    /// Forces algorithms by name: `bcast=binomial,allreduce=ring`, and with segments of so many bytes
+    /// `bcast=pipeline:65536`. `default` leaves a collective to the library's rules again.
+    ///
+    /// # Errors
+    /// What is not understood.
+    pub fn force_list(&mut self, list: &str) -> Result<(), UnknownAlgorithm> {
+        for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            let Some((collective, algorithm)) = item.split_once('=') else {
+                return Err(UnknownAlgorithm::Form(item.to_owned()));
+            };
+            self.force(collective, algorithm)?;
+        }
+        Ok(())
+    }
+
+    /// Forces one algorithm by name, as [`Selection::force_list`] does.
+    ///
+    /// # Errors
+    /// What is not understood.
+    pub fn force(&mut self, collective: &str, algorithm: &str) -> Result<(), UnknownAlgorithm> {
+        let collective =
+            Collective::named(collective).ok_or_else(|| UnknownAlgorithm::Collective(collective.trim().to_owned()))?;
+        if algorithm.trim() == "default" {
+            self.forced.remove(&collective);
+            return Ok(());
+        }
+        let (name, segment) = match algorithm.split_once(':') {
+            Some((name, segment)) => (name, Some(segment.trim())),
+            None => (algorithm, None),
+        };
+        let algorithm = Algorithm::named(self.library, collective, name)
+            .ok_or_else(|| UnknownAlgorithm::Algorithm(collective, name.trim().to_owned()))?;
+        let mut choice = Choice::forced(algorithm);
+        if let Some(segment) = segment {
+            let bytes = segment
+                .parse()
+                .map_err(|_| UnknownAlgorithm::Segment(segment.to_owned()))?;
+            choice.segment = Bytes(bytes);
+        }
+        self.forced.insert(collective, choice);
+        Ok(())
+    }
+
+    /// What is forced.
+    pub fn forced(&self) -> impl Iterator<Item = Choice> {
+        self.forced.values().copied()
+    }
+
+    /// The algorithm that a call takes: the one forced or else the library's, or what takes its place where that is
+    /// impossible.
+    #[must_use]
+    pub fn choose(&self, call: &Call) -> Choice {
+        match self.forced.get(&Collective::of(call.op)) {
+            Some(&forced) => self.library.possible(forced, call),
+            None => self.library.choose(call),
+        }
+    }
+
+    /// The steps of member `me` of a communicator of `size`, with `root` as a member of it (0 where there is none), for an
+    /// operation that commutes.
+    #[must_use]
+    pub fn schedule(&self, me: Member, size: u32, root: Member, op: &CollectiveOp, element: Bytes) -> Vec<Step> {
+        self.steps(&Call {
+            me,
+            size,
+            root,
+            op,
+            element,
+            is_commutative: true,
+        })
+    }
+
+    /// The steps of a call; none where `me` or `root` is no member.
+    #[must_use]
+    pub fn steps(&self, call: &Call) -> Vec<Step> {
+        if !call.is_sound() || (self.library.leaves_out_empty_calls() && call.moves_nothing()) {
+            return Vec::new();
+        }
+        plan::plan(self, call).into_steps()
+    }
+}

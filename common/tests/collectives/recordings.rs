@@ -1,0 +1,165 @@
+//! What Open MPI 4.1.4 really sent (`tests/data/collectives/README.md`) against what our schedules send.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use titr_common::collectives::{Library, Member, Selection, Step};
+
+use crate::definition::{Case, Kind};
+
+const RECORDED: &[u8] = include_bytes!("../data/collectives/open-mpi-4.1.4.txt.gz");
+
+/// One recorded collective.
+struct Recording {
+    collective: String,
+    algorithm: String,
+    case: Case,
+    /// Messages and bytes from each sender to each receiver.
+    pairs: BTreeMap<(Member, Member), (u64, u64)>,
+    /// Each member's calls in order.
+    calls: BTreeMap<Member, Vec<String>>,
+}
+
+fn recordings() -> Vec<Recording> {
+    let mut text = String::new();
+    GzDecoder::new(RECORDED).read_to_string(&mut text).expect("a gzip file");
+    let mut recordings: Vec<Recording> = Vec::new();
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let number = |field: usize| fields[field].parse::<u64>().expect("a number");
+        match fields[0] {
+            "case" => recordings.push(Recording {
+                collective: fields[1].to_owned(),
+                algorithm: fields[2].to_owned(),
+                case: case(fields[1], number(3) as u32, number(4) / 8),
+                pairs: BTreeMap::new(),
+                calls: BTreeMap::new(),
+            }),
+            "pair" => {
+                let pair = (number(1) as Member, number(2) as Member);
+                let last = recordings.last_mut().expect("a case before it");
+                last.pairs.insert(pair, (number(3), number(4)));
+            }
+            _ => {
+                let calls = fields[2].split(' ').map(str::to_owned).collect();
+                let last = recordings.last_mut().expect("a case before it");
+                last.calls.insert(number(1) as Member, calls);
+            }
+        }
+    }
+    recordings
+}
+
+fn case(collective: &str, size: u32, count: u64) -> Case {
+    let members = u64::from(size);
+    Case {
+        size,
+        root: 0,
+        element: 8,
+        is_commutative: true,
+        kind: match collective {
+            "barrier" => Kind::Barrier,
+            "bcast" => Kind::Bcast(count),
+            "reduce" => Kind::Reduce(count),
+            "allreduce" => Kind::Allreduce(count),
+            "scan" => Kind::Scan(count),
+            "reduce_scatter" => Kind::ReduceScatter(
+                (0..members)
+                    .map(|member| count / members + u64::from(member < count % members))
+                    .collect(),
+            ),
+            "gather" => Kind::Gather(count),
+            "scatter" => Kind::Scatter(count),
+            "allgather" => Kind::Allgather(count),
+            "alltoall" => Kind::Alltoall(count),
+            other => panic!("no such recording: {other}"),
+        },
+    }
+}
+
+impl Recording {
+    fn name(&self) -> String {
+        let Self {
+            collective,
+            algorithm,
+            case,
+            ..
+        } = self;
+        format!("{collective} {algorithm} {} {:?}", case.size, case.kind)
+    }
+
+    fn steps(&self, me: Member) -> Vec<Step> {
+        let mut selection = Selection::from(Library::OpenMpi);
+        selection
+            .force(&self.collective, &self.algorithm)
+            .expect("Open MPI's own name");
+        self.case.with_call(me, |call| selection.steps(call))
+    }
+}
+
+/// The calls that Open MPI makes for a step: `Sendrecv` posts its receive first.
+fn calls(step: Step) -> Vec<(char, Member, u64)> {
+    match step {
+        Step::Send { to, data } => vec![('S', to, data.len.0)],
+        Step::Recv { from, data } => vec![('R', from, data.len.0)],
+        Step::Isend { to, data } => vec![('s', to, data.len.0)],
+        Step::Irecv { from, data } => vec![('r', from, data.len.0)],
+        Step::Sendrecv { to, send, from, recv } => vec![('r', from, recv.len.0), ('S', to, send.len.0)],
+        Step::Wait { .. } | Step::WaitAll | Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {
+            Vec::new()
+        }
+    }
+}
+
+/// Whether a call is the recorded one: a receive may have had more room than was needed, and from any source. Where
+/// recursive halving only receives, Open MPI posts a non-blocking receive and waits for it at once.
+fn is_recorded(is_halving: bool, call: (char, Member, u64), recorded: &str) -> bool {
+    let (kind, peer, len) = call;
+    let (head, room) = recorded.split_once(':').expect("a peer and bytes");
+    let is_send = kind.eq_ignore_ascii_case(&'s');
+    let room: u64 = room.parse().expect("a number");
+    let (recorded_kind, recorded_peer) = head.split_at(1);
+    (recorded_kind.starts_with(kind) || (is_halving && kind == 'R' && recorded_kind == "r"))
+        && (recorded_peer == "-1" || recorded_peer == peer.to_string())
+        && if is_send { len == room } else { len <= room }
+}
+
+#[test]
+fn every_pair_of_members_exchanges_what_open_mpi_sent() {
+    let recordings = recordings();
+    assert_eq!(recordings.len(), 220);
+    for recording in recordings {
+        let mut pairs: BTreeMap<(Member, Member), (u64, u64)> = BTreeMap::new();
+        for me in 0..recording.case.size {
+            for (kind, peer, len) in recording.steps(me).into_iter().flat_map(calls) {
+                if kind.eq_ignore_ascii_case(&'s') {
+                    let (messages, bytes) = pairs.entry((me, peer)).or_default();
+                    *messages += 1;
+                    *bytes += len;
+                }
+            }
+        }
+        assert_eq!(pairs, recording.pairs, "{}", recording.name());
+    }
+}
+
+#[test]
+fn every_member_calls_in_the_order_in_which_open_mpi_did() {
+    for recording in recordings() {
+        let is_halving = recording.collective == "reduce_scatter";
+        for (&me, recorded) in &recording.calls {
+            let ours: Vec<_> = recording.steps(me).into_iter().flat_map(calls).collect();
+            let is_same = ours.len() == recorded.len()
+                && ours
+                    .iter()
+                    .zip(recorded)
+                    .all(|(&call, recorded)| is_recorded(is_halving, call, recorded));
+            assert!(
+                is_same,
+                "{}, member {me}: {ours:?} instead of {recorded:?}",
+                recording.name()
+            );
+        }
+    }
+}

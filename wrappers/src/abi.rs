@@ -38,6 +38,8 @@ macro_rules! constants {
         pub struct Abi {
             /// Its family.
             pub family: Family,
+            /// What it says of itself.
+            pub library: String,
             $($(#[$doc])* pub $field: $type,)*
         }
 
@@ -46,14 +48,14 @@ macro_rules! constants {
             &[$(($c, [(Family::OpenMpi, $open_mpi), (Family::Mpich, $mpich)])),*];
 
         impl Abi {
-            fn of(family: Family) -> Option<Self> {
+            fn of(family: Family, library: String) -> Option<Self> {
                 let value = |open_mpi, mpich| match (family, open_mpi, mpich) {
                     (Family::OpenMpi, Number(value), _) | (Family::Mpich, _, Number(value)) => Some(value as usize),
                     (Family::OpenMpi, AddressOf(name), _) | (Family::Mpich, _, AddressOf(name)) => {
-                        library::symbol(name).map(|address| address as usize)
+                        library::object(name).map(|address| address as usize)
                     }
                 };
-                Some(Self { family, $($field: <$type>::from_word(value($open_mpi, $mpich)?),)* })
+                Some(Self { family, library, $($field: <$type>::from_word(value($open_mpi, $mpich)?),)* })
             }
         }
     };
@@ -133,19 +135,17 @@ fn detect() -> Result<Abi, String> {
     let version = library_version().unwrap_or_else(|| "a library without MPI_Get_library_version".to_owned());
     // A library may offer its own ABI and the standard one, under one name for itself but from two files.
     let standard = library::file().is_some_and(|file| file.contains("libmpi_abi"));
-    let mpich = ["MPICH", "Intel(R) MPI", "MVAPICH"]
-        .iter()
-        .any(|name| version.contains(name));
+    let mpich = ["MPICH", "Intel(R) MPI", "MVAPICH"].iter().any(|name| version.contains(name));
     let family = if standard {
         None
-    } else if library::symbol(c"ompi_mpi_comm_world").is_some() {
+    } else if library::object(c"ompi_mpi_comm_world").is_some() {
         Some(Family::OpenMpi)
     } else if mpich {
         Some(Family::Mpich)
     } else {
         None
     };
-    family.and_then(Abi::of).ok_or(version)
+    family.and_then(|family| Abi::of(family, version.clone())).ok_or(version)
 }
 
 /// What the library says of itself, in one line.
@@ -160,10 +160,7 @@ fn library_version() -> Option<String> {
         let get: unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int = std::mem::transmute(real);
         get(text.as_mut_ptr().cast(), &mut length)
     };
-    let text = CStr::from_bytes_until_nul(&text)
-        .ok()
-        .filter(|_| code == 0)?
-        .to_string_lossy();
+    let text = CStr::from_bytes_until_nul(&text).ok().filter(|_| code == 0)?.to_string_lossy();
     Some(text.lines().next().unwrap_or_default().to_owned())
 }
 

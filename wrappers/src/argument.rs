@@ -82,11 +82,7 @@ impl<'c> Argument<'c> for Count {
     const WORDS: usize = 1;
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let word = call.word(at);
-        Self(if call.large {
-            word as i64
-        } else {
-            i64::from(word as i32)
-        })
+        Self(if call.large { word as i64 } else { i64::from(word as i32) })
     }
 }
 
@@ -115,10 +111,7 @@ impl<'c> Argument<'c> for Buffer {
     const WORDS: usize = 1;
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let address = call.word(at);
-        Self {
-            address,
-            in_place: address == call.abi.in_place,
-        }
+        Self { address, in_place: address == call.abi.in_place }
     }
 }
 
@@ -161,22 +154,14 @@ impl Stored for Count {
     unsafe fn load(call: &Arguments<'_>, address: usize) -> Self {
         // SAFETY: the caller's promise.
         Self(unsafe {
-            if call.large {
-                (address as *const i64).read()
-            } else {
-                i64::from((address as *const i32).read())
-            }
+            if call.large { (address as *const i64).read() } else { i64::from((address as *const i32).read()) }
         })
     }
 }
 
 /// A handle of a library whose handles are `int`s leaves the upper half of its word undefined.
 fn handle_of(abi: &Abi, word: usize) -> usize {
-    if abi.handle_bytes == size_of::<u32>() {
-        word as u32 as usize
-    } else {
-        word
-    }
+    if abi.handle_bytes == size_of::<u32>() { word as u32 as usize } else { word }
 }
 
 macro_rules! handles {
@@ -242,6 +227,12 @@ pub struct Place<'c, T> {
 }
 
 impl<T: Stored> Place<'_, T> {
+    /// Where it is.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.address
+    }
+
     /// What is there now.
     #[must_use]
     pub fn get(&self) -> T {
@@ -258,10 +249,7 @@ impl Place<'_, Comm> {
     /// freed (MPI 4.0 §7.4.2, `MPI_Comm_idup`).
     #[must_use]
     pub fn later(&self) -> Later {
-        Later {
-            abi: self.call.abi,
-            address: self.address,
-        }
+        Later { abi: self.call.abi, address: self.address }
     }
 }
 
@@ -287,11 +275,7 @@ impl Later {
 impl<'c, T: Stored> Argument<'c> for Place<'c, T> {
     const WORDS: usize = 1;
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
-        Self {
-            call,
-            address: call.word(at),
-            what: PhantomData,
-        }
+        Self { call, address: call.word(at), what: PhantomData }
     }
 }
 
@@ -307,10 +291,7 @@ pub struct Array<'c, T> {
 impl<'c, T: Stored> Array<'c, T> {
     /// Says how many they are. Read from a call alone, an array has no length.
     pub(crate) fn of(self, len: usize) -> Self {
-        Self {
-            len: if self.address == 0 { 0 } else { len },
-            ..self
-        }
+        Self { len: if self.address == 0 { 0 } else { len }, ..self }
     }
 
     /// How many they are.
@@ -332,6 +313,12 @@ impl<'c, T: Stored> Array<'c, T> {
         (index < self.len).then(|| unsafe { T::load(self.call, self.address + index * T::bytes(self.call)) })
     }
 
+    /// Where the `index`-th is.
+    #[must_use]
+    pub fn address(&self, index: usize) -> usize {
+        self.address + index * T::bytes(self.call)
+    }
+
     /// All of them, as they are now.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + use<'c, T> {
         let array = *self;
@@ -342,12 +329,7 @@ impl<'c, T: Stored> Array<'c, T> {
 impl<'c, T: Stored> Argument<'c> for Array<'c, T> {
     const WORDS: usize = 1;
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
-        Self {
-            call,
-            address: call.word(at),
-            len: 0,
-            what: PhantomData,
-        }
+        Self { call, address: call.word(at), len: 0, what: PhantomData }
     }
 }
 
@@ -370,10 +352,7 @@ impl<'c> StatusArgument<'c> {
     #[must_use]
     pub fn get(&self) -> Option<Status<'c>> {
         let address = self.call.word(self.at);
-        (address != self.call.abi.status_ignore && address != 0).then_some(Status {
-            call: self.call,
-            address,
-        })
+        (address != self.call.abi.status_ignore && address != 0).then_some(Status { call: self.call, address })
     }
 }
 
@@ -425,10 +404,7 @@ impl<'c> Statuses<'c> {
     pub fn get(&self, index: usize) -> Option<Status<'c>> {
         let address = self.call.word(self.at);
         let there = address != self.call.abi.statuses_ignore && address != 0 && index < self.len;
-        there.then(|| Status {
-            call: self.call,
-            address: address + index * self.call.abi.status_bytes,
-        })
+        there.then(|| Status { call: self.call, address: address + index * self.call.abi.status_bytes })
     }
 }
 

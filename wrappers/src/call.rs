@@ -111,12 +111,7 @@ pub(crate) fn enter_with<const N: usize>(
     run: Run,
 ) -> usize {
     let words = words.map(Cell::new);
-    let pending = Pending {
-        function,
-        words: &words,
-        run,
-        result: Cell::new(None),
-    };
+    let pending = Pending { function, words: &words, run, result: Cell::new(None) };
     INSIDE.with(|inside| {
         if inside.get() {
             return pending.run();
@@ -142,9 +137,7 @@ fn outermost(tool: &'static dyn Tool, pending: &Pending<'_>, decode: Decode) -> 
     };
     let arguments = Arguments::new(pending.words, pending.function.is_large(), abi);
     let _room = arguments.room();
-    let seen = catch_unwind(AssertUnwindSafe(|| {
-        tool.call(pending.function, decode(&arguments), Real(pending)).0
-    }));
+    let seen = catch_unwind(AssertUnwindSafe(|| tool.call(pending.function, decode(&arguments), Real(pending)).0));
     seen.unwrap_or_else(|_| {
         RETIRED.store(true, Ordering::Relaxed);
         // A tool that panics again while told so has nothing more to say.

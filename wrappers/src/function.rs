@@ -34,14 +34,7 @@ impl Function {
             panic!("a C string has one NUL, its last byte")
         };
         let large = matches!(name.as_bytes(), [.., b'_', b'c']);
-        Self {
-            name,
-            profiling_name,
-            arity,
-            effect,
-            large,
-            real: AtomicPtr::new(ptr::null_mut()),
-        }
+        Self { name, profiling_name, arity, effect, large, real: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// The name, `MPI_Send`.
@@ -74,7 +67,7 @@ impl Function {
         if !known.is_null() {
             return Some(known);
         }
-        let found = library::symbol(self.profiling_name)?;
+        let found = library::function(self.profiling_name)?;
         self.real.store(found, Ordering::Relaxed);
         Some(found)
     }
@@ -84,19 +77,12 @@ impl Function {
     #[inline]
     pub(crate) fn real(&self) -> *mut c_void {
         let known = self.real.load(Ordering::Relaxed);
-        if known.is_null() {
-            self.find().unwrap_or_else(|| self.missing())
-        } else {
-            known
-        }
+        if known.is_null() { self.find().unwrap_or_else(|| self.missing()) } else { known }
     }
 
     #[cold]
     fn missing(&self) -> ! {
-        eprintln!(
-            "symbol lookup error: undefined symbol: {} (in no MPI library that is loaded)",
-            self.name
-        );
+        eprintln!("symbol lookup error: undefined symbol: {} (in no MPI library that is loaded)", self.name);
         // SAFETY: `_exit` never returns, and runs nothing that could find the process half-way.
         unsafe { libc::_exit(127) }
     }

@@ -17,8 +17,14 @@ unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
 
-/// The address of the library's `name`.
-pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
+/// The address of the object `name`, as the library and everybody else see it: the linker may have moved it into the
+/// program (a copy relocation), so that the library's own place for it is dead.
+pub(crate) fn object(name: &CStr) -> Option<*mut c_void> {
+    not_ours(Handle(libc::RTLD_DEFAULT), name).or_else(|| function(name))
+}
+
+/// The address of the library's function `name`.
+pub(crate) fn function(name: &CStr) -> Option<*mut c_void> {
     static LIBRARY: OnceLock<Option<Handle>> = OnceLock::new();
     let library = (*LIBRARY.get_or_init(find))?;
     not_ours(library, name)
@@ -26,7 +32,7 @@ pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
 
 /// The file that the library was loaded from.
 pub(crate) fn file() -> Option<String> {
-    let address = symbol(c"PMPI_Init")?;
+    let address = function(c"PMPI_Init")?;
     let info = object_of(address)?;
     // SAFETY: `dladdr` gives the object's name as a C string that lives as long as the object.
     let name = unsafe { CStr::from_ptr(info.dli_fname) };

@@ -41,9 +41,7 @@ pub fn comm_rank(comm: Comm) -> i32 {
 /// `MPI_Comm_size`.
 #[must_use]
 pub fn comm_size(comm: Comm) -> usize {
-    int_of(&communicator::MPI_Comm_size, comm.raw())
-        .and_then(|size| usize::try_from(size).ok())
-        .unwrap_or(0)
+    int_of(&communicator::MPI_Comm_size, comm.raw()).and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
 }
 
 /// `MPI_Comm_test_inter`.
@@ -79,12 +77,7 @@ pub(crate) unsafe fn test_cancelled(status: usize) -> bool {
 pub(crate) unsafe fn received_bytes(abi: &Abi, status: usize) -> u64 {
     let mut bytes: i64 = 0;
     // SAFETY: (MPI_Status *, MPI_Datatype, MPI_Count *), and the caller's promise.
-    let known = unsafe {
-        call(
-            &datatype::MPI_Get_elements_x,
-            [status, abi.byte.raw(), &raw mut bytes as usize],
-        )
-    };
+    let known = unsafe { call(&datatype::MPI_Get_elements_x, [status, abi.byte.raw(), &raw mut bytes as usize]) };
     if known { u64::try_from(bytes).unwrap_or(0) } else { 0 }
 }
 
@@ -109,13 +102,7 @@ pub fn allreduce(abi: &Abi, value: i64, op: Op, comm: Comm) -> Option<i64> {
     let mut result = value;
     let (from, to) = (&raw const value as usize, &raw mut result as usize);
     // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm), one MPI_INT64_T on either side.
-    unsafe {
-        call(
-            &collective::MPI_Allreduce,
-            [from, to, 1, abi.int64.raw(), op.raw(), comm.raw()],
-        )
-    }
-    .then_some(result)
+    unsafe { call(&collective::MPI_Allreduce, [from, to, 1, abi.int64.raw(), op.raw(), comm.raw()]) }.then_some(result)
 }
 
 /// The ranks that the members of a communicator have in another one, in its order.
@@ -174,12 +161,7 @@ impl Drop for OwnedGroup<'_> {
     fn drop(&mut self) {
         if self.place != 0 {
             // SAFETY: (MPI_Group *), a group that `of` has made.
-            unsafe {
-                call(
-                    &communicator::MPI_Group_free,
-                    [&raw mut self.place as *mut c_void as usize],
-                )
-            };
+            unsafe { call(&communicator::MPI_Group_free, [&raw mut self.place as *mut c_void as usize]) };
         }
     }
 }

@@ -176,11 +176,7 @@ lengths! { Requests: count; WaitAll: count; TestAll: count; WaitSome: incount; }
 /// One for each member of the communicator. None for an inter-communicator, where it depends on the function whose
 /// members are meant.
 fn members(comm: Comm) -> usize {
-    if pmpi::comm_is_inter(comm) {
-        0
-    } else {
-        pmpi::comm_size(comm)
-    }
+    if pmpi::comm_is_inter(comm) { 0 } else { pmpi::comm_size(comm) }
 }
 
 macro_rules! arrays_for_members {

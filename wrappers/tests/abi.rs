@@ -14,11 +14,7 @@ fn checker(family: Family) -> String {
         "#include <mpi.h>\n#include <dlfcn.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\nint main(void) {\n",
     );
     for (expression, values) in CONSTANTS {
-        let value = values
-            .iter()
-            .find(|(of, _)| *of == family)
-            .map(|(_, value)| *value)
-            .unwrap();
+        let value = values.iter().find(|(of, _)| *of == family).map(|(_, value)| *value).unwrap();
         let expected = match value {
             Constant::Number(number) => format!("(uintptr_t){number}LL"),
             Constant::AddressOf(name) => format!("(uintptr_t)dlsym(RTLD_DEFAULT, \"{}\")", name.to_str().unwrap()),
@@ -41,13 +37,7 @@ fn constants_are_those_of_the_installed_headers() {
         let stem = std::env::temp_dir().join(format!("titr-abi-{}-{:?}", std::process::id(), library.family));
         let (source, program) = (stem.with_extension("c"), stem.with_extension("exe"));
         std::fs::write(&source, checker(library.family)).unwrap();
-        library.compile(&[
-            "-D_GNU_SOURCE",
-            source.to_str().unwrap(),
-            "-o",
-            program.to_str().unwrap(),
-            "-ldl",
-        ]);
+        library.compile(&["-D_GNU_SOURCE", source.to_str().unwrap(), "-o", program.to_str().unwrap(), "-ldl"]);
         let output = Command::new(&program).output().unwrap();
         assert!(output.status.success(), "{:?}: {output:?}", library.family);
         assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{:?}", library.family);

@@ -13,13 +13,7 @@ fn declared(library: &Library) -> BTreeMap<String, Vec<String>> {
     let mut arguments = vec!["-E", "-P", "-x", "c"];
     arguments.extend(match library.family {
         // Open MPI hides what MPI 3.0 removed, and has its extensions in a header of their own; its library has them all.
-        Family::OpenMpi => &[
-            "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0",
-            "-include",
-            "mpi.h",
-            "-include",
-            "mpi-ext.h",
-        ][..],
+        Family::OpenMpi => &["-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", "-include", "mpi.h", "-include", "mpi-ext.h"][..],
         Family::Mpich => &["-include", "mpi.h"],
     });
     arguments.push("/dev/null");
@@ -29,11 +23,8 @@ fn declared(library: &Library) -> BTreeMap<String, Vec<String>> {
 
 /// The prototypes in preprocessed C whose names begin with `MPI_` or `MPIX_`.
 fn prototypes(text: &str) -> BTreeMap<String, Vec<String>> {
-    let text = text
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .replace("__attribute__((visibility(\"default\")))", "");
+    let text =
+        text.split_whitespace().collect::<Vec<_>>().join(" ").replace("__attribute__((visibility(\"default\")))", "");
     let mut found = BTreeMap::new();
     for statement in text.split([';', '{', '}']) {
         let Some((head, rest)) = statement.split_once('(') else {
@@ -66,45 +57,27 @@ fn parameters(rest: &str) -> Vec<String> {
             _ => parameters.last_mut().unwrap().push(c),
         }
     }
-    parameters
-        .iter()
-        .map(|parameter| parameter.trim().to_owned())
-        .filter(|parameter| parameter != "void")
-        .collect()
+    parameters.iter().map(|parameter| parameter.trim().to_owned()).filter(|parameter| parameter != "void").collect()
 }
 
 /// What is left to the library on purpose: conversions that the Fortran bindings call.
 fn is_conversion(name: &str) -> bool {
-    ["_f2c", "_c2f", "_f082c", "_c2f08", "_f082f", "_f2f08"]
-        .iter()
-        .any(|end| name.ends_with(end))
+    ["_f2c", "_c2f", "_f082c", "_c2f08", "_f082f", "_f2f08"].iter().any(|end| name.ends_with(end))
 }
 
 #[test]
 fn every_declared_function_is_wrapped_with_its_arity() {
-    let wrapped: BTreeMap<&str, usize> = functions::all()
-        .map(|function| (function.name(), function.arity()))
-        .collect();
+    let wrapped: BTreeMap<&str, usize> = functions::all().map(|function| (function.name(), function.arity())).collect();
     for library in &LIBRARIES {
         let declared = declared(library);
-        assert!(
-            declared.len() > 400,
-            "{:?}: only {} functions found in mpi.h",
-            library.family,
-            declared.len()
-        );
+        assert!(declared.len() > 400, "{:?}: only {} functions found in mpi.h", library.family, declared.len());
         for (name, parameters) in declared.iter().filter(|(name, _)| !is_conversion(name)) {
             // A callback that stands for a constant is passed to MPI, not called; `...` of MPI_Pcontrol is no parameter.
             if name == "MPI_DUP_FN" {
                 continue;
             }
             let arity = parameters.iter().filter(|parameter| *parameter != "...").count();
-            assert_eq!(
-                wrapped.get(name.as_str()),
-                Some(&arity),
-                "{:?}: {name}{parameters:?}",
-                library.family
-            );
+            assert_eq!(wrapped.get(name.as_str()), Some(&arity), "{:?}: {name}{parameters:?}", library.family);
         }
     }
 }
@@ -114,10 +87,7 @@ fn every_wrapped_function_is_declared_somewhere_and_once() {
     let declared: Vec<_> = LIBRARIES.iter().map(declared).collect();
     let mut names: Vec<&str> = functions::all().map(|function| function.name()).collect();
     for name in &names {
-        assert!(
-            declared.iter().any(|header| header.contains_key(*name)),
-            "no installed mpi.h has {name}"
-        );
+        assert!(declared.iter().any(|header| header.contains_key(*name)), "no installed mpi.h has {name}");
     }
     let all = names.len();
     names.sort_unstable();

@@ -1,6 +1,12 @@
 //! In a process that speaks MPI through `mpi-sys`, the library is recognised, its table agrees with `mpi-sys`, and a
 //! tool sees each call once, with its arguments.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a tool that is a test, in helpers that clippy does not see as such"
+)]
+
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -29,12 +35,7 @@ impl Tool for Notes {
                 status.keep();
                 let done = real.run();
                 let status = status.get().unwrap();
-                self.note(format!(
-                    "MPI_Recv({}) from {} tag {}",
-                    recv.count().get(),
-                    status.source(),
-                    status.tag()
-                ));
+                self.note(format!("MPI_Recv({}) from {} tag {}", recv.count().get(), status.source(), status.tag()));
                 done
             }
             Call::PointToPoint(PointToPoint::MPI_Irecv(recv, request)) => {
@@ -52,19 +53,14 @@ impl Tool for Notes {
                 wait.array_of_statuses().keep();
                 let before = wait.array_of_requests().len();
                 let done = real.run();
-                let tags: Vec<i32> = (0..before)
-                    .filter_map(|i| wait.array_of_statuses().get(i))
-                    .map(|s| s.tag())
-                    .collect();
+                let tags: Vec<i32> =
+                    (0..before).filter_map(|i| wait.array_of_statuses().get(i)).map(|s| s.tag()).collect();
                 self.note(format!("MPI_Waitall({before}) tags {tags:?}"));
                 done
             }
             Call::Collective(Collective::MPI_Allgatherv(gather)) => {
                 let counts: Vec<u64> = gather.recvcounts().iter().map(|count| count.get()).collect();
-                self.note(format!(
-                    "MPI_Allgatherv {counts:?} in place {}",
-                    gather.sendbuf().is_in_place()
-                ));
+                self.note(format!("MPI_Allgatherv {counts:?} in place {}", gather.sendbuf().is_in_place()));
                 real.run()
             }
             _ => {
@@ -122,15 +118,7 @@ fn a_tool_sees_each_call_once() {
         );
 
         c::MPI_Isend(buffer, 1, int, 0, 6, world, request.as_mut_ptr());
-        c::MPI_Recv(
-            buffer,
-            9,
-            int,
-            c::RSMPI_ANY_SOURCE,
-            c::RSMPI_ANY_TAG,
-            world,
-            c::RSMPI_STATUS_IGNORE,
-        );
+        c::MPI_Recv(buffer, 9, int, c::RSMPI_ANY_SOURCE, c::RSMPI_ANY_TAG, world, c::RSMPI_STATUS_IGNORE);
         c::MPI_Wait(request.as_mut_ptr(), c::RSMPI_STATUS_IGNORE);
         assert_eq!(NOTES.take(), ["MPI_Isend", "MPI_Recv(9) from 0 tag 6", "MPI_Wait"]);
 

@@ -12,16 +12,8 @@ pub struct Library {
 }
 
 pub const LIBRARIES: [Library; 2] = [
-    Library {
-        family: Family::OpenMpi,
-        mpicc: "mpicc.openmpi",
-        package: "libopenmpi-dev",
-    },
-    Library {
-        family: Family::Mpich,
-        mpicc: "mpicc.mpich",
-        package: "libmpich-dev",
-    },
+    Library { family: Family::OpenMpi, mpicc: "mpicc.openmpi", package: "libopenmpi-dev" },
+    Library { family: Family::Mpich, mpicc: "mpicc.mpich", package: "libmpich-dev" },
 ];
 
 impl Library {
@@ -32,11 +24,7 @@ impl Library {
             .args(arguments)
             .output()
             .unwrap_or_else(|error| panic!("{mpicc}: {error}; this test needs Debian's package {package}"));
-        assert!(
-            output.status.success(),
-            "{mpicc} {arguments:?}:\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{mpicc} {arguments:?}:\n{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 }

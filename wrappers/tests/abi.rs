@@ -1,5 +1,7 @@
 //! The table of constants is what each installed library's header says.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 mod installed;
 
 use std::fmt::Write;

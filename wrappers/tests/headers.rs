@@ -1,5 +1,7 @@
 //! Nothing in an installed `mpi.h` is unseen, and what is seen takes as many arguments as the header says.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 mod installed;
 
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! In a process that speaks MPI through `mpi-sys`, the library is recognised, its table agrees with `mpi-sys`, and a
 //! tool sees each call once, with its arguments.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

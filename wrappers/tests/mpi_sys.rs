@@ -2,11 +2,6 @@
 //! tool sees each call once, with its arguments.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a tool that is a test, in helpers that clippy does not see as such"
-)]
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;

@@ -1,5 +1,7 @@
 //! Mistakes in platform files, as users see them: each points into the text, and says what to do.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};

@@ -1,5 +1,7 @@
 //! Routes: SimGrid's, link by link, and what holds on any topology.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::collections::HashMap;
 use std::io::Read;
 

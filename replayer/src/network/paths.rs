@@ -45,10 +45,8 @@ impl<T> Paths<T> {
     pub fn carry(&mut self, ends: (HostId, HostId), bytes: Bytes, derive: impl FnOnce(&[LinkId]) -> T) -> &T {
         let pair = u64::from(ends.0.0) * u64::from(self.topology.hosts()) + u64::from(ends.1.0);
         let place = (pair % self.entries.len() as u64) as usize;
-        if self.entries[place].as_ref().is_none_or(|path| path.ends != ends) {
-            if let Some(path) = self.entries[place].take() {
-                path.add_to(&mut self.forgotten);
-            }
+        if let Some(other) = self.entries[place].take_if(|path| path.ends != ends) {
+            other.add_to(&mut self.forgotten);
         }
         let path = self.entries[place].get_or_insert_with(|| {
             let mut route = Vec::new();

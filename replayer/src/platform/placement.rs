@@ -1,6 +1,6 @@
 //! Which host each rank runs on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
@@ -93,23 +93,17 @@ impl Policy {
     }
 }
 
-fn explicit(
-    ranks: u32,
-    hosts: u32,
-    cores: u32,
-    listed: &[HostId],
-    file: &PathBuf,
-) -> Result<Vec<HostId>, PlacementError> {
+fn explicit(ranks: u32, hosts: u32, cores: u32, listed: &[HostId], file: &Path) -> Result<Vec<HostId>, PlacementError> {
     let placed = listed.get(..ranks as usize).ok_or_else(|| PlacementError::NotListed {
         ranks,
         listed: listed.len(),
-        file: file.clone(),
+        file: file.to_owned(),
     })?;
     let mut taken = vec![0; hosts as usize];
     for (rank, &host) in (0..).zip(placed) {
         taken[host.0 as usize] += 1;
         if taken[host.0 as usize] > cores {
-            return Err(PlacementError::HostFull { rank, host, cores, file: file.clone() });
+            return Err(PlacementError::HostFull { rank, host, cores, file: file.to_owned() });
         }
     }
     Ok(placed.to_vec())
@@ -159,7 +153,7 @@ mod tests {
     fn more_ranks_than_cores_are_refused() {
         assert_eq!(Policy::Block.place(7, 3, 2), Err(PlacementError::TooManyRanks { ranks: 7, hosts: 3, cores: 2 }));
         let file = PathBuf::from("hosts");
-        let twice = Policy::Explicit { hosts: vec![HostId(1); 3], file: file.clone() };
+        let twice = Policy::Explicit { hosts: vec![HostId(1); 3], file: file.to_owned() };
         assert_eq!(
             twice.place(3, 3, 2),
             Err(PlacementError::HostFull { rank: 2, host: HostId(1), cores: 2, file: file.clone() })

@@ -101,8 +101,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             let Some(&step) = run.steps.get(run.next) else {
                 if !run.started.is_empty() {
-                    let pending = run.started.len();
-                    self.claim_started(id, pending);
+                    self.claim_started(id);
                 } else if run.work.0 > 0.0 {
                     let work = std::mem::take(&mut run.work);
                     run.timeline.clock = run.timeline.clock + self.places[run.rank.0 as usize].speed.time_for(work);
@@ -161,17 +160,14 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                     self.claim(Agent::Run(id), operation);
                 }
             }
-            Step::WaitAll => self.claim_started(id, usize::MAX),
+            Step::WaitAll => self.claim_started(id),
             Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
         }
     }
 
-    fn claim_started(&mut self, id: RunId, count: usize) {
-        for _ in 0..count {
-            match self.runs[id.0 as usize].started.pop_front() {
-                Some(operation) => self.claim(Agent::Run(id), operation),
-                None => break,
-            }
+    fn claim_started(&mut self, id: RunId) {
+        while let Some(operation) = self.runs[id.0 as usize].started.pop_front() {
+            self.claim(Agent::Run(id), operation);
         }
     }
 

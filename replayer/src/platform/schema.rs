@@ -376,13 +376,13 @@ impl<'de> Deserialize<'de> for Overhead {
 
 impl<'de> Deserialize<'de> for Collectives {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        CollectiveLibrary::deserialize(deserializer).map(|library| Self(Library::from(library).into()))
+        CollectiveLibrary::deserialize(deserializer).map(|library| Self(Selection::from(Library::from(library))))
     }
 }
 
 impl Default for Collectives {
     fn default() -> Self {
-        Self(Library::Mpich.into())
+        Self(Selection::from(Library::Mpich))
     }
 }
 

@@ -326,7 +326,7 @@ mod tests {
             send_overhead: free.clone(),
             isend_overhead: free.clone(),
             recv_overhead: free,
-            collectives: Library::Mpich.into(),
+            collectives: Selection::from(Library::Mpich),
         };
         Exchange::new(2, &mpi)
     }

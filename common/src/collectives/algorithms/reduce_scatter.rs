@@ -34,7 +34,10 @@ algorithms! {
 
 /// Two copies of the vector: what a member has reduced so far, and behind it what arrives.
 fn reduced(slice: Slice) -> Slice {
-    Slice { buffer: Buffer::Scratch, ..slice }
+    Slice {
+        buffer: Buffer::Scratch,
+        ..slice
+    }
 }
 
 fn incoming(slice: Slice, blocks: &Blocks) -> Slice {
@@ -107,7 +110,9 @@ pub(in crate::collectives) fn ring(comm: Comm, blocks: &Blocks) -> Schedule {
     let longest = (0..comm.size).map(|block| blocks.len(block)).max().unwrap_or_default();
     let block = |round: u32| blocks.block(Buffer::Scratch, comm.before(round + 1));
     let landing = |round: u32| {
-        let start = blocks.total().saturating_add(u64::from(round % 2).saturating_mul(longest));
+        let start = blocks
+            .total()
+            .saturating_add(u64::from(round % 2).saturating_mul(longest));
         Buffer::Scratch.at(start, block(round).len.0)
     };
     let all = whole(blocks);
@@ -196,22 +201,36 @@ pub(in crate::collectives) fn recursive_doubling(comm: Comm, blocks: &Blocks) ->
     for distance in doubling(comm.size) {
         let peer = comm.me ^ distance;
         let runs_without = |(first, end): (u32, u32)| {
-            [blocks.blocks(Buffer::Scratch, 0..first), blocks.blocks(Buffer::Scratch, end.min(comm.size)..comm.size)]
+            [
+                blocks.blocks(Buffer::Scratch, 0..first),
+                blocks.blocks(Buffer::Scratch, end.min(comm.size)..comm.size),
+            ]
         };
         let beside = group(peer, distance);
         if beside.0 >= comm.size {
             continue;
         }
         let (outgoing, arriving) = (runs_without(group(comm.me, distance)), runs_without(beside));
-        let packed = |runs: [Slice; 2], copy: u64| {
-            Buffer::Scratch.at(total.saturating_mul(copy), runs[0].len.0.saturating_add(runs[1].len.0))
+        // Messages are packed behind the vector, what arrives behind that.
+        let message = |runs: [Slice; 2], copy: u64| {
+            let start = total.saturating_mul(copy);
+            let middle = start.saturating_add(runs[0].len.0);
+            let packed = [
+                Buffer::Scratch.at(start, runs[0].len.0),
+                Buffer::Scratch.at(middle, runs[1].len.0),
+            ];
+            (
+                Buffer::Scratch.at(start, runs[0].len.0.saturating_add(runs[1].len.0)),
+                packed,
+            )
         };
-        let (message, arrived) = (packed(outgoing, 1), packed(arriving, 2));
+        let ((sent, packed), (arrived, unpacked)) = (message(outgoing, 1), message(arriving, 2));
         let mut has_arrived = false;
         if peer < comm.size {
-            steps.copy(outgoing[0], Buffer::Scratch.at(message.offset.0, outgoing[0].len.0));
-            steps.copy(outgoing[1], Buffer::Scratch.at(message.offset.0 + outgoing[0].len.0, outgoing[1].len.0));
-            steps.exchange(peer, message, arrived);
+            for (run, packed) in outgoing.into_iter().zip(packed) {
+                steps.copy(run, packed);
+            }
+            steps.exchange(peer, sent, arrived);
             has_arrived = true;
         }
         if comm.size < beside.0.saturating_add(distance) {
@@ -225,10 +244,8 @@ pub(in crate::collectives) fn recursive_doubling(comm: Comm, blocks: &Blocks) ->
             });
         }
         if has_arrived {
-            let mut start = arrived.offset.0;
-            for run in arriving {
-                steps.reduce_in_order(peer, comm.me, Buffer::Scratch.at(start, run.len.0), run);
-                start += run.len.0;
+            for (run, unpacked) in arriving.into_iter().zip(unpacked) {
+                steps.reduce_in_order(peer, comm.me, unpacked, run);
             }
         }
     }

@@ -9,9 +9,11 @@ use crate::collectives::call::Call;
 use crate::event::CollectiveOp;
 use crate::units::Bytes;
 
-/// Algorithms that MPICH calls by a name that elsewhere means another one.
+/// What MPICH calls algorithms whose names here are others: by some it means other algorithms than Open MPI.
 pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
-    (Algorithm::Alltoall(Alltoall::PairwiseExchange), "pairwise"),
+    (Algorithm::Bcast(Bcast::Binomial), "binomial"),
+    (Algorithm::Reduce(Reduce::Binomial), "binomial"),
+    (Algorithm::Alltoall(Alltoall::PairwiseXor), "pairwise"),
     (Algorithm::Allgatherv(Allgatherv::PipelinedRing), "ring"),
     (Algorithm::Gatherv(Gatherv::LinearNonblocking), "linear"),
     (Algorithm::Scatterv(Scatterv::LinearNonblocking), "linear"),
@@ -59,7 +61,7 @@ pub(super) fn choose(call: &Call) -> Algorithm {
         CollectiveOp::Alltoall { send, .. } => Algorithm::Alltoall(match send.0 {
             ..=256 if size >= 8 => Alltoall::Bruck,
             ..=32_768 => Alltoall::Scattered,
-            _ => Alltoall::PairwiseExchange,
+            _ => Alltoall::PairwiseXor,
         }),
         CollectiveOp::Gatherv { .. } => Algorithm::Gatherv(Gatherv::LinearNonblocking),
         CollectiveOp::Scatterv { .. } => Algorithm::Scatterv(Scatterv::LinearNonblocking),

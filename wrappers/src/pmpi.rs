@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 
 use crate::Function;
 use crate::abi::Abi;
-use crate::argument::{Comm, Datatype, Group, Op};
+use crate::argument::{Comm, Datatype, Group, Op, load_handle};
 use crate::function::Forward;
 use crate::functions::{collective, communicator, datatype, point_to_point};
 
@@ -79,21 +79,6 @@ pub(crate) unsafe fn received_bytes(abi: &Abi, status: usize) -> u64 {
     // SAFETY: (MPI_Status *, MPI_Datatype, MPI_Count *), and the caller's promise.
     let known = unsafe { call(&datatype::MPI_Get_elements_x, [status, abi.byte.raw(), &raw mut bytes as usize]) };
     if known { u64::try_from(bytes).unwrap_or(0) } else { 0 }
-}
-
-/// Reads the handle at an address.
-///
-/// # Safety
-/// One is there.
-pub(crate) unsafe fn load_handle(abi: &Abi, address: usize) -> usize {
-    // SAFETY: the caller's promise, and a handle is as long as the ABI says.
-    unsafe {
-        if abi.handle_bytes == size_of::<u32>() {
-            (address as *const u32).read() as usize
-        } else {
-            (address as *const usize).read()
-        }
-    }
 }
 
 /// `MPI_Allreduce` of one 64-bit integer: collective, all members of `comm` must take part.

@@ -50,9 +50,13 @@ pub fn comm_is_inter(comm: Comm) -> bool {
     int_of(&communicator::MPI_Comm_test_inter, comm.raw()).is_some_and(|flag| flag != 0)
 }
 
-/// `MPI_Type_size_x`: the bytes of data in one element, without gaps; `None` if undefined.
+/// `MPI_Type_size_x`: the bytes of data in one element, without gaps; `None` if undefined. A call that moves nothing may
+/// have got away with `MPI_DATATYPE_NULL`, after which MPI must not be asked.
 #[must_use]
 pub fn type_size(datatype: Datatype) -> Option<u64> {
+    if Abi::current().is_ok_and(|abi| datatype == abi.datatype_null) {
+        return None;
+    }
     let mut size: i64 = 0;
     // SAFETY: (MPI_Datatype, MPI_Count *); MPI_Count is 64 bits wide in every family.
     unsafe { call(&datatype::MPI_Type_size_x, [datatype.raw(), &raw mut size as usize]) }

@@ -32,12 +32,16 @@ macro_rules! handles {
 
         impl<'c> Argument<'c> for $name {
             const WORDS: usize = 1;
+            fn types(all: &mut Vec<&'static str>) {
+                all.push(concat!("MPI_", stringify!($name)));
+            }
             fn read(call: &'c Arguments<'c>, at: usize) -> Self {
                 Self(handle_of(call.abi, call.word(at)))
             }
         }
 
         impl Stored for $name {
+            const POINTER: &'static str = concat!("MPI_", stringify!($name), "*");
             fn bytes(call: &Arguments<'_>) -> usize {
                 call.abi.handle_bytes
             }

@@ -7,6 +7,8 @@ use crate::abi::Abi;
 
 /// Something that MPI keeps in memory that the program gives.
 pub trait Stored: Copy + Default {
+    /// The C type of a pointer to it.
+    const POINTER: &'static str;
     /// Its size.
     fn bytes(call: &Arguments<'_>) -> usize;
     /// The one at an address.
@@ -17,6 +19,7 @@ pub trait Stored: Copy + Default {
 }
 
 impl Stored for i32 {
+    const POINTER: &'static str = "int*";
     fn bytes(_: &Arguments<'_>) -> usize {
         size_of::<Self>()
     }
@@ -27,6 +30,7 @@ impl Stored for i32 {
 }
 
 impl Stored for Count {
+    const POINTER: &'static str = "COUNT*";
     fn bytes(call: &Arguments<'_>) -> usize {
         if call.large { size_of::<i64>() } else { size_of::<i32>() }
     }
@@ -94,6 +98,9 @@ impl Later {
 
 impl<'c, T: Stored> Argument<'c> for Place<'c, T> {
     const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push(T::POINTER);
+    }
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, address: call.word(at), what: PhantomData }
     }
@@ -148,6 +155,9 @@ impl<'c, T: Stored> Array<'c, T> {
 
 impl<'c, T: Stored> Argument<'c> for Array<'c, T> {
     const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push(T::POINTER);
+    }
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, address: call.word(at), len: 0, what: PhantomData }
     }

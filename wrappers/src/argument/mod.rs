@@ -46,6 +46,8 @@ impl<'c> Arguments<'c> {
 pub trait Argument<'c>: Copy {
     /// How many words it takes.
     const WORDS: usize;
+    /// Appends the C type of each: a test compares them with mpi.h, on which every read below relies.
+    fn types(all: &mut Vec<&'static str>);
     /// The argument that starts at word `at`.
     fn read(call: &'c Arguments<'c>, at: usize) -> Self;
 }
@@ -59,6 +61,9 @@ pub(crate) fn read<'c, A: Argument<'c>>(call: &'c Arguments<'c>, at: &mut usize)
 
 impl<'c> Argument<'c> for i32 {
     const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("int");
+    }
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         call.word(at) as Self
     }
@@ -78,6 +83,9 @@ impl Count {
 
 impl<'c> Argument<'c> for Count {
     const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("COUNT");
+    }
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let word = call.word(at);
         Self(if call.large { word as i64 } else { i64::from(word as i32) })
@@ -107,18 +115,24 @@ impl Buffer {
 
 impl<'c> Argument<'c> for Buffer {
     const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("void*");
+    }
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let address = call.word(at);
         Self { address, in_place: address == call.abi.in_place }
     }
 }
 
-/// A pointer that is only passed on.
+/// An argument that is only passed on, whatever its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Opaque;
 
 impl<'c> Argument<'c> for Opaque {
     const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("");
+    }
     fn read(_: &'c Arguments<'c>, _: usize) -> Self {
         Self
     }

@@ -30,6 +30,9 @@ impl<'c> StatusArgument<'c> {
 
 impl<'c> Argument<'c> for StatusArgument<'c> {
     const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("MPI_Status*");
+    }
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, at }
     }
@@ -69,6 +72,9 @@ impl<'c> Statuses<'c> {
 
 impl<'c> Argument<'c> for Statuses<'c> {
     const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("MPI_Status*");
+    }
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, at, len: 0 }
     }

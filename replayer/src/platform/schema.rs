@@ -389,24 +389,6 @@ impl<'de> Deserialize<'de> for Overhead {
 
 impl<'de> Deserialize<'de> for Collectives {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-<<<<<<< HEAD
-        CollectiveLibrary::deserialize(deserializer).map(|library| Self(Selection::from(Library::from(library))))
-    }
-}
-
-impl Default for Collectives {
-    fn default() -> Self {
-        Self(Selection::from(Library::Mpich))
-    }
-}
-
-impl From<CollectiveLibrary> for Library {
-    fn from(written: CollectiveLibrary) -> Self {
-        match written {
-            CollectiveLibrary::Mpich => Self::Mpich,
-            CollectiveLibrary::OpenMpi => Self::OpenMpi,
-            CollectiveLibrary::SimGrid => Self::SimGrid,
-=======
         struct LibraryOrTable;
         impl<'de> Visitor<'de> for LibraryOrTable {
             type Value = Collectives;
@@ -428,7 +410,6 @@ impl From<CollectiveLibrary> for Library {
                 }
                 Ok(table)
             }
->>>>>>> flow
         }
         deserializer.deserialize_any(LibraryOrTable)
     }

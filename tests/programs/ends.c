@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
     int data = 0, peer = 1 - rank;
     if (!strcmp(how, "disk-full")) {
         /* What a file may hold from here on; MPI's own files are open and large enough. */
-        struct rlimit limit = {12 << 10, 12 << 10};
+        struct rlimit limit = {64 << 10, 64 << 10};
         CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     }
     for (int i = 0; i < 20000; i++)

@@ -135,75 +135,22 @@ pub struct Collective {
 #[allow(missing_docs)] // The fields are what the sentence above says.
 pub enum CollectiveOp {
     Barrier,
-    Bcast {
-        bytes: Bytes,
-        root: Rank,
-    },
-    Reduce {
-        bytes: Bytes,
-        work: Instructions,
-        root: Rank,
-    },
-    Allreduce {
-        bytes: Bytes,
-        work: Instructions,
-    },
-    Scan {
-        bytes: Bytes,
-        work: Instructions,
-    },
-    Exscan {
-        bytes: Bytes,
-        work: Instructions,
-    },
-    ReduceScatter {
-        counts: Vec<Bytes>,
-        work: Instructions,
-    },
-    ReduceScatterBlock {
-        bytes: Bytes,
-        work: Instructions,
-    },
-    Gather {
-        send: Bytes,
-        recv: Bytes,
-        root: Rank,
-    },
-    Scatter {
-        send: Bytes,
-        recv: Bytes,
-        root: Rank,
-    },
-    Allgather {
-        send: Bytes,
-        recv: Bytes,
-    },
-    Alltoall {
-        send: Bytes,
-        recv: Bytes,
-    },
-    Gatherv {
-        send: Bytes,
-        recvs: Vec<Bytes>,
-        root: Rank,
-    },
-    Scatterv {
-        sends: Vec<Bytes>,
-        recv: Bytes,
-        root: Rank,
-    },
-    Allgatherv {
-        send: Bytes,
-        recvs: Vec<Bytes>,
-    },
-    Alltoallv {
-        sends: Vec<Bytes>,
-        recvs: Vec<Bytes>,
-    },
-    Alltoallw {
-        sends: Vec<Bytes>,
-        recvs: Vec<Bytes>,
-    },
+    Bcast { bytes: Bytes, root: Rank },
+    Reduce { bytes: Bytes, work: Instructions, root: Rank },
+    Allreduce { bytes: Bytes, work: Instructions },
+    Scan { bytes: Bytes, work: Instructions },
+    Exscan { bytes: Bytes, work: Instructions },
+    ReduceScatter { counts: Vec<Bytes>, work: Instructions },
+    ReduceScatterBlock { bytes: Bytes, work: Instructions },
+    Gather { send: Bytes, recv: Bytes, root: Rank },
+    Scatter { send: Bytes, recv: Bytes, root: Rank },
+    Allgather { send: Bytes, recv: Bytes },
+    Alltoall { send: Bytes, recv: Bytes },
+    Gatherv { send: Bytes, recvs: Vec<Bytes>, root: Rank },
+    Scatterv { sends: Vec<Bytes>, recv: Bytes, root: Rank },
+    Allgatherv { send: Bytes, recvs: Vec<Bytes> },
+    Alltoallv { sends: Vec<Bytes>, recvs: Vec<Bytes> },
+    Alltoallw { sends: Vec<Bytes>, recvs: Vec<Bytes> },
 }
 
 /// The MPI function that made a communicator.

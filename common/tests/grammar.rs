@@ -31,23 +31,11 @@ fn refusal(line: &str) -> String {
 }
 
 fn send(bytes: u64) -> Event {
-    Event::Send(
-        SendMode::Standard,
-        Outgoing {
-            comm: CommId::WORLD,
-            to: Rank(1),
-            tag: Tag(7),
-            bytes: Bytes(bytes),
-        },
-    )
+    Event::Send(SendMode::Standard, Outgoing { comm: CommId::WORLD, to: Rank(1), tag: Tag(7), bytes: Bytes(bytes) })
 }
 
 fn on_world(op: CollectiveOp, element: u64) -> Event {
-    Event::Collective(Collective {
-        comm: CommId::WORLD,
-        op,
-        element: Bytes(element),
-    })
+    Event::Collective(Collective { comm: CommId::WORLD, op, element: Bytes(element) })
 }
 
 #[test]
@@ -62,48 +50,14 @@ fn counts_are_of_the_datatype_named_or_the_default() {
 #[test]
 fn simgrid_collectives() {
     let root = Rank(0);
-    assert_eq!(
-        read("0 bcast 1 0 1 "),
-        on_world(CollectiveOp::Bcast { bytes: Bytes(4), root }, 4)
-    );
-    assert_eq!(
-        read("0 bcast 1000"),
-        on_world(
-            CollectiveOp::Bcast {
-                bytes: Bytes(1000),
-                root
-            },
-            1
-        )
-    );
+    assert_eq!(read("0 bcast 1 0 1 "), on_world(CollectiveOp::Bcast { bytes: Bytes(4), root }, 4));
+    assert_eq!(read("0 bcast 1000"), on_world(CollectiveOp::Bcast { bytes: Bytes(1000), root }, 1));
     let work = Instructions(5e6);
-    assert_eq!(
-        read("0 allreduce 1000 5000000"),
-        on_world(
-            CollectiveOp::Allreduce {
-                bytes: Bytes(1000),
-                work
-            },
-            1
-        )
-    );
+    assert_eq!(read("0 allreduce 1000 5000000"), on_world(CollectiveOp::Allreduce { bytes: Bytes(1000), work }, 1));
     let (bytes, work) = (Bytes(8), Instructions(0.0));
-    assert_eq!(
-        read("0 reduce 1 -1 2 0 0 "),
-        on_world(
-            CollectiveOp::Reduce {
-                bytes,
-                work,
-                root: Rank(2)
-            },
-            1
-        )
-    );
+    assert_eq!(read("0 reduce 1 -1 2 0 0 "), on_world(CollectiveOp::Reduce { bytes, work, root: Rank(2) }, 1));
     let (sends, recvs) = (vec![Bytes(4), Bytes(8), Bytes(12), Bytes(16)], vec![Bytes(1); 4]);
-    assert_eq!(
-        read("0 alltoallv 10 1 2 3 4 4 1 1 1 1 1 6"),
-        on_world(CollectiveOp::Alltoallv { sends, recvs }, 4)
-    );
+    assert_eq!(read("0 alltoallv 10 1 2 3 4 4 1 1 1 1 1 6"), on_world(CollectiveOp::Alltoallv { sends, recvs }, 4));
     let recvs = vec![Bytes(8); 4];
     let op = CollectiveOp::Allgatherv { send: Bytes(8), recvs };
     assert_eq!(read("0 allgatherv 1 1 1 1 1 0 0 0 1 2 3"), on_world(op, 1));
@@ -111,38 +65,20 @@ fn simgrid_collectives() {
 
 #[test]
 fn simgrid_words_without_a_meaning_are_passed_over() {
-    for line in [
-        "",
-        "   ",
-        "# 0 send",
-        "0 comm_size 4",
-        "0 location file.c 12",
-        "1 comm_split",
-        "1 comm_dup",
-    ] {
+    for line in ["", "   ", "# 0 send", "0 comm_size 4", "0 location file.c 12", "1 comm_split", "1 comm_dup"] {
         assert_eq!(Parser::new(WORLD).line(line.as_bytes()), Ok(None), "{line}");
     }
 }
 
 #[test]
 fn simgrid_waits_name_what_moves_and_tests_do_not_say_whether_they_succeed() {
-    let key = Key {
-        from: Some(Rank(2)),
-        to: Rank(0),
-        tag: Some(Tag(7)),
-    };
+    let key = Key { from: Some(Rank(2)), to: Rank(0), tag: Some(Tag(7)) };
     assert_eq!(read("0 wait 2 0 7"), Event::Wait(Ask::Single, Requests::One(key, None)));
     assert_eq!(read("0 test 2 0 7"), Event::Test(Ask::Single, None));
-    assert_eq!(
-        read("0 waitall 12"),
-        Event::Wait(Ask::All, Requests::Outstanding(Some(12)))
-    );
+    assert_eq!(read("0 waitall 12"), Event::Wait(Ask::All, Requests::Outstanding(Some(12))));
     assert_eq!(read("0 waitall"), Event::Wait(Ask::All, Requests::Outstanding(None)));
     let any = Key { from: None, ..key };
-    assert_eq!(
-        read("0 wait -333 0 7"),
-        Event::Wait(Ask::Single, Requests::One(any, None))
-    );
+    assert_eq!(read("0 wait -333 0 7"), Event::Wait(Ask::Single, Requests::One(any, None)));
 }
 
 #[test]
@@ -206,21 +142,13 @@ fn outgoing() -> impl Strategy<Value = Outgoing> {
 
 /// Receives up to what a float counts exactly, as SimGrid's negative counts make them floats.
 fn incoming() -> impl Strategy<Value = Incoming> {
-    let peers = (
-        prop::option::of(rank()),
-        prop::option::of(0..i32::MAX),
-        any::<bool>(),
-        any::<bool>(),
-    );
+    let peers = (prop::option::of(rank()), prop::option::of(0..i32::MAX), any::<bool>(), any::<bool>());
     (comm(), peers, 0..1u64 << 53).prop_map(|(comm, (from, tag, any_source, any_tag), bytes)| Incoming {
         comm,
         from,
         tag: tag.map(Tag),
         bytes: Bytes(bytes),
-        wildcard: Wildcard {
-            source: from.is_none() || any_source,
-            tag: tag.is_none() || any_tag,
-        },
+        wildcard: Wildcard { source: from.is_none() || any_source, tag: tag.is_none() || any_tag },
     })
 }
 
@@ -268,11 +196,7 @@ fn collective() -> impl Strategy<Value = Collective> {
         op.prop_map(move |op| {
             // A barrier has no data, and SimGrid's allgatherv no place for the element.
             let plain = matches!(op, CollectiveOp::Barrier | CollectiveOp::Allgatherv { .. });
-            Collective {
-                comm,
-                op,
-                element: Bytes(if plain { 1 } else { element }),
-            }
+            Collective { comm, op, element: Bytes(if plain { 1 } else { element }) }
         })
     })
 }
@@ -285,10 +209,7 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(mode, message, request)| Event::Isend(mode, message, request)),
         (incoming(), request()).prop_map(|(message, request)| Event::Irecv(message, Some(request))),
         (prop::option::of(outgoing()), prop::option::of(incoming())).prop_map(|(send, recv)| {
-            let comm = send
-                .map(|message| message.comm)
-                .or(recv.map(|message| message.comm))
-                .unwrap_or_default();
+            let comm = send.map(|message| message.comm).or(recv.map(|message| message.comm)).unwrap_or_default();
             Event::Sendrecv(send, recv.map(|message| Incoming { comm, ..message }))
         }),
         incoming().prop_map(Event::Probe),
@@ -315,20 +236,12 @@ fn event() -> impl Strategy<Value = Event> {
         (collective(), request()).prop_map(|(collective, request)| Event::Icollective(collective, request)),
         (prop::sample::select(CommCall::ALL.to_vec()), comm())
             .prop_map(|(call, parent)| Event::CommCreate(call, parent, None)),
-        (
-            prop::sample::select(CommCall::ALL.to_vec()),
-            comm(),
-            members(),
-            prop::option::of(members())
-        )
-            .prop_map(|(call, parent, members, remote)| {
-                let group = Group {
-                    id: CommId(9),
-                    members,
-                    remote: remote.unwrap_or_default(),
-                };
+        (prop::sample::select(CommCall::ALL.to_vec()), comm(), members(), prop::option::of(members())).prop_map(
+            |(call, parent, members, remote)| {
+                let group = Group { id: CommId(9), members, remote: remote.unwrap_or_default() };
                 Event::CommCreate(call, parent, Some(group))
-            }),
+            }
+        ),
         comm().prop_map(Event::CommFree),
     ];
     prop_oneof![

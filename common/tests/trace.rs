@@ -20,12 +20,7 @@ fn entry(rank: u32, ended: Ended) -> RankEntry {
         events: 3,
         text: Bytes(40),
         disk: Bytes(90),
-        counter: Counter {
-            kind: "cpu".into(),
-            unit: "instructions".into(),
-            rate: Some(1e9),
-            resolution: 1.0,
-        },
+        counter: Counter { kind: "cpu".into(), unit: "instructions".into(), rate: Some(1e9), resolution: 1.0 },
         stalls: 0,
         lost_events: 0,
         error: None,
@@ -40,22 +35,12 @@ fn trace() -> TempDir {
     let directory = TempDir::new().unwrap();
     let config = BTreeMap::new();
     let (command, mpi, per_rank) = (vec!["./ring".to_owned()], "some MPI".to_owned(), Vec::new());
-    let manifest = Manifest {
-        titr: VERSION,
-        mode: Mode::Ti,
-        ranks: 2,
-        command,
-        mpi,
-        config,
-        per_rank,
-    };
+    let manifest = Manifest { titr: VERSION, mode: Mode::Ti, ranks: 2, command, mpi, config, per_rank };
     manifest.write(directory.path()).unwrap();
     for rank in 0..2 {
         entry(rank, Ended::Running).write(directory.path()).unwrap();
         let mut stream = StreamWriter::create(directory.path(), Rank(rank), 3).unwrap();
-        stream
-            .write_member(format!("{rank} init\n{rank} compute 5\n").as_bytes())
-            .unwrap();
+        stream.write_member(format!("{rank} init\n{rank} compute 5\n").as_bytes()).unwrap();
         stream.write_member(format!("{rank} finalize\n").as_bytes()).unwrap();
         stream.finish(3).unwrap();
     }
@@ -88,10 +73,7 @@ fn events() -> Vec<Event> {
 
 /// The message for `path`, with the directory's own name taken out.
 fn refusal(directory: &Path, path: &Path) -> String {
-    read(path)
-        .unwrap_err()
-        .to_string()
-        .replace(&directory.display().to_string(), "DIR")
+    read(path).unwrap_err().to_string().replace(&directory.display().to_string(), "DIR")
 }
 
 fn stream_of(directory: &Path, rank: u32) -> PathBuf {
@@ -102,21 +84,11 @@ fn stream_of(directory: &Path, rank: u32) -> PathBuf {
 fn what_is_written_is_read() {
     let directory = ended();
     assert_eq!(read(directory.path()).unwrap(), [events(), events()]);
-    let mut names: Vec<_> = fs::read_dir(directory.path())
-        .unwrap()
-        .map(|file| file.unwrap().file_name())
-        .collect();
+    let mut names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(
-        names,
-        ["manifest.json", "rank-000000.tit.gz", "rank-000001.tit.gz"],
-        "whoever ends last folds"
-    );
+    assert_eq!(names, ["manifest.json", "rank-000000.tit.gz", "rank-000001.tit.gz"], "whoever ends last folds");
     let manifest = Source::open(directory.path()).unwrap().manifest().cloned().unwrap();
-    assert_eq!(
-        manifest.per_rank,
-        [entry(0, Ended::Finalize), entry(1, Ended::Finalize)]
-    );
+    assert_eq!(manifest.per_rank, [entry(0, Ended::Finalize), entry(1, Ended::Finalize)]);
 }
 
 #[test]
@@ -142,18 +114,12 @@ fn of_a_torn_stream_every_complete_member_is_read() {
     let mut most = 0;
     for length in 1..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
-        assert!(
-            matches!(read(directory.path()), Err(TraceError::Torn { .. })),
-            "{length}"
-        );
+        assert!(matches!(read(directory.path()), Err(TraceError::Torn { .. })), "{length}");
         let source = Source::open(directory.path()).unwrap().partial(true);
         let mut stream = source.stream(Rank(1)).unwrap();
         let found = drain(&mut stream).unwrap();
         assert!(matches!(stream.ending(), Some(Ending::Torn(_))), "{length}");
-        assert!(
-            events().starts_with(&found) && found.len() >= most,
-            "{length}: {found:?}"
-        );
+        assert!(events().starts_with(&found) && found.len() >= most, "{length}: {found:?}");
         most = found.len();
     }
     assert_eq!(most, 3);
@@ -189,27 +155,17 @@ fn bad_input_is_named() {
         stream.write_member(text.as_bytes()).unwrap();
         stream.finish(2).unwrap();
     };
-    refuse("a stream is missing", &|path| {
-        fs::remove_file(stream_of(path, 1)).unwrap()
-    });
+    refuse("a stream is missing", &|path| fs::remove_file(stream_of(path, 1)).unwrap());
     refuse("a stream is empty", &|path| fs::write(stream_of(path, 1), "").unwrap());
     refuse("a stream is torn", &|path| {
         let whole = fs::read(stream_of(path, 1)).unwrap();
         fs::write(stream_of(path, 1), &whole[..whole.len() - 40]).unwrap();
     });
-    refuse("an unknown word", &|path| {
-        gzip(&stream_of(path, 1), "1 init\n1 sned 0 7 1000\n")
-    });
-    refuse("another rank's line", &|path| {
-        gzip(&stream_of(path, 1), "1 init\n0 finalize\n")
-    });
+    refuse("an unknown word", &|path| gzip(&stream_of(path, 1), "1 init\n1 sned 0 7 1000\n"));
+    refuse("another rank's line", &|path| gzip(&stream_of(path, 1), "1 init\n0 finalize\n"));
     refuse("a line is gone", &|path| gzip(&stream_of(path, 1), "1 init\n"));
-    refuse("no manifest", &|path| {
-        fs::remove_file(path.join("manifest.json")).unwrap()
-    });
-    refuse("a torn manifest", &|path| {
-        fs::write(path.join("manifest.json"), "{\"titr\": 1,\n").unwrap()
-    });
+    refuse("no manifest", &|path| fs::remove_file(path.join("manifest.json")).unwrap());
+    refuse("a torn manifest", &|path| fs::write(path.join("manifest.json"), "{\"titr\": 1,\n").unwrap());
     refuse("a rank missing from the manifest", &|path| {
         let mut manifest = Manifest::read(path).unwrap();
         manifest.per_rank.pop();
@@ -233,11 +189,7 @@ fn simgrid_one_file_for_all_ranks() {
     fs::write(directory.path().join("ring.txt"), RING).unwrap();
     fs::write(directory.path().join("ring.idx"), "ring.txt\n").unwrap();
     for name in ["ring.txt", "ring.idx"] {
-        assert_eq!(
-            read(&directory.path().join(name)).unwrap(),
-            [events(), events()],
-            "{name}"
-        );
+        assert_eq!(read(&directory.path().join(name)).unwrap(), [events(), events()], "{name}");
     }
 }
 

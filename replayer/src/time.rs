@@ -19,8 +19,8 @@ impl Time {
     /// The instant `seconds` after the start.
     #[must_use]
     pub fn from_seconds(seconds: Seconds) -> Self {
-        // `as` saturates, and takes NaN and negatives to zero.
-        Self((seconds.0 * Self::PER_SECOND).round() as u64)
+        // `as` truncates and saturates, and takes NaN and negatives to zero.
+        Self((seconds.0 * Self::PER_SECOND + 0.5) as u64)
     }
 
     /// How long after the start.

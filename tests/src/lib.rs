@@ -1,1 +1,10 @@
-//! To be written.
+//! What the end-to-end tests share: building the programs in `programs/`, running them with and without the tracer under
+//! a real `mpirun`, and reading what was recorded.
+
+mod family;
+mod run;
+mod trace;
+
+pub use family::Family;
+pub use run::{Run, Traced, binary, library, replay, run, traced};
+pub use trace::lines;

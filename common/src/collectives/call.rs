@@ -33,10 +33,7 @@ impl Call<'_> {
     }
 
     pub(super) fn comm(&self) -> Comm {
-        Comm {
-            me: self.me,
-            size: self.size,
-        }
+        Comm { me: self.me, size: self.size }
     }
 
     /// A vector of the call's datatype.
@@ -56,10 +53,7 @@ impl Call<'_> {
 
     /// One block of this length for each member.
     pub(super) fn equal_blocks(&self, len: Bytes) -> Blocks {
-        Blocks::Equal {
-            count: self.size,
-            len: len.0,
-        }
+        Blocks::Equal { count: self.size, len: len.0 }
     }
 
     /// Whether no member has anything to move, as every member can tell.

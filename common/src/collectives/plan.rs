@@ -121,11 +121,9 @@ fn reduce_then_scatter(selection: &Selection, call: &Call, blocks: &Blocks) -> S
     let reduce = part(selection, call, &reduce_to_first(Bytes(total)));
     let own = Bytes(blocks.len(call.me));
     let scatter = match (call.op, selection.library) {
-        (CollectiveOp::ReduceScatterBlock { bytes, .. }, Library::Mpich | Library::OpenMpi) => CollectiveOp::Scatter {
-            send: *bytes,
-            recv: *bytes,
-            root: Rank(0),
-        },
+        (CollectiveOp::ReduceScatterBlock { bytes, .. }, Library::Mpich | Library::OpenMpi) => {
+            CollectiveOp::Scatter { send: *bytes, recv: *bytes, root: Rank(0) }
+        }
         _ => CollectiveOp::Scatterv {
             sends: (0..call.size).map(|member| Bytes(blocks.len(member))).collect(),
             recv: own,
@@ -159,11 +157,7 @@ fn plan_allgather(selection: &Selection, call: &Call, algorithm: Allgather, bloc
     let mut steps = allgather::own_block(comm, &blocks);
     match algorithm {
         Allgather::Linear => {
-            let gather = CollectiveOp::Gather {
-                send: block,
-                recv: block,
-                root: Rank(0),
-            };
+            let gather = CollectiveOp::Gather { send: block, recv: block, root: Rank(0) };
             steps = part(selection, call, &gather);
             steps.append(part(selection, call, &bcast_from_first(Bytes(blocks.total()))));
         }
@@ -183,18 +177,12 @@ fn plan_allgatherv(selection: &Selection, call: &Call, algorithm: Allgatherv, re
     let mut steps = allgather::own_block(comm, &blocks);
     match algorithm {
         Allgatherv::Linear => {
-            let gather = CollectiveOp::Gatherv {
-                send: Bytes(blocks.len(comm.me)),
-                recvs: recvs.to_vec(),
-                root: Rank(0),
-            };
+            let gather =
+                CollectiveOp::Gatherv { send: Bytes(blocks.len(comm.me)), recvs: recvs.to_vec(), root: Rank(0) };
             steps = part(selection, call, &gather);
             // Open MPI broadcasts one element of a datatype that holds all blocks.
             let whole = Bytes(blocks.total());
-            let call = Call {
-                element: whole,
-                ..*call
-            };
+            let call = Call { element: whole, ..*call };
             steps.append(part(selection, &call, &bcast_from_first(whole)));
         }
         Allgatherv::Bruck => steps = allgather::bruck(comm, &blocks),
@@ -215,11 +203,7 @@ fn part(selection: &Selection, call: &Call, op: &CollectiveOp) -> Schedule {
 }
 
 fn reduce_to_first(bytes: Bytes) -> CollectiveOp {
-    CollectiveOp::Reduce {
-        bytes,
-        work: Instructions(0.0),
-        root: Rank(0),
-    }
+    CollectiveOp::Reduce { bytes, work: Instructions(0.0), root: Rank(0) }
 }
 
 fn bcast_from_first(bytes: Bytes) -> CollectiveOp {

@@ -41,10 +41,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 impl From<Library> for Selection {
     fn from(library: Library) -> Self {
-        Self {
-            library,
-            forced: BTreeMap::new(),
-        }
+        Self { library, forced: BTreeMap::new() }
     }
 }
 
@@ -83,9 +80,7 @@ impl Selection {
             .ok_or_else(|| UnknownAlgorithm::Algorithm(collective, name.trim().to_owned()))?;
         let mut choice = Choice::forced(algorithm);
         if let Some(segment) = segment {
-            let bytes = segment
-                .parse()
-                .map_err(|_| UnknownAlgorithm::Segment(segment.to_owned()))?;
+            let bytes = segment.parse().map_err(|_| UnknownAlgorithm::Segment(segment.to_owned()))?;
             choice.segment = Bytes(bytes);
         }
         self.forced.insert(collective, choice);
@@ -111,14 +106,7 @@ impl Selection {
     /// operation that commutes.
     #[must_use]
     pub fn schedule(&self, me: Member, size: u32, root: Member, op: &CollectiveOp, element: Bytes) -> Vec<Step> {
-        self.steps(&Call {
-            me,
-            size,
-            root,
-            op,
-            element,
-            is_commutative: true,
-        })
+        self.steps(&Call { me, size, root, op, element, is_commutative: true })
     }
 
     /// The steps of a call; none where `me` or `root` is no member.
@@ -137,21 +125,11 @@ mod tests {
     use crate::event::Rank;
 
     fn bcast(bytes: u64) -> CollectiveOp {
-        CollectiveOp::Bcast {
-            bytes: Bytes(bytes),
-            root: Rank(0),
-        }
+        CollectiveOp::Bcast { bytes: Bytes(bytes), root: Rank(0) }
     }
 
     fn chosen(selection: &Selection, size: u32, op: &CollectiveOp) -> String {
-        let call = Call {
-            me: 0,
-            size,
-            root: 0,
-            op,
-            element: Bytes(8),
-            is_commutative: true,
-        };
+        let call = Call { me: 0, size, root: 0, op, element: Bytes(8), is_commutative: true };
         let choice = selection.choose(&call);
         choice.algorithm.called(selection.library).to_owned()
     }
@@ -189,10 +167,7 @@ mod tests {
     #[test]
     fn a_forced_algorithm_is_taken_where_it_is_possible() {
         let mut selection = Selection::from(Library::OpenMpi);
-        assert_eq!(
-            selection.force_list("bcast=scatter_allgather, allreduce = ring,"),
-            Ok(())
-        );
+        assert_eq!(selection.force_list("bcast=scatter_allgather, allreduce = ring,"), Ok(()));
         assert_eq!(chosen(&selection, 8, &bcast(64)), "scatter_allgather");
         assert_eq!(chosen(&selection, 9, &bcast(64)), "linear"); // Fewer elements than members.
         assert_eq!(selection.force("bcast", "default"), Ok(()));

@@ -24,11 +24,7 @@ impl Buffer {
     /// `len` bytes of it from `offset` on.
     #[must_use]
     pub const fn at(self, offset: u64, len: u64) -> Slice {
-        Slice {
-            buffer: self,
-            offset: Bytes(offset),
-            len: Bytes(len),
-        }
+        Slice { buffer: self, offset: Bytes(offset), len: Bytes(len) }
     }
 
     /// Its first `len` bytes.
@@ -58,12 +54,7 @@ pub enum Step {
     /// Blocking receive.
     Recv { from: Member, data: Slice },
     /// Send and receive at once; done when both are.
-    Sendrecv {
-        to: Member,
-        send: Slice,
-        from: Member,
-        recv: Slice,
-    },
+    Sendrecv { to: Member, send: Slice, from: Member, recv: Slice },
     /// Starts a send; `WaitAll` completes it.
     Isend { to: Member, data: Slice },
     /// Starts a receive; `WaitAll` completes it.

@@ -20,10 +20,7 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     pub(super) fn of(line: &'a [u8]) -> Self {
-        Self {
-            line,
-            rest: skip_blanks(line),
-        }
+        Self { line, rest: skip_blanks(line) }
     }
 
     /// Whether nothing is left.
@@ -33,18 +30,12 @@ impl<'a> Fields<'a> {
 
     /// How many fields are left.
     pub(super) fn count(&self) -> usize {
-        self.rest
-            .split(u8::is_ascii_whitespace)
-            .filter(|field| !field.is_empty())
-            .count()
+        self.rest.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count()
     }
 
     /// An error at the next field.
     pub(super) fn error(&self, what: impl Into<String>) -> ParseError {
-        ParseError {
-            column: self.line.len() - self.rest.len() + 1,
-            what: what.into(),
-        }
+        ParseError { column: self.line.len() - self.rest.len() + 1, what: what.into() }
     }
 
     fn expected(&self, what: &str) -> ParseError {
@@ -172,18 +163,9 @@ impl<'a> Fields<'a> {
             return Ok(Wildcard::default());
         }
         match (self.accept("any_source"), self.accept("any_tag"), self.accept("any")) {
-            (true, ..) => Ok(Wildcard {
-                source: true,
-                tag: false,
-            }),
-            (_, true, _) => Ok(Wildcard {
-                source: false,
-                tag: true,
-            }),
-            (.., true) => Ok(Wildcard {
-                source: true,
-                tag: true,
-            }),
+            (true, ..) => Ok(Wildcard { source: true, tag: false }),
+            (_, true, _) => Ok(Wildcard { source: false, tag: true }),
+            (.., true) => Ok(Wildcard { source: true, tag: true }),
             _ => Err(self.expected("'any_source', 'any_tag' or 'any'")),
         }
     }
@@ -199,16 +181,10 @@ impl<'a> Fields<'a> {
 
     /// Nothing may be left.
     pub(super) fn end(&self) -> Result<(), ParseError> {
-        if self.at_end() {
-            Ok(())
-        } else {
-            Err(self.expected("the end of the line"))
-        }
+        if self.at_end() { Ok(()) } else { Err(self.expected("the end of the line")) }
     }
 }
 
 fn skip_blanks(input: &[u8]) -> &[u8] {
-    space0::<_, nom::error::Error<_>>
-        .parse(input)
-        .map_or(input, |(rest, _)| rest)
+    space0::<_, nom::error::Error<_>>.parse(input).map_or(input, |(rest, _)| rest)
 }

@@ -49,12 +49,8 @@ pub fn list(input: &[u8]) -> IResult<&[u8], Vec<u32>> {
     let mut all = Vec::new();
     let mut rest = input;
     loop {
-        let (after, (from, to, step)) = (
-            number,
-            opt(preceded(char('-'), number)),
-            opt(preceded(char('/'), number)),
-        )
-            .parse(rest)?;
+        let (after, (from, to, step)) =
+            (number, opt(preceded(char('-'), number)), opt(preceded(char('/'), number))).parse(rest)?;
         let to = to.unwrap_or(from);
         let step = step.unwrap_or(1);
         let length = (u64::from(from.abs_diff(to)) / u64::from(step.max(1))) + 1;

@@ -28,11 +28,7 @@ impl Parser {
     #[must_use]
     pub fn new(world: u32) -> Self {
         let sizes = HashMap::from([(CommId::WORLD, world as usize), (CommId::SELF, 1)]);
-        Self {
-            world,
-            element: Bytes(1),
-            sizes,
-        }
+        Self { world, element: Bytes(1), sizes }
     }
 
     /// The rank and event of `line` (without its newline); `None` for blanks, comments, and words of SimGrid's that mean
@@ -47,11 +43,7 @@ impl Parser {
             return Ok(None);
         }
         let rank = fields.rank("a rank")?;
-        let comm = if fields.accept("on") {
-            self.introduced(&mut fields)?
-        } else {
-            CommId::WORLD
-        };
+        let comm = if fields.accept("on") { self.introduced(&mut fields)? } else { CommId::WORLD };
         let at_word = fields.error("");
         let word = fields.word("a word")?;
         match self.event(word, comm, &mut fields) {
@@ -63,10 +55,7 @@ impl Parser {
             Err(Refused::Line(error)) => Err(error),
             Err(Refused::Word) => {
                 let word = String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned();
-                Err(ParseError {
-                    what: format!("the grammar has no word '{word}'"),
-                    ..at_word
-                })
+                Err(ParseError { what: format!("the grammar has no word '{word}'"), ..at_word })
             }
         }
     }
@@ -75,11 +64,7 @@ impl Parser {
     fn introduced(&self, fields: &mut Fields) -> Result<CommId, ParseError> {
         let unknown = fields.error("no line before introduces this communicator");
         let comm = fields.comm()?;
-        if self.sizes.contains_key(&comm) {
-            Ok(comm)
-        } else {
-            Err(unknown)
-        }
+        if self.sizes.contains_key(&comm) { Ok(comm) } else { Err(unknown) }
     }
 
     fn event(&mut self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<Event>, Refused> {
@@ -91,10 +76,7 @@ impl Parser {
             b"rsend" => Event::Send(SendMode::Ready, self.outgoing(comm, f)?),
             b"recv" => {
                 let message = self.incoming(comm, f)?;
-                Event::Recv(Incoming {
-                    wildcard: wildcard(&message, f)?,
-                    ..message
-                })
+                Event::Recv(Incoming { wildcard: wildcard(&message, f)?, ..message })
             }
             b"isend" => self.isend(SendMode::Standard, comm, f)?,
             b"issend" => self.isend(SendMode::Synchronous, comm, f)?,
@@ -103,13 +85,7 @@ impl Parser {
             b"irecv" => {
                 let message = self.incoming(comm, f)?;
                 let request = optional_request(f)?;
-                Event::Irecv(
-                    Incoming {
-                        wildcard: wildcard(&message, f)?,
-                        ..message
-                    },
-                    request,
-                )
+                Event::Irecv(Incoming { wildcard: wildcard(&message, f)?, ..message }, request)
             }
             b"wait" => Event::Wait(Ask::Single, one(f)?),
             b"waitall" | b"waitAll" if f.count() <= 1 => Event::Wait(Ask::All, outstanding(f)?),
@@ -130,16 +106,8 @@ impl Parser {
             b"testsome_of" => Event::Test(Ask::Some, Some(these(f)?)),
             b"matched" => Event::Matched(f.request()?, f.rank("a source rank")?, f.tag()?),
             b"sendrecv" => {
-                let send = if absent(f) {
-                    None
-                } else {
-                    Some(self.plain_outgoing(comm, f)?)
-                };
-                let recv = if absent(f) {
-                    None
-                } else {
-                    Some(self.open_incoming(comm, f)?)
-                };
+                let send = if absent(f) { None } else { Some(self.plain_outgoing(comm, f)?) };
+                let recv = if absent(f) { None } else { Some(self.open_incoming(comm, f)?) };
                 Event::Sendrecv(send, recv)
             }
             b"sendRecv" => self.simgrid_sendrecv(f)?,
@@ -158,13 +126,7 @@ impl Parser {
             b"recv_init" => {
                 let message = self.plain_incoming(comm, f)?;
                 let request = f.request()?;
-                Event::RecvInit(
-                    Incoming {
-                        wildcard: wildcard(&message, f)?,
-                        ..message
-                    },
-                    request,
-                )
+                Event::RecvInit(Incoming { wildcard: wildcard(&message, f)?, ..message }, request)
             }
             b"start" => Event::Start(f.list("a list of requests", RequestId)?),
             b"request_free" => Event::RequestFree(f.request()?),
@@ -193,10 +155,7 @@ impl Parser {
             return self.comm_create(call, f);
         }
         let members = self.sizes.get(&comm).copied().unwrap_or_default();
-        let volumes = Volumes {
-            members,
-            default: self.element,
-        };
+        let volumes = Volumes { members, default: self.element };
         if let Some(collective) = volumes.collective(word, comm, f)? {
             return Ok(Event::Collective(collective));
         }
@@ -217,18 +176,9 @@ impl Parser {
         let id = f.comm()?;
         let parent = self.introduced(f)?;
         let members = f.list("a list of members", Rank)?;
-        let remote = if f.at_end() {
-            Vec::new()
-        } else {
-            f.list("a list of members", Rank)?
-        };
+        let remote = if f.at_end() { Vec::new() } else { f.list("a list of members", Rank)? };
         if let Some(stranger) = members.iter().chain(&remote).find(|member| member.0 >= self.world) {
-            return Err(f
-                .error(format!(
-                    "member {} is not in a world of {} ranks",
-                    stranger.0, self.world
-                ))
-                .into());
+            return Err(f.error(format!("member {} is not in a world of {} ranks", stranger.0, self.world)).into());
         }
         self.sizes.insert(id, members.len());
         Ok(Event::CommCreate(call, parent, Some(Group { id, members, remote })))
@@ -237,10 +187,7 @@ impl Parser {
     /// `DESTINATION TAG COUNT`, and the datatype if it follows.
     fn outgoing(&self, comm: CommId, f: &mut Fields) -> Result<Outgoing, ParseError> {
         let message = self.plain_outgoing(comm, f)?;
-        Ok(Outgoing {
-            bytes: self.scaled(message.bytes, f)?,
-            ..message
-        })
+        Ok(Outgoing { bytes: self.scaled(message.bytes, f)?, ..message })
     }
 
     fn plain_outgoing(&self, comm: CommId, f: &mut Fields) -> Result<Outgoing, ParseError> {
@@ -249,20 +196,12 @@ impl Parser {
         if to.0 >= self.world {
             return Err(stranger);
         }
-        Ok(Outgoing {
-            comm,
-            to,
-            tag: f.tag()?,
-            bytes: f.bytes("a number of bytes", Bytes(1))?,
-        })
+        Ok(Outgoing { comm, to, tag: f.tag()?, bytes: f.bytes("a number of bytes", Bytes(1))? })
     }
 
     fn incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
         let message = self.plain_incoming(comm, f)?;
-        Ok(Incoming {
-            bytes: self.scaled(message.bytes, f)?,
-            ..message
-        })
+        Ok(Incoming { bytes: self.scaled(message.bytes, f)?, ..message })
     }
 
     fn plain_incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
@@ -274,25 +213,13 @@ impl Parser {
         let tag = f.tag_or_any()?;
         // SimGrid: a count below zero is a receive of whatever comes.
         let bytes = Bytes(f.float("a number of bytes")?.max(0.0) as u64);
-        Ok(Incoming {
-            comm,
-            from,
-            tag,
-            bytes,
-            wildcard: Wildcard {
-                source: from.is_none(),
-                tag: tag.is_none(),
-            },
-        })
+        Ok(Incoming { comm, from, tag, bytes, wildcard: Wildcard { source: from.is_none(), tag: tag.is_none() } })
     }
 
     /// `SOURCE TAG BYTES [WILD]`.
     fn open_incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
         let message = self.plain_incoming(comm, f)?;
-        Ok(Incoming {
-            wildcard: wildcard(&message, f)?,
-            ..message
-        })
+        Ok(Incoming { wildcard: wildcard(&message, f)?, ..message })
     }
 
     /// `count` elements of the datatype that stands next, or of the default one.
@@ -316,26 +243,9 @@ impl Parser {
             return Err(f.error(format!("a peer is not in a world of {} ranks", self.world)));
         }
         let (comm, tag) = (CommId::WORLD, Tag(0));
-        let wildcard = Wildcard {
-            source: from.is_none(),
-            tag: false,
-        };
-        let recv = Incoming {
-            comm,
-            from,
-            tag: Some(tag),
-            bytes: received,
-            wildcard,
-        };
-        Ok(Event::Sendrecv(
-            Some(Outgoing {
-                comm,
-                to,
-                tag,
-                bytes: sent,
-            }),
-            Some(recv),
-        ))
+        let wildcard = Wildcard { source: from.is_none(), tag: false };
+        let recv = Incoming { comm, from, tag: Some(tag), bytes: received, wildcard };
+        Ok(Event::Sendrecv(Some(Outgoing { comm, to, tag, bytes: sent }), Some(recv)))
     }
 }
 
@@ -358,10 +268,7 @@ fn optional_request(f: &mut Fields) -> Result<Option<RequestId>, ParseError> {
 /// What was left open: as the line says at its end, and a source or tag not known yet.
 fn wildcard(message: &Incoming, f: &mut Fields) -> Result<Wildcard, ParseError> {
     let said = f.wildcard()?;
-    Ok(Wildcard {
-        source: said.source || message.from.is_none(),
-        tag: said.tag || message.tag.is_none(),
-    })
+    Ok(Wildcard { source: said.source || message.from.is_none(), tag: said.tag || message.tag.is_none() })
 }
 
 /// A side of a `sendrecv` whose peer is `MPI_PROC_NULL`.
@@ -371,11 +278,7 @@ fn absent(f: &mut Fields) -> bool {
 
 /// `SOURCE DESTINATION TAG [REQUEST]`.
 fn one(f: &mut Fields) -> Result<Requests, ParseError> {
-    let key = Key {
-        from: f.source()?,
-        to: f.rank("a destination rank")?,
-        tag: f.tag_or_any()?,
-    };
+    let key = Key { from: f.source()?, to: f.rank("a destination rank")?, tag: f.tag_or_any()? };
     Ok(Requests::One(key, optional_request(f)?))
 }
 
@@ -395,10 +298,6 @@ fn tested(f: &mut Fields) -> Result<Option<Requests>, ParseError> {
 }
 
 fn outstanding(f: &mut Fields) -> Result<Requests, ParseError> {
-    let count = if f.at_end() {
-        None
-    } else {
-        Some(f.rank("a number of requests")?.0)
-    };
+    let count = if f.at_end() { None } else { Some(f.rank("a number of requests")?.0) };
     Ok(Requests::Outstanding(count))
 }

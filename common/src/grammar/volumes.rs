@@ -37,25 +37,12 @@ impl Volumes {
                 let count = count(f)?;
                 let root = root(f)?;
                 let types = self.one_type(f)?;
-                (
-                    CollectiveOp::Bcast {
-                        bytes: types.send.times(count),
-                        root,
-                    },
-                    types.element,
-                )
+                (CollectiveOp::Bcast { bytes: types.send.times(count), root }, types.element)
             }
             b"reduce" => {
                 let (count, work, root) = (count(f)?, work(f)?, root(f)?);
                 let types = self.one_type(f)?;
-                (
-                    CollectiveOp::Reduce {
-                        bytes: types.send.times(count),
-                        work,
-                        root,
-                    },
-                    types.element,
-                )
+                (CollectiveOp::Reduce { bytes: types.send.times(count), work, root }, types.element)
             }
             b"allreduce" | b"scan" | b"exscan" | b"reducescatter_block" => {
                 let (count, work) = (count(f)?, work(f)?);
@@ -72,13 +59,7 @@ impl Volumes {
             b"reducescatter" => {
                 let (counts, work) = (self.counts(f)?, work(f)?);
                 let types = self.one_type(f)?;
-                (
-                    CollectiveOp::ReduceScatter {
-                        counts: scale(counts, types.send),
-                        work,
-                    },
-                    types.element,
-                )
+                (CollectiveOp::ReduceScatter { counts: scale(counts, types.send), work }, types.element)
             }
             b"gather" | b"scatter" => {
                 let (sent, received, root) = (count(f)?, count(f)?, root(f)?);
@@ -145,10 +126,9 @@ impl Volumes {
     fn counts(&self, f: &mut Fields) -> Result<Vec<u64>, ParseError> {
         let found = f.count();
         if found < self.members {
-            return Err(f.error(format!(
-                "{} counts are expected, one for each member; {found} fields follow",
-                self.members
-            )));
+            return Err(
+                f.error(format!("{} counts are expected, one for each member; {found} fields follow", self.members))
+            );
         }
         (0..self.members).map(|_| count(f)).collect()
     }
@@ -157,11 +137,7 @@ impl Volumes {
         let send = datatype::element(f)?.unwrap_or(self.default);
         // SimGrid writes a second, unused datatype after some; titr the element size after `6`.
         let element = self.element(f, send)?;
-        Ok(Types {
-            send,
-            recv: send,
-            element,
-        })
+        Ok(Types { send, recv: send, element })
     }
 
     fn two_types(&self, f: &mut Fields) -> Result<Types, ParseError> {

@@ -70,28 +70,19 @@ impl<'a> Line<'a> {
                     None => self.word("-").word("-").word("-"),
                 }
             }
-            Event::Probe(message) => self
-                .on(message.comm)
-                .word("probe")
-                .incoming(message)
-                .wildcard(message.wildcard),
+            Event::Probe(message) => self.on(message.comm).word("probe").incoming(message).wildcard(message.wildcard),
             Event::Iprobe(message, found) => self
                 .on(message.comm)
                 .word("iprobe")
                 .word(if *found { "found" } else { "none" })
                 .incoming(message)
                 .wildcard(message.wildcard),
-            Event::SendInit(mode, message, request) => self
-                .on(message.comm)
-                .word(mode.persistent_word())
-                .outgoing(message)
-                .request(*request),
-            Event::RecvInit(message, request) => self
-                .on(message.comm)
-                .word("recv_init")
-                .incoming(message)
-                .request(*request)
-                .wildcard(message.wildcard),
+            Event::SendInit(mode, message, request) => {
+                self.on(message.comm).word(mode.persistent_word()).outgoing(message).request(*request)
+            }
+            Event::RecvInit(message, request) => {
+                self.on(message.comm).word("recv_init").incoming(message).request(*request).wildcard(message.wildcard)
+            }
             Event::Start(requests) => self.word("start").requests(requests),
             Event::RequestFree(request) => self.word("request_free").request(*request),
             Event::Cancel(request) => self.word("cancel").request(*request),
@@ -99,15 +90,10 @@ impl<'a> Line<'a> {
             Event::Wait(ask, requests) => self.asked(ask.wait_word(), requests),
             Event::Test(ask, Some(requests)) => self.asked(ask.test_word(), requests),
             Event::Test(ask, None) => self.word(ask.test_word()).word("-"),
-            Event::Collective(collective) => self
-                .on(collective.comm)
-                .word(collective.op.word())
-                .collective(collective),
-            Event::Icollective(collective, request) => self
-                .on(collective.comm)
-                .word(nonblocking_word(&collective.op))
-                .request(*request)
-                .collective(collective),
+            Event::Collective(collective) => self.on(collective.comm).word(collective.op.word()).collective(collective),
+            Event::Icollective(collective, request) => {
+                self.on(collective.comm).word(nonblocking_word(&collective.op)).request(*request).collective(collective)
+            }
             Event::CommCreate(call, parent, group) => self.word(call.word()).group(*parent, group.as_ref()),
             Event::CommFree(comm) => self.word("comm_free").number(u64::from(comm.0)),
         }
@@ -133,11 +119,7 @@ impl<'a> Line<'a> {
 
     fn instructions(&mut self, work: Instructions) -> &mut Self {
         let whole = work.0 as u64;
-        if whole as f64 == work.0 {
-            self.number(whole)
-        } else {
-            self.float(work.0)
-        }
+        if whole as f64 == work.0 { self.number(whole) } else { self.float(work.0) }
     }
 
     fn bytes(&mut self, bytes: Bytes) -> &mut Self {
@@ -166,11 +148,7 @@ impl<'a> Line<'a> {
     }
 
     fn on(&mut self, comm: CommId) -> &mut Self {
-        if comm == CommId::WORLD {
-            self
-        } else {
-            self.word("on").number(u64::from(comm.0))
-        }
+        if comm == CommId::WORLD { self } else { self.word("on").number(u64::from(comm.0)) }
     }
 
     fn outgoing(&mut self, message: &Outgoing) -> &mut Self {
@@ -297,9 +275,7 @@ impl<'a> Line<'a> {
         if collective.element == Bytes(1) {
             return self;
         }
-        (0..datatypes)
-            .fold(&mut *self, |line, _| line.number(BYTE))
-            .bytes(collective.element)
+        (0..datatypes).fold(&mut *self, |line, _| line.number(BYTE)).bytes(collective.element)
     }
 }
 

@@ -14,12 +14,7 @@ pub enum TraceError {
     #[error("{path}: {error}")]
     Io { path: PathBuf, error: io::Error },
     #[error("{path}:{line}:{}: {} (in '{text}')", error.column, error.what)]
-    Line {
-        path: PathBuf,
-        line: u64,
-        text: String,
-        error: ParseError,
-    },
+    Line { path: PathBuf, line: u64, text: String, error: ParseError },
     #[error("{path}:{line}: the line is longer than {limit} bytes: this is no trace")]
     LongLine { path: PathBuf, line: u64, limit: usize },
     #[error("{path}: the trace is empty: the program was killed before its first flush, or this is another file")]
@@ -29,26 +24,11 @@ pub enum TraceError {
     )]
     Torn { path: PathBuf, line: u64, reason: String },
     #[error("{path}:{line}: {found} events where the end record says {said}: lines are missing or were added")]
-    Count {
-        path: PathBuf,
-        line: u64,
-        found: u64,
-        said: u64,
-    },
+    Count { path: PathBuf, line: u64, found: u64, said: u64 },
     #[error("{path}:{line}: rank {found} in the stream of rank {expected}")]
-    ForeignRank {
-        path: PathBuf,
-        line: u64,
-        found: u32,
-        expected: u32,
-    },
+    ForeignRank { path: PathBuf, line: u64, found: u32, expected: u32 },
     #[error("{path}:{line}:{column}: {what}")]
-    Manifest {
-        path: PathBuf,
-        line: usize,
-        column: usize,
-        what: String,
-    },
+    Manifest { path: PathBuf, line: usize, column: usize, what: String },
     #[error("{path}: {what}")]
     Directory { path: PathBuf, what: String },
     #[error("{path}:{line}: no file '{name}', neither from here nor beside the index")]

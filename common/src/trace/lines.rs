@@ -49,18 +49,9 @@ impl Lines {
         }
         io::Seek::rewind(&mut file).map_err(TraceError::io(path))?;
         // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
-        let input = if first == [0x1f] {
-            Input::Gzip(BufReader::with_capacity(16 << 10, file))
-        } else {
-            Input::Plain(file)
-        };
-        Ok(Self {
-            path: path.into(),
-            input,
-            text: Vec::new(),
-            start: 0,
-            line: 0,
-        })
+        let input =
+            if first == [0x1f] { Input::Gzip(BufReader::with_capacity(16 << 10, file)) } else { Input::Plain(file) };
+        Ok(Self { path: path.into(), input, text: Vec::new(), start: 0, line: 0 })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -85,11 +76,7 @@ impl Lines {
             let pending = self.text.len() - self.start;
             if pending > LONGEST_LINE {
                 let (path, line) = (self.path.clone(), self.line + 1);
-                return Err(TraceError::LongLine {
-                    path,
-                    line,
-                    limit: LONGEST_LINE,
-                });
+                return Err(TraceError::LongLine { path, line, limit: LONGEST_LINE });
             }
             self.text.drain(..self.start);
             self.start = 0;
@@ -113,11 +100,7 @@ impl Lines {
             match std::mem::replace(&mut self.input, Input::Ended) {
                 Input::Ended => return Ok(false),
                 Input::Plain(mut file) => {
-                    if self
-                        .read_some(&mut file, 64 << 10)
-                        .map_err(TraceError::io(&self.path))?
-                        > 0
-                    {
+                    if self.read_some(&mut file, 64 << 10).map_err(TraceError::io(&self.path))? > 0 {
                         self.input = Input::Plain(file);
                     }
                 }
@@ -178,10 +161,6 @@ impl Lines {
             io::ErrorKind::UnexpectedEof => "the file ends within a gzip member".to_owned(),
             _ => format!("the gzip member that follows is damaged ({error})"),
         };
-        TraceError::Torn {
-            path: self.path.clone(),
-            line: self.line,
-            reason,
-        }
+        TraceError::Torn { path: self.path.clone(), line: self.line, reason }
     }
 }

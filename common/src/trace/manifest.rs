@@ -137,15 +137,9 @@ impl Manifest {
     pub fn read(directory: &Path) -> Result<Self, TraceError> {
         let path = directory::manifest(directory);
         let mut manifest: Self = read_json(&path)?;
-        let refuse = |what: String| TraceError::Directory {
-            path: path.clone(),
-            what,
-        };
+        let refuse = |what: String| TraceError::Directory { path: path.clone(), what };
         if manifest.titr != VERSION {
-            return Err(refuse(format!(
-                "version {} of the layout, and this titr reads {VERSION}",
-                manifest.titr
-            )));
+            return Err(refuse(format!("version {} of the layout, and this titr reads {VERSION}", manifest.titr)));
         }
         let mut entries: BTreeMap<u32, RankEntry> =
             manifest.per_rank.drain(..).map(|entry| (entry.rank, entry)).collect();
@@ -162,10 +156,7 @@ impl Manifest {
             }
         }
         if let Some(stranger) = entries.keys().find(|&&rank| rank >= manifest.ranks) {
-            return Err(refuse(format!(
-                "an entry for rank {stranger} in a world of {}",
-                manifest.ranks
-            )));
+            return Err(refuse(format!("an entry for rank {stranger} in a world of {}", manifest.ranks)));
         }
         manifest.per_rank = entries.into_values().collect();
         Ok(manifest)
@@ -187,17 +178,13 @@ impl RankEntry {
     /// Where it cannot be written; what was written stays readable.
     pub fn end(&self, directory: &Path, ranks: u32) -> io::Result<()> {
         self.write(directory)?;
-        let mut ended = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(directory::ended(directory))?;
+        let mut ended = OpenOptions::new().create(true).append(true).open(directory::ended(directory))?;
         // One byte a rank: the file's length counts them without anybody reading a directory of thousands.
         ended.write_all(b".")?;
-        if ended.metadata()?.len() == u64::from(ranks) {
-            fold(directory, ranks)
-        } else {
-            Ok(())
-        }
+        let all = ended.metadata()?.len() == u64::from(ranks);
+        // Two that end at once both see the full count; the one that removes the file is the last.
+        let last = all && fs::remove_file(directory::ended(directory)).is_ok();
+        if last { fold(directory, ranks) } else { Ok(()) }
     }
 }
 
@@ -208,7 +195,7 @@ fn fold(directory: &Path, ranks: u32) -> io::Result<()> {
     for rank in 0..ranks {
         fs::remove_file(directory::entry(directory, Rank(rank)))?;
     }
-    fs::remove_file(directory::ended(directory))
+    Ok(())
 }
 
 /// Writes `value` under a temporary name and renames it, so that nobody reads half of it.
@@ -231,11 +218,6 @@ fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, TraceError>
         line: error.line(),
         column: error.column(),
         // serde_json appends the place to its message; it stands before it here.
-        what: error
-            .to_string()
-            .split(" at line ")
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
+        what: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
     })
 }

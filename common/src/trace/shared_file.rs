@@ -21,10 +21,7 @@ pub(super) struct SharedFile {
 impl SharedFile {
     pub(super) fn open(path: &Path, ranks: u32) -> Result<Arc<Mutex<Self>>, TraceError> {
         let waiting = (0..ranks).map(|_| VecDeque::new()).collect();
-        Ok(Arc::new(Mutex::new(Self {
-            lines: Lines::open(path)?,
-            waiting,
-        })))
+        Ok(Arc::new(Mutex::new(Self { lines: Lines::open(path)?, waiting })))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -69,14 +66,8 @@ pub(super) fn count_ranks(path: &Path) -> Result<u32, TraceError> {
         }
     }
     if ranks > MOST_RANKS {
-        let what = format!(
-            "rank {} in the first column: a trace has at most {MOST_RANKS} ranks",
-            ranks - 1
-        );
-        return Err(TraceError::Directory {
-            path: path.into(),
-            what,
-        });
+        let what = format!("rank {} in the first column: a trace has at most {MOST_RANKS} ranks", ranks - 1);
+        return Err(TraceError::Directory { path: path.into(), what });
     }
     if ranks == 0 {
         return Err(TraceError::Empty { path: path.into() });

@@ -96,51 +96,30 @@ impl Source {
     fn directory(path: &Path) -> Result<Self, TraceError> {
         if !directory::manifest(path).exists() {
             let what = "no manifest.json in it: not a trace directory (an index is given as the file it is)";
-            return Err(TraceError::Directory {
-                path: path.into(),
-                what: what.into(),
-            });
+            return Err(TraceError::Directory { path: path.into(), what: what.into() });
         }
         let manifest = Manifest::read(path)?;
-        let files: Vec<PathBuf> = (0..manifest.ranks)
-            .map(|rank| directory::stream(path, Rank(rank)))
-            .collect();
+        let files: Vec<PathBuf> = (0..manifest.ranks).map(|rank| directory::stream(path, Rank(rank))).collect();
         for (rank, file) in files.iter().enumerate() {
             if !file.exists() {
                 let what = format!("the stream of rank {rank} is missing: copy it here from where the rank ran");
-                return Err(TraceError::Directory {
-                    path: file.clone(),
-                    what,
-                });
+                return Err(TraceError::Directory { path: file.clone(), what });
             }
         }
         for entry in fs::read_dir(path).map_err(TraceError::io(path))? {
             let name = entry.map_err(TraceError::io(path))?.path();
             if name.to_string_lossy().ends_with(directory::STREAM_SUFFIX) && !files.contains(&name) {
-                let what = format!(
-                    "no rank of the {} in manifest.json: a stream of another trace",
-                    manifest.ranks
-                );
+                let what = format!("no rank of the {} in manifest.json: a stream of another trace", manifest.ranks);
                 return Err(TraceError::Directory { path: name, what });
             }
         }
-        Ok(Self {
-            ranks: manifest.ranks,
-            files: Files::Own(files),
-            manifest: Some(manifest),
-            partial: false,
-        })
+        Ok(Self { ranks: manifest.ranks, files: Files::Own(files), manifest: Some(manifest), partial: false })
     }
 
     fn file(path: &Path) -> Result<Self, TraceError> {
         let ranks = count_ranks(path)?;
         let files = Files::Shared(SharedFile::open(path, ranks)?);
-        Ok(Self {
-            files,
-            ranks,
-            manifest: None,
-            partial: false,
-        })
+        Ok(Self { files, ranks, manifest: None, partial: false })
     }
 
     fn index(path: &Path) -> Result<Self, TraceError> {
@@ -156,22 +135,13 @@ impl Source {
             match candidates.into_iter().find(|candidate| candidate.is_file()) {
                 Some(file) => files.push(file),
                 None => {
-                    return Err(TraceError::Index {
-                        path: path.into(),
-                        line: lines.line(),
-                        name: shown(&name),
-                    });
+                    return Err(TraceError::Index { path: path.into(), line: lines.line(), name: shown(&name) });
                 }
             }
         }
         match files.as_slice() {
             [one] => Self::file(one),
-            _ => Ok(Self {
-                ranks: files.len() as u32,
-                files: Files::Own(files),
-                manifest: None,
-                partial: false,
-            }),
+            _ => Ok(Self { ranks: files.len() as u32, files: Files::Own(files), manifest: None, partial: false }),
         }
     }
 }

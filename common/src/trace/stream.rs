@@ -47,16 +47,7 @@ pub enum Ending {
 impl RankStream {
     pub(super) fn new(input: Input, rank: Rank, world: u32, partial: bool) -> Self {
         let parser = Parser::new(world);
-        Self {
-            input,
-            rank,
-            parser,
-            events: 0,
-            line: 0,
-            own: false,
-            partial,
-            ending: None,
-        }
+        Self { input, rank, parser, events: 0, line: 0, own: false, partial, ending: None }
     }
 
     /// The next event; `None` at the end, and from then on.
@@ -122,21 +113,11 @@ impl RankStream {
                 }
                 Ok(Some((found, _))) => {
                     let (found, expected) = (found.0, self.rank.0);
-                    return Err(TraceError::ForeignRank {
-                        path: self.path(),
-                        line,
-                        found,
-                        expected,
-                    });
+                    return Err(TraceError::ForeignRank { path: self.path(), line, found, expected });
                 }
                 Err(error) => {
                     let text = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]).into_owned();
-                    return Err(TraceError::Line {
-                        path: self.path(),
-                        line,
-                        text,
-                        error,
-                    });
+                    return Err(TraceError::Line { path: self.path(), line, text, error });
                 }
             }
         }
@@ -147,10 +128,7 @@ impl RankStream {
         if self.line == 1 && comment.starts_with("# titr ") {
             if comment != HEADER {
                 let what = format!("'{comment}', and this titr reads '{HEADER}'");
-                return Err(TraceError::Directory {
-                    path: self.path(),
-                    what,
-                });
+                return Err(TraceError::Directory { path: self.path(), what });
             }
             self.own = true;
         }
@@ -159,12 +137,7 @@ impl RankStream {
                 let found = self.events;
                 if said.parse() != Ok(found) {
                     let (path, line, said) = (self.path(), self.line, said.parse().unwrap_or_default());
-                    return Err(TraceError::Count {
-                        path,
-                        line,
-                        found,
-                        said,
-                    });
+                    return Err(TraceError::Count { path, line, found, said });
                 }
                 self.ending = Some(Ending::Complete);
                 Ok(true)
@@ -176,11 +149,7 @@ impl RankStream {
     fn end_of_file(&mut self) -> Result<Option<Event>, TraceError> {
         if self.own {
             let reason = "there is no end record".to_owned();
-            return Err(TraceError::Torn {
-                path: self.path(),
-                line: self.line,
-                reason,
-            });
+            return Err(TraceError::Torn { path: self.path(), line: self.line, reason });
         }
         self.ending = Some(Ending::Complete);
         Ok(None)

@@ -33,13 +33,7 @@ impl StreamWriter {
         let path = directory::stream(directory, rank);
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         let deflate = Compress::new(Compression::new(level), false);
-        let mut stream = Self {
-            file,
-            path,
-            deflate,
-            packed: Vec::new(),
-            size: 0,
-        };
+        let mut stream = Self { file, path, deflate, packed: Vec::new(), size: 0 };
         stream.write_member(format!("{HEADER}\n").as_bytes())?;
         Ok(stream)
     }
@@ -58,10 +52,7 @@ impl StreamWriter {
         self.pack(text)?;
         if let Err(error) = self.file.write_all(&self.packed) {
             // Best effort: a torn tail is reported by the reader, and costs no more than this member.
-            let _ = self
-                .file
-                .set_len(self.size)
-                .and_then(|()| self.file.seek(SeekFrom::Start(self.size)));
+            let _ = self.file.set_len(self.size).and_then(|()| self.file.seek(SeekFrom::Start(self.size)));
             return Err(error);
         }
         self.size += self.packed.len() as u64;

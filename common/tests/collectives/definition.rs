@@ -49,37 +49,16 @@ impl Case {
         match &self.kind {
             Kind::Barrier => CollectiveOp::Barrier,
             Kind::Bcast(n) => CollectiveOp::Bcast { bytes: bytes(*n), root },
-            Kind::Reduce(n) => CollectiveOp::Reduce {
-                bytes: bytes(*n),
-                work,
-                root,
-            },
+            Kind::Reduce(n) => CollectiveOp::Reduce { bytes: bytes(*n), work, root },
             Kind::Allreduce(n) => CollectiveOp::Allreduce { bytes: bytes(*n), work },
             Kind::Scan(n) => CollectiveOp::Scan { bytes: bytes(*n), work },
             Kind::Exscan(n) => CollectiveOp::Exscan { bytes: bytes(*n), work },
-            Kind::ReduceScatter(counts) => CollectiveOp::ReduceScatter {
-                counts: list(counts),
-                work,
-            },
+            Kind::ReduceScatter(counts) => CollectiveOp::ReduceScatter { counts: list(counts), work },
             Kind::ReduceScatterBlock(n) => CollectiveOp::ReduceScatterBlock { bytes: bytes(*n), work },
-            Kind::Gather(n) => CollectiveOp::Gather {
-                send: bytes(*n),
-                recv: at_root(bytes(*n)),
-                root,
-            },
-            Kind::Scatter(n) => CollectiveOp::Scatter {
-                send: at_root(bytes(*n)),
-                recv: bytes(*n),
-                root,
-            },
-            Kind::Allgather(n) => CollectiveOp::Allgather {
-                send: bytes(*n),
-                recv: bytes(*n),
-            },
-            Kind::Alltoall(n) => CollectiveOp::Alltoall {
-                send: bytes(*n),
-                recv: bytes(*n),
-            },
+            Kind::Gather(n) => CollectiveOp::Gather { send: bytes(*n), recv: at_root(bytes(*n)), root },
+            Kind::Scatter(n) => CollectiveOp::Scatter { send: at_root(bytes(*n)), recv: bytes(*n), root },
+            Kind::Allgather(n) => CollectiveOp::Allgather { send: bytes(*n), recv: bytes(*n) },
+            Kind::Alltoall(n) => CollectiveOp::Alltoall { send: bytes(*n), recv: bytes(*n) },
             Kind::Gatherv(counts) => CollectiveOp::Gatherv {
                 send: bytes(counts[me as usize]),
                 recvs: if me == self.root { list(counts) } else { Vec::new() },
@@ -90,10 +69,9 @@ impl Case {
                 recv: bytes(counts[me as usize]),
                 root,
             },
-            Kind::Allgatherv(counts) => CollectiveOp::Allgatherv {
-                send: bytes(counts[me as usize]),
-                recvs: list(counts),
-            },
+            Kind::Allgatherv(counts) => {
+                CollectiveOp::Allgatherv { send: bytes(counts[me as usize]), recvs: list(counts) }
+            }
             Kind::Alltoallv(matrix) => CollectiveOp::Alltoallv {
                 sends: list(&matrix[me as usize]),
                 recvs: matrix.iter().map(|row| bytes(row[me as usize])).collect(),
@@ -150,9 +128,9 @@ impl Case {
             Kind::Bcast(n) => taken(self.root, 0, *n),
             Kind::Reduce(n) if is_root => reduced(members(), 0, *n),
             Kind::Gather(n) if is_root => members().flat_map(|member| taken(member, 0, *n)).collect(),
-            Kind::Gatherv(counts) if is_root => members()
-                .flat_map(|member| taken(member, 0, counts[member as usize]))
-                .collect(),
+            Kind::Gatherv(counts) if is_root => {
+                members().flat_map(|member| taken(member, 0, counts[member as usize])).collect()
+            }
             Kind::Reduce(_) | Kind::Gather(_) | Kind::Gatherv(_) => Vec::new(),
             Kind::Allreduce(n) => reduced(members(), 0, *n),
             Kind::Scan(n) => reduced(0..me + 1, 0, *n),
@@ -163,12 +141,10 @@ impl Case {
             Kind::Scatter(n) => taken(self.root, n * u64::from(me), *n),
             Kind::Scatterv(counts) => taken(self.root, before(counts, me), counts[me as usize]),
             Kind::Allgather(n) => members().flat_map(|member| taken(member, 0, *n)).collect(),
-            Kind::Allgatherv(counts) => members()
-                .flat_map(|member| taken(member, 0, counts[member as usize]))
-                .collect(),
-            Kind::Alltoall(n) => members()
-                .flat_map(|member| taken(member, n * u64::from(me), *n))
-                .collect(),
+            Kind::Allgatherv(counts) => {
+                members().flat_map(|member| taken(member, 0, counts[member as usize])).collect()
+            }
+            Kind::Alltoall(n) => members().flat_map(|member| taken(member, n * u64::from(me), *n)).collect(),
             Kind::Alltoallv(matrix) | Kind::Alltoallw(matrix) => members()
                 .flat_map(|member| {
                     let row = &matrix[member as usize];

@@ -93,12 +93,7 @@ fn kind(collective: &str, counts: &str) -> Kind {
 
 impl Recording {
     fn name(&self) -> String {
-        let Self {
-            collective,
-            algorithm,
-            case,
-            ..
-        } = self;
+        let Self { collective, algorithm, case, .. } = self;
         format!("{collective} {algorithm} {} {:?}", case.size, case.kind)
     }
 

@@ -1,5 +1,11 @@
 //! What carries messages between hosts, seen from above: [`Network`]. Nothing above it asks which model it is.
 
+pub mod flow;
+pub mod ideal;
+
+mod agenda;
+mod paths;
+
 use titr_common::units::Bytes;
 
 use crate::time::Time;

@@ -1,9 +1,113 @@
-//! A machine, resolved: what `cluster.toml` says with every default filled in.
+//! A machine: what a platform file says, with every default filled in.
+//!
+//! [`schema`] is what can be written, [`resolve`] what it means. A mistake is shown in the file's own text ([`source`]).
 
+mod placement;
+mod quantity;
+mod resolve;
+mod schema;
+mod source;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use miette::Diagnostic;
+use thiserror::Error;
 use titr_common::collectives::Selection;
 use titr_common::units::{Bytes, Instructions, Seconds};
 
-use crate::topology::HostId;
+pub use placement::{Placement, PlacementError, Policy};
+pub use source::Mistake;
+
+use crate::network::Network;
+use crate::network::flow::{self, Flow};
+use crate::network::ideal::Ideal;
+use crate::topology::{HostId, Topology};
+
+/// Hosts, their network, and what MPI costs on them.
+#[derive(Debug)]
+pub struct Platform {
+    /// The hosts' cabling.
+    pub topology: Arc<dyn Topology>,
+    /// How fast each host computes.
+    pub speeds: Vec<Speed>,
+    /// Ranks that each host has room for.
+    pub cores: u32,
+    /// How messages travel.
+    pub model: Model,
+    /// What MPI does with them.
+    pub mpi: Mpi,
+    /// How ranks are given hosts.
+    pub policy: Policy,
+}
+
+/// How messages travel.
+#[derive(Clone, Debug)]
+pub enum Model {
+    /// As flows that share links.
+    Flow(flow::Parameters),
+    /// Each as if alone.
+    Ideal,
+}
+
+/// Why there is no platform.
+#[derive(Debug, Error, Diagnostic)]
+pub enum PlatformError {
+    /// The file cannot be read.
+    #[error("cannot read the platform {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file, or a `--set`, is wrong.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Mistaken(#[from] Box<Mistake>),
+}
+
+impl Platform {
+    /// The platform that a file describes, with `KEY=VALUE` overrides on top, whose keys are dotted:
+    /// `network.flow.preset=cm02`.
+    pub fn load(path: &Path, overrides: &[String]) -> Result<Self, PlatformError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| PlatformError::Unreadable { path: path.to_owned(), source })?;
+        resolve::platform(path, text, overrides)
+    }
+
+    /// Where `ranks` ranks run.
+    pub fn place(&self, ranks: u32) -> Result<Placement, PlacementError> {
+        self.policy.place(ranks, self.topology.hosts(), self.cores)
+    }
+
+    /// Its network, idle.
+    #[must_use]
+    pub fn network(&self) -> Box<dyn Network> {
+        let topology = Arc::clone(&self.topology);
+        match &self.model {
+            Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
+            Model::Ideal => Box::new(Ideal::new(topology)),
+        }
+    }
+
+    /// How fast a host computes.
+    #[must_use]
+    pub fn speed(&self, host: HostId) -> Speed {
+        self.speeds[host.0 as usize]
+    }
+}
+
+impl Model {
+    /// As written in platform files.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Flow(_) => "flow",
+            Self::Ideal => "ideal",
+        }
+    }
+}
 
 /// What MPI costs beyond the wires, and the protocols it uses.
 #[derive(Clone, Debug)]
@@ -31,16 +135,19 @@ pub enum EagerTransfer {
     OnMatch,
 }
 
-/// A cost in steps of message size: `seconds + seconds_per_byte × bytes` of the last step whose `from` is at most the
-/// size; none below the first.
+/// A cost in steps of message size: `seconds + seconds_per_byte × bytes` of the last step whose `above` is less than
+/// the size, or of the first; nothing if there are no steps.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overhead(pub Vec<OverheadStep>);
+pub struct Overhead {
+    /// By rising size.
+    steps: Vec<OverheadStep>,
+}
 
 /// One step of an [`Overhead`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverheadStep {
-    /// The first size it holds for.
-    pub from: Bytes,
+    /// It holds for larger messages than this.
+    pub above: Bytes,
     /// Fixed part.
     pub seconds: Seconds,
     /// Part that grows with the size.
@@ -48,13 +155,18 @@ pub struct OverheadStep {
 }
 
 impl Overhead {
+    /// A cost in these steps.
+    #[must_use]
+    pub fn new(mut steps: Vec<OverheadStep>) -> Self {
+        steps.sort_by_key(|step| step.above);
+        Self { steps }
+    }
+
     /// The cost for a message of `bytes`.
     #[must_use]
     pub fn of(&self, bytes: Bytes) -> Seconds {
-        match self.0.iter().rev().find(|step| step.from <= bytes) {
-            Some(step) => Seconds(step.seconds.0 + step.seconds_per_byte.0 * bytes.0 as f64),
-            None => Seconds(0.0),
-        }
+        let step = self.steps.iter().rev().find(|step| step.above < bytes).or(self.steps.first());
+        step.map_or(Seconds(0.0), |step| Seconds(step.seconds.0 + step.seconds_per_byte.0 * bytes.0 as f64))
     }
 }
 
@@ -73,6 +185,19 @@ impl Speed {
     }
 }
 
-/// Where each rank runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placement(pub Vec<HostId>);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overhead_steps_above_its_sizes() {
+        let step = |above, seconds, per_byte| OverheadStep {
+            above: Bytes(above),
+            seconds: Seconds(seconds),
+            seconds_per_byte: Seconds(per_byte),
+        };
+        let overhead = Overhead::new(vec![step(1000, 7.0, 0.0), step(10, 1.0, 2.0)]);
+        assert_eq!([0, 10, 11, 1000, 1001].map(|size| overhead.of(Bytes(size)).0), [1.0, 21.0, 23.0, 2001.0, 7.0]);
+        assert_eq!(Overhead::default().of(Bytes(5)), Seconds(0.0));
+    }
+}

@@ -1,6 +1,20 @@
 //! How hosts are cabled: links, and the route between two hosts. Shared by all network models.
 
+mod cable;
+mod fat_tree;
+mod grid;
+mod loopback;
+mod star;
+
+use std::fmt::Debug;
+
 use titr_common::units::Seconds;
+
+pub use cable::{Cable, Duplex};
+pub use fat_tree::{FatTree, Stage};
+pub use grid::Grid;
+pub use loopback::WithLoopback;
+pub use star::{Backbone, Star};
 
 /// A host, numbered from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -9,6 +23,14 @@ pub struct HostId(pub u32);
 /// A link of a topology, numbered from 0. A cable used in both directions at full rate is two links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
+
+impl LinkId {
+    /// The place of its entry in a table of all links.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// How flows share a link's bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +42,31 @@ pub enum Sharing {
 }
 
 /// A link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
-    /// A name for reports, such as `node-3 up` or `torus 5 +x`.
-    pub name: String,
     /// Bytes per second.
     pub bandwidth: f64,
     /// Time for the first bit to cross.
     pub latency: Seconds,
     /// How flows share it.
     pub sharing: Sharing,
+}
+
+/// Hosts and the links between them.
+pub trait Topology: Debug + Send + Sync {
+    /// What it is, for reports: `torus 4×4×4`.
+    fn name(&self) -> String;
+
+    /// How many hosts it has.
+    fn hosts(&self) -> u32;
+
+    /// Its links, by number.
+    fn links(&self) -> &[Link];
+
+    /// What to call a link in reports: `node-3 up`, `node-5 +x`.
+    fn link_name(&self, link: LinkId) -> String;
+
+    /// Appends to `route` the links that a message from one host to another takes, in order. A host has a route to
+    /// itself where messages can turn round at the first switch; where there is no such switch, nothing is appended.
+    fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>);
 }

@@ -128,10 +128,7 @@ pub(in crate::collectives) fn pass_on(served: u32, place: u32, size: u32, mut tr
 
 /// [`Allgather::Ring`] of blocks that belong to places counted from `root`.
 pub(in crate::collectives) fn ring(steps: &mut Schedule, comm: Comm, root: Member, blocks: &Blocks) {
-    let place = Comm {
-        me: comm.place(root),
-        size: comm.size,
-    };
+    let place = Comm { me: comm.place(root), size: comm.size };
     for round in 0..comm.size - 1 {
         let mine = blocks.block(Buffer::Recv, place.before(round));
         let next = blocks.block(Buffer::Recv, place.before(round + 1));
@@ -147,9 +144,7 @@ const CHUNK: u64 = 32_768;
 pub(in crate::collectives) fn pipelined_ring(comm: Comm, blocks: &Blocks, element: u64) -> Schedule {
     let mut steps = Schedule::with(Empty::Skipped);
     steps.append(own_block(comm, blocks));
-    let chunk = (CHUNK / element * element)
-        .max(element)
-        .max(blocks.total() / MOST_SEGMENTS);
+    let chunk = (CHUNK / element * element).max(element).max(blocks.total() / MOST_SEGMENTS);
     // All chunks of the blocks from `first` on, backwards around the ring.
     let chunks = |first: Member| {
         let ring = Comm { me: first, ..comm };
@@ -168,12 +163,7 @@ pub(in crate::collectives) fn pipelined_ring(comm: Comm, blocks: &Blocks, elemen
         if send.is_none() && recv.is_none() {
             return steps;
         }
-        steps.sendrecv(
-            comm.after(1),
-            send.unwrap_or(nothing),
-            comm.before(1),
-            recv.unwrap_or(nothing),
-        );
+        steps.sendrecv(comm.after(1), send.unwrap_or(nothing), comm.before(1), recv.unwrap_or(nothing));
     }
 }
 
@@ -189,20 +179,13 @@ pub(in crate::collectives) fn neighbor_exchange(steps: &mut Schedule, comm: Comm
     let own = |member: Member| blocks.block(Buffer::Recv, member);
     steps.exchange(partner, own(comm.me), own(partner));
 
-    let mine = Comm {
-        me: comm.me & !1,
-        ..comm
-    };
+    let mine = Comm { me: comm.me & !1, ..comm };
     let mut latest = mine.me;
     for round in 1..comm.size / 2 {
         // The pairs arrive in the order of their distance from mine, from either side by turns.
         let distance = 2 * round.div_ceil(2);
         let goes_left = (round % 2 == 1) == is_even;
-        let next = if goes_left {
-            mine.before(distance)
-        } else {
-            mine.after(distance)
-        };
+        let next = if goes_left { mine.before(distance) } else { mine.after(distance) };
         let peer = if round % 2 == 1 { neighbor } else { partner };
         steps.exchange(peer, pair(latest), pair(next));
         latest = next;

@@ -75,13 +75,7 @@ pub(in crate::collectives) fn ring(comm: Comm, data: Data, phases: u32) -> Sched
     for phase in 0..phases {
         let part = |block: u32| {
             let whole = blocks.block(Buffer::Recv, block);
-            let parts = Blocks::Balanced {
-                count: phases,
-                data: Data {
-                    bytes: whole.len.0,
-                    element: data.element,
-                },
-            };
+            let parts = Blocks::Balanced { count: phases, data: Data { bytes: whole.len.0, element: data.element } };
             Buffer::Recv.at(whole.offset.0 + parts.start(phase), parts.len(phase))
         };
         let incoming = |round: u32| {
@@ -115,7 +109,5 @@ pub(in crate::collectives) fn phases(comm: Comm, data: Data, segment: u64) -> u3
     let round = u64::from(comm.size).saturating_mul(data.segment_elements(segment));
     let (whole, rest) = (data.count() / round, data.count() % round);
     let has_more = rest >= u64::from(comm.size) && rest > round / 2;
-    u32::try_from(whole + u64::from(whole > 0 && has_more))
-        .unwrap_or(u32::MAX)
-        .max(1)
+    u32::try_from(whole + u64::from(whole > 0 && has_more)).unwrap_or(u32::MAX).max(1)
 }

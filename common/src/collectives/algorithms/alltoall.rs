@@ -31,10 +31,7 @@ algorithms! {
 
 /// The steps of an all-to-all.
 pub(in crate::collectives) fn alltoall(algorithm: Alltoall, comm: Comm, block: u64) -> Schedule {
-    let blocks = Blocks::Equal {
-        count: comm.size,
-        len: block,
-    };
+    let blocks = Blocks::Equal { count: comm.size, len: block };
     match algorithm {
         Alltoall::Linear | Alltoall::LinearSync => linear(comm, &blocks),
         Alltoall::Pairwise | Alltoall::TwoProc => pairwise(comm, &blocks),
@@ -66,12 +63,7 @@ fn linear(comm: Comm, blocks: &Blocks) -> Schedule {
 fn pairwise(comm: Comm, blocks: &Blocks) -> Schedule {
     let mut steps = own_block(comm, blocks);
     for (to, from) in comm.others_after().zip(comm.others_before()) {
-        steps.sendrecv(
-            to,
-            blocks.block(Buffer::Send, to),
-            from,
-            blocks.block(Buffer::Recv, from),
-        );
+        steps.sendrecv(to, blocks.block(Buffer::Send, to), from, blocks.block(Buffer::Recv, from));
     }
     steps
 }
@@ -93,14 +85,8 @@ fn bruck(comm: Comm, blocks: &Blocks) -> Schedule {
     let packed = |from: u32, to: u32| Buffer::Scratch.at(len(from).saturating_add(len(comm.size)), len(to - from));
 
     let before_the_end = comm.size - comm.me;
-    steps.copy(
-        blocks.blocks(Buffer::Send, comm.me..comm.size),
-        rotated(0, before_the_end),
-    );
-    steps.copy(
-        blocks.blocks(Buffer::Send, 0..comm.me),
-        rotated(before_the_end, comm.size),
-    );
+    steps.copy(blocks.blocks(Buffer::Send, comm.me..comm.size), rotated(0, before_the_end));
+    steps.copy(blocks.blocks(Buffer::Send, 0..comm.me), rotated(before_the_end, comm.size));
     for distance in doubling(comm.size) {
         let runs = (distance..comm.size)
             .step_by(2 * distance as usize)
@@ -116,21 +102,13 @@ fn bruck(comm: Comm, blocks: &Blocks) -> Schedule {
             count = end;
         }
         let arrived = |start: u32, end: u32| packed(count + start, count + end);
-        steps.sendrecv(
-            comm.after(distance),
-            packed(0, count),
-            comm.before(distance),
-            arrived(0, count),
-        );
+        steps.sendrecv(comm.after(distance), packed(0, count), comm.before(distance), arrived(0, count));
         for (blocks, (start, end)) in runs {
             steps.copy(arrived(start, end), blocks);
         }
     }
     for distance in 0..comm.size {
-        steps.copy(
-            rotated(distance, distance + 1),
-            blocks.block(Buffer::Recv, comm.before(distance)),
-        );
+        steps.copy(rotated(distance, distance + 1), blocks.block(Buffer::Recv, comm.before(distance)));
     }
     steps
 }

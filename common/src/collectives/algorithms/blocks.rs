@@ -34,10 +34,7 @@ pub(in crate::collectives) struct Data {
 
 impl Data {
     pub fn new(bytes: Bytes, element: Bytes) -> Self {
-        Self {
-            bytes: bytes.0,
-            element: element.0.max(1),
-        }
+        Self { bytes: bytes.0, element: element.0.max(1) }
     }
 
     /// How many elements it has.
@@ -111,11 +108,9 @@ impl Blocks {
             Self::Ceiling { count, data } => {
                 data.start(u64::from(block).saturating_mul(data.count().div_ceil(u64::from(count))))
             }
-            Self::Listed(ref starts) => starts
-                .get(block as usize)
-                .or_else(|| starts.last())
-                .copied()
-                .unwrap_or_default(),
+            Self::Listed(ref starts) => {
+                starts.get(block as usize).or_else(|| starts.last()).copied().unwrap_or_default()
+            }
         }
     }
 

@@ -90,11 +90,7 @@ pub(in crate::collectives) enum Role {
 impl Fold {
     pub fn new(size: u32, survivor: Survivor) -> Self {
         let folded = 1 << size.max(1).ilog2();
-        Self {
-            extra: size.saturating_sub(folded),
-            size: folded,
-            survivor,
-        }
+        Self { extra: size.saturating_sub(folded), size: folded, survivor }
     }
 
     /// Whether the member is one of those that pair up.

@@ -39,20 +39,10 @@ pub(in crate::collectives) fn gather(
     block: Data,
     segment: u64,
 ) -> Schedule {
-    let blocks = Blocks::Equal {
-        count: comm.size,
-        len: block.bytes,
-    };
+    let blocks = Blocks::Equal { count: comm.size, len: block.bytes };
     match algorithm {
         Gather::Linear => gatherv(Gatherv::Linear, comm, root, block.bytes, &blocks, Empty::Sent),
-        Gather::LinearNonblocking => gatherv(
-            Gatherv::LinearNonblocking,
-            comm,
-            root,
-            block.bytes,
-            &blocks,
-            Empty::Sent,
-        ),
+        Gather::LinearNonblocking => gatherv(Gatherv::LinearNonblocking, comm, root, block.bytes, &blocks, Empty::Sent),
         Gather::LinearSync => linear_sync(comm, root, block, segment),
         Gather::Binomial => binomial(comm, root, &blocks),
     }
@@ -129,12 +119,7 @@ fn binomial(comm: Comm, root: Member, blocks: &Blocks) -> Schedule {
     let own = Buffer::Send.first(block);
     let children: Vec<(u32, u32)> = doubling(comm.size)
         .take_while(|&distance| place & distance == 0)
-        .map(|distance| {
-            (
-                place + distance,
-                (place + distance).saturating_add(distance).min(comm.size),
-            )
-        })
+        .map(|distance| (place + distance, (place + distance).saturating_add(distance).min(comm.size)))
         .filter(|&(from, to)| from < to)
         .collect();
     let end = children.last().map_or(place + 1, |&(_, to)| to);
@@ -155,14 +140,8 @@ fn binomial(comm: Comm, root: Member, blocks: &Blocks) -> Schedule {
         steps.recv(first, landing);
         if comm.me == root && wraps {
             let before_the_end = comm.size - first;
-            steps.copy(
-                span(from, from + before_the_end),
-                blocks.blocks(Buffer::Recv, first..comm.size),
-            );
-            steps.copy(
-                span(from + before_the_end, to),
-                blocks.blocks(Buffer::Recv, 0..to - from - before_the_end),
-            );
+            steps.copy(span(from, from + before_the_end), blocks.blocks(Buffer::Recv, first..comm.size));
+            steps.copy(span(from + before_the_end, to), blocks.blocks(Buffer::Recv, 0..to - from - before_the_end));
         }
     }
     if comm.me != root {

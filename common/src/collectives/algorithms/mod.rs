@@ -185,9 +185,7 @@ impl Algorithm {
     #[must_use]
     pub fn called(self, library: Library) -> &'static str {
         let mut own_names = library.own_names().iter();
-        own_names
-            .find(|(algorithm, _)| *algorithm == self)
-            .map_or_else(|| self.name(), |(_, name)| name)
+        own_names.find(|(algorithm, _)| *algorithm == self).map_or_else(|| self.name(), |(_, name)| name)
     }
 
     /// The name that is its alone.
@@ -228,20 +226,13 @@ impl Choice {
     /// An algorithm as Open MPI's decision rules use it: nothing is cut into segments, and a chain is one chain.
     #[must_use]
     pub const fn new(algorithm: Algorithm) -> Self {
-        Self {
-            algorithm,
-            segment: Bytes(0),
-            fanout: 1,
-        }
+        Self { algorithm, segment: Bytes(0), fanout: 1 }
     }
 
     /// An algorithm as Open MPI uses it when it is asked for by name (`coll_tuned_init_chain_fanout` is 4).
     #[must_use]
     pub const fn forced(algorithm: Algorithm) -> Self {
-        Self {
-            fanout: 4,
-            ..Self::new(algorithm)
-        }
+        Self { fanout: 4, ..Self::new(algorithm) }
     }
 }
 
@@ -288,10 +279,7 @@ mod tests {
     fn a_name_means_what_the_library_means_by_it() {
         let binomial = |library| Algorithm::named(library, Collective::Bcast, "Binomial");
         assert_eq!(binomial(Library::Mpich), Some(Algorithm::Bcast(Bcast::Binomial)));
-        assert_eq!(
-            binomial(Library::OpenMpi),
-            Some(Algorithm::Bcast(Bcast::BinomialDoubling))
-        );
+        assert_eq!(binomial(Library::OpenMpi), Some(Algorithm::Bcast(Bcast::BinomialDoubling)));
         let in_order = Algorithm::named(Library::OpenMpi, Collective::Reduce, "in-order_binary");
         assert_eq!(in_order, Some(Algorithm::Reduce(Reduce::InOrderBinary)));
         assert_eq!(Algorithm::named(Library::Mpich, Collective::Bcast, "no such"), None);

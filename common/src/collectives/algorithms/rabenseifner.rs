@@ -58,18 +58,10 @@ fn halvings(variant: Variant, rank: u32, size: u32, data: Data) -> Vec<Halving> 
             let (lower, upper) = (bytes(low, middle), bytes(middle, high));
             if rank < peer {
                 high = middle;
-                Halving {
-                    peer,
-                    keep: lower,
-                    give: upper,
-                }
+                Halving { peer, keep: lower, give: upper }
             } else {
                 low = middle;
-                Halving {
-                    peer,
-                    keep: upper,
-                    give: lower,
-                }
+                Halving { peer, keep: upper, give: lower }
             }
         })
         .collect()
@@ -90,9 +82,8 @@ pub(in crate::collectives) fn reduce(variant: Variant, comm: Comm, root: Member,
     let is_replaced = matches!(fold.role(root), Role::Gives(_));
     let first = fold.member(0);
     if is_replaced && (comm.me == root || comm.me == first) {
-        let part = halvings(variant, 0, fold.size, data)
-            .last()
-            .map_or(data.whole(result), |last| last.keep.within(result));
+        let part =
+            halvings(variant, 0, fold.size, data).last().map_or(data.whole(result), |last| last.keep.within(result));
         if comm.me == root {
             steps.recv(first, part);
             rank = Some(0);
@@ -106,11 +97,7 @@ pub(in crate::collectives) fn reduce(variant: Variant, comm: Comm, root: Member,
     };
     for halving in halvings(variant, rank, fold.size, data).iter().rev() {
         let distance = rank ^ halving.peer;
-        let peer = if is_replaced && halving.peer == 0 {
-            root
-        } else {
-            fold.member(halving.peer)
-        };
+        let peer = if is_replaced && halving.peer == 0 { root } else { fold.member(halving.peer) };
         if halving.peer / distance == root_rank / distance {
             steps.send(peer, halving.keep.within(result));
             break;

@@ -191,11 +191,7 @@ fn up(tree: &Tree, data: Data, segment: u64, result: Buffer, is_commutative: boo
         for (nth, &child) in tree.children.iter().enumerate() {
             let target = piece(result, index);
             let joins_own = nth == 0 && is_commutative;
-            let landing = if joins_own {
-                target
-            } else {
-                incoming(turn, target.len.0)
-            };
+            let landing = if joins_own { target } else { incoming(turn, target.len.0) };
             steps.irecv(child, landing);
             turn += 1;
             let operand = if joins_own { piece(Buffer::Send, index) } else { landing };

@@ -31,10 +31,7 @@ algorithms! {
 
 /// The steps of a scatter of blocks of one length.
 pub(in crate::collectives) fn scatter(algorithm: Scatter, comm: Comm, root: Member, block: u64) -> Schedule {
-    let blocks = Blocks::Equal {
-        count: comm.size,
-        len: block,
-    };
+    let blocks = Blocks::Equal { count: comm.size, len: block };
     match algorithm {
         Scatter::Linear => scatterv(Scatterv::Linear, comm, root, block, &blocks, Empty::Sent),
         Scatter::LinearNonblocking => scatterv(Scatterv::LinearNonblocking, comm, root, block, &blocks, Empty::Sent),
@@ -77,11 +74,7 @@ fn binomial(comm: Comm, root: Member, blocks: &Blocks) -> Schedule {
     let mut steps = Schedule::new();
     let place = comm.place(root);
     let block = blocks.len(0);
-    let held = if comm.me == root && root == 0 {
-        Buffer::Send
-    } else {
-        Buffer::Scratch
-    };
+    let held = if comm.me == root && root == 0 { Buffer::Send } else { Buffer::Scratch };
     let span = |from: u32, to: u32| {
         let start = block.saturating_mul(u64::from(from - place));
         held.at(start, block.saturating_mul(u64::from(to - from)))

@@ -26,10 +26,7 @@ impl Schedule {
 
     /// One that treats empty messages so.
     pub fn with(empty: Empty) -> Self {
-        Self {
-            steps: Vec::new(),
-            empty,
-        }
+        Self { steps: Vec::new(), empty }
     }
 
     pub fn into_steps(self) -> Vec<Step> {
@@ -130,33 +127,13 @@ impl Schedule {
 pub(in crate::collectives) fn relocate(step: Step, place: impl Fn(Slice) -> Slice) -> Step {
     match step {
         Step::Send { to, data } => Step::Send { to, data: place(data) },
-        Step::Recv { from, data } => Step::Recv {
-            from,
-            data: place(data),
-        },
-        Step::Sendrecv { to, send, from, recv } => Step::Sendrecv {
-            to,
-            send: place(send),
-            from,
-            recv: place(recv),
-        },
+        Step::Recv { from, data } => Step::Recv { from, data: place(data) },
+        Step::Sendrecv { to, send, from, recv } => Step::Sendrecv { to, send: place(send), from, recv: place(recv) },
         Step::Isend { to, data } => Step::Isend { to, data: place(data) },
-        Step::Irecv { from, data } => Step::Irecv {
-            from,
-            data: place(data),
-        },
+        Step::Irecv { from, data } => Step::Irecv { from, data: place(data) },
         Step::Wait { .. } | Step::WaitAll => step,
-        Step::Copy { from, to } => Step::Copy {
-            from: place(from),
-            to: place(to),
-        },
-        Step::ReduceLeft { from, into } => Step::ReduceLeft {
-            from: place(from),
-            into: place(into),
-        },
-        Step::ReduceRight { from, into } => Step::ReduceRight {
-            from: place(from),
-            into: place(into),
-        },
+        Step::Copy { from, to } => Step::Copy { from: place(from), to: place(to) },
+        Step::ReduceLeft { from, into } => Step::ReduceLeft { from: place(from), into: place(into) },
+        Step::ReduceRight { from, into } => Step::ReduceRight { from: place(from), into: place(into) },
     }
 }

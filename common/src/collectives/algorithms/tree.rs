@@ -54,21 +54,14 @@ impl Tree {
             let above = level / 2;
             above - 1 + (place + 1 - level) % above
         });
-        Self::new(
-            comm,
-            root,
-            parent,
-            [place.saturating_add(level), place.saturating_add(2 * level)],
-        )
+        Self::new(comm, root, parent, [place.saturating_add(level), place.saturating_add(2 * level)])
     }
 
     /// The binomial tree in which a parent is a child's place without its highest bit; the nearest child is served first.
     pub fn binomial_doubling(comm: Comm, root: Member) -> Self {
         let place = comm.place(root);
         let parent = place.checked_ilog2().map(|bit| place ^ (1 << bit));
-        let children = doubling(comm.size)
-            .filter(move |&mask| mask > place)
-            .map(move |mask| place | mask);
+        let children = doubling(comm.size).filter(move |&mask| mask > place).map(move |mask| place | mask);
         Self::new(comm, root, parent, children)
     }
 
@@ -77,9 +70,7 @@ impl Tree {
     pub fn binomial(comm: Comm, root: Member) -> Self {
         let place = comm.place(root);
         let parent = (place > 0).then(|| place & (place - 1));
-        let children = doubling(comm.size)
-            .take_while(move |&mask| place & mask == 0)
-            .map(move |mask| place | mask);
+        let children = doubling(comm.size).take_while(move |&mask| place & mask == 0).map(move |mask| place | mask);
         Self::new(comm, root, parent, children)
     }
 
@@ -96,9 +87,7 @@ impl Tree {
             mask /= radix;
             children.extend((1..radix).map(|digit| place + digit * mask));
         }
-        let children = children
-            .into_iter()
-            .map(|place| u32::try_from(place).unwrap_or(u32::MAX));
+        let children = children.into_iter().map(|place| u32::try_from(place).unwrap_or(u32::MAX));
         Self::new(comm, root, parent, children)
     }
 

@@ -72,19 +72,13 @@ fn bcast(library: Library, algorithm: Bcast, choice: Choice, call: &Call, bytes:
             (Bcast::Linear, choice.fanout)
         }
         Bcast::SplitBinary
-            if halves
-                .iter()
-                .any(|half| *half == 0 || choice.segment.0 > half.saturating_mul(data.element)) =>
+            if halves.iter().any(|half| *half == 0 || choice.segment.0 > half.saturating_mul(data.element)) =>
         {
             (Bcast::Chain, 1)
         }
         possible => (possible, choice.fanout),
     };
-    Choice {
-        algorithm: Algorithm::Bcast(replacement),
-        fanout,
-        ..choice
-    }
+    Choice { algorithm: Algorithm::Bcast(replacement), fanout, ..choice }
 }
 
 fn reduce(algorithm: Reduce, call: &Call, bytes: Bytes) -> Reduce {

@@ -33,10 +33,7 @@ pub(super) fn choose(call: &Call) -> Algorithm {
         CollectiveOp::ReduceScatter { counts, .. } => {
             let is_regular = counts.windows(2).all(|pair| pair[0] == pair[1]);
             // The limit is one of elements, not of bytes.
-            let total = counts
-                .iter()
-                .map(|&count| call.data(count).count())
-                .fold(0, u64::saturating_add);
+            let total = counts.iter().map(|&count| call.data(count).count()).fold(0, u64::saturating_add);
             Algorithm::ReduceScatter(match total {
                 _ if is_regular => ReduceScatter::NonOverlapping,
                 524_289.. if call.is_commutative => ReduceScatter::Pairwise,

@@ -1,0 +1,135 @@
+//! What is due when: a priority queue whose entries can be moved.
+
+use crate::time::Time;
+
+/// When something is due. `sequence` breaks ties, so that what is due at one instant has one order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Due {
+    pub at: Time,
+    pub sequence: u64,
+}
+
+/// A heap of at most one entry a key, where keys are small numbers. Because each key's place in the heap is known, a
+/// key whose time changes is moved by O(log n) comparisons: the heap holds nothing stale and is never rebuilt.
+#[derive(Debug, Default)]
+pub(super) struct Agenda {
+    heap: Vec<(Due, u32)>,
+    /// Where each key stands in `heap`; `ABSENT` if nowhere.
+    places: Vec<u32>,
+}
+
+const ABSENT: u32 = u32::MAX;
+
+/// Children of a node. Four make the heap half as deep as two, and a node's children lie side by side in memory.
+const ARITY: usize = 4;
+
+impl Agenda {
+    /// What is due first.
+    pub fn first(&self) -> Option<(Due, u32)> {
+        self.heap.first().copied()
+    }
+
+    /// Enters `key`, or moves it if it is there.
+    pub fn set(&mut self, key: u32, due: Due) {
+        if self.places.len() <= key as usize {
+            self.places.resize(key as usize + 1, ABSENT);
+        }
+        match self.places[key as usize] {
+            ABSENT => {
+                self.heap.push((due, key));
+                self.rise(self.heap.len() - 1);
+            }
+            place => {
+                let earlier = due < self.heap[place as usize].0;
+                self.heap[place as usize].0 = due;
+                if earlier {
+                    self.rise(place as usize);
+                } else {
+                    self.sink(place as usize);
+                }
+            }
+        }
+    }
+
+    /// Takes out what is due first.
+    pub fn pop(&mut self) -> Option<(Due, u32)> {
+        let last = self.heap.pop()?;
+        let first = match self.heap.first_mut() {
+            Some(root) => {
+                let first = std::mem::replace(root, last);
+                self.sink(0);
+                first
+            }
+            None => last,
+        };
+        self.places[first.1 as usize] = ABSENT;
+        Some(first)
+    }
+
+    fn rise(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        while place > 0 {
+            let parent = (place - 1) / ARITY;
+            if self.heap[parent].0 <= entry.0 {
+                break;
+            }
+            self.put(place, self.heap[parent]);
+            place = parent;
+        }
+        self.put(place, entry);
+    }
+
+    fn sink(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        loop {
+            let first = place * ARITY + 1;
+            let children = first..(first + ARITY).min(self.heap.len());
+            let Some(child) = children.min_by_key(|&child| self.heap[child].0) else {
+                break;
+            };
+            if entry.0 <= self.heap[child].0 {
+                break;
+            }
+            self.put(place, self.heap[child]);
+            place = child;
+        }
+        self.put(place, entry);
+    }
+
+    fn put(&mut self, place: usize, entry: (Due, u32)) {
+        self.heap[place] = entry;
+        self.places[entry.1 as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever is entered, moved and taken out, the agenda answers as an ordered map does.
+        #[test]
+        fn is_an_ordered_map(steps in prop::collection::vec((0_u32..20, 0_u64..50, prop::bool::ANY), 0..200)) {
+            let mut agenda = Agenda::default();
+            let mut model: BTreeMap<u32, Due> = BTreeMap::new();
+            for (sequence, (key, at, pop)) in (0_u64..).zip(steps) {
+                if pop {
+                    let expected = model.iter().map(|(&key, &due)| (due, key)).min();
+                    prop_assert_eq!(agenda.pop(), expected);
+                    if let Some((_, key)) = expected {
+                        model.remove(&key);
+                    }
+                } else {
+                    let due = Due { at: Time(at), sequence };
+                    agenda.set(key, due);
+                    model.insert(key, due);
+                }
+                prop_assert_eq!(agenda.first(), model.iter().map(|(&key, &due)| (due, key)).min());
+            }
+        }
+    }
+}

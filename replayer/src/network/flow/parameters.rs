@@ -1,0 +1,133 @@
+//! What the flow model can be told, and the sets of values that go together.
+
+use titr_common::units::Bytes;
+
+/// Everything the flow model takes from outside the topology.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    /// Multiplies a route's latency.
+    pub latency_factor: Factor,
+    /// Multiplies a message's share of bandwidth.
+    pub bandwidth_factor: Factor,
+    /// *S*: how many bytes' time on each link counts as part of the round trip that a flow's share goes by.
+    pub weight_s: f64,
+    /// γ: bytes that TCP keeps under way at most in a round trip; 0 where there is no such window.
+    pub tcp_gamma: f64,
+    /// How much of its rate a flow takes on the way back, as acknowledgements.
+    pub crosstraffic: f64,
+    /// What MPI adds to each message.
+    pub envelope: Bytes,
+}
+
+/// A set of values that go together, as SimGrid names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preset {
+    /// Fitted to MPI ping-pongs over TCP on Gigabit Ethernet: Clauss et al., "Single node on-line simulation of MPI
+    /// applications with SMPI", IPDPS 2011. SimGrid's default for MPI.
+    #[default]
+    Smpi,
+    /// As the links say, no correction: Casanova and Marchal, "A network model for simulation of grid application",
+    /// LIP RR-2002-40.
+    Cm02,
+    /// Fitted to bulk TCP transfers: Velho and Legrand, "Accuracy study and improvement of network simulation in the
+    /// SimGrid framework", SIMUTools 2009.
+    Lv08,
+}
+
+impl From<Preset> for Parameters {
+    fn from(preset: Preset) -> Self {
+        // Alike in all of SimGrid 3.32's models: network/TCP-gamma, network/crosstraffic, and the 16 bytes that SMPI
+        // adds to every message.
+        let plain = Self {
+            latency_factor: Factor::constant(1.0),
+            bandwidth_factor: Factor::constant(1.0),
+            weight_s: 0.0,
+            tcp_gamma: 4_194_304.0,
+            crosstraffic: 0.05,
+            envelope: Bytes(16),
+        };
+        match preset {
+            Preset::Smpi => Self {
+                latency_factor: Factor::steps(SMPI_LATENCY),
+                bandwidth_factor: Factor::steps(SMPI_BANDWIDTH),
+                weight_s: 8775.0,
+                ..plain
+            },
+            Preset::Cm02 => plain,
+            Preset::Lv08 => Self {
+                latency_factor: Factor::constant(13.01),
+                bandwidth_factor: Factor::constant(0.97),
+                weight_s: 20537.0,
+                ..plain
+            },
+        }
+    }
+}
+
+/// SimGrid 3.32, default of smpi/bw-factor.
+const SMPI_BANDWIDTH: [(u64, f64); 9] = [
+    (0, 0.812_084),
+    (257, 0.338_112),
+    (732, 0.341_987),
+    (1426, 0.608_902),
+    (3484, 0.774_93),
+    (5776, 1.087_39),
+    (9376, 0.587_29),
+    (15424, 0.697_866),
+    (65472, 0.940_694),
+];
+
+/// SimGrid 3.32, default of smpi/lat-factor.
+const SMPI_LATENCY: [(u64, f64); 9] = [
+    (0, 2.014_67),
+    (257, 1.953_41),
+    (732, 1.9503),
+    (1426, 1.610_75),
+    (3484, 1.881_01),
+    (5776, 2.187_96),
+    (9376, 2.592_99),
+    (15424, 3.488_45),
+    (65472, 11.6436),
+];
+
+/// A factor that depends on the size of the message in steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factor {
+    /// For sizes above the first number, the second; by rising size.
+    steps: Vec<(u64, f64)>,
+}
+
+impl Factor {
+    /// The same for every size.
+    #[must_use]
+    pub fn constant(factor: f64) -> Self {
+        Self::steps([(0, factor)])
+    }
+
+    /// For sizes *above* the first number of a step, and not above that of the next, the second number; 1 up to the
+    /// first step.
+    #[must_use]
+    pub fn steps(steps: impl Into<Vec<(u64, f64)>>) -> Self {
+        let mut steps = steps.into();
+        steps.sort_by_key(|&(above, _)| above);
+        Self { steps }
+    }
+
+    /// For a message of this size.
+    #[must_use]
+    pub fn at(&self, size: Bytes) -> f64 {
+        let step = self.steps.iter().rev().find(|&&(above, _)| above < size.0);
+        step.map_or(1.0, |&(_, factor)| factor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_holds_above_its_size() {
+        let factor = Factor::steps([(1000, 3.0), (0, 2.0)]);
+        assert_eq!([0, 1, 1000, 1001, u64::MAX].map(|size| factor.at(Bytes(size))), [1.0, 2.0, 2.0, 3.0, 3.0]);
+    }
+}

@@ -1,0 +1,236 @@
+//! Collectives in progress: each member of each follows its schedule, blocking or in the background.
+//!
+//! A collective is the messages its schedule says (`titr_common::collectives`), in a context of the communicator's own
+//! and with its number there as their tag. A member's part in it is a [`Run`]: an agent with a clock of its own that
+//! its rank waits for, at once or later. The arithmetic of a reduction is computed once, when the messages are through, as
+//! in SimGrid.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use titr_common::collectives::{Member, Slice, Step};
+use titr_common::event::{Collective, CollectiveOp, Rank, SendMode, Tag};
+use titr_common::units::{Bytes, Instructions, Seconds};
+
+use super::communicator::{CommIndex, Members, Part};
+use super::error::Fault;
+use super::exchange::{OperationId, Outbound, What};
+use super::matching::{Context, Envelope, Selector};
+use super::{Agent, Ranks, Timeline};
+use crate::observe::Observer;
+use crate::workload::Program;
+
+/// A collective in progress at one member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RunId(pub(super) u32);
+
+/// One member's part in one collective.
+pub(super) struct Run {
+    pub(super) rank: Rank,
+    pub(super) word: &'static str,
+    pub(super) context: Context,
+    members: Rc<Members>,
+    /// Which collective of the communicator it is.
+    tag: Tag,
+    steps: Vec<Step>,
+    next: usize,
+    /// Whether the software cost of the next step is paid.
+    paid: bool,
+    /// Sends and receives that were started, in order; `None`: complete at once.
+    started: VecDeque<Option<OperationId>>,
+    /// What is to be computed in the end.
+    work: Instructions,
+    pub(super) timeline: Timeline,
+    /// What the rank waits for.
+    operation: OperationId,
+}
+
+impl<P: Program, O: Observer> Ranks<'_, P, O> {
+    /// `rank` starts a collective.
+    pub(super) fn start_collective(&mut self, rank: Rank, collective: &Collective) -> Result<OperationId, Fault> {
+        let index = self.communicators.find(rank, collective.comm)?;
+        self.start_collective_on(rank, index, &collective.op, collective.element)
+    }
+
+    pub(super) fn start_collective_on(
+        &mut self,
+        rank: Rank,
+        index: CommIndex,
+        op: &CollectiveOp,
+        element: Bytes,
+    ) -> Result<OperationId, Fault> {
+        let Part { me, root, number } = self.communicators.enter(index, rank, op)?;
+        let communicator = self.communicators.get(index);
+        let members = Rc::clone(&communicator.members);
+        let context = communicator.collective_context();
+        if members.is_inter() {
+            self.warnings.inter_collectives += 1;
+        }
+        let steps = self.mpi.collectives.schedule(me, members.len() as u32, root, op, element);
+        let id = RunId(self.runs.vacant_key() as u32);
+        let operation = self.exchange.open(Agent::Rank(rank), What::Collective);
+        self.runs.insert(Run {
+            rank,
+            word: op.word(),
+            context,
+            members,
+            // Only to tell apart those that are open at one time: it may wrap around.
+            tag: Tag((number as u32).cast_signed()),
+            steps,
+            next: 0,
+            paid: false,
+            started: VecDeque::new(),
+            work: work(op),
+            timeline: Timeline { clock: self.now, awaited: 0 },
+            operation,
+        });
+        self.advance_collective(id);
+        Ok(operation)
+    }
+
+    /// Takes steps until one has to wait.
+    pub(super) fn advance_collective(&mut self, id: RunId) {
+        let agent = Agent::Run(id);
+        loop {
+            let run = &mut self.runs[id.0 as usize];
+            if run.timeline.awaited > 0 {
+                return;
+            }
+            if run.timeline.clock > self.now {
+                return self.agenda.set_alarm(run.timeline.clock, agent);
+            }
+            let Some(&step) = run.steps.get(run.next) else {
+                if !run.started.is_empty() {
+                    self.claim_started(id);
+                } else if run.work.0 > 0.0 {
+                    let work = std::mem::take(&mut run.work);
+                    run.timeline.clock = run.timeline.clock + self.places[run.rank.0 as usize].speed.time_for(work);
+                } else {
+                    let run = self.runs.remove(id.0 as usize);
+                    return self.exchange.complete(run.operation);
+                }
+                continue;
+            };
+            if !run.paid {
+                run.paid = true;
+                let cost = match step {
+                    Step::Send { data, .. } if self.exchange.is_eager(SendMode::Standard, data.len) => {
+                        self.mpi.send_overhead.of(data.len)
+                    }
+                    Step::Isend { data, .. } | Step::Sendrecv { send: data, .. } => {
+                        self.mpi.isend_overhead.of(data.len)
+                    }
+                    _ => Seconds(0.0),
+                };
+                run.timeline.clock = run.timeline.clock + cost;
+                continue;
+            }
+            run.paid = false;
+            run.next += 1;
+            self.take_step(id, step);
+        }
+    }
+
+    fn take_step(&mut self, id: RunId, step: Step) {
+        match step {
+            Step::Send { to, data } => {
+                let sent = self.send_step(id, to, data);
+                self.claim(Agent::Run(id), sent);
+            }
+            Step::Recv { from, .. } => {
+                let received = self.receive_step(id, from);
+                self.claim(Agent::Run(id), Some(received));
+            }
+            Step::Sendrecv { to, send, from, .. } => {
+                let sent = self.send_step(id, to, send);
+                let received = self.receive_step(id, from);
+                self.claim(Agent::Run(id), sent);
+                self.claim(Agent::Run(id), Some(received));
+            }
+            Step::Isend { to, data } => {
+                let sent = self.send_step(id, to, data);
+                self.runs[id.0 as usize].started.push_back(sent);
+            }
+            Step::Irecv { from, .. } => {
+                let received = self.receive_step(id, from);
+                self.runs[id.0 as usize].started.push_back(Some(received));
+            }
+            Step::Wait { nth } => {
+                if let Some(operation) = self.runs[id.0 as usize].started.remove(nth as usize) {
+                    self.claim(Agent::Run(id), operation);
+                }
+            }
+            Step::WaitAll => self.claim_started(id),
+            Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
+        }
+    }
+
+    fn claim_started(&mut self, id: RunId) {
+        while let Some(operation) = self.runs[id.0 as usize].started.pop_front() {
+            self.claim(Agent::Run(id), operation);
+        }
+    }
+
+    fn send_step(&mut self, id: RunId, to: Member, data: Slice) -> Option<OperationId> {
+        let run = &self.runs[id.0 as usize];
+        let envelope = Envelope { context: run.context, source: run.rank, tag: run.tag };
+        let message = Outbound { to: run.members.rank(to), envelope, bytes: data.len, mode: SendMode::Standard };
+        self.exchange.send(Agent::Run(id), message)
+    }
+
+    fn receive_step(&mut self, id: RunId, from: Member) -> OperationId {
+        let run = &self.runs[id.0 as usize];
+        let source = Some(run.members.rank(from));
+        let selector = Selector { context: run.context, source, tag: Some(run.tag) };
+        self.exchange.receive(Agent::Run(id), run.rank, selector)
+    }
+}
+
+/// The root of a rooted collective.
+pub(super) fn root(op: &CollectiveOp) -> Option<Rank> {
+    match *op {
+        CollectiveOp::Bcast { root, .. }
+        | CollectiveOp::Reduce { root, .. }
+        | CollectiveOp::Gather { root, .. }
+        | CollectiveOp::Scatter { root, .. }
+        | CollectiveOp::Gatherv { root, .. }
+        | CollectiveOp::Scatterv { root, .. } => Some(root),
+        _ => None,
+    }
+}
+
+/// How many volumes each of its lists has.
+pub(super) fn volumes(op: &CollectiveOp) -> Vec<usize> {
+    match op {
+        CollectiveOp::ReduceScatter { counts: list, .. }
+        | CollectiveOp::Gatherv { recvs: list, .. }
+        | CollectiveOp::Scatterv { sends: list, .. }
+        | CollectiveOp::Allgatherv { recvs: list, .. } => vec![list.len()],
+        CollectiveOp::Alltoallv { sends, recvs } | CollectiveOp::Alltoallw { sends, recvs } => {
+            vec![sends.len(), recvs.len()]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What each member computes to reduce.
+fn work(op: &CollectiveOp) -> Instructions {
+    match *op {
+        CollectiveOp::Reduce { work, .. }
+        | CollectiveOp::Allreduce { work, .. }
+        | CollectiveOp::Scan { work, .. }
+        | CollectiveOp::Exscan { work, .. }
+        | CollectiveOp::ReduceScatter { work, .. }
+        | CollectiveOp::ReduceScatterBlock { work, .. } => work,
+        _ => Instructions(0.0),
+    }
+}
+
+/// The collective that a call which makes a communicator is simulated as; see [`super`].
+pub(super) fn agreement(colours: bool) -> (CollectiveOp, Bytes) {
+    if colours {
+        (CollectiveOp::Allgather { send: Bytes(8), recv: Bytes(8) }, Bytes(8))
+    } else {
+        (CollectiveOp::Allreduce { bytes: Bytes(4), work: Instructions(0.0) }, Bytes(4))
+    }
+}

@@ -1,0 +1,429 @@
+//! Point-to-point messages: from the send and the receive to the transfer, and back to whoever waits for it.
+//!
+//! A send or receive that does not complete at once is an [`Operation`] of an [`Agent`], which later *claims* it: finds it
+//! done, or is told when it is. There are two protocols (MPI 4.0 §3.4, and what libraries do):
+//!
+//! * **eager** — fewer bytes than the threshold, or a buffered send: the send completes at once. The message travels at
+//!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).
+//! * **rendezvous** — it travels once it is matched, and the send completes when it has arrived. The handshake
+//!   itself is not simulated; neither does SimGrid.
+
+use slab::Slab;
+use titr_common::event::{Rank, SendMode};
+use titr_common::units::Bytes;
+
+use super::Agent;
+use super::matching::{Envelope, Matching, Selector};
+use crate::platform::{EagerTransfer, Mpi};
+
+/// A message from the moment it is sent until it is both delivered and received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MessageId(pub(super) u32);
+
+/// An operation until it is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OperationId(pub(super) u32);
+
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) to: Rank,
+    pub(super) envelope: Envelope,
+    pub(super) bytes: Bytes,
+    stage: Stage,
+    /// What its arrival completes at the sender; `None`: the send is complete already.
+    sender: Option<OperationId>,
+    /// The receive that it is matched with.
+    receiver: Option<OperationId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It waits at the sender for its match.
+    Held,
+    Travelling,
+    Arrived,
+}
+
+pub(super) struct Operation {
+    pub(super) owner: Agent,
+    pub(super) what: What,
+    state: State,
+    /// What an eager message brought, for the cost of receiving it.
+    eager: Option<Bytes>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    Send(MessageId),
+    Receive(Rank, Selector),
+    /// A collective in progress: its owner waits for all of it.
+    Collective,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Pending,
+    /// The owner waits for it.
+    Awaited,
+    Done,
+    /// Nobody will ask.
+    Abandoned,
+}
+
+/// What a claim finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// It was complete; what an eager message brought.
+    Done(Option<Bytes>),
+    /// It is not; its completion will be announced.
+    Awaited,
+}
+
+/// An operation that somebody waited for is complete.
+pub(super) struct Completion {
+    pub(super) owner: Agent,
+    pub(super) eager: Option<Bytes>,
+}
+
+/// All messages and operations.
+pub(super) struct Exchange {
+    eager_threshold: Bytes,
+    eager_transfer: EagerTransfer,
+    matching: Matching,
+    messages: Slab<Message>,
+    operations: Slab<Operation>,
+    /// What each rank that waits in a probe selects.
+    probing: Vec<Option<Selector>>,
+    /// Messages that leave now, in order.
+    pub(super) outbox: Vec<MessageId>,
+    /// Announcements to be taken, in order.
+    pub(super) completions: Vec<Completion>,
+}
+
+impl Exchange {
+    pub(super) fn new(ranks: usize, mpi: &Mpi) -> Self {
+        Self {
+            eager_threshold: mpi.eager_threshold,
+            eager_transfer: mpi.eager_transfer,
+            matching: Matching::new(ranks),
+            messages: Slab::new(),
+            operations: Slab::new(),
+            probing: vec![None; ranks],
+            outbox: Vec::new(),
+            completions: Vec::new(),
+        }
+    }
+
+    /// Whether such a send completes at once.
+    pub(super) fn is_eager(&self, mode: SendMode, bytes: Bytes) -> bool {
+        match mode {
+            SendMode::Standard | SendMode::Ready => bytes < self.eager_threshold,
+            SendMode::Buffered => true,
+            SendMode::Synchronous => false,
+        }
+    }
+
+    /// Sends a message; the operation that is to be claimed, if it does not complete at once.
+    pub(super) fn send(&mut self, owner: Agent, message: Outbound) -> Option<OperationId> {
+        let Outbound { to, envelope, bytes, mode } = message;
+        let eager = self.is_eager(mode, bytes);
+        let id = MessageId(self.messages.vacant_key() as u32);
+        let sender = (!eager).then(|| self.open(owner, What::Send(id)));
+        let receiver = self.matching.arrive(to, envelope, id);
+        let at_once =
+            eager && self.eager_transfer == EagerTransfer::AtOnce && bytes < self.eager_threshold || receiver.is_some();
+        let stage = if at_once { Stage::Travelling } else { Stage::Held };
+        if at_once {
+            self.outbox.push(id);
+        }
+        if let Some(receiver) = receiver {
+            self.operations[receiver.0 as usize].eager = eager.then_some(bytes);
+        }
+        self.messages.insert(Message { to, envelope, bytes, stage, sender, receiver });
+        if stage == Stage::Held {
+            self.found(to);
+        }
+        sender
+    }
+
+    /// Posts a receive.
+    pub(super) fn receive(&mut self, owner: Agent, receiver: Rank, selector: Selector) -> OperationId {
+        let operation = self.open(owner, What::Receive(receiver, selector));
+        let Some(id) = self.matching.post(receiver, selector, operation) else {
+            return operation;
+        };
+        let message = &mut self.messages[id.0 as usize];
+        message.receiver = Some(operation);
+        if message.sender.is_none() {
+            self.operations[operation.0 as usize].eager = Some(message.bytes);
+        }
+        match message.stage {
+            Stage::Held => {
+                message.stage = Stage::Travelling;
+                self.outbox.push(id);
+            }
+            Stage::Travelling => {}
+            Stage::Arrived => {
+                self.messages.remove(id.0 as usize);
+                self.complete(operation);
+            }
+        }
+        operation
+    }
+
+    /// The network has delivered a message.
+    pub(super) fn deliver(&mut self, id: MessageId) {
+        let message = &mut self.messages[id.0 as usize];
+        message.stage = Stage::Arrived;
+        let (to, sender, receiver) = (message.to, message.sender.take(), message.receiver);
+        if let Some(receiver) = receiver {
+            self.messages.remove(id.0 as usize);
+            self.complete(receiver);
+        } else {
+            self.found(to);
+        }
+        if let Some(sender) = sender {
+            self.complete(sender);
+        }
+    }
+
+    /// Whether there is a message that a receive would take; if not, `rank` will be told when there is.
+    pub(super) fn probe(&mut self, rank: Rank, selector: Selector) -> bool {
+        let found = self.matching.probe(rank, selector).is_some_and(|id| {
+            let message = &self.messages[id.0 as usize];
+            message.stage != Stage::Travelling
+        });
+        if !found {
+            self.probing[rank.0 as usize] = Some(selector);
+        }
+        found
+    }
+
+    /// What `rank` waits for in a probe.
+    pub(super) fn probing(&self, rank: Rank) -> Option<Selector> {
+        self.probing[rank.0 as usize]
+    }
+
+    /// A message can now be found by a probe.
+    fn found(&mut self, receiver: Rank) {
+        if let Some(selector) = self.probing[receiver.0 as usize].take()
+            && self.probe(receiver, selector)
+        {
+            self.completions.push(Completion { owner: Agent::Rank(receiver), eager: None });
+        }
+    }
+
+    /// Makes an operation.
+    pub(super) fn open(&mut self, owner: Agent, what: What) -> OperationId {
+        OperationId(self.operations.insert(Operation { owner, what, state: State::Pending, eager: None }) as u32)
+    }
+
+    /// Its owner waits for `operation` from now on, unless it is done.
+    pub(super) fn claim(&mut self, operation: OperationId) -> Claim {
+        let entry = &mut self.operations[operation.0 as usize];
+        if entry.state == State::Done {
+            return Claim::Done(self.operations.remove(operation.0 as usize).eager);
+        }
+        entry.state = State::Awaited;
+        Claim::Awaited
+    }
+
+    /// Nobody will claim `operation`.
+    pub(super) fn abandon(&mut self, operation: OperationId) {
+        let entry = &mut self.operations[operation.0 as usize];
+        if entry.state == State::Done {
+            self.operations.remove(operation.0 as usize);
+        } else {
+            entry.state = State::Abandoned;
+        }
+    }
+
+    /// Cancels a send or a receive that has no match yet and has not left; any other runs its course
+    /// (MPI 4.0 §3.8.4: either it completes or it is cancelled).
+    pub(super) fn cancel(&mut self, operation: OperationId) {
+        let cancelled = match self.operations[operation.0 as usize].what {
+            What::Receive(receiver, selector) => self.matching.withdraw(receiver, selector, operation),
+            What::Send(id) => match self.messages.get(id.0 as usize) {
+                Some(message) if message.stage == Stage::Held && message.sender == Some(operation) => {
+                    let recalled = self.matching.recall(message.to, message.envelope, id);
+                    if recalled {
+                        self.messages.remove(id.0 as usize);
+                    }
+                    recalled
+                }
+                _ => false,
+            },
+            What::Collective => false,
+        };
+        if cancelled {
+            self.complete(operation);
+        }
+    }
+
+    pub(super) fn complete(&mut self, operation: OperationId) {
+        let entry = &mut self.operations[operation.0 as usize];
+        match entry.state {
+            State::Pending | State::Done => entry.state = State::Done,
+            State::Awaited => {
+                let Operation { owner, eager, .. } = self.operations.remove(operation.0 as usize);
+                self.completions.push(Completion { owner, eager });
+            }
+            State::Abandoned => {
+                self.operations.remove(operation.0 as usize);
+            }
+        }
+    }
+
+    /// The messages that leave now.
+    pub(super) fn leaving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
+        self.outbox.iter().map(|&id| (id, &self.messages[id.0 as usize]))
+    }
+
+    pub(super) fn message(&self, id: MessageId) -> &Message {
+        &self.messages[id.0 as usize]
+    }
+
+    /// What is waited for.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = &Operation> {
+        self.operations
+            .iter()
+            .filter(|(_, operation)| operation.state == State::Awaited)
+            .map(|(_, operation)| operation)
+    }
+
+    /// Messages that no receive has taken.
+    pub(super) fn unmatched(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter().map(|(_, message)| message).filter(|message| message.receiver.is_none())
+    }
+}
+
+/// A message as it is sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outbound {
+    pub(super) to: Rank,
+    pub(super) envelope: Envelope,
+    pub(super) bytes: Bytes,
+    pub(super) mode: SendMode,
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::collectives::{Library, Selection};
+    use titr_common::event::Tag;
+
+    use super::super::matching::Context;
+    use super::*;
+    use crate::platform::Overhead;
+
+    const SENDER: Agent = Agent::Rank(Rank(0));
+    const RECEIVER: Agent = Agent::Rank(Rank(1));
+
+    fn exchange(eager_transfer: EagerTransfer) -> Exchange {
+        let free = Overhead::default();
+        let mpi = Mpi {
+            eager_threshold: Bytes(100),
+            eager_transfer,
+            send_overhead: free.clone(),
+            isend_overhead: free.clone(),
+            recv_overhead: free,
+            collectives: Selection::from(Library::Mpich),
+        };
+        Exchange::new(2, &mpi)
+    }
+
+    fn envelope() -> Envelope {
+        Envelope { context: Context(0), source: Rank(0), tag: Tag(0) }
+    }
+
+    fn send(exchange: &mut Exchange, mode: SendMode, bytes: u64) -> Option<OperationId> {
+        exchange.send(SENDER, Outbound { to: Rank(1), envelope: envelope(), bytes: Bytes(bytes), mode })
+    }
+
+    fn receive(exchange: &mut Exchange) -> OperationId {
+        exchange.receive(RECEIVER, Rank(1), envelope().into())
+    }
+
+    #[test]
+    fn modes_and_sizes_choose_the_protocol() {
+        let exchange = exchange(EagerTransfer::AtOnce);
+        let eager = |mode| [99, 100].map(|bytes| exchange.is_eager(mode, Bytes(bytes)));
+        assert_eq!(eager(SendMode::Standard), [true, false]);
+        assert_eq!(eager(SendMode::Ready), [true, false]);
+        assert_eq!(eager(SendMode::Buffered), [true, true]);
+        assert_eq!(eager(SendMode::Synchronous), [false, false]);
+    }
+
+    #[test]
+    fn an_eager_message_travels_at_once() {
+        let mut exchange = exchange(EagerTransfer::AtOnce);
+        assert_eq!(send(&mut exchange, SendMode::Standard, 99), None);
+        assert_eq!(exchange.outbox, [MessageId(0)]);
+        exchange.deliver(MessageId(0));
+        let operation = receive(&mut exchange);
+        assert_eq!(exchange.claim(operation), Claim::Done(Some(Bytes(99))));
+        assert_eq!(exchange.unmatched().count(), 0);
+    }
+
+    #[test]
+    fn or_on_match() {
+        let mut exchange = exchange(EagerTransfer::OnMatch);
+        assert_eq!(send(&mut exchange, SendMode::Standard, 99), None);
+        assert_eq!(exchange.outbox, []);
+        let operation = receive(&mut exchange);
+        assert_eq!(exchange.outbox, [MessageId(0)]);
+        assert_eq!(exchange.claim(operation), Claim::Awaited);
+        exchange.deliver(MessageId(0));
+        assert_eq!(exchange.completions.len(), 1);
+    }
+
+    #[test]
+    fn a_rendezvous_completes_at_both_ends_on_arrival() {
+        let mut exchange = exchange(EagerTransfer::AtOnce);
+        let sent = send(&mut exchange, SendMode::Standard, 100).unwrap();
+        assert_eq!(exchange.claim(sent), Claim::Awaited);
+        let received = receive(&mut exchange);
+        assert_eq!(exchange.outbox, [MessageId(0)]);
+        exchange.deliver(MessageId(0));
+        assert_eq!(exchange.claim(received), Claim::Done(None));
+        assert!(matches!(exchange.completions[..], [Completion { owner: SENDER, eager: None }]));
+    }
+
+    #[test]
+    fn a_large_buffered_message_waits_for_its_match_without_its_sender() {
+        let mut exchange = exchange(EagerTransfer::AtOnce);
+        assert_eq!(send(&mut exchange, SendMode::Buffered, 1000), None);
+        assert_eq!(exchange.outbox, []);
+        receive(&mut exchange);
+        assert_eq!(exchange.outbox, [MessageId(0)]);
+    }
+
+    #[test]
+    fn a_probe_sees_an_eager_message_when_it_has_arrived_and_a_large_one_when_it_is_announced() {
+        let mut exchange = exchange(EagerTransfer::AtOnce);
+        assert!(!exchange.probe(Rank(1), envelope().into()));
+        send(&mut exchange, SendMode::Standard, 99);
+        assert_eq!(exchange.completions.len(), 0);
+        exchange.deliver(MessageId(0));
+        assert_eq!(exchange.completions.len(), 1);
+        receive(&mut exchange);
+        assert!(!exchange.probe(Rank(1), envelope().into()));
+        send(&mut exchange, SendMode::Standard, 100);
+        assert_eq!(exchange.completions.len(), 2);
+    }
+
+    #[test]
+    fn what_is_cancelled_before_it_is_matched_completes_and_is_gone() {
+        let mut exchange = exchange(EagerTransfer::AtOnce);
+        let received = receive(&mut exchange);
+        exchange.cancel(received);
+        assert_eq!(exchange.claim(received), Claim::Done(None));
+        let sent = send(&mut exchange, SendMode::Synchronous, 1).unwrap();
+        exchange.cancel(sent);
+        assert_eq!(exchange.claim(sent), Claim::Done(None));
+        assert_eq!(exchange.unmatched().count(), 0);
+        let received = receive(&mut exchange);
+        send(&mut exchange, SendMode::Standard, 1);
+        exchange.cancel(received);
+        assert_eq!(exchange.claim(received), Claim::Awaited, "it was matched before");
+    }
+}

@@ -1,0 +1,377 @@
+//! Which receive takes which message (MPI 4.0 §3.5).
+//!
+//! Each receiver has two queues in its communicator: *posted* receives that found no message, and *unexpected* messages
+//! that found no receive. A receive takes the oldest message it selects, a message the oldest receive that selects it;
+//! that is all of MPI's ordering rule. A receive selects by source and tag, and leaves either open as a wildcard.
+//!
+//! Both queues are kept by what is selected, so neither is ever scanned: without wildcards, a receive and a message that
+//! belong together have one key, and of one key only messages or only receives wait. A posted wildcard waits under its own key, and a message
+//! looks under the four keys that could select it. The messages that a wildcard could select are indexed by
+//! age from a receiver's first wildcard on; programs without pay nothing for them.
+
+use std::collections::BTreeMap;
+
+use titr_common::event::{Rank, Tag};
+
+use super::exchange::{MessageId, OperationId};
+use super::queues::Queues;
+
+/// Where messages can meet receives: a communicator's point-to-point messages, or those within its collectives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Context(pub(super) u32);
+
+/// What a message is matched by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Envelope {
+    pub(super) context: Context,
+    pub(super) source: Rank,
+    pub(super) tag: Tag,
+}
+
+/// What a receive or a probe selects; `None` is a wildcard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Selector {
+    pub(super) context: Context,
+    pub(super) source: Option<Rank>,
+    pub(super) tag: Option<Tag>,
+}
+
+impl Selector {
+    fn is_wild(&self) -> bool {
+        self.source.is_none() || self.tag.is_none()
+    }
+}
+
+impl From<Envelope> for Selector {
+    fn from(Envelope { context, source, tag }: Envelope) -> Self {
+        Self { context, source: Some(source), tag: Some(tag) }
+    }
+}
+
+/// A receiver and a selector in two words, so that hashing it costs two multiplications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Key(u64, u64);
+
+impl Key {
+    fn of(receiver: Rank, selector: Selector) -> Self {
+        let source = selector.source.map_or(u32::MAX, |source| source.0);
+        // 33 bits for a tag or none, which leaves 31 for the context.
+        let tag = selector.tag.map_or(0, |tag| 1 << 32 | u64::from(tag.0.cast_unsigned()));
+        Self(u64::from(receiver.0) << 32 | u64::from(source), u64::from(selector.context.0) << 33 | tag)
+    }
+
+    /// The keys of the wildcard receives that take a message with `envelope`.
+    fn wild(receiver: Rank, envelope: Envelope) -> [Self; 3] {
+        let exact = Selector::from(envelope);
+        [
+            Selector { source: None, ..exact },
+            Selector { tag: None, ..exact },
+            Selector { source: None, tag: None, ..exact },
+        ]
+        .map(|selector| Self::of(receiver, selector))
+    }
+}
+
+/// One that waits, and how many came before it.
+struct Entry {
+    age: u64,
+    item: Item,
+}
+
+enum Item {
+    Message(MessageId, Envelope),
+    Receive(OperationId),
+}
+
+impl Entry {
+    fn is_message(&self) -> bool {
+        matches!(self.item, Item::Message(..))
+    }
+}
+
+/// The queues of all receivers.
+pub(super) struct Matching {
+    queues: Queues<Key, Entry>,
+    wildcards: Vec<Wildcards>,
+    age: u64,
+}
+
+/// What one receiver's wildcards need.
+#[derive(Default)]
+struct Wildcards {
+    /// How many are posted.
+    posted: usize,
+    /// Its unexpected messages under each key that could select them, by age; kept once a wildcard was seen.
+    unexpected: Option<BTreeMap<(Key, u64), Envelope>>,
+}
+
+impl Wildcards {
+    fn index(&mut self, receiver: Rank, envelope: Envelope, age: u64) {
+        if let Some(unexpected) = &mut self.unexpected {
+            unexpected.extend(Key::wild(receiver, envelope).map(|key| ((key, age), envelope)));
+        }
+    }
+
+    fn forget(&mut self, receiver: Rank, envelope: Envelope, age: u64) {
+        if let Some(unexpected) = &mut self.unexpected {
+            for key in Key::wild(receiver, envelope) {
+                unexpected.remove(&(key, age));
+            }
+        }
+    }
+}
+
+impl Matching {
+    pub(super) fn new(ranks: usize) -> Self {
+        Self { queues: Queues::default(), wildcards: (0..ranks).map(|_| Wildcards::default()).collect(), age: 0 }
+    }
+
+    /// A message for `receiver`: the posted receive that takes it, or `None`, and it waits.
+    pub(super) fn arrive(&mut self, receiver: Rank, envelope: Envelope, message: MessageId) -> Option<OperationId> {
+        self.age += 1;
+        let exact = Key::of(receiver, envelope.into());
+        let wildcards = &mut self.wildcards[receiver.0 as usize];
+        if wildcards.posted > 0 {
+            let older = |key: &Key| match self.queues.front(key) {
+                Some(Entry { age, item: Item::Receive(_) }) => Some((*age, *key)),
+                _ => None,
+            };
+            let [source, tag, both] = Key::wild(receiver, envelope);
+            let oldest = [exact, source, tag, both].iter().filter_map(older).min();
+            if let Some((_, key)) = oldest.filter(|&(_, key)| key != exact) {
+                wildcards.posted -= 1;
+                return match self.queues.pop(&key)?.item {
+                    Item::Receive(operation) => Some(operation),
+                    Item::Message(..) => None,
+                };
+            }
+        }
+        let entry = Entry { age: self.age, item: Item::Message(message, envelope) };
+        match self.queues.meet(exact, entry, |first| !first.is_message()) {
+            Some(Entry { item: Item::Receive(operation), .. }) => Some(operation),
+            _ => {
+                wildcards.index(receiver, envelope, self.age);
+                None
+            }
+        }
+    }
+
+    /// A receive of `receiver`: the unexpected message it takes, or `None`, and it waits.
+    pub(super) fn post(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> Option<MessageId> {
+        self.age += 1;
+        let key = Key::of(receiver, selector);
+        let entry = Entry { age: self.age, item: Item::Receive(operation) };
+        let met = if selector.is_wild() {
+            let met = self.oldest_unexpected(receiver, key).and_then(|exact| self.queues.pop(&exact));
+            if met.is_none() {
+                self.wildcards[receiver.0 as usize].posted += 1;
+                self.queues.push(key, entry);
+            }
+            met
+        } else {
+            self.queues.meet(key, entry, Entry::is_message)
+        };
+        match met {
+            Some(Entry { age, item: Item::Message(message, envelope) }) => {
+                self.wildcards[receiver.0 as usize].forget(receiver, envelope, age);
+                Some(message)
+            }
+            _ => None,
+        }
+    }
+
+    /// The message that a receive would take, left where it is.
+    pub(super) fn probe(&mut self, receiver: Rank, selector: Selector) -> Option<MessageId> {
+        let key = Key::of(receiver, selector);
+        let exact = if selector.is_wild() { self.oldest_unexpected(receiver, key)? } else { key };
+        match self.queues.front(&exact)?.item {
+            Item::Message(message, _) => Some(message),
+            Item::Receive(_) => None,
+        }
+    }
+
+    /// Takes back a posted receive; false if it is posted no more.
+    pub(super) fn withdraw(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> bool {
+        let key = Key::of(receiver, selector);
+        let is_it = |entry: &Entry| matches!(entry.item, Item::Receive(other) if other == operation);
+        let found = self.queues.take(&key, is_it).is_some();
+        if found && selector.is_wild() {
+            self.wildcards[receiver.0 as usize].posted -= 1;
+        }
+        found
+    }
+
+    /// Takes back a message; false if it waits no more.
+    pub(super) fn recall(&mut self, receiver: Rank, envelope: Envelope, message: MessageId) -> bool {
+        let key = Key::of(receiver, envelope.into());
+        let is_it = |entry: &Entry| matches!(entry.item, Item::Message(other, _) if other == message);
+        match self.queues.take(&key, is_it) {
+            Some(entry) => {
+                self.wildcards[receiver.0 as usize].forget(receiver, envelope, entry.age);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The exact key of the oldest unexpected message under a wildcard's `key`. It is the first of its queue: an older
+    /// one there would be under `key` too.
+    fn oldest_unexpected(&mut self, receiver: Rank, key: Key) -> Option<Key> {
+        let wildcards = &mut self.wildcards[receiver.0 as usize];
+        let unexpected = wildcards.unexpected.get_or_insert_with(|| {
+            let messages = self.queues.iter().filter_map(|(of, entry)| match entry.item {
+                Item::Message(_, envelope) if of.0 >> 32 == u64::from(receiver.0) => Some((envelope, entry.age)),
+                _ => None,
+            });
+            messages
+                .flat_map(|(envelope, age)| Key::wild(receiver, envelope).map(|key| ((key, age), envelope)))
+                .collect()
+        });
+        let (_, &envelope) = unexpected.range((key, 0)..=(key, u64::MAX)).next()?;
+        Some(Key::of(receiver, envelope.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ME: Rank = Rank(0);
+    const WORLD: Context = Context(0);
+
+    fn from(source: u32, tag: i32) -> Envelope {
+        Envelope { context: WORLD, source: Rank(source), tag: Tag(tag) }
+    }
+
+    fn any(source: Option<u32>, tag: Option<i32>) -> Selector {
+        Selector { context: WORLD, source: source.map(Rank), tag: tag.map(Tag) }
+    }
+
+    #[test]
+    fn messages_of_one_source_and_tag_do_not_overtake() {
+        let mut matching = Matching::new(1);
+        assert_eq!(matching.arrive(ME, from(1, 7), MessageId(10)), None);
+        assert_eq!(matching.arrive(ME, from(1, 7), MessageId(11)), None);
+        assert_eq!(matching.post(ME, any(Some(1), Some(7)), OperationId(0)), Some(MessageId(10)));
+        assert_eq!(matching.post(ME, any(Some(1), Some(7)), OperationId(1)), Some(MessageId(11)));
+        assert_eq!(matching.post(ME, any(Some(1), Some(7)), OperationId(2)), None);
+        assert_eq!(matching.post(ME, any(Some(1), Some(7)), OperationId(3)), None);
+        assert_eq!(matching.arrive(ME, from(1, 7), MessageId(12)), Some(OperationId(2)));
+    }
+
+    #[test]
+    fn tags_sources_and_contexts_are_kept_apart() {
+        let mut matching = Matching::new(2);
+        matching.arrive(ME, from(1, 7), MessageId(10));
+        assert_eq!(matching.post(ME, any(Some(1), Some(8)), OperationId(0)), None);
+        assert_eq!(matching.post(ME, any(Some(2), Some(7)), OperationId(1)), None);
+        let elsewhere = Selector { context: Context(1), ..any(Some(1), Some(7)) };
+        assert_eq!(matching.post(ME, elsewhere, OperationId(2)), None);
+        assert_eq!(matching.post(Rank(1), any(Some(1), Some(7)), OperationId(3)), None);
+    }
+
+    #[test]
+    fn the_older_of_a_wildcard_and_an_exact_receive_takes_the_message() {
+        let mut matching = Matching::new(1);
+        matching.post(ME, any(Some(1), Some(7)), OperationId(0));
+        matching.post(ME, any(None, Some(7)), OperationId(1));
+        matching.post(ME, any(Some(1), Some(7)), OperationId(2));
+        let taken: Vec<_> = (0..3).map(|id| matching.arrive(ME, from(1, 7), MessageId(id))).collect();
+        assert_eq!(taken, [0, 1, 2].map(|id| Some(OperationId(id))));
+    }
+
+    #[test]
+    fn a_probe_leaves_the_message() {
+        let mut matching = Matching::new(1);
+        assert_eq!(matching.probe(ME, any(None, None)), None);
+        matching.arrive(ME, from(3, 5), MessageId(9));
+        assert_eq!(matching.probe(ME, any(None, Some(5))), Some(MessageId(9)));
+        assert_eq!(matching.probe(ME, any(Some(3), Some(5))), Some(MessageId(9)));
+        assert_eq!(matching.post(ME, any(None, None), OperationId(0)), Some(MessageId(9)));
+        assert_eq!(matching.probe(ME, any(Some(3), Some(5))), None);
+    }
+
+    /// With 10⁵ messages pending, 10⁵ receives in the worst order: a scan would take 10¹⁰ steps.
+    #[test]
+    fn pending_messages_are_not_scanned() {
+        const COUNT: u32 = 100_000;
+        let mut matching = Matching::new(1);
+        for id in 0..COUNT {
+            matching.arrive(ME, from(id % 7, id as i32), MessageId(id));
+        }
+        for id in (0..COUNT).rev() {
+            let selector = any((id % 2 == 0).then_some(id % 7), Some(id as i32));
+            assert_eq!(matching.post(ME, selector, OperationId(0)), Some(MessageId(id)));
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Call {
+        Arrive(u32, i32),
+        Post(Option<u32>, Option<i32>),
+        Withdraw(usize),
+        Recall(usize),
+    }
+
+    fn call() -> impl Strategy<Value = Call> {
+        let (source, tag) = (0..3u32, 0..3i32);
+        prop_oneof![
+            4 => (source.clone(), tag.clone()).prop_map(|(source, tag)| Call::Arrive(source, tag)),
+            4 => (prop::option::of(source), prop::option::of(tag)).prop_map(|(source, tag)| Call::Post(source, tag)),
+            1 => (0..8usize).prop_map(Call::Withdraw),
+            1 => (0..8usize).prop_map(Call::Recall),
+        ]
+    }
+
+    fn selects(selector: &Selector, envelope: &Envelope) -> bool {
+        selector.source.is_none_or(|source| source == envelope.source)
+            && selector.tag.is_none_or(|tag| tag == envelope.tag)
+    }
+
+    proptest! {
+        /// The rule, written as two lists that are scanned.
+        #[test]
+        fn it_does_what_the_standard_says(calls in prop::collection::vec(call(), 0..120)) {
+            let mut matching = Matching::new(1);
+            let mut unexpected: Vec<(MessageId, Envelope)> = Vec::new();
+            let mut posted: Vec<(OperationId, Selector)> = Vec::new();
+            for (id, call) in (0..).zip(calls) {
+                match call {
+                    Call::Arrive(source, tag) => {
+                        let envelope = from(source, tag);
+                        let found = posted.iter().position(|(_, selector)| selects(selector, &envelope));
+                        let expected = found.map(|at| posted.remove(at).0);
+                        if found.is_none() {
+                            unexpected.push((MessageId(id), envelope));
+                        }
+                        prop_assert_eq!(matching.arrive(ME, envelope, MessageId(id)), expected);
+                    }
+                    Call::Post(source, tag) => {
+                        let selector = any(source, tag);
+                        let found = unexpected.iter().position(|(_, envelope)| selects(&selector, envelope));
+                        let probed = found.map(|at| unexpected[at].0);
+                        prop_assert_eq!(matching.probe(ME, selector), probed);
+                        let expected = found.map(|at| unexpected.remove(at).0);
+                        if found.is_none() {
+                            posted.push((OperationId(id), selector));
+                        }
+                        prop_assert_eq!(matching.post(ME, selector, OperationId(id)), expected);
+                    }
+                    Call::Withdraw(at) if at < posted.len() => {
+                        let (operation, selector) = posted.remove(at);
+                        prop_assert!(matching.withdraw(ME, selector, operation));
+                        prop_assert!(!matching.withdraw(ME, selector, operation));
+                    }
+                    Call::Recall(at) if at < unexpected.len() => {
+                        let (message, envelope) = unexpected.remove(at);
+                        prop_assert!(matching.recall(ME, envelope, message));
+                        prop_assert!(!matching.recall(ME, envelope, message));
+                    }
+                    Call::Withdraw(_) | Call::Recall(_) => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What MPI does with the events of the ranks, with no opinion about wires.
+//!
+//! # Vocabulary
+//! A **rank** runs its program: it takes its next event, carries it out, and goes on until one has to wait. Nothing here
+//! is a thread; a rank that waits is a few words of memory. An **agent** is whoever can wait: a rank, or a rank's part in a
+//! **collective**, which goes on in the background. An agent has a clock of its own that computing moves
+//! ahead; what others can see happens when simulated time has caught up with it. A **message** travels once the network
+//! is given it, an **operation** is a send or receive that somebody will ask after, a **request** is how the program
+//! names one.
+//!
+//! # What is simulated
+//! * Point-to-point messages by MPI's matching rules ([`matching`]) and protocols ([`exchange`]). A wildcard receive
+//!   gets the message that the trace says it got; only where it does not say so does it get the oldest that fits.
+//! * Tests and probes that found nothing cost nothing; one that found something waits until there is something to find.
+//! * Collectives as the messages of their schedules ([`collective`]).
+//! * Calls that make communicators synchronise as their implementations do: those that compare colours (`split`, `cart_sub`)
+//!   as an allgather of eight bytes a member over the parent, all others as an allreduce of four bytes, over
+//!   the parent or, where not all of the parent takes part (`create_group`, `intercomm_create`), over what is made.
+//!   `comm_idup`, whose completion the trace does not say, costs nothing.
+//! * Software overheads of sends and receives; `init` and `finalize` cost nothing.
+
+mod agenda;
+mod collective;
+mod communicator;
+mod error;
+mod exchange;
+mod matching;
+mod process;
+mod queues;
+mod request;
+mod stuck;
+mod warnings;
+
+pub use error::{Fault, Place, ReplayError};
+pub use stuck::{Deadlock, Stuck};
+
+use slab::Slab;
+use titr_common::event::Rank;
+use titr_common::units::Seconds;
+
+use crate::network::{Network, Transfer, TransferId};
+use crate::observe::Observer;
+use crate::platform::{Mpi, Speed};
+use crate::time::Time;
+use crate::topology::HostId;
+use crate::workload::{Program, Workload};
+
+use agenda::Agenda;
+use collective::{Run, RunId};
+use communicator::Communicators;
+use exchange::{Claim, Exchange, MessageId, OperationId};
+use process::Process;
+use warnings::Warnings;
+
+/// Where a rank runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seat {
+    /// On which host.
+    pub host: HostId,
+    /// How fast that computes.
+    pub speed: Speed,
+}
+
+/// Whoever can wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Agent {
+    Rank(Rank),
+    Run(RunId),
+}
+
+/// An agent's own time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timeline {
+    clock: Time,
+    /// How many completions it waits for.
+    awaited: u32,
+}
+
+impl Timeline {
+    /// One of them happened at `now`; taking note of it costs `overhead`.
+    fn settle(&mut self, now: Time, overhead: Seconds) {
+        self.clock = self.clock.max(now) + overhead;
+        self.awaited -= 1;
+    }
+}
+
+/// All ranks of a simulated program.
+pub struct Ranks<'a, P, O> {
+    now: Time,
+    mpi: &'a Mpi,
+    places: Vec<Seat>,
+    workload: Workload<P>,
+    observer: O,
+    processes: Vec<Process>,
+    runs: Slab<Run>,
+    exchange: Exchange,
+    communicators: Communicators,
+    agenda: Agenda,
+    warnings: Warnings,
+    finished: usize,
+}
+
+impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
+    /// The ranks of `workload`, each on its seat, about to start.
+    ///
+    /// # Errors
+    /// Where there are fewer seats than ranks.
+    pub fn new(workload: Workload<P>, seats: Vec<Seat>, mpi: &'a Mpi, observer: O) -> Result<Self, ReplayError> {
+        let ranks = workload.ranks();
+        if seats.len() < ranks {
+            return Err(ReplayError::Places { ranks, places: seats.len() });
+        }
+        let mut agenda = Agenda::default();
+        (0..ranks as u32).for_each(|rank| agenda.ready(Agent::Rank(Rank(rank))));
+        Ok(Self {
+            now: Time::ZERO,
+            mpi,
+            places: seats,
+            workload,
+            observer,
+            processes: (0..ranks).map(|_| Process::default()).collect(),
+            runs: Slab::new(),
+            exchange: Exchange::new(ranks, mpi),
+            communicators: Communicators::new(ranks),
+            agenda,
+            warnings: Warnings::default(),
+            finished: 0,
+        })
+    }
+
+    /// Lets everybody who can go on do so, and gives the network what they send.
+    ///
+    /// # Errors
+    /// Where the trace cannot be read or makes no sense.
+    pub fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
+        while let Some(agent) = self.agenda.next() {
+            match agent {
+                Agent::Rank(rank) => self.run_rank(rank)?,
+                Agent::Run(run) => self.advance_collective(run),
+            }
+            self.announce();
+        }
+        for (id, message) in self.exchange.leaving() {
+            let (from, to, bytes) = (message.envelope.source, message.to, message.bytes);
+            self.observer.injected(self.now, from, to, bytes);
+            let host = |rank: Rank| self.places[rank.0 as usize].host;
+            network.inject(self.now, Transfer { id: TransferId(id.0), from: host(from), to: host(to), bytes });
+        }
+        self.exchange.outbox.clear();
+        Ok(())
+    }
+
+    /// When somebody next goes on without the network's doing; `None`: never.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Time> {
+        self.agenda.next_alarm()
+    }
+
+    /// Moves on to `now`, when the network delivered `transfers`.
+    pub fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
+        self.now = now;
+        for transfer in delivered.drain(..) {
+            self.exchange.deliver(MessageId(transfer.0));
+        }
+        self.announce();
+        self.agenda.ring(now);
+    }
+
+    /// Tells those who waited what is complete.
+    fn announce(&mut self) {
+        for completion in self.exchange.completions.drain(..) {
+            let timeline = match completion.owner {
+                Agent::Rank(rank) => &mut self.processes[rank.0 as usize].timeline,
+                Agent::Run(run) => &mut self.runs[run.0 as usize].timeline,
+            };
+            timeline.settle(self.now, completion.eager.map_or(Seconds(0.0), |bytes| self.mpi.recv_overhead.of(bytes)));
+            if timeline.awaited == 0 {
+                self.agenda.ready(completion.owner);
+            }
+        }
+    }
+
+    /// `agent` waits until `operation` is complete.
+    fn claim(&mut self, agent: Agent, operation: Option<OperationId>) {
+        let Some(operation) = operation else { return };
+        let timeline = match agent {
+            Agent::Rank(rank) => &mut self.processes[rank.0 as usize].timeline,
+            Agent::Run(run) => &mut self.runs[run.0 as usize].timeline,
+        };
+        timeline.awaited += 1;
+        if let Claim::Done(eager) = self.exchange.claim(operation) {
+            timeline.settle(self.now, eager.map_or(Seconds(0.0), |bytes| self.mpi.recv_overhead.of(bytes)));
+        }
+    }
+
+    /// Whether all ranks have come to the end of their programs.
+    #[must_use]
+    pub fn all_finished(&self) -> bool {
+        self.finished == self.processes.len()
+    }
+
+    /// When the last rank came to where it is.
+    #[must_use]
+    pub fn finish(&self) -> Time {
+        self.processes.iter().map(|process| process.timeline.clock).max().unwrap_or_default()
+    }
+
+    /// How many events were replayed.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.processes.iter().map(|process| process.events).sum()
+    }
+
+    /// What the observers have seen.
+    pub fn into_observer(self) -> O {
+        self.observer
+    }
+}

@@ -1,0 +1,85 @@
+//! The loop between ranks and network.
+
+use titr_common::units::Bytes;
+
+use crate::network::Network;
+use crate::observe::{Observer, Traffic};
+use crate::platform::Mpi;
+use crate::ranks::{Ranks, ReplayError, Seat};
+use crate::time::Time;
+use crate::workload::{Program, Workload};
+
+/// What a replay is to do beside replaying.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// Whether ranks that wait for ever are an end like any other: the trace is known to be torn.
+    pub partial: bool,
+    /// Who is told from time to time how far it is.
+    pub progress: Option<&'a mut dyn Progress>,
+}
+
+/// Whoever wants to know how far a replay is.
+pub trait Progress {
+    /// So many events are replayed, and so many seconds simulated.
+    fn at(&mut self, events: u64, simulated: f64);
+}
+
+/// How many turns of the loop lie between two reports of progress.
+const REPORT_EVERY: u64 = 1 << 14;
+
+/// What a replay gives.
+#[derive(Clone, Debug)]
+pub struct Outcome<O> {
+    /// When the last rank was done.
+    pub simulated_time: Time,
+    /// Size of the world.
+    pub ranks: usize,
+    /// Events replayed.
+    pub events: u64,
+    /// Messages that entered the network.
+    pub messages: u64,
+    /// What they carried.
+    pub bytes: Bytes,
+    /// What could not be simulated as it was, and what was left over.
+    pub warnings: Vec<String>,
+    /// What the observer saw.
+    pub observer: O,
+}
+
+/// Replays `workload` with its ranks on `seats`, over `network`.
+///
+/// # Errors
+/// Where the trace cannot be read or makes no sense, or where it ends in a deadlock.
+pub fn replay<P: Program, O: Observer>(
+    workload: Workload<P>,
+    seats: Vec<Seat>,
+    mpi: &Mpi,
+    network: &mut (impl Network + ?Sized),
+    observer: O,
+    mut options: Options,
+) -> Result<Outcome<O>, ReplayError> {
+    let count = workload.ranks();
+    let mut ranks = Ranks::new(workload, seats, mpi, (Traffic::default(), observer))?;
+    let mut delivered = Vec::new();
+    for turn in 1_u64.. {
+        ranks.run(network)?;
+        let (own, wires) = (ranks.next_event(), network.next_event());
+        let Some(now) = own.into_iter().chain(wires).min() else { break };
+        if now == Time::NEVER {
+            return Err(ReplayError::EndOfTime);
+        }
+        network.advance(now, &mut delivered);
+        ranks.advance(now, &mut delivered);
+        if let Some(progress) = &mut options.progress
+            && turn.is_multiple_of(REPORT_EVERY)
+        {
+            progress.at(ranks.events(), now.seconds().0);
+        }
+    }
+    if !ranks.all_finished() && !options.partial {
+        return Err(ReplayError::Deadlock(Box::new(ranks.deadlock())));
+    }
+    let (simulated_time, events, warnings) = (ranks.finish(), ranks.events(), ranks.warnings());
+    let (Traffic { messages, bytes }, observer) = ranks.into_observer();
+    Ok(Outcome { simulated_time, ranks: count, events, messages, bytes, warnings, observer })
+}

@@ -1,0 +1,66 @@
+//! Cables: what a topology lays between two devices, and the links that each is made of.
+
+use titr_common::units::Seconds;
+
+use super::{Link, LinkId, Sharing};
+
+/// What every cable of a topology is like, unless the topology says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cable {
+    /// Bytes per second, of each direction of a full-duplex cable.
+    pub bandwidth: f64,
+    /// From end to end.
+    pub latency: Seconds,
+    /// What its two directions share.
+    pub duplex: Duplex,
+}
+
+/// What the two directions of a cable share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplex {
+    /// Nothing: a link for each direction (SimGrid's SPLITDUPLEX).
+    #[default]
+    Full,
+    /// One link used both ways, as on a bus (SHARED).
+    Half,
+    /// One link that is never shared (FATPIPE).
+    FatPipe,
+}
+
+/// One of the two directions of a cable. Which is "up" is the topology's choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Up,
+    Down,
+}
+
+impl Cable {
+    /// Lays `count` such cables: their links, cable by cable.
+    pub(super) fn lay(&self, count: u32) -> Vec<Link> {
+        let (links_each, sharing) = match self.duplex {
+            Duplex::Full => (2, Sharing::Shared),
+            Duplex::Half => (1, Sharing::Shared),
+            Duplex::FatPipe => (1, Sharing::FatPipe),
+        };
+        let link = Link { bandwidth: self.bandwidth, latency: self.latency, sharing };
+        vec![link; count as usize * links_each]
+    }
+
+    /// The link that carries `direction` of the cable laid as number `cable`.
+    pub(super) fn link(&self, cable: u32, direction: Direction) -> LinkId {
+        match (self.duplex, direction) {
+            (Duplex::Full, Direction::Up) => LinkId(2 * cable),
+            (Duplex::Full, Direction::Down) => LinkId(2 * cable + 1),
+            (Duplex::Half | Duplex::FatPipe, _) => LinkId(cable),
+        }
+    }
+
+    /// The cable that a link belongs to, and its direction where it has only one.
+    pub(super) fn of_link(&self, link: LinkId) -> (u32, Option<Direction>) {
+        match self.duplex {
+            Duplex::Full if link.0.is_multiple_of(2) => (link.0 / 2, Some(Direction::Up)),
+            Duplex::Full => (link.0 / 2, Some(Direction::Down)),
+            Duplex::Half | Duplex::FatPipe => (link.0, None),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Fat-trees in SimGrid's notation: four lists' worth of numbers describe any tree of identical switches a level.
+//!
+//! **Structure.** Level 0 are the hosts; above level *l* is a stage of cables, and then the switches of level *l* + 1. The
+//! stage says how many parents (`up`) each device of level *l* has, how many children (`down`) each of level *l* + 1, and
+//! how many parallel cables (`count`) join a child and a parent. A device is labelled with a digit for each stage: of a
+//! stage below the device, one of `up` values, and of one above, one of `down`. A child and a parent of stage *l* are two
+//! devices whose labels agree in all digits but digit *l*. A device's position in its level is its label read as a
+//! number, digit 0 the lowest.
+//!
+//! These are the generalized fat-trees of Zahavi ("D-Mod-K routing providing non-blocking traffic for shift permutations
+//! on real life fat trees", CCIT 776, 2010), and with one cable each the XGFTs of Öhring et al. (IPPS 1995).
+//!
+//! **Routing** is his D-mod-K: up from the source, at each level by the port that the destination's number chooses, until
+//! the destination is below; then the only way down, over the parallel cable that the source's number chooses. (Where a
+//! stage that is not the highest has parallel cables, SimGrid 3.32 takes one that depends on where the loop over the stage above
+//! stopped: `FatTreeZone.cpp`, "Down part", does not leave that loop when it has found the way.)
+
+use super::cable::Direction;
+use super::{Cable, HostId, Link, LinkId, Topology};
+
+/// Hosts under levels of switches.
+#[derive(Clone, Debug)]
+pub struct FatTree {
+    /// From the hosts upwards.
+    stages: Vec<Laid>,
+    hosts: u32,
+    cable: Cable,
+    links: Vec<Link>,
+}
+
+/// What is between two levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// Children of each device of the upper level.
+    pub down: u32,
+    /// Parents of each of the lower.
+    pub up: u32,
+    /// Parallel cables between a child and a parent.
+    pub count: u32,
+}
+
+/// A stage and where it stands in the tree.
+#[derive(Clone, Copy, Debug)]
+struct Laid {
+    stage: Stage,
+    /// What a unit of this stage's digit adds to a position: the product of `up` of the stages below.
+    stride: u32,
+    /// Hosts below each device of the lower level: the product of `down` of the stages below.
+    hosts: u32,
+    /// The cables of this stage are numbered from here, by lower device and port.
+    first_cable: u32,
+}
+
+impl Laid {
+    /// The position of the device whose digit of this stage is `digit` and which otherwise is labelled as the one at
+    /// `position`, where this stage's digit has one of `from` values, and now one of `to`.
+    fn redigit(self, position: u32, from: u32, to: u32, digit: u32) -> u32 {
+        position % self.stride + self.stride * (digit + to * (position / self.stride / from))
+    }
+
+    /// Where the parent that `port` of the device at `position` leads to is.
+    fn parent(self, position: u32, port: u32) -> u32 {
+        self.redigit(position, self.stage.down, self.stage.up, port % self.stage.up)
+    }
+
+    /// Where the child of the switch at `position` that is above `host` is.
+    fn child_towards(self, position: u32, host: u32) -> u32 {
+        self.redigit(position, self.stage.up, self.stage.down, host / self.hosts % self.stage.down)
+    }
+
+    /// Which of its parallel cables' first port on the child leads to the switch at `position`.
+    fn port_to(self, position: u32) -> u32 {
+        position / self.stride % self.stage.up
+    }
+
+    /// Ports upwards of each device of the lower level.
+    fn ports(self) -> u32 {
+        self.stage.up * self.stage.count
+    }
+
+    fn cable(self, child: u32, port: u32) -> u32 {
+        self.first_cable + child * self.ports() + port
+    }
+
+    /// Whether `host` is below the device at `position` of the lower level.
+    fn is_above(self, position: u32, host: u32) -> bool {
+        position / self.stride == host / self.hosts
+    }
+}
+
+impl FatTree {
+    /// The tree of these stages, from the hosts upwards: at least one, and no number 0. It is the caller's business that
+    /// they do not describe more cables than a `u32` counts ([`FatTree::cables`]).
+    #[must_use]
+    pub fn new(stages: &[Stage], cable: Cable) -> Self {
+        let mut laid = Vec::with_capacity(stages.len());
+        let hosts = stages.iter().map(|stage| stage.down).product();
+        let (mut stride, mut below, mut first_cable) = (1, 1, 0);
+        for &stage in stages {
+            let this = Laid { stage, stride, hosts: below, first_cable };
+            laid.push(this);
+            first_cable += stride * (hosts / below) * this.ports();
+            stride *= stage.up;
+            below *= stage.down;
+        }
+        Self { stages: laid, hosts, cable, links: cable.lay(first_cable) }
+    }
+
+    /// How many cables such a tree has, `u64::MAX` if that many or more.
+    #[must_use]
+    pub fn cables(stages: &[Stage]) -> u64 {
+        let hosts = stages.iter().fold(1_u64, |hosts, stage| hosts.saturating_mul(stage.down.into()));
+        let mut devices = hosts;
+        let mut cables = 0_u64;
+        for stage in stages {
+            let upper = devices / u64::from(stage.down.max(1));
+            devices = devices.saturating_mul(stage.up.into());
+            cables = cables.saturating_add(devices.saturating_mul(stage.count.into()));
+            devices = upper.saturating_mul(stage.up.into());
+        }
+        cables
+    }
+}
+
+impl Topology for FatTree {
+    fn name(&self) -> String {
+        let list = |of: fn(&Stage) -> u32| -> String {
+            let numbers: Vec<_> = self.stages.iter().map(|laid| of(&laid.stage).to_string()).collect();
+            numbers.join(",")
+        };
+        format!(
+            "fat-tree {};{};{};{}",
+            self.stages.len(),
+            list(|stage| stage.down),
+            list(|stage| stage.up),
+            list(|stage| stage.count)
+        )
+    }
+
+    fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
+    fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    fn link_name(&self, link: LinkId) -> String {
+        let (cable, direction) = self.cable.of_link(link);
+        let level = self.stages.iter().rposition(|stage| stage.first_cable <= cable).unwrap_or_default();
+        let Some(stage) = self.stages.get(level) else {
+            return format!("link {}", link.0);
+        };
+        let (child, port) = ((cable - stage.first_cable) / stage.ports(), (cable - stage.first_cable) % stage.ports());
+        let lower = match level {
+            0 => format!("node-{child}"),
+            _ => format!("switch-{level}.{child}"),
+        };
+        let upper = format!("switch-{}.{}", level + 1, stage.parent(child, port));
+        let which = match stage.stage.count {
+            1 => String::new(),
+            _ => format!(" cable {}", port / stage.stage.up),
+        };
+        match direction {
+            Some(Direction::Up) | None => format!("{lower} to {upper}{which}"),
+            Some(Direction::Down) => format!("{upper} to {lower}{which}"),
+        }
+    }
+
+    fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        let mut here = from.0;
+        let mut level = 0;
+        for stage in &self.stages {
+            // A message to the own host turns round at the first switch, like one to a neighbour.
+            if level > 0 && stage.is_above(here, to.0) {
+                break;
+            }
+            let port = to.0 / stage.stride % stage.ports();
+            route.push(self.cable.link(stage.cable(here, port), Direction::Up));
+            here = stage.parent(here, port);
+            level += 1;
+        }
+        for stage in self.stages[..level].iter().rev() {
+            let child = stage.child_towards(here, to.0);
+            let port = stage.port_to(here) + from.0 % stage.stage.count * stage.stage.up;
+            route.push(self.cable.link(stage.cable(child, port), Direction::Down));
+            here = child;
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Messages that stay within a host: a link of its own for each host, beside any topology.
+
+use super::{HostId, Link, LinkId, Topology};
+
+/// A topology whose hosts reach themselves through a link of their own — shared memory, mostly — and not through
+/// their network card.
+#[derive(Debug)]
+pub struct WithLoopback {
+    inner: Box<dyn Topology>,
+    /// The links of `inner`, then a loopback for each host.
+    links: Vec<Link>,
+}
+
+impl WithLoopback {
+    /// Adds such a `loopback` to each host of `inner`.
+    #[must_use]
+    pub fn new(inner: Box<dyn Topology>, loopback: Link) -> Self {
+        let mut links = inner.links().to_vec();
+        links.extend((0..inner.hosts()).map(|_| loopback));
+        Self { inner, links }
+    }
+
+    fn first(&self) -> u32 {
+        self.inner.links().len() as u32
+    }
+}
+
+impl Topology for WithLoopback {
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    fn hosts(&self) -> u32 {
+        self.inner.hosts()
+    }
+
+    fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    fn link_name(&self, link: LinkId) -> String {
+        match link.0.checked_sub(self.first()) {
+            Some(host) => format!("node-{host} loopback"),
+            None => self.inner.link_name(link),
+        }
+    }
+
+    fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        if from == to {
+            route.push(LinkId(self.first() + from.0));
+        } else {
+            self.inner.route(from, to, route);
+        }
+    }
+}

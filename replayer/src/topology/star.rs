@@ -1,0 +1,79 @@
+//! A star: each host has a cable to one switch, or to a backbone that all cables meet at (SimGrid's flat `<cluster>`).
+
+use titr_common::units::Seconds;
+
+use super::cable::Direction;
+use super::{Cable, Duplex, HostId, Link, LinkId, Sharing, Topology};
+
+/// Hosts round a switch.
+#[derive(Clone, Debug)]
+pub struct Star {
+    hosts: u32,
+    cable: Cable,
+    /// The cables, host by host, then the backbone.
+    links: Vec<Link>,
+    backbone: Option<LinkId>,
+}
+
+/// What every message between two hosts crosses in the middle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Backbone {
+    /// Bytes per second.
+    pub bandwidth: f64,
+    /// From end to end.
+    pub latency: Seconds,
+    /// Whether messages slow each other down in it.
+    pub sharing: Sharing,
+}
+
+impl Star {
+    /// `hosts` hosts, each at the end of a `cable`. Without a `backbone`, the switch forwards at any rate and at once.
+    #[must_use]
+    pub fn new(hosts: u32, cable: Cable, backbone: Option<Backbone>) -> Self {
+        let mut links = cable.lay(hosts);
+        let after_cables = LinkId(links.len() as u32);
+        links.extend(backbone.map(|backbone| Link {
+            bandwidth: backbone.bandwidth,
+            latency: backbone.latency,
+            sharing: backbone.sharing,
+        }));
+        Self { hosts, cable, links, backbone: backbone.map(|_| after_cables) }
+    }
+}
+
+impl Topology for Star {
+    fn name(&self) -> String {
+        match self.backbone {
+            Some(_) => format!("star of {} around a backbone", self.hosts),
+            None => format!("star of {}", self.hosts),
+        }
+    }
+
+    fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
+    fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    fn link_name(&self, link: LinkId) -> String {
+        if self.backbone == Some(link) {
+            return "backbone".to_owned();
+        }
+        match self.cable.of_link(link) {
+            (host, Some(Direction::Up)) => format!("node-{host} up"),
+            (host, Some(Direction::Down)) => format!("node-{host} down"),
+            (host, None) => format!("node-{host} cable"),
+        }
+    }
+
+    fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        route.push(self.cable.link(from.0, Direction::Up));
+        route.extend(self.backbone);
+        // A message to its own host returns on the cable it came by, which counts once if it is one link.
+        if from != to || self.cable.duplex == Duplex::Full {
+            route.push(self.cable.link(to.0, Direction::Down));
+        }
+    }
+}

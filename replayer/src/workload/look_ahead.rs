@@ -1,0 +1,200 @@
+//! What a wildcard receive was matched with when it was recorded, told when it is posted.
+//!
+//! A trace says so only when the program learnt it: in a `matched` before the event that completes the request. Replaying the
+//! recorded match keeps a replay deterministic, and its messages what the program got, so the events between are
+//! read ahead. Each event is read once, whatever the number of receives that look; how far one may look is bounded.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{Event, Rank, RequestId, Tag};
+use titr_common::trace::TraceError;
+
+use super::Program;
+
+/// How many events are read ahead at most.
+const REACH: usize = 1 << 16;
+
+pub(super) struct LookAhead<P> {
+    program: P,
+    /// The event that is next.
+    front: Option<Event>,
+    /// Events that are read beyond it.
+    ahead: VecDeque<Event>,
+    /// What was read ahead about each request, in order.
+    marks: FxHashMap<RequestId, VecDeque<Mark>>,
+}
+
+enum Mark {
+    /// It is started, again.
+    Started,
+    Matched(Rank, Tag),
+}
+
+impl<P: Program> LookAhead<P> {
+    pub(super) fn new(program: P) -> Self {
+        Self { program, front: None, ahead: VecDeque::new(), marks: FxHashMap::default() }
+    }
+
+    /// Known only while nothing is read ahead.
+    pub(super) fn line(&self) -> Option<(PathBuf, u64)> {
+        if self.ahead.is_empty() { self.program.line() } else { None }
+    }
+
+    pub(super) fn torn(&self) -> Option<String> {
+        self.program.torn()
+    }
+
+    /// The next event, where it stands: moving events about is what costs most of their replay.
+    pub(super) fn front(&mut self) -> Result<Option<&mut Event>, TraceError> {
+        if self.front.is_none() {
+            self.front = if self.ahead.is_empty() { self.read()? } else { self.step() };
+        }
+        Ok(self.front.as_mut())
+    }
+
+    /// Goes on to the event after it.
+    pub(super) fn pass(&mut self) {
+        self.front = None;
+    }
+
+    /// Reads an event that no other is waiting before.
+    fn read(&mut self) -> Result<Option<Event>, TraceError> {
+        self.marks.clear();
+        loop {
+            match self.program.next_event()? {
+                Some(Event::Matched(..)) => {}
+                event => return Ok(event),
+            }
+        }
+    }
+
+    /// Takes the first event that was read ahead.
+    fn step(&mut self) -> Option<Event> {
+        let event = self.ahead.pop_front()?;
+        for request in started(&event) {
+            // A match before this start was out of reach of the start it belongs to.
+            while let Some(marks) = self.marks.get_mut(request)
+                && !matches!(marks.pop_front(), Some(Mark::Started) | None)
+            {}
+        }
+        Some(event)
+    }
+
+    /// What `request`, started by the next event, is matched with.
+    pub(super) fn matched(&mut self, request: RequestId) -> Result<Option<(Rank, Tag)>, TraceError> {
+        loop {
+            let marks = self.marks.entry(request).or_default();
+            match marks.front() {
+                Some(&Mark::Matched(source, tag)) => {
+                    marks.pop_front();
+                    return Ok(Some((source, tag)));
+                }
+                Some(Mark::Started) => return Ok(None),
+                None => {}
+            }
+            if self.ahead.len() >= REACH {
+                return Ok(None);
+            }
+            match self.program.next_event()? {
+                None => return Ok(None),
+                Some(Event::Matched(request, source, tag)) => {
+                    self.marks.entry(request).or_default().push_back(Mark::Matched(source, tag));
+                }
+                Some(event) => {
+                    for &request in started(&event) {
+                        self.marks.entry(request).or_default().push_back(Mark::Started);
+                    }
+                    self.ahead.push_back(event);
+                }
+            }
+        }
+    }
+}
+
+/// The requests that an event starts.
+fn started(event: &Event) -> &[RequestId] {
+    match event {
+        Event::Isend(_, _, Some(request)) | Event::Irecv(_, Some(request)) | Event::Icollective(_, request) => {
+            std::slice::from_ref(request)
+        }
+        Event::Start(requests) => requests,
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::event::{Ask, CommId, Incoming, Requests, Wildcard};
+    use titr_common::units::{Bytes, Instructions};
+
+    use super::*;
+
+    fn irecv(request: u32) -> Event {
+        let wildcard = Wildcard { source: true, tag: true };
+        let incoming = Incoming { comm: CommId::WORLD, from: None, tag: None, bytes: Bytes(1), wildcard };
+        Event::Irecv(incoming, Some(RequestId(request)))
+    }
+
+    fn matched(request: u32, source: u32) -> Event {
+        Event::Matched(RequestId(request), Rank(source), Tag(0))
+    }
+
+    fn wait(request: u32) -> Event {
+        Event::Wait(Ask::Single, Requests::These(vec![RequestId(request)]))
+    }
+
+    fn compute() -> Event {
+        Event::Compute(Instructions(1.0))
+    }
+
+    /// Gives out all events, asking at each receive.
+    fn sources(events: Vec<Event>) -> (Vec<Option<u32>>, Vec<Event>) {
+        let mut ahead = LookAhead::new(events.into_iter());
+        let (mut sources, mut given) = (Vec::new(), Vec::new());
+        while let Some(event) = ahead.front().unwrap().cloned() {
+            for &request in started(&event) {
+                sources.push(ahead.matched(request).unwrap().map(|(source, _)| source.0));
+            }
+            given.push(event);
+            ahead.pass();
+        }
+        (sources, given)
+    }
+
+    #[test]
+    fn each_receive_is_told_its_own_match() {
+        let events = vec![
+            irecv(0),
+            irecv(1),
+            compute(),
+            matched(1, 5),
+            wait(1),
+            irecv(1),
+            matched(0, 6),
+            wait(0),
+            matched(1, 7),
+            wait(1),
+        ];
+        let (told, given) = sources(events);
+        assert_eq!(told, [Some(6), Some(5), Some(7)]);
+        assert_eq!(given, [irecv(0), irecv(1), compute(), wait(1), irecv(1), wait(0), wait(1)]);
+    }
+
+    #[test]
+    fn one_that_never_matched_is_not_told_another_ones() {
+        let (told, _) = sources(vec![irecv(0), wait(0), irecv(0), matched(0, 5), wait(0)]);
+        assert_eq!(told, [None, Some(5)]);
+    }
+
+    #[test]
+    fn a_match_out_of_reach_is_nobodys() {
+        let mut events = vec![irecv(0)];
+        events.extend(std::iter::repeat_n(compute(), REACH));
+        events.extend([matched(0, 5), wait(0), irecv(0), matched(0, 6), wait(0)]);
+        let (told, given) = sources(events);
+        assert_eq!(told, [None, Some(6)]);
+        assert_eq!(given.len(), REACH + 4);
+    }
+}

@@ -1,0 +1,63 @@
+//! The platforms in `examples/` say what they are meant to.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::path::Path;
+
+use titr_common::units::{Bytes, Instructions, Seconds};
+use titr_replayer::network::{Network, Transfer, TransferId};
+use titr_replayer::platform::{EagerTransfer, Platform};
+use titr_replayer::time::Time;
+use titr_replayer::topology::HostId;
+
+fn example(name: &str, overrides: &[&str]) -> Platform {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name);
+    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    Platform::load(&path, &overrides).unwrap()
+}
+
+/// When the only message arrives.
+fn alone(network: &mut dyn Network, from: u32, to: u32, bytes: u64) -> f64 {
+    let transfer = Transfer { id: TransferId(0), from: HostId(from), to: HostId(to), bytes: Bytes(bytes) };
+    network.inject(Time::ZERO, transfer);
+    let mut delivered = Vec::new();
+    while delivered.is_empty() {
+        let now = network.next_event().unwrap();
+        network.advance(now, &mut delivered);
+        if !delivered.is_empty() {
+            return now.seconds().0;
+        }
+    }
+    unreachable!("the message never arrives")
+}
+
+#[test]
+fn torus() {
+    let platform = example("torus.toml", &[]);
+    assert_eq!(platform.topology.name(), "torus 4×4×4");
+    assert_eq!((platform.topology.hosts(), platform.cores), (64, 4));
+    assert_eq!(platform.speed(HostId(63)).time_for(Instructions(5e9)), Seconds(2.0));
+    assert_eq!(platform.place(256).unwrap().0[255], HostId(63));
+    assert!(platform.place(257).is_err());
+}
+
+#[test]
+fn fat_tree() {
+    let platform = example("fat-tree.toml", &[]);
+    assert_eq!(platform.topology.name(), "fat-tree 2;8,8;1,4;1,2");
+    assert_eq!((platform.topology.hosts(), platform.cores), (64, 4));
+}
+
+/// The cluster of the paper, where SimGrid 3.32 gives these times.
+#[test]
+fn cluster16() {
+    let platform = example("cluster16.toml", &[]);
+    assert_eq!(platform.mpi.eager_transfer, EagerTransfer::OnMatch);
+    let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
+    close(alone(&mut *platform.network(), 0, 1, 1_000_000), 0.009_028_457_617);
+    close(alone(&mut *platform.network(), 0, 1, 1000), 0.000_111_530_485);
+    let plain = example("cluster16.toml", &["network.flow.preset=cm02"]);
+    close(alone(&mut *plain.network(), 0, 1, 1000), 0.000_053_128);
+    let ideal = example("cluster16.toml", &["network.model=ideal"]);
+    close(alone(&mut *ideal.network(), 0, 1, 1000), 0.000_053);
+}

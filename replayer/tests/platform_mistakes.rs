@@ -1,0 +1,116 @@
+//! Mistakes in platform files, as users see them: each points into the text, and says what to do.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::path::Path;
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use titr_common::collectives::Library;
+use titr_replayer::platform::Platform;
+
+/// A platform that is right.
+const RIGHT: &str = r#"schema = 1
+
+[hosts]
+speed = "2.5 Ginstr/s"
+
+[topology.torus]
+dims = [4, 4]
+
+[network]
+bandwidth = "10 Gbit/s"
+latency = "1 us"
+"#;
+
+fn shown(text: &str, overrides: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cluster.toml");
+    std::fs::write(&path, text).unwrap();
+    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    let Err(error) = Platform::load(&path, &overrides) else {
+        return "right\n".to_owned();
+    };
+    let mut shown = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
+    handler.render_report(&mut shown, &error).unwrap();
+    shown.replace(&format!("{}/", folder.path().display()), "")
+}
+
+#[test]
+fn point_into_the_text() {
+    assert_eq!(shown(RIGHT, &[]), "right\n");
+    let mut all = String::new();
+    for (case, old, new) in [
+        ("no unit", "\"10 Gbit/s\"", "\"10\""),
+        ("a bare number", "\"10 Gbit/s\"", "10"),
+        ("a negative bandwidth", "10 Gbit/s", "-10 Gbit/s"),
+        ("a unit of something else", "10 Gbit/s", "10 us"),
+        ("no speed at all", "2.5 Ginstr/s", "0 instr/s"),
+        ("an unknown key", "latency", "latncy"),
+        ("a missing key", "latency = \"1 us\"\n", ""),
+        ("a missing table", "[hosts]\nspeed = \"2.5 Ginstr/s\"\n", ""),
+        ("another schema", "schema = 1", "schema = 2"),
+        ("two topologies", "[network]", "[topology.star]\n\n[network]"),
+        ("an unknown topology", "topology.torus", "topology.ring"),
+        ("an unknown choice", "[network]", "[network]\nmodel = \"magic\""),
+        ("not TOML", "[network]", "[network"),
+        ("a contradiction", "[hosts]", "[hosts]\ncount = 17"),
+        ("a star of how many?", "[topology.torus]\ndims = [4, 4]", "[topology.star]"),
+        ("too large", "[4, 4]", "[400, 400, 400]"),
+        ("too large to multiply", "[4, 4]", "[4000000000, 4000000000, 4000000000]"),
+        ("no dimension", "[4, 4]", "[]"),
+        ("an empty dimension", "[4, 4]", "[4, 0]"),
+        ("uneven lists", "[topology.torus]\ndims = [4, 4]", "[topology.fat-tree]\ndown = [4, 4]\nup = [1]"),
+        ("too many speeds", "\"2.5 Ginstr/s\"", "[\"2 Ginstr/s\", \"3 Ginstr/s\"]"),
+        ("no switch", "[network]", "[network]\nloopback.through = \"switch\""),
+        ("a placement of no file", "[network]", "[placement]\npolicy = \"file\"\n\n[network]"),
+        ("a lost placement", "[network]", "[placement]\npolicy = \"file\"\nfile = \"lost\"\n\n[network]"),
+        ("an unknown library", "[network]", "[mpi]\ncollectives = \"lam\"\n\n[network]"),
+        (
+            "an unknown algorithm",
+            "[network]",
+            "[mpi.collectives]\nlibrary = \"openmpi\"\nbcast = \"magic\"\n\n[network]",
+        ),
+        ("an unknown collective", "[network]", "[mpi]\ncollectives.broadcast = \"binomial\"\n\n[network]"),
+        ("a factor of nothing", "[network]", "[network.flow]\nlatency_factor = [[0, 1.0], [1000, 0]]\n\n[network]"),
+    ] {
+        assert!(RIGHT.contains(old), "{case}");
+        all += &format!("# {case}\n{}\n", shown(&RIGHT.replacen(old, new, 1), &[]));
+    }
+    all += &format!("# an empty file\n{}\n", shown("", &[]));
+    insta::assert_snapshot!("mistakes", all);
+}
+
+#[test]
+fn name_the_override() {
+    let mut all = String::new();
+    for setting in [
+        "network.bandwidth=-5 Gbit/s",
+        "network.bandwidth=5",
+        "network.flow.prset=smpi",
+        "hosts.count=15",
+        "network.bandwidth",
+        "=5",
+        "network=ideal",
+        "topology.star.backbone.latency=1 us",
+    ] {
+        all += &format!("# --set {setting}\n{}\n", shown(RIGHT, &["mpi.eager_threshold=1 KiB", setting]));
+    }
+    insta::assert_snapshot!("overrides", all);
+}
+
+/// `collectives = "openmpi"` is short for a table, on top of which one algorithm can be set.
+#[test]
+fn an_override_completes_a_shorthand() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, RIGHT.replace("[network]", "[mpi]\ncollectives = \"openmpi\"\n\n[network]")).unwrap();
+    let platform = Platform::load(file.path(), &["mpi.collectives.bcast=binomial".to_owned()]).unwrap();
+    assert_eq!(platform.mpi.collectives.library, Library::OpenMpi);
+    assert_eq!(platform.mpi.collectives.forced().count(), 1);
+}
+
+#[test]
+fn an_unreadable_file_is_named() {
+    let error = Platform::load(Path::new("no/such.toml"), &[]).unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the platform no/such.toml");
+}

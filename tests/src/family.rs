@@ -1,0 +1,76 @@
+//! The MPI libraries that the tests run under, and programs built for them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use tempfile::TempDir;
+
+/// An MPI library, with its own compilers and `mpirun`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Open MPI.
+    OpenMpi,
+    /// MPICH.
+    Mpich,
+}
+
+impl Family {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::OpenMpi, Self::Mpich];
+
+    /// What Debian appends to the names of its commands.
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::OpenMpi => "openmpi",
+            Self::Mpich => "mpich",
+        }
+    }
+
+    /// Its `mpirun`.
+    pub fn mpirun(self) -> Command {
+        // A run that hangs is a failure, and not the end of the test run.
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "400"]).arg(format!("mpirun.{}", self.suffix()));
+        if self == Self::OpenMpi {
+            // More ranks than cores, perhaps as root in a container, where one process may not read another's memory.
+            command.envs([
+                ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+                ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+                ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+                ("OMPI_MCA_btl_vader_single_copy_mechanism", "none"),
+                ("OMPI_MCA_mpi_yield_when_idle", "1"),
+                ("OMPI_MCA_osc", "pt2pt"),
+            ]);
+        }
+        command
+    }
+
+    /// `programs/SOURCE`, built with this family's compiler and the preprocessor's `definitions`. Built once in a test
+    /// binary's life.
+    ///
+    /// # Panics
+    /// Where the compiler is missing or refuses the program.
+    pub fn build(self, source: &str, definitions: &[&str]) -> PathBuf {
+        static BUILT: OnceLock<(TempDir, Mutex<HashMap<String, PathBuf>>)> = OnceLock::new();
+        let (directory, built) = BUILT.get_or_init(|| (TempDir::new().unwrap(), Mutex::default()));
+        let key = format!("{}-{source}{}", self.suffix(), definitions.concat());
+        let mut built = built.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = built.get(&key) {
+            return program.clone();
+        }
+        let compiler = if source.ends_with(".c") { "mpicc" } else { "mpif90" };
+        let program = directory.path().join(&key);
+        let output = Command::new(format!("{compiler}.{}", self.suffix()))
+            .args(definitions)
+            .args(["-O1", "-w", "-o"])
+            .arg(&program)
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(source))
+            .output()
+            .unwrap_or_else(|error| panic!("{compiler}.{}: {error}: run ci/install test", self.suffix()));
+        assert!(output.status.success(), "{source}: {}", String::from_utf8_lossy(&output.stderr));
+        built.insert(key, program.clone());
+        program
+    }
+}

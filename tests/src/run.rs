@@ -1,0 +1,106 @@
+//! Running programs, with and without the tracer. One at a time: many ranks share few cores.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::TempDir;
+
+use crate::Family;
+
+/// What became of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The exit status of `mpirun`; `None` if a signal ended it.
+    pub status: Option<i32>,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+/// A run, and the trace that it left.
+pub struct Traced {
+    /// What became of it.
+    pub run: Run,
+    directory: TempDir,
+}
+
+impl Traced {
+    /// The trace directory, whether it is there or not.
+    pub fn path(&self) -> PathBuf {
+        self.directory.path().join("traces")
+    }
+}
+
+/// A file that `cargo build --release --workspace` makes.
+///
+/// # Panics
+/// Where it is missing.
+pub fn built(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let target = match std::env::var_os("TITR_TARGET") {
+        Some(target) => PathBuf::from(target),
+        // A test lies in target/PROFILE/deps.
+        None => test.ancestors().nth(3).unwrap().join("release"),
+    };
+    let file = target.join(name);
+    assert!(file.exists(), "{} is missing: run cargo build --release --workspace first", file.display());
+    file
+}
+
+/// The tracer.
+pub fn library() -> PathBuf {
+    built("libtitrace.so")
+}
+
+/// `titr` or `titr-replay`.
+pub fn binary(name: &str) -> Command {
+    Command::new(built(name))
+}
+
+/// Runs `command` to its end, alone.
+pub fn run(command: &mut Command) -> Run {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Output { status, stdout, stderr } =
+        command.output().unwrap_or_else(|error| panic!("{command:?}: {error}: run ci/install test"));
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    Run { status: status.code(), stdout: text(&stdout), stderr: text(&stderr) }
+}
+
+/// Runs `mpirun -np RANKS PROGRAM ARGUMENTS` with and without the tracer, which may not change what it prints on
+/// standard output — as far as `comparable` keeps that — nor its exit status.
+///
+/// # Panics
+/// Where it does.
+pub fn traced(
+    family: Family,
+    ranks: u32,
+    program: &Path,
+    arguments: &[&str],
+    comparable: impl Fn(&str) -> String,
+) -> Traced {
+    let directory = TempDir::new().unwrap();
+    let command = || {
+        let mut command = family.mpirun();
+        command.arg("-np").arg(ranks.to_string()).arg(program).args(arguments).current_dir(directory.path());
+        command
+    };
+    let plain = run(&mut command());
+    let run = run(command().env("LD_PRELOAD", library()));
+    assert_eq!(run.status, plain.status, "untraced: {}\ntraced: {}", plain.stderr, run.stderr);
+    assert_eq!(comparable(&run.stdout), comparable(&plain.stdout), "{}", run.stderr);
+    Traced { run, directory }
+}
+
+/// The JSON report of a replay on `examples/PLATFORM`.
+///
+/// # Panics
+/// Where the replay fails.
+pub fn replay(platform: &str, trace: &Path) -> serde_json::Value {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let report = run(binary("titr-replay").arg("--platform").arg(examples.join(platform)).args(["--json"]).arg(trace));
+    assert_eq!(report.status, Some(0), "{}", report.stderr);
+    serde_json::from_str(&report.stdout).unwrap()
+}

@@ -1,0 +1,155 @@
+//! However a program ends, what it printed and its exit status are its own, and the trace is readable up to its last
+//! flush.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+use titr_common::event::Rank;
+use titr_common::trace::manifest::Ended;
+use titr_common::trace::{Ending, Manifest, Source};
+use titr_tests::{Family, Traced, binary, library, run, traced};
+
+/// Runs `ends HOW` on two ranks.
+fn ends(family: Family, how: &str) -> Traced {
+    traced(family, 2, &family.build("ends.c", &[]), &[how], |text| {
+        text.lines().filter(|line| line.starts_with("before") || line.starts_with("done")).collect()
+    })
+}
+
+/// How many events of `rank` can be read, and how its stream ends.
+fn readable(trace: &Path, rank: u32) -> (u64, Ending) {
+    let source = Source::open(trace).unwrap_or_else(|error| panic!("{error}")).partial(true);
+    let mut stream = source.stream(Rank(rank)).unwrap();
+    while stream.next_event().unwrap_or_else(|error| panic!("{error}")).is_some() {}
+    (stream.events(), stream.ending().unwrap().clone())
+}
+
+fn how_ended(trace: &Path) -> Vec<Ended> {
+    Manifest::read(trace).unwrap().per_rank.iter().map(|entry| entry.ended).collect()
+}
+
+#[test]
+fn finalize_ends_the_trace() {
+    for family in Family::ALL {
+        let trace = ends(family, "finalize");
+        assert_eq!(how_ended(&trace.path()), [Ended::Finalize; 2]);
+        for rank in 0..2 {
+            let (events, ending) = readable(&trace.path(), rank);
+            assert!(events >= 20_000 && ending == Ending::Complete);
+        }
+    }
+}
+
+#[test]
+fn abort_is_recorded_up_to_the_call() {
+    for family in Family::ALL {
+        let trace = ends(family, "abort");
+        assert_eq!(trace.run.status, Some(3), "{family:?}");
+        assert_eq!(how_ended(&trace.path())[1], Ended::Abort, "{family:?}");
+        let (events, ending) = readable(&trace.path(), 1);
+        assert!(events >= 20_000 && ending == Ending::Complete, "{family:?}: {events} {ending:?}");
+    }
+}
+
+#[test]
+fn exit_without_finalize_leaves_a_whole_trace() {
+    for family in Family::ALL {
+        let trace = ends(family, "exit");
+        assert_eq!(how_ended(&trace.path()), [Ended::Exit; 2], "{family:?}");
+        let (events, ending) = readable(&trace.path(), 0);
+        assert!(events >= 20_000 && ending == Ending::Complete, "{family:?}: {events} {ending:?}");
+    }
+}
+
+#[test]
+fn a_killed_rank_loses_its_last_buffer_at_most() {
+    for family in Family::ALL {
+        let trace = ends(family, "kill");
+        let (events, ending) = readable(&trace.path(), 1);
+        assert!(events > 1000, "{family:?}: {events}");
+        assert!(matches!(ending, Ending::Torn(_)), "{family:?}: {ending:?}");
+        assert_eq!(how_ended(&trace.path())[1], Ended::Running);
+        let report = run(binary("titr").arg("info").arg(trace.path()));
+        assert!(report.stdout.contains("torn") || report.stderr.contains("torn"), "{report:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_ends_the_trace_and_not_the_program() {
+    for family in Family::ALL {
+        let trace = ends(family, "disk-full");
+        assert_eq!(trace.run.status, Some(0), "{family:?}");
+        assert!(trace.run.stderr.contains("the program goes on"), "{family:?}: {}", trace.run.stderr);
+        let manifest = Manifest::read(&trace.path()).unwrap();
+        assert!(manifest.per_rank.iter().all(|entry| entry.lost_events > 0 && entry.error.is_some()), "{family:?}");
+        assert!(matches!(readable(&trace.path(), 0), (1000.., Ending::Torn(_))), "{family:?}");
+    }
+}
+
+#[test]
+fn a_forked_child_writes_nothing() {
+    for family in Family::ALL {
+        let trace = ends(family, "fork");
+        assert_eq!(how_ended(&trace.path()), [Ended::Finalize; 2], "{family:?}");
+        assert_eq!(readable(&trace.path(), 0).1, Ending::Complete);
+    }
+}
+
+#[test]
+fn a_program_that_calls_no_mpi_leaves_nothing() {
+    for family in Family::ALL {
+        let trace = traced(family, 1, &family.build("no_mpi.c", &[]), &[], |text| {
+            text.lines().filter(|line| line.contains("no MPI")).collect()
+        });
+        assert!(!trace.path().exists(), "{family:?}");
+    }
+    let directory = TempDir::new().unwrap();
+    for command in ["true", "sh -c 'echo hello; exit 3'", "mpirun.openmpi --version", "mpirun.mpich --version"] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).current_dir(directory.path());
+        let plain = run(&mut shell);
+        assert_eq!(run(shell.env("LD_PRELOAD", library())), plain, "{command}");
+    }
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_trace_is_never_overwritten() {
+    let family = Family::OpenMpi;
+    let directory = TempDir::new().unwrap();
+    let program = family.build("sendrecv.c", &[]);
+    let mut command = family.mpirun();
+    command.args(["-np", "2"]).arg(program).current_dir(directory.path()).env("LD_PRELOAD", library());
+    run(&mut command);
+    let first = fs::read(directory.path().join("traces/rank-000000.tit.gz")).unwrap();
+    let second = run(&mut command);
+    assert!(second.stderr.contains("traces-2"), "{}", second.stderr);
+    assert!(directory.path().join("traces-2/manifest.json").exists());
+    assert_eq!(fs::read(directory.path().join("traces/rank-000000.tit.gz")).unwrap(), first);
+}
+
+#[test]
+fn a_wrong_variable_is_refused_before_the_program_runs() {
+    let family = Family::OpenMpi;
+    let directory = TempDir::new().unwrap();
+    let program = family.build("sendrecv.c", &[]);
+    let mut command = family.mpirun();
+    command.args(["-np", "2"]).arg(program).current_dir(directory.path()).env("LD_PRELOAD", library());
+    let refused = run(command.env("TITRACE_LEVEL", "fast"));
+    assert_eq!(refused.status, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("TITRACE_LEVEL=fast"), "{}", refused.stderr);
+    assert!(!refused.stdout.contains("done"), "{}", refused.stdout);
+    assert!(!directory.path().join("traces").exists());
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_costs_the_trace_and_not_the_run() {
+    let family = Family::OpenMpi;
+    let mut command = family.mpirun();
+    command.args(["-np", "2"]).arg(family.build("sendrecv.c", &[])).env("LD_PRELOAD", library());
+    let untraced = run(command.env("TITRACE_DIR", "/proc/traces"));
+    assert_eq!(untraced.status, Some(0), "{untraced:?}");
+    assert!(untraced.stdout.contains("done") && untraced.stderr.contains("/proc/traces"), "{untraced:?}");
+}

@@ -1,0 +1,364 @@
+//! The tracer's configuration: `TITRACE_*` environment variables, read once at `MPI_Init`.
+//!
+//! A mistake here would be found out only after the run whose trace it spoilt, so nothing is guessed: a value that is
+//! not understood and a variable that does not exist are errors.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// The prefix that makes a variable ours.
+const PREFIX: &str = "TITRACE_";
+
+/// The variables there are.
+const VARIABLES: [&str; 7] = [
+    "TITRACE_BUFFER",
+    "TITRACE_COUNTER",
+    "TITRACE_DIR",
+    "TITRACE_LEVEL",
+    "TITRACE_MODE",
+    "TITRACE_RATE",
+    "TITRACE_VERBOSE",
+];
+
+/// The variables that DESIGN names and a later version reads: to ignore them would record something else than was asked.
+const LATER: [&str; 2] = ["TITRACE_COLLECTIVES", "TITRACE_GATHER"];
+
+/// What a variable asks for, where it can be listed.
+const COUNTERS: &str = "auto, papi, perf or cpu";
+const MODES: &str = "ti (this version knows no other; extended is to come)";
+const RATES: &str = "instructions per second of CPU time, such as 1e9, 800 Minstr/s or 2.5 Ginstr/s";
+const SIZES: &str = "a size from 4 KiB to 64 MiB, such as 65536, 256KiB or 1 MiB";
+const LEVELS: &str = "a gzip level from 1 (fast) to 9 (small)";
+const SWITCH: &str = "0 or 1";
+
+/// The smallest and the largest buffer: below, a gzip member is mostly header; above, the tracer is what fills a node.
+const BUFFER: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 20;
+
+/// How the tracer was asked to work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// `TITRACE_DIR`: the directory the trace is written to, or the next free name beside it.
+    pub directory: PathBuf,
+    /// `TITRACE_MODE`: what is recorded.
+    pub mode: Mode,
+    /// `TITRACE_COUNTER`: what measures computation.
+    pub counter: CounterChoice,
+    /// `TITRACE_RATE`: instructions per second of CPU time, where CPU time is what is measured.
+    pub rate: f64,
+    /// `TITRACE_BUFFER`: text bytes per buffer.
+    pub buffer: usize,
+    /// `TITRACE_LEVEL`: gzip level.
+    pub level: u32,
+    /// `TITRACE_VERBOSE`: whether to say on standard error what is done.
+    pub verbose: bool,
+}
+
+/// What is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Volumes only.
+    TimeIndependent,
+}
+
+/// What measures computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterChoice {
+    /// The best that works here: PAPI, then perf events, then CPU time.
+    Auto,
+    /// Instructions, counted through PAPI.
+    Papi,
+    /// Instructions, counted through `perf_event_open`.
+    Perf,
+    /// The thread's CPU time, times a stated rate.
+    Cpu,
+}
+
+/// Why the environment cannot be obeyed.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ConfigError {
+    /// The variable is known, its value is not.
+    #[error("{variable}={value}: expected {accepted}")]
+    Value {
+        /// The variable.
+        variable: String,
+        /// What it was set to.
+        value: String,
+        /// What it may be set to.
+        accepted: &'static str,
+    },
+    /// The variable means something to a later version.
+    #[error("{variable} is not supported by this version of titr: unset it")]
+    Later {
+        /// The variable.
+        variable: String,
+    },
+    /// No such variable.
+    #[error("{variable} is not a variable titr knows: did you mean {nearest}?")]
+    Unknown {
+        /// The variable.
+        variable: String,
+        /// The one most like it.
+        nearest: &'static str,
+    },
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            directory: PathBuf::from("traces"),
+            mode: Mode::TimeIndependent,
+            counter: CounterChoice::Auto,
+            rate: 1e9,
+            // Four times gzip's window: larger members compress no better, smaller ones lose less when a rank is killed.
+            buffer: 128 << 10,
+            level: 3,
+            verbose: false,
+        }
+    }
+}
+
+impl Config {
+    /// Reads the environment of this process.
+    ///
+    /// # Errors
+    /// The first variable, in alphabetical order, that is unknown or has a value that is not understood.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Self::from_variables(std::env::vars_os())
+    }
+
+    fn from_variables(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Self, ConfigError> {
+        let ours: BTreeMap<String, OsString> = variables
+            .into_iter()
+            .filter(|(name, _)| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+            .map(|(name, value)| (name.to_string_lossy().into_owned(), value))
+            .collect();
+        let mut config = Self::default();
+        for (name, value) in &ours {
+            config.set(name, value)?;
+        }
+        Ok(config)
+    }
+
+    fn set(&mut self, variable: &str, value: &OsStr) -> Result<(), ConfigError> {
+        let text = value.to_string_lossy();
+        let text = text.trim();
+        let or = |accepted| move || ConfigError::Value { variable: variable.into(), value: text.into(), accepted };
+        match variable {
+            "TITRACE_DIR" if text.is_empty() => return Err(or("a path")()),
+            "TITRACE_DIR" => self.directory = PathBuf::from(value),
+            "TITRACE_MODE" => self.mode = mode(text).ok_or_else(or(MODES))?,
+            "TITRACE_COUNTER" => self.counter = counter(text).ok_or_else(or(COUNTERS))?,
+            "TITRACE_RATE" => self.rate = rate(text).ok_or_else(or(RATES))?,
+            "TITRACE_BUFFER" => self.buffer = size(text).ok_or_else(or(SIZES))?,
+            "TITRACE_LEVEL" => self.level = level(text).ok_or_else(or(LEVELS))?,
+            "TITRACE_VERBOSE" => self.verbose = switch(text).ok_or_else(or(SWITCH))?,
+            _ if LATER.contains(&variable) => {
+                return Err(ConfigError::Later { variable: variable.into() });
+            }
+            _ => {
+                return Err(ConfigError::Unknown { variable: variable.into(), nearest: nearest(variable) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Every variable with the value in force, as the manifest keeps it.
+    #[must_use]
+    pub fn effective(&self) -> BTreeMap<String, String> {
+        let values = [
+            ("TITRACE_DIR", self.directory.display().to_string()),
+            ("TITRACE_MODE", self.mode.to_string()),
+            ("TITRACE_COUNTER", self.counter.to_string()),
+            ("TITRACE_RATE", self.rate.to_string()),
+            ("TITRACE_BUFFER", self.buffer.to_string()),
+            ("TITRACE_LEVEL", self.level.to_string()),
+            ("TITRACE_VERBOSE", u8::from(self.verbose).to_string()),
+        ];
+        values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::TimeIndependent => "ti",
+        })
+    }
+}
+
+impl std::fmt::Display for CounterChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Papi => "papi",
+            Self::Perf => "perf",
+            Self::Cpu => "cpu",
+        })
+    }
+}
+
+fn mode(text: &str) -> Option<Mode> {
+    (text == "ti").then_some(Mode::TimeIndependent)
+}
+
+fn counter(text: &str) -> Option<CounterChoice> {
+    use CounterChoice::{Auto, Cpu, Papi, Perf};
+    [Auto, Papi, Perf, Cpu].into_iter().find(|choice| choice.to_string() == text)
+}
+
+fn rate(text: &str) -> Option<f64> {
+    let units = [("Tinstr/s", 1e12), ("Ginstr/s", 1e9), ("Minstr/s", 1e6), ("kinstr/s", 1e3), ("instr/s", 1.0)];
+    let (number, unit) = with_unit(text, &units, 1.0);
+    let rate = number.parse::<f64>().ok()? * unit;
+    (rate.is_finite() && rate > 0.0).then_some(rate)
+}
+
+fn size(text: &str) -> Option<usize> {
+    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("kB", 1000), ("MB", 1_000_000), ("B", 1)];
+    let (number, unit) = with_unit(text, &units, 1);
+    let size = number.parse::<usize>().ok()?.checked_mul(unit)?;
+    BUFFER.contains(&size).then_some(size)
+}
+
+fn level(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|level| (1..=9).contains(level))
+}
+
+fn switch(text: &str) -> Option<bool> {
+    match text {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    }
+}
+
+/// Splits a quantity into its number and what its unit stands for.
+fn with_unit<'a, T: Copy>(text: &'a str, units: &[(&str, T)], none: T) -> (&'a str, T) {
+    let unit = units.iter().find_map(|&(name, worth)| Some((text.strip_suffix(name)?.trim_end(), worth)));
+    unit.unwrap_or((text, none))
+}
+
+/// The variable that takes the fewest edits to reach from `name`.
+fn nearest(name: &str) -> &'static str {
+    let known = VARIABLES.into_iter().chain(LATER);
+    known.min_by_key(|known| edits(name, known)).unwrap_or(VARIABLES[0])
+}
+
+/// Levenshtein's distance: insertions, deletions and substitutions of a byte.
+fn edits(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.bytes().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (b, above) in to.bytes().zip(row.iter_mut().skip(1)) {
+            let here = (diagonal + usize::from(a != b)).min(left + 1).min(*above + 1);
+            diagonal = std::mem::replace(above, here);
+            left = here;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::from_variables(variables.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+    }
+
+    #[test]
+    fn an_environment_without_our_variables_gives_the_defaults() {
+        assert_eq!(read(&[("PATH", "/bin"), ("TITR", "x")]), Ok(Config::default()));
+    }
+
+    #[test]
+    fn each_variable_sets_what_it_names() {
+        let config = read(&[
+            ("TITRACE_DIR", "/scratch/my traces"),
+            ("TITRACE_MODE", "ti"),
+            ("TITRACE_COUNTER", "perf"),
+            ("TITRACE_RATE", "2.5 Ginstr/s"),
+            ("TITRACE_BUFFER", "1 MiB"),
+            ("TITRACE_LEVEL", "9"),
+            ("TITRACE_VERBOSE", "1"),
+        ]);
+        let expected = Config {
+            directory: "/scratch/my traces".into(),
+            mode: Mode::TimeIndependent,
+            counter: CounterChoice::Perf,
+            rate: 2.5e9,
+            buffer: 1 << 20,
+            level: 9,
+            verbose: true,
+        };
+        assert_eq!(config, Ok(expected));
+    }
+
+    #[test]
+    fn quantities_are_written_as_people_write_them() {
+        for (text, value) in [("1e9", 1e9), ("800 Minstr/s", 8e8), ("3Ginstr/s", 3e9), ("12 instr/s", 12.0)] {
+            assert_eq!(rate(text), Some(value), "{text}");
+        }
+        for (text, value) in [("65536", 65536), ("256KiB", 256 << 10), ("10 kB", 10_000), ("64 MiB", 64 << 20)] {
+            assert_eq!(size(text), Some(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_its_variable_and_what_is_accepted() {
+        let message = read(&[("TITRACE_COUNTER", "tsc")]).unwrap_err().to_string();
+        assert_eq!(message, "TITRACE_COUNTER=tsc: expected auto, papi, perf or cpu");
+        for (variable, value) in [
+            ("TITRACE_DIR", ""),
+            ("TITRACE_MODE", "extended"),
+            ("TITRACE_RATE", "0"),
+            ("TITRACE_RATE", "-1e9"),
+            ("TITRACE_RATE", "inf"),
+            ("TITRACE_RATE", "2 GHz"),
+            ("TITRACE_BUFFER", "1B"),
+            ("TITRACE_BUFFER", "65 MiB"),
+            ("TITRACE_BUFFER", "99999999999999999999MiB"),
+            ("TITRACE_LEVEL", "0"),
+            ("TITRACE_LEVEL", "10"),
+            ("TITRACE_VERBOSE", "yes"),
+        ] {
+            let message = read(&[(variable, value)]).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("{variable}={value}: expected ")), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_variable_of_a_later_version_is_refused() {
+        let message = read(&[("TITRACE_GATHER", "1")]).unwrap_err().to_string();
+        assert_eq!(message, "TITRACE_GATHER is not supported by this version of titr: unset it");
+    }
+
+    #[test]
+    fn a_misspelt_variable_is_answered_with_the_nearest() {
+        for (wrong, right) in [
+            ("TITRACE_DIRECTORY", "TITRACE_DIR"),
+            ("TITRACE_BUFER", "TITRACE_BUFFER"),
+            ("TITRACE_VERBOSITY", "TITRACE_VERBOSE"),
+            ("TITRACE_", "TITRACE_DIR"),
+        ] {
+            let expected = ConfigError::Unknown { variable: wrong.into(), nearest: right };
+            assert_eq!(read(&[(wrong, "1")]), Err(expected));
+        }
+    }
+
+    #[test]
+    fn the_effective_configuration_reads_back_as_itself() {
+        let config = Config { rate: 2.5e9, level: 7, counter: CounterChoice::Cpu, ..Config::default() };
+        let listed = config.effective();
+        assert_eq!(listed.len(), VARIABLES.len());
+        let again = Config::from_variables(listed.into_iter().map(|(name, value)| (name.into(), value.into())));
+        assert_eq!(again, Ok(config));
+    }
+}

@@ -1,0 +1,318 @@
+//! CPU time of the calling thread, in nanoseconds.
+//!
+//! `CLOCK_THREAD_CPUTIME_ID` is right even where many ranks share a core, but it is a system call (some hundred
+//! nanoseconds), and the time-stamp counter is cheap but runs on while the thread does not. While a thread *stays* on
+//! its core both advance alike:
+//!
+//! ```text
+//! CPU time = CPU time at the last synchronisation + time-stamp counter since,    as long as the tell-tale holds
+//! ```
+//!
+//! and when it no longer holds the clock is read once and the two are synchronised anew. The tell-tale
+//! ([`rseq`](super::rseq)) is set before the clock is read and looked at after, so a preemption between the two readings
+//! is noticed, and they are taken again. Every [`OLDEST`] they are taken anyway: a guest whose host gives it no time, or
+//! a clock that leaves out interrupts, cannot lead the sum astray.
+
+use super::clock::thread_ns;
+use super::rseq::TellTale;
+use super::tsc::{self, Calibration};
+
+/// How long a synchronisation is believed, in nanoseconds.
+const OLDEST: f64 = 10e6;
+/// How long a synchronisation takes at most unless the thread is preempted in it, in nanoseconds.
+const QUICK: f64 = 3e3;
+/// How often one is tried again.
+const TRIES: usize = 10;
+/// When the length of a tick is known well enough: after a second the error of reading two clocks is 1 part in 10⁷.
+const CALIBRATED: f64 = 1e9;
+
+/// Measures the CPU time that one thread spends between [`start`](Self::start) and [`stop`](Self::stop).
+pub(super) struct CpuTime {
+    clock: Clock,
+    started: f64,
+}
+
+enum Clock {
+    Thread,
+    Extrapolated(Extrapolation),
+}
+
+/// What is needed to go on from the last synchronisation.
+struct Extrapolation {
+    tale: TellTale,
+    calibration: Calibration,
+    calibrated: bool,
+    ns_per_tick: f64,
+    oldest: u64,
+    /// The last synchronisation: one moment on both clocks.
+    tsc: u64,
+    ns: f64,
+}
+
+impl CpuTime {
+    /// For the calling thread; with a `calibration`, the extrapolation is used where it works.
+    pub(super) fn of_this_thread(calibration: Option<Calibration>) -> Self {
+        let clock = calibration.and_then(Extrapolation::new).map_or(Clock::Thread, Clock::Extrapolated);
+        let mut cpu = Self { clock, started: 0.0 };
+        cpu.start();
+        cpu
+    }
+
+    /// Whether extrapolation works here. Sleeps for a millisecond, which also makes the calibration that long.
+    pub(super) fn can_extrapolate() -> bool {
+        tsc::is_invariant() && TellTale::of_this_thread().is_some_and(|tale| tale.works())
+    }
+
+    /// Begins to measure.
+    pub(super) fn start(&mut self) {
+        self.started = match &mut self.clock {
+            Clock::Thread => thread_ns(),
+            Clock::Extrapolated(clock) => clock.after_reading(),
+        };
+    }
+
+    /// Nanoseconds since [`start`](Self::start).
+    pub(super) fn stop(&mut self) -> f64 {
+        let now = match &mut self.clock {
+            Clock::Thread => thread_ns(),
+            Clock::Extrapolated(clock) => clock.before_reading(),
+        };
+        (now - self.started).max(0.0)
+    }
+
+    /// The smallest difference there is, in nanoseconds.
+    pub(super) fn resolution(&self) -> f64 {
+        match &self.clock {
+            Clock::Thread => 1.0,
+            Clock::Extrapolated(clock) => clock.ns_per_tick,
+        }
+    }
+}
+
+impl Extrapolation {
+    fn new(calibration: Calibration) -> Option<Self> {
+        let tale = TellTale::of_this_thread()?;
+        let (_, ns_per_tick) = calibration.measure()?;
+        let oldest = (OLDEST / ns_per_tick) as u64;
+        // The tell-tale is not set yet, so the first reading synchronises.
+        Some(Self { tale, calibration, calibrated: false, ns_per_tick, oldest, tsc: 0, ns: 0.0 })
+    }
+
+    /// CPU time as it was when this was called, whatever it costs to find out.
+    #[inline]
+    fn before_reading(&mut self) -> f64 {
+        let asked = tsc::now();
+        if self.is_fresh(asked) { self.at(asked) } else { self.synchronise_at(asked) }
+    }
+
+    /// CPU time as it is when this returns.
+    #[inline]
+    fn after_reading(&mut self) -> f64 {
+        for _ in 0..TRIES {
+            let now = tsc::now();
+            if self.is_fresh(now) {
+                return self.at(now);
+            }
+            self.synchronise();
+        }
+        thread_ns()
+    }
+
+    /// Whether the thread was on its core from the last synchronisation to `tsc`, a reading taken just now. The order
+    /// counts: what took place after the reading is not asked.
+    fn is_fresh(&self, tsc: u64) -> bool {
+        self.tale.holds() && tsc.wrapping_sub(self.tsc) < self.oldest
+    }
+
+    fn at(&self, tsc: u64) -> f64 {
+        self.ns + tsc.wrapping_sub(self.tsc) as f64 * self.ns_per_tick
+    }
+
+    #[cold]
+    fn synchronise_at(&mut self, asked: u64) -> f64 {
+        if !self.synchronise() {
+            return thread_ns();
+        }
+        // What has been spent on synchronising since; if that looks long, the thread was off its core in between.
+        let spent = self.tsc.wrapping_sub(asked) as f64 * self.ns_per_tick;
+        if spent < QUICK { self.ns - spent } else { self.ns }
+    }
+
+    /// Reads both clocks at one moment. False if the thread was preempted at every try; then the tell-tale is not set.
+    #[cold]
+    fn synchronise(&mut self) -> bool {
+        for _ in 0..TRIES {
+            self.tale.set();
+            let before = tsc::now();
+            let ns = thread_ns();
+            let after = tsc::now();
+            if self.tale.holds() {
+                // The kernel reads its clock about halfway through the system call.
+                self.tsc = before + after.wrapping_sub(before) / 2;
+                self.ns = ns;
+                self.calibrate();
+                return true;
+            }
+        }
+        false
+    }
+
+    fn calibrate(&mut self) {
+        if let (false, Some((span, ns_per_tick))) = (self.calibrated, self.calibration.measure()) {
+            self.calibrated = span > CALIBRATED;
+            self.ns_per_tick = ns_per_tick;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Both ways there are of measuring, where they work.
+    fn meters() -> Vec<(&'static str, CpuTime)> {
+        let calibration = Calibration::begin();
+        let mut meters = vec![("thread clock", CpuTime::of_this_thread(None))];
+        if CpuTime::can_extrapolate() {
+            meters.push(("extrapolated", CpuTime::of_this_thread(Some(calibration))));
+        } else {
+            println!("no extrapolation here");
+        }
+        meters
+    }
+
+    fn work(rounds: u64) {
+        let mut state = 1_u64;
+        for _ in 0..rounds {
+            state = black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        }
+    }
+
+    /// The CPU time of `bursts` bursts of work as the meter and as the thread's clock around all of them see it, when
+    /// `between` stands for MPI.
+    fn measure(meter: &mut CpuTime, bursts: u64, rounds: u64, mut between: impl FnMut()) -> (f64, f64) {
+        let (mut measured, mut between_ns) = (0.0, 0.0);
+        let begun = thread_ns();
+        for _ in 0..bursts {
+            meter.start();
+            work(rounds);
+            measured += meter.stop();
+            let left = thread_ns();
+            between();
+            between_ns += thread_ns() - left;
+        }
+        (measured, thread_ns() - begun - between_ns)
+    }
+
+    fn pin(core: usize) {
+        // SAFETY: the set is a live local; 0 is the calling thread.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(core, &mut set);
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
+        }
+    }
+
+    /// On a thread of its own, as it changes where that runs.
+    fn with_competitors(competitors: usize, test: impl FnOnce() + Send + 'static) {
+        let stop = Arc::new(AtomicBool::new(false));
+        let busy = |stop: Arc<AtomicBool>| {
+            move || {
+                pin(0);
+                while !stop.load(Ordering::Relaxed) {
+                    work(1000);
+                }
+            }
+        };
+        let competitors: Vec<_> = (0..competitors).map(|_| thread::spawn(busy(stop.clone()))).collect();
+        let outcome = thread::spawn(|| {
+            pin(0);
+            test();
+        })
+        .join();
+        stop.store(true, Ordering::Relaxed);
+        competitors.into_iter().for_each(|thread| thread.join().unwrap());
+        outcome.unwrap();
+    }
+
+    #[test]
+    fn time_off_the_core_is_not_computation() {
+        with_competitors(3, || {
+            for (name, mut meter) in meters() {
+                let passed = std::time::Instant::now();
+                let (measured, truth) = measure(&mut meter, 500, 20_000, || {});
+                let passed = passed.elapsed().as_nanos() as f64;
+                println!("{name}: {measured:.0} ns of {truth:.0} ns CPU, {passed:.0} ns passed");
+                assert!(passed > 2.0 * truth, "three competitors take their share");
+                assert!((measured / truth - 1.0).abs() < 0.05, "{name}: {measured} of {truth}");
+            }
+        });
+    }
+
+    #[test]
+    fn neither_is_sleep() {
+        for (name, mut meter) in meters() {
+            meter.start();
+            let begun = thread_ns();
+            for _ in 0..20 {
+                work(100_000);
+                thread::sleep(Duration::from_millis(5));
+            }
+            let (measured, truth) = (meter.stop(), thread_ns() - begun);
+            println!("{name}: {measured:.0} ns of {truth:.0} ns CPU, over 20 sleeps");
+            assert!((measured / truth - 1.0).abs() < 0.05, "{name}: {measured} of {truth}");
+        }
+    }
+
+    #[test]
+    fn nor_is_what_lies_between_stop_and_start() {
+        for (name, mut meter) in meters() {
+            let mut calls = 0_u64;
+            let (measured, truth) = measure(&mut meter, 200, 40_000, || {
+                calls += 1;
+                work(60_000);
+                if calls.is_multiple_of(20) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            });
+            println!("{name}: {measured:.0} ns of {truth:.0} ns CPU");
+            assert!((measured / truth - 1.0).abs() < 0.05, "{name}: {measured} of {truth}");
+        }
+    }
+
+    #[test]
+    fn short_bursts_add_up() {
+        for (name, mut meter) in meters() {
+            // The clock readings in `measure` would outweigh the bursts, so this one is measured against itself.
+            let begun = thread_ns();
+            work(20_000 * 1000);
+            let truth = thread_ns() - begun;
+            let mut measured = 0.0;
+            for _ in 0..20_000 {
+                meter.start();
+                work(1000);
+                measured += meter.stop();
+            }
+            println!("{name}: {:.1} ns a burst of {:.1} ns", measured / 2e4, truth / 2e4);
+            assert!((0.7..1.6).contains(&(measured / truth)), "{name}: {measured} of {truth}");
+        }
+    }
+
+    #[test]
+    fn what_a_reading_costs_is_printed() {
+        for (name, mut meter) in meters() {
+            let begun = thread_ns();
+            for _ in 0..100_000 {
+                meter.start();
+                black_box(meter.stop());
+            }
+            println!("{name}: {:.1} ns for a start and a stop", (thread_ns() - begun) / 1e5);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! How much a thread computes between two MPI calls.
+//!
+//! The volume that a trace should hold is a number of *instructions*: it depends on the program and its data, not on the
+//! clock of the machine, on its load, or on how many ranks share a core. Processors count them, and two libraries give
+//! access, [PAPI](papi) and the kernel's [perf events](perf). Many virtual machines and containers have no such counter.
+//! There the next best is the thread's [CPU time](cpu), times a stated rate: it also leaves out what others do on the
+//! same core, but it is of this machine. Never elapsed time: folding ranks on a core would change it.
+//!
+//! A counter is of one thread. Between [`Counter::start`], on the way out of an MPI call, and [`Counter::stop`], on the
+//! way into the next, lies what the program computed. What other threads do, the flush thread among them, is on counters
+//! of their own.
+
+mod clock;
+mod cpu;
+#[cfg(feature = "papi")]
+mod papi;
+mod perf;
+mod rseq;
+mod tsc;
+
+use thiserror::Error;
+use titr_common::trace::manifest;
+use titr_common::units::Instructions;
+
+use crate::config::{Config, CounterChoice};
+use crate::notice::tell;
+use cpu::CpuTime;
+use perf::{Event, Perf};
+
+pub use tsc::Calibration;
+
+/// A counter that was asked for and that does not work here.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("TITRACE_COUNTER={choice}: {reason}")]
+pub struct CounterError {
+    choice: CounterChoice,
+    reason: String,
+}
+
+/// What computation is measured with, in all threads of this process.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    kind: Kind,
+    /// In instructions.
+    resolution: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    #[cfg(feature = "papi")]
+    Papi,
+    Perf,
+    Cpu {
+        /// Instructions per second.
+        rate: f64,
+        /// Where CPU time can be extrapolated.
+        calibration: Option<Calibration>,
+    },
+}
+
+/// A counter of one thread. It cannot be sent to another.
+pub struct Counter {
+    meter: Meter,
+    of_this_thread: std::marker::PhantomData<*const ()>,
+}
+
+enum Meter {
+    #[cfg(feature = "papi")]
+    Papi(papi::EventSet),
+    Perf(Perf),
+    Cpu {
+        time: CpuTime,
+        instructions_per_ns: f64,
+    },
+    /// The counter that works elsewhere does not in this thread.
+    Broken,
+}
+
+impl Source {
+    /// Chooses as configured. `begun` is a moment some time ago, such as the beginning of `MPI_Init`; it serves to
+    /// measure the time-stamp counter without waiting.
+    ///
+    /// # Errors
+    /// If a counter was asked for that does not work here; `auto` always finds one.
+    pub fn choose(config: &Config, begun: Calibration) -> Result<Self, CounterError> {
+        let choice = config.counter;
+        let refused = |reason| CounterError { choice, reason };
+        match choice {
+            CounterChoice::Auto => {
+                // A program that uses PAPI itself would be in our way, and we in its.
+                let papi = if papi_is_taken() { None } else { Self::papi().ok() };
+                Ok(papi.or_else(|| Self::perf().ok()).unwrap_or_else(|| Self::cpu(config.rate, begun)))
+            }
+            CounterChoice::Papi => Self::papi().map_err(refused),
+            CounterChoice::Perf => Self::perf().map_err(refused),
+            CounterChoice::Cpu => Ok(Self::cpu(config.rate, begun)),
+        }
+    }
+
+    #[cfg(feature = "papi")]
+    fn papi() -> Result<Self, String> {
+        papi::EventSet::of_this_thread(papi::INSTRUCTIONS).map(|_| Self { kind: Kind::Papi, resolution: 1.0 })
+    }
+
+    #[cfg(not(feature = "papi"))]
+    fn papi() -> Result<Self, String> {
+        Err("this libtitrace.so was built without PAPI".into())
+    }
+
+    fn perf() -> Result<Self, String> {
+        let works = Perf::of_this_thread(Event::INSTRUCTIONS);
+        works.map(|_| Self { kind: Kind::Perf, resolution: 1.0 }).map_err(|error| format!("perf_event_open: {error}"))
+    }
+
+    fn cpu(rate: f64, begun: Calibration) -> Self {
+        let calibration = CpuTime::can_extrapolate().then_some(begun);
+        let resolution = CpuTime::of_this_thread(calibration).resolution() * rate / 1e9;
+        Self { kind: Kind::Cpu { rate, calibration }, resolution }
+    }
+
+    /// A counter of the calling thread, started. A thread has one at a time: two would watch over each other's tell-tale.
+    #[must_use]
+    pub fn open(&self) -> Counter {
+        let meter = match self.kind {
+            #[cfg(feature = "papi")]
+            Kind::Papi => papi::EventSet::of_this_thread(papi::INSTRUCTIONS).map(Meter::Papi),
+            Kind::Perf => Perf::of_this_thread(Event::INSTRUCTIONS).map(Meter::Perf).map_err(|error| error.to_string()),
+            Kind::Cpu { rate, calibration } => {
+                Ok(Meter::Cpu { time: CpuTime::of_this_thread(calibration), instructions_per_ns: rate / 1e9 })
+            }
+        };
+        let meter = meter.unwrap_or_else(|reason| {
+            tell(format_args!("a thread's computation is recorded as none, as it cannot be counted: {reason}"));
+            Meter::Broken
+        });
+        Counter { meter, of_this_thread: std::marker::PhantomData }
+    }
+
+    /// What the manifest says of it.
+    #[must_use]
+    pub fn describe(&self) -> manifest::Counter {
+        let (kind, unit, rate) = match self.kind {
+            #[cfg(feature = "papi")]
+            Kind::Papi => ("papi", "instructions (PAPI_TOT_INS)", None),
+            Kind::Perf => ("perf", "instructions (perf instructions:u)", None),
+            Kind::Cpu { rate, calibration: None } => ("cpu", "CPU time × rate (thread clock)", Some(rate)),
+            Kind::Cpu { rate, calibration: Some(_) } => {
+                ("cpu", "CPU time × rate (thread clock, extrapolated by time-stamp counter)", Some(rate))
+            }
+        };
+        // To a thousandth: the calibration's noise would tell equal counters apart.
+        let resolution = (self.resolution * 1e3).round() / 1e3;
+        manifest::Counter { kind: kind.into(), unit: unit.into(), rate, resolution }
+    }
+}
+
+impl Counter {
+    /// Begins to measure: the program goes on.
+    #[inline]
+    pub fn start(&mut self) {
+        match &mut self.meter {
+            #[cfg(feature = "papi")]
+            Meter::Papi(set) => set.start(),
+            Meter::Perf(perf) => perf.start(),
+            Meter::Cpu { time, .. } => time.start(),
+            Meter::Broken => {}
+        }
+    }
+
+    /// What was computed since [`start`](Self::start), in whole instructions.
+    #[inline]
+    pub fn stop(&mut self) -> Instructions {
+        Instructions(match &mut self.meter {
+            #[cfg(feature = "papi")]
+            Meter::Papi(set) => set.stop() as f64,
+            Meter::Perf(perf) => perf.stop() as f64,
+            Meter::Cpu { time, instructions_per_ns } => (time.stop() * *instructions_per_ns).round(),
+            Meter::Broken => 0.0,
+        })
+    }
+}
+
+#[cfg(feature = "papi")]
+fn papi_is_taken() -> bool {
+    papi_sys::Papi::is_loaded()
+}
+
+#[cfg(not(feature = "papi"))]
+fn papi_is_taken() -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(counter: CounterChoice) -> Result<Source, CounterError> {
+        Source::choose(&Config { counter, rate: 2e9, ..Config::default() }, Calibration::begin())
+    }
+
+    #[test]
+    fn auto_always_finds_a_counter_and_says_which() {
+        let counter = choose(CounterChoice::Auto).unwrap().describe();
+        println!("{counter:?}");
+        assert!(["papi", "perf", "cpu"].contains(&counter.kind.as_str()));
+        assert_eq!(counter.rate.is_some(), counter.kind == "cpu");
+        assert!(counter.resolution > 0.0);
+    }
+
+    #[test]
+    fn a_counter_that_was_asked_for_works_or_is_refused_by_name() {
+        for (choice, name) in [(CounterChoice::Papi, "papi"), (CounterChoice::Perf, "perf")] {
+            match choose(choice) {
+                Ok(source) => assert_eq!(source.describe().kind, name),
+                Err(error) => {
+                    println!("{error}");
+                    assert!(error.to_string().starts_with(&format!("TITRACE_COUNTER={name}: ")));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cpu_time_is_worth_its_rate() {
+        let source = choose(CounterChoice::Cpu).unwrap();
+        let mut counter = source.open();
+        counter.start();
+        let begun = clock::thread_ns();
+        while clock::thread_ns() < begun + 50e6 {}
+        let (volume, truth) = (counter.stop().0, 2.0 * (clock::thread_ns() - begun));
+        assert!((volume / truth - 1.0).abs() < 0.05, "{volume} of {truth}");
+        assert_eq!(volume, volume.round());
+        assert_eq!(source.describe().rate, Some(2e9));
+    }
+
+    #[test]
+    fn threads_are_measured_apart() {
+        let source = choose(CounterChoice::Cpu).unwrap();
+        let busy = std::thread::spawn(move || {
+            let mut counter = source.open();
+            counter.start();
+            let begun = clock::thread_ns();
+            while clock::thread_ns() < begun + 50e6 {}
+            counter.stop()
+        });
+        let mut counter = source.open();
+        counter.start();
+        let busy = busy.join().unwrap();
+        let idle = counter.stop();
+        assert!(busy.0 > 90e6 && idle.0 < busy.0 / 4.0, "{busy:?} {idle:?}");
+    }
+}

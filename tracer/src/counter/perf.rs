@@ -1,0 +1,260 @@
+//! Instructions of the calling thread, counted by the processor through `perf_event_open(2)`.
+//!
+//! Where the kernel lets the thread read the counter itself, it does, with one instruction and the few numbers in a page
+//! that it shares with the kernel; else each reading is a system call.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{Ordering, compiler_fence};
+
+/// The part of `struct perf_event_attr` that every kernel knows (`PERF_ATTR_SIZE_VER0`).
+#[repr(C)]
+#[derive(Default)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    config1: u64,
+}
+
+/// Bits of `flags`. Not `inherit`: computation of each thread is kept apart.
+const PINNED: u64 = 1 << 2;
+const EXCLUDE_KERNEL: u64 = 1 << 5;
+const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+/// `PERF_FLAG_FD_CLOEXEC`.
+const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
+
+/// The head of `struct perf_event_mmap_page`.
+#[repr(C)]
+struct Page {
+    version: u32,
+    compat_version: u32,
+    lock: u32,
+    index: u32,
+    offset: i64,
+    time_enabled: u64,
+    time_running: u64,
+    capabilities: u64,
+    pmc_width: u16,
+}
+
+/// `cap_user_rdpmc`.
+const MAY_READ: u64 = 1 << 2;
+
+/// What is counted.
+#[derive(Clone, Copy)]
+pub(super) struct Event {
+    kind: u32,
+    config: u64,
+}
+
+impl Event {
+    /// Instructions in user mode: `PERF_TYPE_HARDWARE`, `PERF_COUNT_HW_INSTRUCTIONS`.
+    pub(super) const INSTRUCTIONS: Self = Self { kind: 0, config: 1 };
+    /// CPU time, which every kernel counts: `PERF_TYPE_SOFTWARE`, `PERF_COUNT_SW_TASK_CLOCK`.
+    #[cfg(test)]
+    const TASK_CLOCK: Self = Self { kind: 1, config: 1 };
+}
+
+/// A counter of the calling thread.
+pub(super) struct Perf {
+    file: File,
+    page: Option<NonNull<Page>>,
+    started: u64,
+}
+
+impl Perf {
+    /// Opens a counter, and sees to it that it counts: some virtual machines have events that stay at zero.
+    pub(super) fn of_this_thread(event: Event) -> io::Result<Self> {
+        let attributes = Attributes {
+            kind: event.kind,
+            size: size_of::<Attributes>() as u32,
+            config: event.config,
+            // Always on the processor, or an error: never a share of the time, scaled up.
+            flags: PINNED | EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
+            ..Attributes::default()
+        };
+        // SAFETY: the attributes are a live local of the size they say. This thread, any core, no group.
+        let file = unsafe {
+            let none = -1;
+            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, 0, none, none, CLOSE_ON_EXEC)
+        };
+        if file < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the system call has just returned this descriptor, and nobody else knows it.
+        let file = unsafe { File::from_raw_fd(file as i32) };
+        let page = map(&file);
+        let mut perf = Self { file, page, started: 0 };
+        let first = perf.count_in_kernel()?;
+        (0..1000).for_each(|number| {
+            std::hint::black_box(number);
+        });
+        if perf.count_in_kernel()? == first {
+            return Err(io::Error::other("the counter stands still"));
+        }
+        perf.start();
+        Ok(perf)
+    }
+
+    /// Begins to count.
+    pub(super) fn start(&mut self) {
+        self.started = self.count();
+    }
+
+    /// The count since [`start`](Self::start).
+    pub(super) fn stop(&mut self) -> u64 {
+        self.count().saturating_sub(self.started)
+    }
+
+    /// The count. If the program has closed the file under us, it stands still.
+    fn count(&self) -> u64 {
+        self.count_here().or_else(|| self.count_in_kernel().ok()).unwrap_or(self.started)
+    }
+
+    /// The count, without asking the kernel, if it is on a counter that may be read: the loop that `perf_event.h`
+    /// prescribes for its page.
+    fn count_here(&self) -> Option<u64> {
+        let page = self.page?.as_ptr();
+        loop {
+            // SAFETY: the page is mapped for as long as `self` lives; the kernel writes to it, hence volatile.
+            unsafe {
+                let lock = (&raw const (*page).lock).read_volatile();
+                compiler_fence(Ordering::SeqCst);
+                let index = (&raw const (*page).index).read_volatile();
+                let offset = (&raw const (*page).offset).read_volatile();
+                let width = (&raw const (*page).pmc_width).read_volatile();
+                let capabilities = (&raw const (*page).capabilities).read_volatile();
+                if capabilities & MAY_READ == 0 || index == 0 {
+                    return None;
+                }
+                let count = offset.wrapping_add(sign_extend(rdpmc(index - 1), width));
+                compiler_fence(Ordering::SeqCst);
+                if (&raw const (*page).lock).read_volatile() == lock {
+                    return Some(count as u64);
+                }
+            }
+        }
+    }
+
+    fn count_in_kernel(&self) -> io::Result<u64> {
+        let mut count = [0; 8];
+        // A pinned event that has lost its counter reads as an empty file.
+        (&self.file).read_exact(&mut count)?;
+        Ok(u64::from_ne_bytes(count))
+    }
+}
+
+impl Drop for Perf {
+    fn drop(&mut self) {
+        if let Some(page) = self.page {
+            // SAFETY: mapped by `map` with this length, and not used after.
+            unsafe { libc::munmap(page.as_ptr().cast(), page_size()) };
+        }
+    }
+}
+
+/// Maps the page that goes with a counter; there may be none, or too many.
+fn map(file: &File) -> Option<NonNull<Page>> {
+    // SAFETY: a new mapping of a file that is open; nothing else is touched.
+    let page =
+        unsafe { libc::mmap(ptr::null_mut(), page_size(), libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+    if page == libc::MAP_FAILED { None } else { NonNull::new(page.cast()) }
+}
+
+fn page_size() -> usize {
+    // SAFETY: takes a number, returns a number.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
+/// A counter of `width` bits, as a number with its sign.
+fn sign_extend(count: u64, width: u16) -> i64 {
+    let unused = 64_u32.saturating_sub(u32::from(width)).min(63);
+    (count << unused) as i64 >> unused
+}
+
+#[cfg(target_arch = "x86_64")]
+unsafe fn rdpmc(index: u32) -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: the caller has seen that the kernel allows the instruction for this counter.
+    unsafe {
+        std::arch::asm!("rdpmc", in("ecx") index, out("eax") low, out("edx") high, options(nostack, preserves_flags));
+    }
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// Elsewhere the kernel does not say `cap_user_rdpmc` unless it was asked to, and it was not.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn rdpmc(_: u32) -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_structures_are_those_of_the_header() {
+        assert_eq!(size_of::<Attributes>(), 64);
+        assert_eq!(std::mem::offset_of!(Attributes, flags), 40);
+        assert_eq!(std::mem::offset_of!(Page, capabilities), 40);
+        assert_eq!(std::mem::offset_of!(Page, pmc_width), 48);
+    }
+
+    #[test]
+    fn a_counter_narrower_than_a_word_keeps_its_sign() {
+        assert_eq!(sign_extend(0xffff_ffff_ffff, 48), -1);
+        assert_eq!(sign_extend(0x7fff_ffff_ffff, 48), 0x7fff_ffff_ffff);
+        assert_eq!(sign_extend(u64::MAX, 64), -1);
+    }
+
+    /// The same code as for instructions, on an event that needs no hardware.
+    #[test]
+    fn an_event_counts_between_start_and_stop_only() {
+        let mut perf = match Perf::of_this_thread(Event::TASK_CLOCK) {
+            Ok(perf) => perf,
+            Err(error) => return println!("no perf events here: {error}"),
+        };
+        let clock = super::super::clock::thread_ns;
+        let spend = |ns: f64| {
+            let until = clock() + ns;
+            while clock() < until {}
+        };
+        let mut counted = 0;
+        let mut truth = 0.0;
+        for _ in 0..20 {
+            perf.start();
+            let begun = clock();
+            spend(2e6);
+            truth += clock() - begun;
+            counted += perf.stop();
+            spend(2e6);
+        }
+        println!("perf: {counted} ns of {truth:.0} ns");
+        assert!((counted as f64 / truth - 1.0).abs() < 0.1, "{counted} of {truth}");
+    }
+
+    #[test]
+    fn instructions_are_counted_or_there_is_a_reason_why_not() {
+        match Perf::of_this_thread(Event::INSTRUCTIONS) {
+            Err(error) => println!("no instruction counter here: {error}"),
+            Ok(mut perf) => {
+                perf.start();
+                (0..1_000_000).for_each(|number| {
+                    std::hint::black_box(number);
+                });
+                let counted = perf.stop();
+                assert!((1_000_000..1_000_000_000).contains(&counted), "{counted}");
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What the tracer has to say, on standard error.
+
+use std::fmt;
+
+/// Writes one line. It goes out in a single `write`, so that the lines of ranks that speak at once do not mix, and a
+/// closed or broken standard error is none of the program's concern.
+pub fn tell(words: fmt::Arguments<'_>) {
+    let line = format!("titrace: {words}\n");
+    // SAFETY: the pointer and the length are of one live string.
+    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+}

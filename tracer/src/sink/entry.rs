@@ -1,0 +1,54 @@
+//! The start of a rank's entry in the manifest: where it runs.
+
+use std::fs;
+
+use titr_common::event::Rank;
+use titr_common::trace::manifest::{Counter, Ended, RankEntry};
+use titr_common::units::Bytes;
+
+/// The entry of `rank`, whose computation `counter` measures, before anything was recorded.
+#[must_use]
+pub fn begin(rank: Rank, counter: Counter) -> RankEntry {
+    RankEntry {
+        rank: rank.0,
+        host: host(),
+        cpu: cpu(),
+        pid: std::process::id(),
+        ended: Ended::Running,
+        events: 0,
+        text: Bytes(0),
+        disk: Bytes(0),
+        counter,
+        stalls: 0,
+        lost_events: 0,
+        error: None,
+        untraced: Default::default(),
+        local: Default::default(),
+        null_peer: Default::default(),
+    }
+}
+
+/// The name of this host; empty where the system does not tell.
+fn host() -> String {
+    fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
+}
+
+/// The model of its processor, likewise.
+fn cpu() -> String {
+    let all = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = all.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or_else(String::new, |(_, name)| name.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_starts_running_where_this_process_is() {
+        let counter = Counter { kind: "cpu".into(), unit: "instruction".into(), rate: Some(1e9), resolution: 1.0 };
+        let entry = begin(Rank(3), counter);
+        assert_eq!((entry.rank, entry.pid, entry.ended), (3, std::process::id(), Ended::Running));
+        assert!(!entry.host.is_empty());
+    }
+}

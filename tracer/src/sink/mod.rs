@@ -1,0 +1,175 @@
+//! Where a rank's events go: as text into a buffer, as buffers to one background thread that compresses and writes.
+//!
+//! ```text
+//!   hooks ──event──► buffer ══full══► flush thread ──gzip member──► rank-000017.tit.gz
+//!                       ▲                  │
+//!                       ╚═════empty════════╝
+//! ```
+//!
+//! [`BUFFERS`] buffers go round and no others are made, so the tracer's memory is bounded and its steady state allocates
+//! nothing. When the flush thread falls behind, there is no empty buffer and the program waits for one: that is counted
+//! as a stall. The thread's CPU time is never taken for computation, because computation is measured by counters of the
+//! thread that computes.
+//!
+//! A sink has to work in the worst moments of a process: in `MPI_Abort`, in an `atexit` handler, in a forked child that
+//! has inherited the sink and not the thread. Hence it never waits on a lock or in a channel, only for a buffer, in
+//! short sleeps, and only while the thread is there to give one.
+
+mod entry;
+mod flush;
+
+use std::io;
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use titr_common::event::{Event, Rank};
+use titr_common::grammar::write_event;
+use titr_common::trace::manifest::{Ended, Manifest, RankEntry};
+
+use crate::config::Config;
+use flush::{Files, Work};
+
+pub use entry::begin;
+
+/// Buffers of a rank: one that is filled, one that waits, one that is compressed.
+const BUFFERS: usize = 3;
+/// Room that is left for the last event of a buffer; a longer one makes its buffer grow for once.
+const LONGEST_EVENT: usize = 1 << 10;
+/// How long to sleep before asking for an empty buffer again; to compress one takes some milliseconds.
+const NAP: Duration = Duration::from_micros(200);
+
+/// The application's side of one rank's stream.
+pub struct Sink {
+    rank: Rank,
+    entry: RankEntry,
+    /// The process that the flush thread lives in.
+    pid: u32,
+    /// What is handed over next, and how many events are in it.
+    text: Vec<u8>,
+    events: u64,
+    /// The size of a buffer.
+    buffer: usize,
+    full: Sender<Work>,
+    empty: Receiver<Vec<u8>>,
+    thread: JoinHandle<()>,
+    stalls: u64,
+}
+
+impl Sink {
+    /// Opens the stream of the rank that `entry` is about, one of `ranks`, in a directory that was
+    /// [claimed](crate::directory::claim); rank 0 also brings the `manifest`.
+    ///
+    /// # Errors
+    /// Where a file or the thread cannot be created.
+    pub fn open(
+        config: &Config,
+        directory: &Path,
+        manifest: Option<Manifest>,
+        entry: RankEntry,
+        ranks: u32,
+    ) -> io::Result<Self> {
+        // Places for all buffers and for the end, so that handing over never waits.
+        let (full, to_write) = bounded(BUFFERS + 1);
+        let (written, empty) = bounded(BUFFERS);
+        for _ in 1..BUFFERS {
+            let _ = written.try_send(Vec::with_capacity(config.buffer));
+        }
+        let files =
+            Files { directory: directory.to_owned(), level: config.level, manifest, entry: entry.clone(), ranks };
+        let thread = flush::start(files, config.buffer, to_write, written)?;
+        Ok(Self {
+            rank: Rank(entry.rank),
+            entry,
+            pid: std::process::id(),
+            text: Vec::with_capacity(config.buffer),
+            events: 0,
+            buffer: config.buffer,
+            full,
+            empty,
+            thread,
+            stalls: 0,
+        })
+    }
+
+    /// Records one event. This is the hot path: text is appended to a buffer, and nothing else happens until it is full.
+    pub fn record(&mut self, event: &Event) {
+        write_event(&mut self.text, self.rank, event);
+        self.events += 1;
+        if self.text.len() + LONGEST_EVENT > self.buffer {
+            self.flush();
+        }
+    }
+
+    /// Hands over what is recorded so far, so that it survives whatever comes.
+    pub fn flush(&mut self) {
+        if self.events == 0 {
+            return;
+        }
+        if self.orphaned() {
+            self.forget();
+            return;
+        }
+        if let Some(empty) = self.empty_buffer() {
+            let text = std::mem::replace(&mut self.text, empty);
+            let work = Work::Text(text, std::mem::take(&mut self.events));
+            // Never full; disconnected only if the thread is gone, and then there is nobody to write.
+            let _ = self.full.try_send(work);
+        } else {
+            self.forget();
+        }
+    }
+
+    /// Ends the stream: writes what is left, the end record and the rank's entry, which `complete` may add to.
+    pub fn finish(mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) {
+        if self.orphaned() {
+            // The channels' locks may have been held, and the thread's handle is another process's.
+            return std::mem::forget(self);
+        }
+        self.flush();
+        let Self { mut entry, full, thread, stalls, .. } = self;
+        complete(&mut entry);
+        entry.ended = ended;
+        entry.stalls = stalls;
+        let _ = full.try_send(Work::End(Box::new(entry)));
+        let _ = thread.join();
+    }
+
+    /// The rank whose events these are.
+    #[must_use]
+    pub fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    /// Whether this is a forked child, which has no flush thread.
+    fn orphaned(&self) -> bool {
+        std::process::id() != self.pid
+    }
+
+    fn forget(&mut self) {
+        self.text.clear();
+        self.events = 0;
+    }
+
+    /// An empty buffer, waited for if need be; none if the flush thread is gone.
+    ///
+    /// Sleeps instead of waiting in the channel. To wait there makes a handle of the current thread, which `exit`
+    /// destroys before it runs `atexit` handlers and which cannot be made again: a later send would panic.
+    fn empty_buffer(&mut self) -> Option<Vec<u8>> {
+        let mut waited = false;
+        loop {
+            match self.empty.try_recv() {
+                Ok(empty) => return Some(empty),
+                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) => {
+                    self.stalls += u64::from(!std::mem::replace(&mut waited, true));
+                    thread::sleep(NAP);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! One rank's program: its events, one after another.
 
 use titr_common::event::{
-    CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode, Tag,
+    CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
 };
 use titr_common::trace::TraceError;
 use titr_common::units::Seconds;

@@ -13,8 +13,8 @@ use titr_common::trace::TraceError;
 
 use super::Program;
 
-/// How many events are read ahead at most.
-const REACH: usize = 1 << 16;
+/// How many events are read ahead at most. HPCC's RandomAccess asks after a receive 70,000 times before it is matched.
+const REACH: usize = 1 << 18;
 
 pub(super) struct LookAhead<P> {
     program: P,

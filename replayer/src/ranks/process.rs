@@ -99,7 +99,10 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             let activity = match self.carry_out(rank) {
                 Ok(Some(activity)) => activity,
                 Ok(None) => continue,
-                Err(Failure::Fault(fault)) => return Err(ReplayError::Event { place: self.place(rank), fault }),
+                Err(Failure::Fault(fault)) => {
+                    let (place, fault) = (Box::new(self.place(rank)), Box::new(fault));
+                    return Err(ReplayError::Event { place, fault });
+                }
                 Err(Failure::Replay(error)) => return Err(error),
             };
             self.workload.pass(rank);

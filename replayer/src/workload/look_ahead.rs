@@ -172,8 +172,11 @@ mod tests {
         Event::Compute(Instructions(1.0))
     }
 
+    /// What a receive is told: the source, that it is cancelled, or nothing.
+    type Told = Option<Result<u32, &'static str>>;
+
     /// Gives out all events, asking at each receive.
-    fn sources(events: Vec<Event>) -> (Vec<Option<Result<u32, &'static str>>>, Vec<Event>) {
+    fn sources(events: Vec<Event>) -> (Vec<Told>, Vec<Event>) {
         let mut ahead = LookAhead::new(events.into_iter());
         let (mut sources, mut given) = (Vec::new(), Vec::new());
         while let Some(event) = ahead.front().unwrap().cloned() {

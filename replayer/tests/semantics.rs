@@ -1,5 +1,7 @@
 //! What MPI calls mean for time, each case worked out by hand on the machine of [`support::machine`].
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use support::machine::{events, finishes, micros, mpi, run};

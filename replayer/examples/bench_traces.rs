@@ -1,9 +1,10 @@
-//! The traces of `ci/bench`, as SimGrid takes them: an index, and a file of text for each rank.
+//! The traces of `ci/bench`: streams as titr's tracer writes them, and an index of them.
 //!
 //! ```text
-//! bench_traces wavefront RANKS ITERATIONS DIRECTORY    NPB LU in outline
-//! bench_traces alltoall RANKS ROUNDS DIRECTORY         all-to-all exchanges of small, middle and large blocks
-//! bench_traces pending COUNT DIRECTORY                 COUNT messages wait for receives that come in the worst order
+//! bench_traces wavefront RANKS ITERATIONS DIRECTORY     NPB LU in outline; RANKS is a square
+//! bench_traces alltoall RANKS ROUNDS DIRECTORY          all-to-all exchanges of small, middle and large blocks
+//! bench_traces collectives RANKS ROUNDS DIRECTORY       the collectives that take each rank a logarithm of steps
+//! bench_traces pending COUNT DIRECTORY                  COUNT messages wait for receives that come in the worst order
 //! ```
 
 use std::fs::{self, File};
@@ -15,49 +16,45 @@ use titr_common::event::{
     Ask, Collective, CollectiveOp, CommId, Event, Incoming, Key, Outgoing, Rank, Requests, SendMode, Tag, Wildcard,
 };
 use titr_common::grammar::write_event;
+use titr_common::trace::StreamWriter;
 use titr_common::units::{Bytes, Instructions, Seconds};
+
+/// Text in a gzip member, and its level: the tracer's defaults.
+const MEMBER: usize = 128 << 10;
+const LEVEL: u32 = 3;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let number = |text: &str| text.parse::<u64>().ok().filter(|&number| number > 0);
+    let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number > 0);
     let written = match args[..] {
-        ["wavefront", ranks, iterations, directory] => match (number(ranks), number(iterations)) {
-            (Some(ranks), Some(iterations)) => wavefront(ranks as u32, iterations, Path::new(directory)),
-            _ => return usage(),
+        ["pending", count, directory] => number(count).map(|count| pending(count, Path::new(directory))),
+        [pattern, ranks, times, directory] => match (pattern, number(ranks).zip(number(times))) {
+            ("wavefront", Some((ranks, times))) => Some(wavefront(ranks, times, Path::new(directory))),
+            ("alltoall", Some((ranks, times))) => Some(alltoall(ranks, times, Path::new(directory))),
+            ("collectives", Some((ranks, times))) => Some(collectives(ranks, times, Path::new(directory))),
+            _ => None,
         },
-        ["alltoall", ranks, rounds, directory] => match (number(ranks), number(rounds)) {
-            (Some(ranks), Some(rounds)) => alltoall(ranks as u32, rounds, Path::new(directory)),
-            _ => return usage(),
-        },
-        ["pending", count, directory] => match number(count) {
-            Some(count) => pending(count as i32, Path::new(directory)),
-            None => return usage(),
-        },
-        _ => return usage(),
+        _ => None,
     };
     match written {
-        Ok(events) => {
-            println!("{events}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(error)) => {
             eprintln!("bench_traces: {error}");
             ExitCode::FAILURE
+        }
+        None => {
+            eprintln!("usage: bench_traces wavefront|alltoall|collectives RANKS TIMES DIR | pending COUNT DIR");
+            ExitCode::from(2)
         }
     }
 }
 
-fn usage() -> ExitCode {
-    eprintln!("usage: bench_traces wavefront RANKS ITERATIONS DIR | alltoall RANKS ROUNDS DIR | pending COUNT DIR");
-    ExitCode::from(2)
-}
-
-/// One rank's file.
+/// One rank's stream.
 struct Script {
     rank: Rank,
-    file: BufWriter<File>,
-    line: Vec<u8>,
+    stream: StreamWriter,
+    text: Vec<u8>,
     events: u64,
     /// What makes no two computations alike, as on a real machine; the same for the same rank.
     noise: u64,
@@ -65,10 +62,18 @@ struct Script {
 
 impl Script {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.line.clear();
-        write_event(&mut self.line, self.rank, event);
+        write_event(&mut self.text, self.rank, event);
         self.events += 1;
-        self.file.write_all(&self.line)
+        if self.text.len() < MEMBER {
+            return Ok(());
+        }
+        self.flush()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.write_member(&self.text)?;
+        self.text.clear();
+        Ok(())
     }
 
     /// About `instructions`, a tenth more or less.
@@ -100,29 +105,21 @@ fn incoming(from: Rank, tag: i32, bytes: u64) -> Incoming {
     Incoming { comm: CommId::WORLD, from, tag, bytes: Bytes(bytes), wildcard: Wildcard::default() }
 }
 
-/// Writes `DIRECTORY/NAME.idx` and what it lists; says how many events there are.
-fn write(
-    directory: &Path,
-    name: &str,
-    ranks: u32,
-    program: impl Fn(&mut Script) -> io::Result<()>,
-) -> io::Result<u64> {
-    fs::create_dir_all(directory.join(name))?;
-    let mut index = BufWriter::new(File::create(directory.join(name).with_extension("idx"))?);
-    let mut events = 0;
-    for rank in 0..ranks {
-        let path = format!("{name}/rank-{rank}.txt");
-        writeln!(index, "{path}")?;
-        let file = BufWriter::with_capacity(1 << 18, File::create(directory.join(path))?);
-        let mut script = Script { rank: Rank(rank), file, line: Vec::new(), events: 0, noise: u64::from(rank) };
+/// Writes the streams of all ranks, and `index`, which lists them.
+fn write(directory: &Path, ranks: u32, program: impl Fn(&mut Script) -> io::Result<()>) -> io::Result<()> {
+    fs::create_dir(directory)?;
+    let mut index = BufWriter::new(File::create(directory.join("index"))?);
+    for rank in (0..ranks).map(Rank) {
+        let stream = StreamWriter::create(directory, rank, LEVEL)?;
+        writeln!(index, "{}", stream.path().file_name().unwrap_or_default().display())?;
+        let mut script = Script { rank, stream, text: Vec::new(), events: 0, noise: u64::from(rank.0) };
         script.event(&Event::Init)?;
         program(&mut script)?;
         script.event(&Event::Finalize)?;
-        script.file.flush()?;
-        events += script.events;
+        script.flush()?;
+        script.stream.finish(script.events)?;
     }
-    index.flush()?;
-    Ok(events)
+    index.flush()
 }
 
 /// Planes of the domain, as in class B of NPB LU, and bytes that a rank of 64 passes on for each.
@@ -131,11 +128,11 @@ const PENCIL: u64 = 520;
 /// Bytes of a face.
 const FACE: u64 = 53_040;
 
-/// NPB LU in outline: ranks in a square (RANKS is one) solve a triangular system plane by plane, from one corner to the other and back;
-/// then they exchange faces, and now and then a norm.
-fn wavefront(ranks: u32, iterations: u64, directory: &Path) -> io::Result<u64> {
+/// NPB LU in outline: ranks in a square solve a triangular system plane by plane, from one corner to the other and
+/// back; then they exchange faces, and now and then a norm.
+fn wavefront(ranks: u32, iterations: u32, directory: &Path) -> io::Result<()> {
     let width = ranks.isqrt();
-    write(directory, "wavefront", ranks, |script| {
+    write(directory, ranks, |script| {
         let (x, y) = (script.rank.0 % width, script.rank.0 / width);
         let at = |x: u32, y: u32| (x < width && y < width).then_some(Rank(y * width + x));
         let west = x.checked_sub(1).and_then(|x| at(x, y));
@@ -171,8 +168,8 @@ fn wavefront(ranks: u32, iterations: u64, directory: &Path) -> io::Result<u64> {
     })
 }
 
-fn alltoall(ranks: u32, rounds: u64, directory: &Path) -> io::Result<u64> {
-    write(directory, "alltoall", ranks, |script| {
+fn alltoall(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
+    write(directory, ranks, |script| {
         for _ in 0..rounds {
             for bytes in [100, 1000, 100_000].map(Bytes) {
                 script.compute(1_000_000)?;
@@ -183,12 +180,27 @@ fn alltoall(ranks: u32, rounds: u64, directory: &Path) -> io::Result<u64> {
     })
 }
 
-fn pending(count: i32, directory: &Path) -> io::Result<u64> {
-    write(directory, "pending", 2, |script| {
+fn collectives(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
+    let work = Instructions(0.0);
+    write(directory, ranks, |script| {
+        for _ in 0..rounds {
+            script.compute(1_000_000)?;
+            script.collective(CollectiveOp::Allreduce { bytes: Bytes(8), work })?;
+            script.collective(CollectiveOp::Bcast { bytes: Bytes(1000), root: Rank(0) })?;
+            script.collective(CollectiveOp::Reduce { bytes: Bytes(1000), work, root: Rank(0) })?;
+            script.collective(CollectiveOp::Barrier)?;
+        }
+        Ok(())
+    })
+}
+
+fn pending(count: u32, directory: &Path) -> io::Result<()> {
+    let tags = 0..count.cast_signed();
+    write(directory, 2, |script| {
         if script.rank == Rank(0) {
-            return (0..count).try_for_each(|tag| script.send(Some(Rank(1)), tag, 1));
+            return tags.clone().try_for_each(|tag| script.send(Some(Rank(1)), tag, 1));
         }
         script.event(&Event::Sleep(Seconds(1000.0)))?;
-        (0..count).rev().try_for_each(|tag| script.recv(Some(Rank(0)), tag, 1))
+        tags.clone().rev().try_for_each(|tag| script.recv(Some(Rank(0)), tag, 1))
     })
 }

@@ -1,6 +1,7 @@
 //! How hosts are cabled: links, and the route between two hosts. Shared by all network models.
 
 mod cable;
+mod dragonfly;
 mod fat_tree;
 mod grid;
 mod loopback;
@@ -11,6 +12,7 @@ use std::fmt::Debug;
 use titr_common::units::Seconds;
 
 pub use cable::{Cable, Duplex};
+pub use dragonfly::{Dragonfly, Routing, Shape};
 pub use fat_tree::{FatTree, Stage};
 pub use grid::Grid;
 pub use loopback::WithLoopback;

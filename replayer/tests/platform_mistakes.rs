@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
+use titr_common::collectives::Library;
 use titr_replayer::platform::Platform;
 
 /// A platform that is right.
@@ -64,6 +65,13 @@ fn point_into_the_text() {
         ("no switch", "[network]", "[network]\nloopback.through = \"switch\""),
         ("a placement of no file", "[network]", "[placement]\npolicy = \"file\"\n\n[network]"),
         ("a lost placement", "[network]", "[placement]\npolicy = \"file\"\nfile = \"lost\"\n\n[network]"),
+        ("an unknown library", "[network]", "[mpi]\ncollectives = \"lam\"\n\n[network]"),
+        (
+            "an unknown algorithm",
+            "[network]",
+            "[mpi.collectives]\nlibrary = \"openmpi\"\nbcast = \"magic\"\n\n[network]",
+        ),
+        ("an unknown collective", "[network]", "[mpi]\ncollectives.broadcast = \"binomial\"\n\n[network]"),
         ("a factor of nothing", "[network]", "[network.flow]\nlatency_factor = [[0, 1.0], [1000, 0]]\n\n[network]"),
     ] {
         assert!(RIGHT.contains(old), "{case}");
@@ -89,6 +97,16 @@ fn name_the_override() {
         all += &format!("# --set {setting}\n{}\n", shown(RIGHT, &["mpi.eager_threshold=1 KiB", setting]));
     }
     insta::assert_snapshot!("overrides", all);
+}
+
+/// `collectives = "openmpi"` is short for a table, on top of which one algorithm can be set.
+#[test]
+fn an_override_completes_a_shorthand() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, RIGHT.replace("[network]", "[mpi]\ncollectives = \"openmpi\"\n\n[network]")).unwrap();
+    let platform = Platform::load(file.path(), &["mpi.collectives.bcast=binomial".to_owned()]).unwrap();
+    assert_eq!(platform.mpi.collectives.library, Library::OpenMpi);
+    assert_eq!(platform.mpi.collectives.forced().count(), 1);
 }
 
 #[test]

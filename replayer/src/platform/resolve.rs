@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use titr_common::collectives::{Library, Selection};
 use titr_common::units::Bytes;
 use toml::Spanned;
 
 use super::quantity::InstructionRate;
-use super::schema::{self, File, OneOrMany, Through};
+use super::schema::{self, CollectiveLibrary, File, OneOrMany, Through};
 use super::source::{Mistake, Source};
 use super::{EagerTransfer, Model, Mpi, Platform, PlatformError, Policy, Speed};
 use crate::network::flow;
@@ -62,7 +63,7 @@ impl Resolver<'_> {
                 schema::Model::Flow => Model::Flow(file.network.flow.into()),
                 schema::Model::Ideal => Model::Ideal,
             },
-            mpi: file.mpi.into(),
+            mpi: self.mpi(file.mpi)?,
         })
     }
 
@@ -179,6 +180,33 @@ impl Resolver<'_> {
         }
     }
 
+    fn mpi(&self, written: schema::Mpi) -> Resolved<Mpi> {
+        Ok(Mpi {
+            eager_threshold: written.eager_threshold.map_or(EAGER_THRESHOLD, |size| size.0),
+            eager_transfer: match written.eager_transfer {
+                schema::EagerTransfer::AtOnce => EagerTransfer::AtOnce,
+                schema::EagerTransfer::OnMatch => EagerTransfer::OnMatch,
+            },
+            send_overhead: written.send_overhead.0,
+            isend_overhead: written.isend_overhead.0,
+            recv_overhead: written.recv_overhead.0,
+            collectives: self.collectives(&written.collectives)?,
+        })
+    }
+
+    fn collectives(&self, written: &schema::Collectives) -> Resolved<Selection> {
+        let mut selection = Selection::from(match written.library {
+            CollectiveLibrary::Mpich => Library::Mpich,
+            CollectiveLibrary::OpenMpi => Library::OpenMpi,
+            CollectiveLibrary::SimGrid => Library::SimGrid,
+        });
+        for (collective, algorithm) in &written.algorithms {
+            let forced = selection.force(collective, algorithm.get_ref());
+            forced.map_err(|unknown| self.wrong(algorithm, unknown.to_string()))?;
+        }
+        Ok(selection)
+    }
+
     fn policy(&self, placement: &schema::Placement, hosts: u32) -> Resolved<Policy> {
         let Some(policy) = &placement.policy else {
             return Ok(Policy::Block);
@@ -261,22 +289,6 @@ impl From<schema::Flow> for flow::Parameters {
             tcp_gamma: number(written.tcp_gamma, preset.tcp_gamma),
             crosstraffic: number(written.crosstraffic, preset.crosstraffic),
             envelope: written.envelope.map_or(preset.envelope, |size| size.0),
-        }
-    }
-}
-
-impl From<schema::Mpi> for Mpi {
-    fn from(written: schema::Mpi) -> Self {
-        Self {
-            eager_threshold: written.eager_threshold.map_or(EAGER_THRESHOLD, |size| size.0),
-            eager_transfer: match written.eager_transfer {
-                schema::EagerTransfer::AtOnce => EagerTransfer::AtOnce,
-                schema::EagerTransfer::OnMatch => EagerTransfer::OnMatch,
-            },
-            send_overhead: written.send_overhead.0,
-            isend_overhead: written.isend_overhead.0,
-            recv_overhead: written.recv_overhead.0,
-            collectives: written.collectives.0,
         }
     }
 }

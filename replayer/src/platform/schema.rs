@@ -1,11 +1,12 @@
 //! The platform file: every key that may be written, its default, and where the default comes from. What the keys
 //! mean together is [`resolve`](super::resolve)'s business.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, SeqAccess, Visitor, value::SeqAccessDeserializer};
-use titr_common::collectives::{Library, Selection};
+use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use titr_common::units::{Bytes, Seconds};
 use toml::Spanned;
 
@@ -245,14 +246,26 @@ pub enum EagerTransfer {
     OnMatch,
 }
 
-/// `[mpi] collectives`
-pub struct Collectives(pub Selection);
+/// `[mpi] collectives`: a library, or a table that names one and algorithms that are to be used all the same
+/// (`bcast = "binomial"`, with segments of so many bytes `"pipeline:65536"`).
+#[derive(Default)]
+pub struct Collectives {
+    /// Default: `"mpich"`.
+    pub library: CollectiveLibrary,
+    /// By collective.
+    pub algorithms: BTreeMap<String, Spanned<String>>,
+}
 
-#[derive(Deserialize)]
+/// Whose rules choose algorithms.
+#[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum CollectiveLibrary {
+pub enum CollectiveLibrary {
+    /// MPICH 4.0's defaults.
+    #[default]
     Mpich,
+    /// Open MPI 4.1's `tuned` component.
     OpenMpi,
+    /// SimGrid 3.32's default selector.
     SimGrid,
 }
 
@@ -318,7 +331,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
                 f.write_str("one quantity in quotes, or a list of them")
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                T::deserialize(serde::de::value::StrDeserializer::new(text)).map(OneOrMany::One)
+                T::deserialize(StrDeserializer::new(text)).map(OneOrMany::One)
             }
             fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
                 Vec::deserialize(SeqAccessDeserializer::new(items)).map(OneOrMany::Many)
@@ -376,22 +389,28 @@ impl<'de> Deserialize<'de> for Overhead {
 
 impl<'de> Deserialize<'de> for Collectives {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        CollectiveLibrary::deserialize(deserializer).map(|library| Self(Selection::from(Library::from(library))))
-    }
-}
-
-impl Default for Collectives {
-    fn default() -> Self {
-        Self(Selection::from(Library::Mpich))
-    }
-}
-
-impl From<CollectiveLibrary> for Library {
-    fn from(written: CollectiveLibrary) -> Self {
-        match written {
-            CollectiveLibrary::Mpich => Self::Mpich,
-            CollectiveLibrary::OpenMpi => Self::OpenMpi,
-            CollectiveLibrary::SimGrid => Self::SimGrid,
+        struct LibraryOrTable;
+        impl<'de> Visitor<'de> for LibraryOrTable {
+            type Value = Collectives;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a library, or a table of algorithms")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                let library = CollectiveLibrary::deserialize(StrDeserializer::new(text))?;
+                Ok(Collectives { library, ..Collectives::default() })
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+                let mut table = Collectives::default();
+                while let Some(key) = entries.next_key::<String>()? {
+                    if key == "library" {
+                        table.library = entries.next_value()?;
+                    } else {
+                        table.algorithms.insert(key, entries.next_value()?);
+                    }
+                }
+                Ok(table)
+            }
         }
+        deserializer.deserialize_any(LibraryOrTable)
     }
 }

@@ -157,10 +157,21 @@ fn moved(place: Place, start: usize) -> Place {
     place.start + start..place.end + start
 }
 
+/// Keys whose value may be a table or, for short, one entry of it: `collectives = "mpich"` is `collectives.library`.
+const SHORTHANDS: [(&str, &str); 1] = [("collectives", "library")];
+
 /// Puts `top` over `base`: tables are merged key by key, all else is replaced.
 fn overlay<'a>(base: &mut DeTable<'a>, top: DeTable<'a>) {
     for (key, value) in top {
         let place = value.span();
+        if value.get_ref().is_table()
+            && let Some((_, entry)) = SHORTHANDS.iter().find(|(short, _)| short == key.get_ref())
+            && let Some(below) = base.get_mut(&key).filter(|below| below.get_ref().is_str())
+        {
+            let (place, short) = (below.span(), std::mem::replace(below.get_mut(), DeValue::Boolean(false)));
+            let entry = (Spanned::new(place.clone(), (*entry).into()), Spanned::new(place, short));
+            *below.get_mut() = DeValue::Table(DeTable::from_iter([entry]));
+        }
         let value = match (base.get_mut(&key).map(Spanned::get_mut), value.into_inner()) {
             (Some(DeValue::Table(below)), DeValue::Table(above)) => {
                 overlay(below, above);

@@ -2,6 +2,7 @@
 //!
 //! [`schema`] is what can be written, [`resolve`] what it means. A mistake is shown in the file's own text ([`source`]).
 
+mod cabling;
 mod placement;
 mod quantity;
 mod resolve;

@@ -6,7 +6,10 @@
 //! *j* of its first chassis, and arrives at blade *i* of the first chassis of *j*. So there are at most as many groups as
 //! blades in a chassis. Routes are minimal: green, then black, to the blue link; then green and black again.
 
+use std::fmt;
+
 use super::cable::Direction;
+use super::limiter::Limiters;
 use super::{Cable, HostId, Link, LinkId, Topology};
 
 /// Sizes of a dragonfly: how many there are of each in the next larger one, and how many cables side by side make one
@@ -48,6 +51,7 @@ pub struct Dragonfly {
     cable: Cable,
     /// Cables of the nodes, then green, black and blue ones.
     links: Vec<Link>,
+    limiters: Limiters,
 }
 
 /// A blade's router.
@@ -56,6 +60,12 @@ struct Router {
     group: u32,
     chassis: u32,
     blade: u32,
+}
+
+impl fmt::Display for Router {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "blade-{}.{}.{}", self.group, self.chassis, self.blade)
+    }
 }
 
 impl Dragonfly {
@@ -68,13 +78,28 @@ impl Dragonfly {
         links.extend(bundle(shape.green).lay(shape.green_links()));
         links.extend(bundle(shape.black).lay(shape.black_links()));
         links.extend(bundle(shape.blue).lay(pairs(shape.groups)));
-        Self { shape, routing, cable, links }
+        Self { shape, routing, cable, links, limiters: Limiters::default() }
+    }
+
+    /// The same, but no host or router passes on more than `bandwidth` in all.
+    #[must_use]
+    pub fn limited(mut self, bandwidth: f64) -> Self {
+        let Shape { groups, chassis, blades, .. } = self.shape;
+        self.limiters = Limiters::lay(self.shape.hosts() + groups * chassis * blades, bandwidth, &mut self.links);
+        self
     }
 
     fn router(&self, host: HostId) -> Router {
         let Shape { chassis, blades, nodes, .. } = self.shape;
         let blade = host.0 / nodes;
         Router { group: blade / blades / chassis, chassis: blade / blades % chassis, blade: blade % blades }
+    }
+
+    /// Adds to a route what a message takes to leave `at` by `link`.
+    fn leave(&self, at: Router, link: LinkId, route: &mut Vec<LinkId>) {
+        let Shape { chassis, blades, .. } = self.shape;
+        route.extend(self.limiters.of(self.shape.hosts() + (at.group * chassis + at.chassis) * blades + at.blade));
+        route.push(link);
     }
 
     /// The green link from `at` to another blade of its chassis.
@@ -100,23 +125,25 @@ impl Dragonfly {
     /// What a cable joins, and the colour of its kind, if it has one.
     fn ends(&self, cable: u32) -> (String, String, &'static str) {
         let Shape { chassis, blades, .. } = self.shape;
-        let name = |group, chassis, blade| format!("blade-{group}.{chassis}.{blade}");
         let Some(green) = cable.checked_sub(self.shape.hosts()) else {
-            let Router { group, chassis, blade } = self.router(HostId(cable));
-            return (format!("node-{cable}"), name(group, chassis, blade), "");
+            return (format!("node-{cable}"), self.router(HostId(cable)).to_string(), "");
         };
-        let Some(black) = green.checked_sub(self.shape.green_links()) else {
+        let (low, high, colour) = if let Some(black) = green.checked_sub(self.shape.green_links()) {
+            if let Some(blue) = black.checked_sub(self.shape.black_links()) {
+                let (low, high) = nth_pair(self.shape.groups, blue);
+                let router = |group, blade| Router { group, chassis: 0, blade };
+                (router(low, high), router(high, low), " blue")
+            } else {
+                let (at, (low, high)) = (black / pairs(chassis), nth_pair(chassis, black % pairs(chassis)));
+                let router = |chassis| Router { group: at / blades, chassis, blade: at % blades };
+                (router(low), router(high), " black")
+            }
+        } else {
             let (at, (low, high)) = (green / pairs(blades), nth_pair(blades, green % pairs(blades)));
-            let (group, chassis) = (at / chassis, at % chassis);
-            return (name(group, chassis, low), name(group, chassis, high), " green");
+            let router = |blade| Router { group: at / chassis, chassis: at % chassis, blade };
+            (router(low), router(high), " green")
         };
-        let Some(blue) = black.checked_sub(self.shape.black_links()) else {
-            let (at, (low, high)) = (black / pairs(chassis), nth_pair(chassis, black % pairs(chassis)));
-            let (group, blade) = (at / blades, at % blades);
-            return (name(group, low, blade), name(group, high, blade), " black");
-        };
-        let (low, high) = nth_pair(self.shape.groups, blue);
-        (name(low, 0, high), name(high, 0, low), " blue")
+        (low.to_string(), high.to_string(), colour)
     }
 
     /// The link from one to another of `all` devices that are all joined, the first of whose cables is `first`.
@@ -183,6 +210,12 @@ impl Topology for Dragonfly {
     }
 
     fn link_name(&self, link: LinkId) -> String {
+        if let Some(device) = self.limiters.device(link) {
+            return match device.checked_sub(self.shape.hosts()) {
+                None => format!("node-{device} limiter"),
+                Some(router) => format!("{} limiter", self.router(HostId(router * self.shape.nodes))),
+            };
+        }
         let (cable, direction) = self.cable.of_link(link);
         let (lower, upper, colour) = self.ends(cable);
         match direction {
@@ -192,31 +225,33 @@ impl Topology for Dragonfly {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        route.extend(self.limiters.of(from.0));
         route.push(self.cable.link(from.0, Direction::Up));
         let (mut at, goal) = (self.router(from), self.router(to));
         if at.group != goal.group {
             if at.blade != goal.group {
-                route.push(self.green(at, goal.group));
+                self.leave(at, self.green(at, goal.group), route);
                 at.blade = goal.group;
             }
             if at.chassis != 0 {
-                route.push(self.black(at, 0));
+                self.leave(at, self.black(at, 0), route);
                 at.chassis = 0;
             }
-            route.push(self.blue(at.group, goal.group));
+            self.leave(at, self.blue(at.group, goal.group), route);
             at = Router { group: goal.group, chassis: 0, blade: at.group };
         }
         if at.blade != goal.blade {
-            route.push(self.green(at, goal.blade));
+            self.leave(at, self.green(at, goal.blade), route);
             at.blade = goal.blade;
             if self.routing == Routing::SimGrid {
                 at.chassis = 0;
             }
         }
         if at.chassis != goal.chassis {
-            route.push(self.black(at, goal.chassis));
+            self.leave(at, self.black(at, goal.chassis), route);
         }
-        route.push(self.cable.link(to.0, Direction::Down));
+        self.leave(goal, self.cable.link(to.0, Direction::Down), route);
+        route.extend(self.limiters.of(to.0));
     }
 }
 

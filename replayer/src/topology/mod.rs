@@ -2,9 +2,12 @@
 
 mod cable;
 mod dragonfly;
+mod explicit;
 mod fat_tree;
 mod grid;
+mod limiter;
 mod loopback;
+mod shortest;
 mod star;
 
 use std::fmt::Debug;
@@ -13,6 +16,7 @@ use titr_common::units::Seconds;
 
 pub use cable::{Cable, Duplex};
 pub use dragonfly::{Dragonfly, Routing, Shape};
+pub use explicit::{Explicit, Piece, Routes};
 pub use fat_tree::{FatTree, Stage};
 pub use grid::Grid;
 pub use loopback::WithLoopback;

@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::quantity::InstructionRate;
 use super::schema::{self, CollectiveLibrary, File, OneOrMany};
+use super::simgrid;
 use super::source::{Mistake, Source};
 use super::{EagerTransfer, Model, Mpi, Platform, PlatformError, Policy, Speed};
 use crate::network::flow;
@@ -22,10 +23,17 @@ const EAGER_THRESHOLD: Bytes = Bytes(65536);
 
 /// The platform that `text`, read from `path`, and the overrides describe.
 pub fn platform(path: &Path, text: String, overrides: &[String]) -> Result<Platform, PlatformError> {
-    let source = Source::new(&path.display().to_string(), text, overrides);
+    let mut source = Source::new(&path.display().to_string(), text, overrides);
+    let mut warnings = Vec::new();
+    if simgrid::is_xml(source.text()) {
+        let (translation, worth_knowing) = simgrid::read(&source)?;
+        source.translate(translation);
+        warnings = worth_knowing;
+    }
     let table = source.table()?;
     let file = File::deserialize(toml::de::Deserializer::from(table)).map_err(|error| source.toml_mistake(error, 0))?;
-    Ok(Resolver { source: &source, path }.platform(file)?)
+    let platform = Resolver { source: &source, path }.platform(file)?;
+    Ok(Platform { warnings, ..platform })
 }
 
 pub(super) struct Resolver<'a> {
@@ -57,6 +65,7 @@ impl Resolver<'_> {
                 schema::Model::Ideal => Model::Ideal,
             },
             mpi: self.mpi(file.mpi)?,
+            warnings: Vec::new(),
         })
     }
 

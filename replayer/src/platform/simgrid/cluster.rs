@@ -75,8 +75,8 @@ fn hosts(cluster: &Element, reading: &mut Reading) -> Read<()> {
     // The speed of the first power state.
     let speed = speed.split(',').next().unwrap_or(speed);
     reading.toml.table("[hosts]");
-    let count: u64 = ranges(&radical)?.iter().map(|range| u64::from(range.end() - range.start()) + 1).sum();
-    reading.toml.value("count", i64::try_from(count).unwrap_or(i64::MAX), radical.place);
+    let count = i64::try_from(count(&ranges(&radical)?)).unwrap_or(i64::MAX);
+    reading.toml.value("count", count, radical.place);
     reading.toml.value("speed", super::speed(speed.quantity(&SPEED)?), speed.place);
     if let Some(cores) = cluster.attribute("core") {
         reading.toml.value("cores", cores.count()?, cores.place);
@@ -105,6 +105,11 @@ pub fn ranges(radical: &Attribute) -> Read<Vec<RangeInclusive<u32>>> {
         ranges.push(first..=last);
     }
     Ok(ranges)
+}
+
+/// How many numbers there are in such ranges.
+pub fn count(ranges: &[RangeInclusive<u32>]) -> u64 {
+    ranges.iter().map(|range| u64::from(range.end() - range.start()) + 1).sum()
 }
 
 fn star(cluster: &Element, reading: &mut Reading) -> Read<()> {

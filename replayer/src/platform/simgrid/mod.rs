@@ -86,27 +86,26 @@ fn read_children(platform: &Element, reading: &mut Reading) -> Read<Options> {
         }
     }
     match whole {
-        Some(whole) => read_whole(&whole, reading)?,
+        Some(whole) => read_whole(whole, reading)?,
         None => return Err(platform.wrong("a platform has a <cluster> or a <zone>")),
     }
     Ok(options)
 }
 
-/// Reads what holds all hosts.
-fn read_whole(whole: &Element, reading: &mut Reading) -> Read<()> {
-    if whole.name() == "cluster" {
-        return cluster::read(whole, reading);
-    }
-    let within = |child: &Element| matches!(child.name(), "AS" | "zone" | "cluster");
-    match whole.children().find(within) {
-        None => zone::read(whole, reading),
-        Some(inner) => {
-            for other in whole.children().filter(|child| child.place() != inner.place() && child.name() != "prop") {
-                return Err(if within(&other) { several(&other) } else { other.unexpected(whole) });
-            }
-            read_whole(&inner, reading)
+/// Reads what holds all hosts, perhaps within zones that hold nothing else.
+fn read_whole(mut whole: Element, reading: &mut Reading) -> Read<()> {
+    let holds_hosts = |child: &Element| matches!(child.name(), "AS" | "zone" | "cluster");
+    while whole.name() != "cluster" {
+        let Some(inner) = whole.children().find(holds_hosts) else {
+            return zone::read(&whole, reading);
+        };
+        let mut others = whole.children().filter(|child| child.place() != inner.place() && child.name() != "prop");
+        if let Some(other) = others.next() {
+            return Err(if holds_hosts(&other) { several(&other) } else { other.unexpected(&whole) });
         }
+        whole = inner;
     }
+    cluster::read(&whole, reading)
 }
 
 fn several(second: &Element) -> Box<super::Mistake> {

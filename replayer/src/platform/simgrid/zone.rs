@@ -38,6 +38,9 @@ const CABINET: Known = Known { read: &["id", "prefix", "suffix", "radical", "spe
 /// What SimGrid calls the link by which hosts reach themselves that have no route for it.
 const LOOPBACK: &str = "__loopback__";
 
+/// Hosts of a cabinet at most, as each is written down.
+const MAX_CABINET: u64 = 1 << 12;
+
 /// How a zone routes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Routing {
@@ -268,7 +271,11 @@ impl Zone {
         ];
         let affix = |which| cabinet.attribute(which).map_or("", |affix| affix.value);
         let (prefix, suffix) = (affix("prefix"), affix("suffix"));
-        for number in cluster::ranges(&radical)?.into_iter().flatten() {
+        let ranges = cluster::ranges(&radical)?;
+        if cluster::count(&ranges) > MAX_CABINET {
+            return Err(radical.wrong(format!("a cabinet has at most {MAX_CABINET} hosts")));
+        }
+        for number in ranges.into_iter().flatten() {
             let name = Name { text: format!("{prefix}{number}{suffix}"), place: radical.place.clone() };
             let joint = directions(&Name { text: format!("link_{}", name.text), place: radical.place.clone() });
             for name in joint.clone() {

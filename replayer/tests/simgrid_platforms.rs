@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
+use titr_common::units::{Bytes, Seconds};
 use titr_replayer::platform::{EagerTransfer, Model, Platform, Policy};
 use titr_replayer::topology::{HostId, Link, LinkId, Sharing, Topology};
 
@@ -33,7 +34,7 @@ impl Theirs {
             if words[0] == "L" {
                 let sharing = if words[4] == "0" { Sharing::FatPipe } else { Sharing::Shared };
                 let (bandwidth, latency) = (words[2].parse().unwrap(), words[3].parse().unwrap());
-                let latency = titr_common::units::Seconds(latency);
+                let latency = Seconds(latency);
                 theirs.links.insert(words[1].to_owned(), Link { bandwidth, latency, sharing });
             } else {
                 let links = words[3..].iter().map(ToString::to_string).collect();
@@ -140,4 +141,58 @@ fn hosts_have_their_speeds_and_cores() {
     // As many ranks as fit everywhere: one on alice, who has one core.
     assert_eq!(full.cores, 1);
     assert!(full.place(4).is_err());
+}
+
+/// A platform file's text, loaded.
+fn written(text: &str) -> Platform {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("platform.xml");
+    std::fs::write(&path, text).unwrap();
+    Platform::load(&path, &[]).unwrap()
+}
+
+#[test]
+fn options_are_those_of_smpirun() {
+    let platform = written(
+        r#"
+        <platform version="4.1">
+          <config>
+            <prop id="network/TCP-gamma" value="20000000"/>
+            <prop id="network/crosstraffic" value="0"/>
+            <prop id="smpi/lat-factor" value="1000:2.5;0:1"/>
+            <prop id="smpi/os" value="0:0:0:0:0;1000:1e-6:2e-9"/>
+            <prop id="smpi/send-is-detached-thresh" value="1234"/>
+            <prop id="smpi/coll-selector" value="ompi"/>
+            <prop id="tracing" value="yes"/>
+          </config>
+          <config><prop id="network/TCP-gamma" value="1"/></config>
+          <cluster id="c" prefix="" suffix="" radical="0-3" speed="1Gf" bw="125MBps" lat="50us"/>
+        </platform>"#,
+    );
+    let Model::Flow(parameters) = &platform.model else { panic!("another model") };
+    assert_eq!((parameters.tcp_gamma, parameters.crosstraffic, parameters.weight_s), (2e7, 0.0, 8775.0));
+    assert_eq!([1000, 1001].map(|size| parameters.latency_factor.at(Bytes(size))), [1.0, 2.5]);
+    let overheads = [1000, 2000].map(|size| platform.mpi.send_overhead.of(Bytes(size)));
+    assert_eq!(overheads, [Seconds(0.0), Seconds(1e-6 + 2e-9 * 2000.0)]);
+    assert_eq!(platform.mpi.eager_threshold, Bytes(1234));
+    assert_eq!(platform.mpi.eager_transfer, EagerTransfer::OnMatch);
+    assert_eq!(platform.warnings, [""; 0]);
+}
+
+/// Neither a file made to grow when read nor one of nothing but brackets makes titr fall over.
+#[test]
+fn hostile_files_are_refused() {
+    let mut entities = "<!DOCTYPE platform [<!ENTITY a0 \"lol\">".to_owned();
+    for level in 1..30 {
+        let below = format!("&a{};", level - 1).repeat(10);
+        entities += &format!("<!ENTITY a{level} \"{below}\">");
+    }
+    entities += "]><platform version=\"&a29;\"/>";
+    let nested = "<zone id=\"z\" routing=\"Full\">".repeat(100_000);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("platform.xml");
+    for text in [entities, format!("<platform version=\"4.1\">{nested}"), "<".to_owned(), "<\u{0}>".to_owned()] {
+        std::fs::write(&path, text).unwrap();
+        assert!(Platform::load(&path, &[]).is_err());
+    }
 }

@@ -141,7 +141,9 @@ pub struct Explicit {
     /// Their names. Default: there are none.
     #[serde(default)]
     pub routers: Vec<Spanned<String>>,
+    #[serde(default)]
     pub links: Vec<ExplicitLink>,
+    #[serde(default)]
     pub routes: Vec<ExplicitRoute>,
     /// What routes between hosts are made of. Default: `"full"`.
     #[serde(default)]

@@ -28,8 +28,11 @@ impl Resolver<'_> {
         };
         let hosts = written.hosts.get_ref();
         let count = hosts.len() + written.routers.len();
-        if hosts.is_empty() || count > most {
-            let message = format!("{count} hosts and routers: a network with such routes has from 1 to {most}");
+        if hosts.is_empty() {
+            return Err(self.wrong(&written.hosts, "there are no hosts"));
+        }
+        if count > most {
+            let message = format!("{count} hosts and routers: a network with such routes has at most {most}");
             return Err(self.wrong(&written.hosts, message));
         }
         let nodes = self.numbered("host or router", hosts.iter().chain(&written.routers))?;

@@ -75,7 +75,8 @@ fn hosts(cluster: &Element, reading: &mut Reading) -> Read<()> {
     // The speed of the first power state.
     let speed = speed.split(',').next().unwrap_or(speed);
     reading.toml.table("[hosts]");
-    let count = i64::try_from(count(&ranges(&radical)?)).unwrap_or(i64::MAX);
+    let count = count(&ranges(&radical)?);
+    let count = u32::try_from(count).map_err(|_| radical.wrong(format!("{count} hosts are too many")))?;
     reading.toml.value("count", count, radical.place);
     reading.toml.value("speed", super::speed(speed.quantity(&SPEED)?), speed.place);
     if let Some(cores) = cluster.attribute("core") {

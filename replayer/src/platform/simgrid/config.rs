@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use toml::Value;
 
+use super::Reading;
 use super::element::{Attribute, Element, Known, Read};
-use super::{Reading, element};
 use crate::platform::source::Place;
 
 const CONFIG: Known = Known { read: &["id"], refused: &[] };
@@ -69,11 +69,11 @@ impl Options {
                 ];
                 (&mut self.flow, "crosstraffic", value.one_of(&yes_or_no)?.into())
             }
-            "smpi/bw-factor" => (&mut self.flow, "bandwidth_factor", steps(value)?),
-            "smpi/lat-factor" => (&mut self.flow, "latency_factor", steps(value)?),
-            "smpi/os" => (&mut self.mpi, "send_overhead", steps(value)?),
-            "smpi/ois" => (&mut self.mpi, "isend_overhead", steps(value)?),
-            "smpi/or" => (&mut self.mpi, "recv_overhead", steps(value)?),
+            "smpi/bw-factor" => (&mut self.flow, "bandwidth_factor", steps(value, 1)?),
+            "smpi/lat-factor" => (&mut self.flow, "latency_factor", steps(value, 1)?),
+            "smpi/os" => (&mut self.mpi, "send_overhead", steps(value, 2)?),
+            "smpi/ois" => (&mut self.mpi, "isend_overhead", steps(value, 2)?),
+            "smpi/or" => (&mut self.mpi, "recv_overhead", steps(value, 2)?),
             "smpi/send-is-detached-thresh" => {
                 (&mut self.mpi, "eager_threshold", format!("{} B", value.count()?).into())
             }
@@ -101,13 +101,18 @@ fn number(written: &Attribute) -> Read<f64> {
     written.value.trim().parse().map_err(wrong)
 }
 
-/// `size:value;…`, or with more than one value a size, as a list of lists.
-fn steps(written: &Attribute) -> Read<Value> {
-    let step = |step: Attribute| -> element::Read<Value> {
-        let mut numbers = step.split(':');
-        let size = numbers.next().map_or(Ok(0), |size| size.count())?;
-        let values = numbers.map(|value| number(&value).map(Value::from)).collect::<Read<Vec<_>>>()?;
-        Ok(Value::Array(std::iter::once(Value::from(i64::from(size))).chain(values).collect()))
+/// `size:value;…` as a list of lists. Of each step's values SimGrid takes the first `width`.
+fn steps(written: &Attribute, width: usize) -> Read<Value> {
+    let step = |step: Attribute| {
+        let mut parts = step.split(':');
+        let size = parts.next().map_or(Ok(0), |size| size.count())?;
+        let values = parts.take(width).map(|value| number(&value)).collect::<Read<Vec<_>>>()?;
+        if values.len() < width {
+            let mistake = step.wrong(format!("a step has a size and {width} more numbers"));
+            return Err(mistake.with_help("separate numbers by colons, and steps by semicolons"));
+        }
+        let values = values.into_iter().map(Value::from);
+        Ok(Value::Array(std::iter::once(Value::from(size)).chain(values).collect()))
     };
     Ok(Value::Array(written.split(';').map(step).collect::<Read<_>>()?))
 }

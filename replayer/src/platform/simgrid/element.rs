@@ -48,7 +48,12 @@ impl<'a> Element<'a> {
     }
 
     pub fn wrong(&self, message: impl Into<String>) -> Box<Mistake> {
-        self.source.mistake(Some(self.place()), message)
+        self.wrong_at(&self.place(), message)
+    }
+
+    /// A mistake at a place within it.
+    pub fn wrong_at(&self, place: &Place, message: impl Into<String>) -> Box<Mistake> {
+        self.source.mistake(Some(place.clone()), message)
     }
 
     pub fn children(&self) -> impl Iterator<Item = Self> + use<'a> {
@@ -95,7 +100,13 @@ impl<'a> Element<'a> {
 
     /// What is wrong with an element that should not be within `parent`.
     pub fn unexpected(&self, parent: &Self) -> Box<Mistake> {
-        self.wrong(format!("titr does not know <{}> in <{}>", self.name(), parent.name()))
+        let mistake = self.wrong(format!("titr does not read <{}> in <{}>", self.name(), parent.name()));
+        mistake.with_help(match self.name() {
+            "backbone" | "cabinet" | "host_link" => "it belongs in a zone with routing=\"Cluster\"",
+            "trace" | "trace_connect" => "nothing changes with time in titr: leave it out",
+            "ASroute" | "zoneRoute" => "titr reads one zone only",
+            _ => "leave it out",
+        })
     }
 }
 

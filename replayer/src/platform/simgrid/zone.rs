@@ -66,8 +66,8 @@ struct Zone {
     /// Whether a name is that of a split-duplex link.
     split: HashMap<String, bool>,
     routes: Vec<Route>,
-    /// What joins hosts to the hub, by their names: up and down.
-    joints: HashMap<String, [Name; 2]>,
+    /// What joins hosts to the hub, by their names.
+    joints: HashMap<String, Joint>,
     backbone: Option<Name>,
 }
 
@@ -82,6 +82,13 @@ struct Link {
     bandwidth: (f64, Place),
     latency: (f64, Place),
     sharing: &'static str,
+}
+
+/// The links from a host to the hub and back.
+struct Joint {
+    host: Name,
+    up: Name,
+    down: Name,
 }
 
 struct Route {
@@ -175,7 +182,9 @@ impl Zone {
         for name in if split { directions(&name).to_vec() } else { vec![name.clone()] } {
             self.links.push(Link { name, bandwidth: bandwidth.clone(), latency: latency.clone(), sharing });
         }
-        self.split.insert(name.text, split);
+        if self.split.insert(name.text.clone(), split).is_some() {
+            return Err(link.wrong_at(&name.place, format!("a second link is called `{}`", name.text)));
+        }
         Ok(())
     }
 
@@ -255,8 +264,9 @@ impl Zone {
     fn read_host_link(&mut self, link: &Element) -> Read<()> {
         link.check_attributes(&HOST_LINK)?;
         let host = name(link, "id")?;
-        if self.joints.insert(host.text.clone(), [name(link, "up")?, name(link, "down")?]).is_some() {
-            return Err(link.wrong(format!("`{}` is joined a second time", host.text)));
+        let joint = Joint { host: host.clone(), up: name(link, "up")?, down: name(link, "down")? };
+        if self.joints.insert(host.text.clone(), joint).is_some() {
+            return Err(link.wrong_at(&host.place, format!("`{}` is joined a second time", host.text)));
         }
         Ok(())
     }
@@ -286,7 +296,8 @@ impl Zone {
                     sharing: "shared",
                 });
             }
-            self.joints.insert(name.text.clone(), joint);
+            let [up, down] = joint;
+            self.joints.insert(name.text.clone(), Joint { host: name.clone(), up, down });
             self.hosts.push(Host { name, speed: (speed.quantity(&SPEED)?, speed.place.clone()), cores: 1 });
         }
         Ok(())
@@ -296,16 +307,16 @@ impl Zone {
     fn join(&mut self, zone: &Element) -> Read<()> {
         let hub = Name { text: "the hub".to_owned(), place: zone.place() };
         for host in &self.hosts {
-            let Some([up, down]) = self.joints.remove(&host.name.text) else {
-                let mistake = zone.wrong(format!("nothing joins `{}` to the zone", host.name.text));
+            let Some(Joint { up, down, .. }) = self.joints.remove(&host.name.text) else {
+                let mistake = zone.wrong_at(&host.name.place, format!("nothing joins `{}`", host.name.text));
                 return Err(mistake.with_help("write a <host_link> for it"));
             };
             let up = [up].into_iter().chain(self.backbone.clone()).collect();
             self.routes.push(Route { from: host.name.clone(), to: hub.clone(), links: up });
             self.routes.push(Route { from: hub.clone(), to: host.name.clone(), links: vec![down] });
         }
-        if let Some(unknown) = self.joints.keys().min() {
-            return Err(zone.wrong(format!("a <host_link> joins `{unknown}`, which is no host of the zone")));
+        if let Some(unknown) = self.joints.values().map(|joint| &joint.host).min_by_key(|host| host.place.start) {
+            return Err(zone.wrong_at(&unknown.place, format!("no host is called `{}`", unknown.text)));
         }
         self.routers.insert(0, hub);
         Ok(())

@@ -98,6 +98,9 @@ pub struct FatTree {
     pub up: Spanned<Vec<u32>>,
     /// Parallel cables to each parent. Default: 1 everywhere.
     pub count: Option<Spanned<Vec<u32>>>,
+    /// Default: `"minimal"`, which is D-mod-K.
+    #[serde(default)]
+    pub routing: Routing,
 }
 
 /// `[topology.dragonfly]`
@@ -119,13 +122,13 @@ pub struct Dragonfly {
     pub green: Option<Spanned<u32>>,
     /// Default: `"minimal"`.
     #[serde(default)]
-    pub routing: DragonflyRouting,
+    pub routing: Routing,
 }
 
-/// `[topology.dragonfly] routing`
+/// `[topology.fat-tree] routing`, `[topology.dragonfly] routing`
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum DragonflyRouting {
+pub enum Routing {
     #[default]
     Minimal,
     /// What SimGrid 3.32 takes for that.

@@ -4,13 +4,15 @@
 //! Each blade has one router. *Green* links join every two blades of a chassis, *black* ones the blades of one position
 //! in every two chassis of a group, and one *blue* link joins every two groups *i* and *j*: it leaves group *i* at blade
 //! *j* of its first chassis, and arrives at blade *i* of the first chassis of *j*. So there are at most as many groups as
-//! blades in a chassis. Routes are minimal: green, then black, to the blue link; then green and black again.
+//! blades in a chassis. Routes are minimal: green, then black, to the blue link; then green and black again. (SimGrid 3.32,
+//! in `DragonflyZone::get_local_route`, thinks a message that has taken its last green link is in the first chassis. Within
+//! any other it so takes a black link too many, and from another to the first one too few.)
 
 use std::fmt;
 
 use super::cable::Direction;
 use super::limiter::Limiters;
-use super::{Cable, HostId, Link, LinkId, Topology};
+use super::{Cable, HostId, Link, LinkId, Routing, Topology};
 
 /// Sizes of a dragonfly: how many there are of each in the next larger one, and how many cables side by side make one
 /// link.
@@ -30,17 +32,6 @@ pub struct Shape {
     pub green: u32,
     /// Nodes on a blade.
     pub nodes: u32,
-}
-
-/// How a message gets from blade to blade within a chassis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Routing {
-    /// By the green link between the two.
-    Minimal,
-    /// As SimGrid 3.32 routes (`DragonflyZone::get_local_route`): a message that has taken the last green link is thought
-    /// to be in the first chassis. Within any other it so takes a black link too many, and from another to the first one
-    /// too few.
-    SimGrid,
 }
 
 /// A dragonfly.

@@ -11,19 +11,20 @@
 //! on real life fat trees", CCIT 776, 2010), and with one cable each the XGFTs of Öhring et al. (IPPS 1995).
 //!
 //! **Routing** is his D-mod-K: up from the source, at each level by the port that the destination's number chooses, until
-//! the destination is below; then the only way down, over the parallel cable that the source's number chooses. (Where a
-//! stage that is not the highest has parallel cables, SimGrid 3.32 takes one that depends on where the loop over the stage above
-//! stopped: `FatTreeZone.cpp`, "Down part", does not leave that loop when it has found the way.)
+//! the destination is below; then the only way down, over the parallel cable that the source's number chooses. (SimGrid
+//! 3.32, in `FatTreeZone::get_local_route`, looks for that way among a switch's ports from where it stopped at the switch
+//! above, and only where there is none after that from the port of the source's number.)
 
 use super::cable::Direction;
 use super::limiter::Limiters;
-use super::{Cable, HostId, Link, LinkId, Topology};
+use super::{Cable, HostId, Link, LinkId, Routing, Topology};
 
 /// Hosts under levels of switches.
 #[derive(Clone, Debug)]
 pub struct FatTree {
     /// From the hosts upwards.
     stages: Vec<Laid>,
+    routing: Routing,
     hosts: u32,
     /// Hosts and switches.
     devices: u32,
@@ -79,6 +80,18 @@ impl Laid {
         position / self.stride % self.stage.up
     }
 
+    /// Which of the parallel cables downwards SimGrid takes, and the port that it found it at. Ports downwards are
+    /// numbered by parallel cable and then by child.
+    fn parallel_after(self, last_port: &mut Option<u32>, from: u32, to: u32) -> u32 {
+        let Stage { down, count, .. } = self.stage;
+        let child = to / self.hosts % down;
+        let at_or_after = |port: u32| port + (child + down - port % down) % down;
+        let next = last_port.map(|port| at_or_after(port + 1)).filter(|port| *port < down * count);
+        let port = next.unwrap_or(at_or_after(from % count * down));
+        *last_port = Some(port);
+        port / down
+    }
+
     /// Ports upwards of each device of the lower level.
     fn ports(self) -> u32 {
         self.stage.up * self.stage.count
@@ -111,7 +124,14 @@ impl FatTree {
             below *= stage.down;
         }
         let devices = first_upper + stride;
-        Self { stages: laid, hosts, devices, cable, links: cable.lay(first_cable), limiters: Limiters::default() }
+        Self { stages: laid, routing: Routing::default(), hosts, devices, cable, links: cable.lay(first_cable), limiters: Limiters::default() }
+    }
+
+    /// The same, but routed as `routing` says.
+    #[must_use]
+    pub fn routed(mut self, routing: Routing) -> Self {
+        self.routing = routing;
+        self
     }
 
     /// The same, but no host or switch passes on more than `bandwidth` in all.
@@ -207,9 +227,14 @@ impl Topology for FatTree {
             first_device = stage.first_upper;
             level += 1;
         }
+        let mut last_port = None;
         for stage in self.stages[..level].iter().rev() {
             let child = stage.child_towards(here, to.0);
-            let port = stage.port_to(here) + from.0 % stage.stage.count * stage.stage.up;
+            let parallel = match self.routing {
+                Routing::Minimal => from.0 % stage.stage.count,
+                Routing::SimGrid => stage.parallel_after(&mut last_port, from.0, to.0),
+            };
+            let port = stage.port_to(here) + parallel * stage.stage.up;
             route.extend(self.limiters.of(stage.first_upper + here));
             route.push(self.cable.link(stage.cable(child, port), Direction::Down));
             here = child;

@@ -15,7 +15,7 @@ use std::fmt::Debug;
 use titr_common::units::Seconds;
 
 pub use cable::{Cable, Duplex};
-pub use dragonfly::{Dragonfly, Routing, Shape};
+pub use dragonfly::{Dragonfly, Shape};
 pub use explicit::{Explicit, Piece, Routes};
 pub use fat_tree::{FatTree, Stage};
 pub use grid::Grid;
@@ -56,6 +56,16 @@ pub struct Link {
     pub latency: Seconds,
     /// How flows share it.
     pub sharing: Sharing,
+}
+
+/// How messages are routed, where SimGrid does otherwise than it means to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Routing {
+    /// On the shortest way that the topology's definition says.
+    #[default]
+    Minimal,
+    /// As SimGrid 3.32 does.
+    SimGrid,
 }
 
 /// Hosts and the links between them.

@@ -41,15 +41,12 @@ impl Resolver<'_> {
                 limited(mesh, &file.network, Grid::limited)
             }
             schema::Topology::FatTree(tree) => {
-                let tree = FatTree::new(&self.stages(tree)?, self.cable(&file.network)?);
-                limited(tree, &file.network, FatTree::limited)
+                let laid = FatTree::new(&self.stages(tree)?, self.cable(&file.network)?);
+                limited(laid.routed(tree.routing.into()), &file.network, FatTree::limited)
             }
             schema::Topology::Dragonfly(fly) => {
-                let routing = match fly.routing {
-                    schema::DragonflyRouting::Minimal => Routing::Minimal,
-                    schema::DragonflyRouting::SimGrid => Routing::SimGrid,
-                };
-                let fly = Dragonfly::new(self.shape(&file.topology, fly)?, routing, self.cable(&file.network)?);
+                let shape = self.shape(&file.topology, fly)?;
+                let fly = Dragonfly::new(shape, fly.routing.into(), self.cable(&file.network)?);
                 limited(fly, &file.network, Dragonfly::limited)
             }
             schema::Topology::Explicit(network) => Box::new(self.explicit_network(network, file.network.get_ref())?),
@@ -191,6 +188,15 @@ impl From<&schema::Backbone> for Backbone {
             bandwidth: written.bandwidth.bytes_per_second,
             latency: written.latency.0,
             sharing: written.sharing.into(),
+        }
+    }
+}
+
+impl From<schema::Routing> for Routing {
+    fn from(written: schema::Routing) -> Self {
+        match written {
+            schema::Routing::Minimal => Self::Minimal,
+            schema::Routing::SimGrid => Self::SimGrid,
         }
     }
 }

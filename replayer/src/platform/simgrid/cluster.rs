@@ -162,7 +162,9 @@ fn fat_tree(written: &Attribute, reading: &mut Reading) -> Read<()> {
     reading.toml.value("levels", levels.count()?, levels.place.clone());
     numbers(down, reading, "down")?;
     numbers(up, reading, "up")?;
-    numbers(count, reading, "count")
+    numbers(count, reading, "count")?;
+    reading.toml.value("routing", "simgrid", written.place.clone());
+    Ok(())
 }
 
 fn dragonfly(written: &Attribute, reading: &mut Reading) -> Read<()> {

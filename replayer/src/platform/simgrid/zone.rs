@@ -120,7 +120,12 @@ pub fn read(element: &Element, reading: &mut Reading) -> Read<()> {
     for child in element.children() {
         match (child.name(), routing) {
             ("prop", _) => {}
-            ("host", _) => zone.read_host(&child)?,
+            ("host", _) => {
+                if routing == Routing::Floyd && !zone.routers.is_empty() {
+                    reading.warn(&child.place(), "of routes that are as short, SimGrid may take others than titr");
+                }
+                zone.read_host(&child)?;
+            }
             ("router", _) => zone.read_router(&child)?,
             ("link", _) => zone.read_link(&child)?,
             ("route", _) => zone.read_route(&child)?,

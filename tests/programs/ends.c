@@ -23,6 +23,11 @@ int main(int argc, char **argv) {
         sleep(20);
     }
     if (!strcmp(how, "exit")) exit(0);
+    if (!strcmp(how, "exit-5")) exit(5);
+    if (!strcmp(how, "return")) return 0;
+    if (!strcmp(how, "_exit")) _exit(6);
+    if (!strcmp(how, "error")) MPI_Send(&data, 1, MPI_INT, 1000, 0, MPI_COMM_WORLD);
+    if (!strcmp(how, "crash")) raise(SIGSEGV);
     if (!strcmp(how, "kill")) {
         sleep(1); /* what was handed over is written by now */
         if (rank == 1) raise(SIGKILL);

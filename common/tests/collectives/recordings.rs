@@ -84,20 +84,13 @@ fn kind(collective: &str, counts: &str) -> Kind {
 
 impl Recording {
     fn name(&self) -> String {
-        let Self {
-            collective,
-            algorithm,
-            case,
-            ..
-        } = self;
+        let Self { collective, algorithm, case, .. } = self;
         format!("{collective} {algorithm} {} {:?}", case.size, case.kind)
     }
 
     fn steps(&self, me: Member) -> Vec<Step> {
         let mut selection = Selection::from(Library::OpenMpi);
-        selection
-            .force(&self.collective, &self.algorithm)
-            .expect("Open MPI's own name");
+        selection.force(&self.collective, &self.algorithm).expect("Open MPI's own name");
         self.case.with_call(me, |call| selection.steps(call))
     }
 }
@@ -159,15 +152,8 @@ fn every_member_calls_in_the_order_in_which_open_mpi_did() {
         for (&me, recorded) in &recording.calls {
             let ours: Vec<_> = recording.steps(me).into_iter().flat_map(calls).collect();
             let is_same = ours.len() == recorded.len()
-                && ours
-                    .iter()
-                    .zip(recorded)
-                    .all(|(&call, recorded)| is_recorded(is_halving, call, recorded));
-            assert!(
-                is_same,
-                "{}, member {me}: {ours:?} instead of {recorded:?}",
-                recording.name()
-            );
+                && ours.iter().zip(recorded).all(|(&call, recorded)| is_recorded(is_halving, call, recorded));
+            assert!(is_same, "{}, member {me}: {ours:?} instead of {recorded:?}", recording.name());
         }
     }
 }

@@ -11,6 +11,7 @@ use super::exchange::{Operation, What};
 use super::matching::{Context, Selector};
 use super::{Agent, Ranks};
 use crate::observe::Observer;
+use crate::words::{count, plural};
 use crate::workload::Program;
 
 /// How many lines of a kind a report has at most.
@@ -56,7 +57,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             .zip(&self.processes)
             .filter(|(_, process)| !process.finished)
             .map(|(rank, _)| {
-                let probe = self.exchange.probing(rank).map(|selector| self.selected("a probe", selector));
+                let probe = self.exchange.probing(rank).map(|selector| self.selected("a message to probe", selector));
                 (rank, Stuck { place: self.place(rank), waits: probe.into_iter().collect() })
             })
             .collect();
@@ -106,8 +107,8 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         (format!("{what} from {source}{tag} on {on}"), selector.source)
     }
 
-    /// Messages that no receive took, in words.
-    pub(crate) fn leftovers(&self) -> Vec<String> {
+    /// Messages that no receive took and whose sender does not wait, in words.
+    fn leftovers(&self) -> Vec<String> {
         let mut kinds: BTreeMap<_, (u64, u64)> = BTreeMap::new();
         for message in self.exchange.unmatched() {
             let envelope = message.envelope;
@@ -119,13 +120,13 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let sentence = |((from, to, context, its_tag), (count, bytes)): ((Rank, Rank, Context, _), _)| {
             let titr_common::event::Tag(its_tag) = its_tag;
             let (tag, on) = (tag(context, Some(its_tag)), self.communicators.describe(context));
-            let messages = if count == 1 { "message" } else { "messages" };
+            let messages = plural(count, "message", "messages");
             format!("{count} {messages} ({bytes} bytes) from rank {} to rank {}{tag} on {on}", from.0, to.0)
         };
         let all = kinds.len();
         let mut told: Vec<String> = kinds.into_iter().take(SHOWN).map(sentence).collect();
         if all > told.len() {
-            told.push(format!("and {} kinds more", all - told.len()));
+            told.push(format!("messages of {} other kinds", all - told.len()));
         }
         told
     }
@@ -133,21 +134,30 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// What is to be said about a replay that came to its end, or was left where it stood.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut all = self.warnings.sentences();
+        let waiting = self.processes.len() - self.finished;
+        if waiting > 0 {
+            all.push(format!(
+                "{waiting} of {} ranks wait at the end for what is not in the trace",
+                self.processes.len()
+            ));
+        }
         all.extend((0..self.processes.len() as u32).filter_map(|rank| self.workload.torn(Rank(rank))));
         all.extend(self.leftovers().into_iter().map(|what| format!("never received: {what}")));
         let open: Vec<usize> = self.processes.iter().map(|process| process.requests.outstanding()).collect();
         let ranks = open.iter().filter(|&&open| open > 0).count();
         if ranks > 0 {
-            all.push(format!("{} requests of {ranks} ranks were never completed", open.iter().sum::<usize>()));
+            let open = open.iter().sum::<usize>() as u64;
+            let (requests, of) = (plural(open, "request", "requests"), plural(ranks as u64, "rank", "ranks"));
+            all.push(format!("{} {requests} of {ranks} {of} never completed", count(open)));
         }
         all
     }
 }
 
-/// ` tag T`, unless the message belongs to a collective: contexts of collectives are odd.
+/// ` with tag T`, or that the message belongs to a collective.
 fn tag(context: Context, tag: Option<i32>) -> String {
     match tag {
-        _ if context.0 % 2 == 1 => String::new(),
+        _ if context.is_collective() => " within a collective".to_owned(),
         Some(tag) => format!(" with tag {tag}"),
         None => " with any tag".to_owned(),
     }

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use titr_common::units::Seconds;
 
-use super::format::{TimeUnit, count, plural, volume};
 use super::{LinkUse, Report};
 use crate::observe::Shares;
+use crate::words::{TimeUnit, count, plural, volume};
 
 /// Prints it.
 ///
@@ -34,7 +34,9 @@ pub fn summary(report: &Report, out: &mut impl Write) -> io::Result<()> {
         plural(*messages, "message", "messages"),
         volume(*bytes)
     )?;
-    time(report, out)?;
+    if report.simulated_time.0 > 0.0 {
+        time(report, out)?;
+    }
     links(&report.links, out)?;
     if !report.warnings.is_empty() {
         writeln!(out, "\nNot as in the program")?;

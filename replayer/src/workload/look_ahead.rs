@@ -18,7 +18,9 @@ const REACH: usize = 1 << 16;
 
 pub(super) struct LookAhead<P> {
     program: P,
-    /// Events that are read and not yet given out.
+    /// The event that is next.
+    front: Option<Event>,
+    /// Events that are read beyond it.
     ahead: VecDeque<Event>,
     /// What was read ahead about each request, in order.
     marks: FxHashMap<RequestId, VecDeque<Mark>>,
@@ -32,7 +34,7 @@ enum Mark {
 
 impl<P: Program> LookAhead<P> {
     pub(super) fn new(program: P) -> Self {
-        Self { program, ahead: VecDeque::new(), marks: FxHashMap::default() }
+        Self { program, front: None, ahead: VecDeque::new(), marks: FxHashMap::default() }
     }
 
     /// Known only while nothing is read ahead.
@@ -44,26 +46,43 @@ impl<P: Program> LookAhead<P> {
         self.program.torn()
     }
 
-    pub(super) fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
-        let Some(event) = self.ahead.pop_front() else {
-            self.marks.clear();
-            loop {
-                match self.program.next_event()? {
-                    Some(Event::Matched(..)) => {}
-                    event => return Ok(event),
-                }
+    /// The next event, where it stands: moving events about is what costs most of their replay.
+    pub(super) fn front(&mut self) -> Result<Option<&mut Event>, TraceError> {
+        if self.front.is_none() {
+            self.front = if self.ahead.is_empty() { self.read()? } else { self.step() };
+        }
+        Ok(self.front.as_mut())
+    }
+
+    /// Goes on to the event after it.
+    pub(super) fn pass(&mut self) {
+        self.front = None;
+    }
+
+    /// Reads an event that no other is waiting before.
+    fn read(&mut self) -> Result<Option<Event>, TraceError> {
+        self.marks.clear();
+        loop {
+            match self.program.next_event()? {
+                Some(Event::Matched(..)) => {}
+                event => return Ok(event),
             }
-        };
+        }
+    }
+
+    /// Takes the first event that was read ahead.
+    fn step(&mut self) -> Option<Event> {
+        let event = self.ahead.pop_front()?;
         for request in started(&event) {
             // A match before this start was out of reach of the start it belongs to.
             while let Some(marks) = self.marks.get_mut(request)
                 && !matches!(marks.pop_front(), Some(Mark::Started) | None)
             {}
         }
-        Ok(Some(event))
+        Some(event)
     }
 
-    /// What `request`, started by the event given out last, is matched with.
+    /// What `request`, started by the next event, is matched with.
     pub(super) fn matched(&mut self, request: RequestId) -> Result<Option<(Rank, Tag)>, TraceError> {
         loop {
             let marks = self.marks.entry(request).or_default();
@@ -134,11 +153,12 @@ mod tests {
     fn sources(events: Vec<Event>) -> (Vec<Option<u32>>, Vec<Event>) {
         let mut ahead = LookAhead::new(events.into_iter());
         let (mut sources, mut given) = (Vec::new(), Vec::new());
-        while let Some(event) = ahead.next_event().unwrap() {
+        while let Some(event) = ahead.front().unwrap().cloned() {
             for &request in started(&event) {
                 sources.push(ahead.matched(request).unwrap().map(|(source, _)| source.0));
             }
             given.push(event);
+            ahead.pass();
         }
         (sources, given)
     }

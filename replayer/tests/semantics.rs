@@ -101,6 +101,8 @@ fn a_freed_request_completes_unobserved() {
 #[test]
 fn a_cancelled_receive_completes() {
     assert_eq!(two("0 irecv 1 0 10 6 0\n0 cancel 0\n0 wait_of 0\n0 compute 1000"), [1.0, 0.0]);
+    // From whom is not missing in the trace either, where nothing was received.
+    assert_eq!(two("0 irecv * * 10 6 0\n0 cancel 0\n0 wait_of 0\n0 compute 1000"), [1.0, 0.0]);
 }
 
 #[test]

@@ -213,7 +213,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             &mut Event::Cancel(id) => {
                 if let Some(operation) = self.processes[at].requests.activity(id)? {
-                    self.exchange.cancel(operation);
+                    // It took no message, so that none had to be guessed.
+                    let gone = self.exchange.cancel(operation);
+                    self.warnings.open_wildcards -= u64::from(gone.is_some_and(|selector| selector.is_wild()));
                 }
                 Activity::Wait
             }
@@ -274,9 +276,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             self.known(source)?;
             selector = Selector { source: Some(source), tag: Some(tag), ..selector };
         }
-        if selector.source.is_none() || selector.tag.is_none() {
-            self.warnings.open_wildcards += 1;
-        }
+        self.warnings.open_wildcards += u64::from(selector.is_wild());
         Ok(self.exchange.receive(Agent::Rank(rank), rank, selector))
     }
 

@@ -9,13 +9,13 @@ int main(int argc, char **argv) {
     MPI_Request requests[4], moved[4];
     MPI_Status status;
 
-    /* The lowest free number is the next one's. */
+    /* The lowest free number is the next one's. Sends that are done at once may share a handle: these are not. */
     for (int i = 0; i < 3; i++) {
-        if (rank == 0) MPI_Isend(&data[i], 1, MPI_INT, 1, i, world, &requests[i]);
+        if (rank == 0) MPI_Issend(&data[i], 1, MPI_INT, 1, i, world, &requests[i]);
         if (rank == 1) MPI_Irecv(&data[i], 1, MPI_INT, 0, i, world, &requests[i]);
     }
     MPI_Wait(&requests[1], &status);
-    if (rank == 0) MPI_Isend(&data[3], 1, MPI_INT, 1, 3, world, &requests[1]);
+    if (rank == 0) MPI_Issend(&data[3], 1, MPI_INT, 1, 3, world, &requests[1]);
     if (rank == 1) MPI_Irecv(&data[3], 1, MPI_INT, 0, 3, world, &requests[1]);
     /* The handle counts, wherever it is kept. */
     for (int i = 0; i < 3; i++) moved[2 - i] = requests[i];

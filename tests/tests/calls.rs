@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::Command;
 
 use titr_common::trace::Manifest;
-use titr_tests::{Family, binary, lines, replay, run, traced};
+use titr_tests::{Family, Traced, binary, lines, replay, run, traced};
 
 /// The trace that `program` leaves is the golden one called `name`, is consistent, and can be replayed.
-fn check(name: &str, family: Family, ranks: u32, program: &Path, arguments: &[&str]) -> Manifest {
+fn check(name: &str, family: Family, ranks: u32, program: &Path, arguments: &[&str]) -> Traced {
     let trace = traced(family, ranks, program, arguments, str::to_owned);
     assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
     eprintln!("{name} as {} recorded it:", program.display());
@@ -15,7 +15,7 @@ fn check(name: &str, family: Family, ranks: u32, program: &Path, arguments: &[&s
     let verdict = run(binary("titr").arg("check").arg(trace.path()));
     assert_eq!(verdict.status, Some(0), "{family:?}: {}{}", verdict.stdout, verdict.stderr);
     assert_eq!(replay("torus.toml", &trace.path())["ranks"], ranks);
-    Manifest::read(&trace.path()).unwrap()
+    trace
 }
 
 macro_rules! programs {
@@ -74,7 +74,8 @@ fn choices() {
 fn untraced() {
     for family in Family::ALL {
         let program = family.build("untraced.c", &[]);
-        let manifest = check("untraced", family, 2, &program, &["file"]);
+        let trace = check("untraced", family, 2, &program, &["file"]);
+        let manifest = Manifest::read(&trace.path()).unwrap();
         for entry in &manifest.per_rank {
             let count = |name: &str| entry.untraced.get(name).copied();
             assert_eq!(count("MPI_Put"), Some(1), "{family:?}: {entry:?}");
@@ -85,6 +86,8 @@ fn untraced() {
             assert_eq!(count("MPI_Send"), Some(1), "{family:?}: one that failed");
             assert_eq!(entry.local.get("MPI_Wtime"), Some(&1), "{family:?}");
         }
+        let info = run(binary("titr").arg("info").arg(trace.path()));
+        assert!(info.stdout.contains("MPI_Neighbor_allgather"), "{}", info.stdout);
     }
 }
 

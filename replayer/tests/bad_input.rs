@@ -1,5 +1,7 @@
 //! Every mistake in the input ends in one clear message and exit status 1.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use std::fmt::Write as _;

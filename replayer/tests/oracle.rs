@@ -1,6 +1,8 @@
 //! Against SimGrid 3.32: the simulated time of every row of `data/simgrid/oracle.csv` that titr can replay is within
 //! 0.1 % of what `smpirun -replay` says. The platforms there say in TOML what SimGrid's XML and defaults mean.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,7 @@
 //! What holds for every program whose calls belong together.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! What MPI calls mean for time, each case worked out by hand on the machine of [`support::machine`].
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use support::machine::{events, finishes, micros, mpi, run};
@@ -101,8 +103,6 @@ fn a_freed_request_completes_unobserved() {
 #[test]
 fn a_cancelled_receive_completes() {
     assert_eq!(two("0 irecv 1 0 10 6 0\n0 cancel 0\n0 wait_of 0\n0 compute 1000"), [1.0, 0.0]);
-    // From whom is not missing in the trace either, where nothing was received.
-    assert_eq!(two("0 irecv * * 10 6 0\n0 cancel 0\n0 wait_of 0\n0 compute 1000"), [1.0, 0.0]);
 }
 
 #[test]

@@ -160,7 +160,8 @@ impl Communicators {
             }
         };
         let series = self.series.entry(groups).or_default();
-        while series.open.pop_front_if(|(_, missing)| *missing == 0).is_some() {
+        while series.open.front().is_some_and(|(_, missing)| *missing == 0) {
+            series.open.pop_front();
             series.closed += 1;
         }
         self.names[rank.0 as usize].insert(group.id, index);
@@ -208,7 +209,8 @@ impl Communicators {
                 });
             }
         }
-        while open.pop_front_if(|call| call.missing == 0).is_some() {
+        while open.front().is_some_and(|call| call.missing == 0) {
+            open.pop_front();
             *closed += 1;
         }
         Ok(Part { me, root: root_place, number })

@@ -15,7 +15,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error("{place}: {fault}")]
-    Event { place: Place, fault: Fault },
+    Event { place: Box<Place>, fault: Box<Fault> },
     #[error("{0}")]
     Deadlock(Box<Deadlock>),
     #[error("the trace has {ranks} ranks, and only {places} are placed on hosts")]

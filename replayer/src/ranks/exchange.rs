@@ -239,15 +239,10 @@ impl Exchange {
     }
 
     /// Cancels a send or a receive that has no match yet and has not left; any other runs its course
-    /// (MPI 4.0 §3.8.4: either it completes or it is cancelled). Gives what a receive was for that is gone.
-    pub(super) fn cancel(&mut self, operation: OperationId) -> Option<Selector> {
-        let mut gone = None;
+    /// (MPI 4.0 §3.8.4: either it completes or it is cancelled).
+    pub(super) fn cancel(&mut self, operation: OperationId) {
         let cancelled = match self.operations[operation.0 as usize].what {
-            What::Receive(receiver, selector) => {
-                let withdrawn = self.matching.withdraw(receiver, selector, operation);
-                gone = withdrawn.then_some(selector);
-                withdrawn
-            }
+            What::Receive(receiver, selector) => self.matching.withdraw(receiver, selector, operation),
             What::Send(id) => match self.messages.get(id.0 as usize) {
                 Some(message) if message.stage == Stage::Held && message.sender == Some(operation) => {
                     let recalled = self.matching.recall(message.to, message.envelope, id);
@@ -263,7 +258,6 @@ impl Exchange {
         if cancelled {
             self.complete(operation);
         }
-        gone
     }
 
     pub(super) fn complete(&mut self, operation: OperationId) {

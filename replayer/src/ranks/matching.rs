@@ -50,7 +50,7 @@ pub(super) struct Selector {
 }
 
 impl Selector {
-    pub(super) fn is_wild(&self) -> bool {
+    fn is_wild(&self) -> bool {
         self.source.is_none() || self.tag.is_none()
     }
 }

@@ -1,7 +1,7 @@
 //! One rank's program: its events, one after another.
 
 use titr_common::event::{
-    CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode, Tag,
+    CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
 };
 use titr_common::trace::TraceError;
 use titr_common::units::Seconds;
@@ -15,7 +15,7 @@ use super::{Agent, Ranks, Timeline};
 use crate::observe::{Activity, Observer};
 use crate::platform::Mpi;
 use crate::time::Time;
-use crate::workload::Program;
+use crate::workload::{Match, Program};
 
 /// Where a rank is in its program.
 #[derive(Default)]
@@ -99,7 +99,10 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             let activity = match self.carry_out(rank) {
                 Ok(Some(activity)) => activity,
                 Ok(None) => continue,
-                Err(Failure::Fault(fault)) => return Err(ReplayError::Event { place: self.place(rank), fault }),
+                Err(Failure::Fault(fault)) => {
+                    let (place, fault) = (Box::new(self.place(rank)), Box::new(fault));
+                    return Err(ReplayError::Event { place, fault });
+                }
                 Err(Failure::Replay(error)) => return Err(error),
             };
             self.workload.pass(rank);
@@ -140,12 +143,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             &mut Event::Recv(message) => {
                 let received = self.receive(rank, message, None)?;
-                self.claim(me, Some(received));
+                self.claim(me, received);
                 Activity::Recv
             }
             &mut Event::Sendrecv(outgoing, incoming) => {
                 let sent = outgoing.map_or(Ok(None), |message| self.send(rank, SendMode::Standard, message))?;
-                let received = incoming.map(|message| self.receive(rank, message, None)).transpose()?;
+                let received = incoming.map(|message| self.receive(rank, message, None)).transpose()?.flatten();
                 self.claim(me, sent);
                 self.claim(me, received);
                 Activity::Recv
@@ -164,7 +167,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             &mut Event::Irecv(message, request) => {
                 let recorded = self.recorded(rank, message, request)?;
-                let received = Some(self.receive(rank, message, recorded)?);
+                let received = self.receive(rank, message, recorded)?;
                 let requests = &mut self.processes[at].requests;
                 match request {
                     Some(id) => requests.add(id, received)?,
@@ -213,9 +216,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             &mut Event::Cancel(id) => {
                 if let Some(operation) = self.processes[at].requests.activity(id)? {
-                    // It took no message, so that none had to be guessed.
-                    let gone = self.exchange.cancel(operation);
-                    self.warnings.open_wildcards -= u64::from(gone.is_some_and(|selector| selector.is_wild()));
+                    self.exchange.cancel(operation);
                 }
                 Activity::Wait
             }
@@ -269,15 +270,25 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         Ok(self.exchange.send(Agent::Rank(rank), message))
     }
 
-    /// Posts a receive, of what is recorded that it got where `message` leaves that open.
-    fn receive(&mut self, rank: Rank, message: Incoming, recorded: Option<(Rank, Tag)>) -> Result<OperationId, Fault> {
+    /// Posts a receive, of what is recorded that it got where `message` leaves that open. One that was cancelled
+    /// is not posted: it might take another's message here.
+    fn receive(
+        &mut self,
+        rank: Rank,
+        message: Incoming,
+        recorded: Option<Match>,
+    ) -> Result<Option<OperationId>, Fault> {
         let mut selector = self.selector(rank, message)?;
-        if let Some((source, tag)) = recorded {
-            self.known(source)?;
-            selector = Selector { source: Some(source), tag: Some(tag), ..selector };
+        match recorded {
+            Some(Match::Cancelled) => return Ok(None),
+            Some(Match::With(source, tag)) => {
+                self.known(source)?;
+                selector = Selector { source: Some(source), tag: Some(tag), ..selector };
+            }
+            None if selector.source.is_none() || selector.tag.is_none() => self.warnings.open_wildcards += 1,
+            None => {}
         }
-        self.warnings.open_wildcards += u64::from(selector.is_wild());
-        Ok(self.exchange.receive(Agent::Rank(rank), rank, selector))
+        Ok(Some(self.exchange.receive(Agent::Rank(rank), rank, selector)))
     }
 
     /// What the trace says later about a receive that it leaves open.
@@ -286,7 +297,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         rank: Rank,
         message: Incoming,
         request: Option<RequestId>,
-    ) -> Result<Option<(Rank, Tag)>, Failure> {
+    ) -> Result<Option<Match>, Failure> {
         match request {
             Some(id) if message.from.is_none() || message.tag.is_none() => {
                 self.workload.matched(rank, id).map_err(Failure::from)
@@ -313,7 +324,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             Some(Template::Send(mode, message)) => (self.send(rank, mode, message)?, Activity::Send),
             Some(Template::Receive(message)) => {
                 let recorded = self.recorded(rank, message, Some(id))?;
-                (Some(self.receive(rank, message, recorded)?), Activity::Recv)
+                (self.receive(rank, message, recorded)?, Activity::Recv)
             }
             None => return Err(Fault::NotStartable(id).into()),
         };

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-use titr_common::event::Rank;
+use titr_common::event::{Rank, Tag};
 use titr_common::units::Seconds;
 
 use super::error::Place;
-use super::exchange::{Operation, What};
+use super::exchange::{Message, Operation, What};
 use super::matching::{Context, Selector};
 use super::{Agent, Ranks};
 use crate::observe::Observer;
@@ -57,7 +57,8 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             .zip(&self.processes)
             .filter(|(_, process)| !process.finished)
             .map(|(rank, _)| {
-                let probe = self.exchange.probing(rank).map(|selector| self.selected("a message to probe", selector));
+                let probe =
+                    self.exchange.probing(rank).map(|selector| self.selected("a message to probe", selector, None));
                 (rank, Stuck { place: self.place(rank), waits: probe.into_iter().collect() })
             })
             .collect();
@@ -81,30 +82,34 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// What the owner of an operation waits for; nothing for a collective, whose own operations say it.
     fn wait(&self, operation: &Operation) -> Option<(String, Option<Rank>)> {
         let within = match operation.owner {
-            Agent::Rank(_) => String::new(),
-            Agent::Run(run) => format!("{}: ", self.runs[run.0 as usize].word),
+            Agent::Rank(_) => None,
+            Agent::Run(run) => Some(self.runs[run.0 as usize].word),
         };
         match operation.what {
             What::Send(id) => {
-                let message = self.exchange.message(id);
-                let on = self.communicators.describe(message.envelope.context);
-                let tag = tag(message.envelope.context, Some(message.envelope.tag.0));
-                let (to, bytes) = (message.to, message.bytes.0);
-                Some((format!("{within}a send of {bytes} bytes to rank {}{tag} on {on}", to.0), Some(to)))
+                let Message { to, envelope, bytes, .. } = self.exchange.message(id);
+                let place = self.place_of(envelope.context, Some(envelope.tag), within);
+                Some((format!("a send of {} bytes to rank {}{place}", bytes.0, to.0), Some(*to)))
             }
-            What::Receive(_, selector) => {
-                let (what, peer) = self.selected("a receive", selector);
-                Some((format!("{within}{what}"), peer))
-            }
+            What::Receive(_, selector) => Some(self.selected("a receive", selector, within)),
             What::Collective => None,
         }
     }
 
-    fn selected(&self, what: &str, selector: Selector) -> (String, Option<Rank>) {
+    fn selected(&self, what: &str, selector: Selector, within: Option<&str>) -> (String, Option<Rank>) {
         let source = selector.source.map_or_else(|| "any rank".to_owned(), |source| format!("rank {}", source.0));
-        let tag = tag(selector.context, selector.tag.map(|tag| tag.0));
-        let on = self.communicators.describe(selector.context);
-        (format!("{what} from {source}{tag} on {on}"), selector.source)
+        let place = self.place_of(selector.context, selector.tag, within);
+        (format!("{what} from {source}{place}"), selector.source)
+    }
+
+    /// The tag of a message, or the collective it is part of, and the communicator.
+    fn place_of(&self, context: Context, tag: Option<Tag>, within: Option<&str>) -> String {
+        let on = self.communicators.describe(context);
+        match tag {
+            _ if context.is_collective() => format!(" within {} on {on}", within.unwrap_or("a collective")),
+            Some(tag) => format!(" with tag {} on {on}", tag.0),
+            None => format!(" with any tag on {on}"),
+        }
     }
 
     /// Messages that no receive took and whose sender does not wait, in words.
@@ -117,11 +122,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             *count += 1;
             *bytes += message.bytes.0;
         }
-        let sentence = |((from, to, context, its_tag), (count, bytes)): ((Rank, Rank, Context, _), _)| {
-            let titr_common::event::Tag(its_tag) = its_tag;
-            let (tag, on) = (tag(context, Some(its_tag)), self.communicators.describe(context));
-            let messages = plural(count, "message", "messages");
-            format!("{count} {messages} ({bytes} bytes) from rank {} to rank {}{tag} on {on}", from.0, to.0)
+        let sentence = |((from, to, context, tag), (count, bytes)): ((Rank, Rank, Context, Tag), _)| {
+            let (messages, place) = (plural(count, "message", "messages"), self.place_of(context, Some(tag), None));
+            format!("{count} {messages} ({bytes} bytes) from rank {} to rank {}{place}", from.0, to.0)
         };
         let all = kinds.len();
         let mut told: Vec<String> = kinds.into_iter().take(SHOWN).map(sentence).collect();
@@ -151,15 +154,6 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             all.push(format!("{} {requests} of {ranks} {of} never completed", count(open)));
         }
         all
-    }
-}
-
-/// ` with tag T`, or that the message belongs to a collective.
-fn tag(context: Context, tag: Option<i32>) -> String {
-    match tag {
-        _ if context.is_collective() => " within a collective".to_owned(),
-        Some(tag) => format!(" with tag {tag}"),
-        None => " with any tag".to_owned(),
     }
 }
 

@@ -5,10 +5,11 @@ mod look_ahead;
 
 use std::path::PathBuf;
 
-use titr_common::event::{Event, Rank, RequestId, Tag};
+use titr_common::event::{Event, Rank, RequestId};
 use titr_common::trace::{Ending, RankStream, TraceError};
 
 use look_ahead::LookAhead;
+pub use look_ahead::Match;
 
 /// The events of one rank, in order.
 pub trait Program {
@@ -81,11 +82,11 @@ impl<P: Program> Workload<P> {
         self.0[rank.0 as usize].pass();
     }
 
-    /// With what the request that the next event of `rank` starts was matched, if the trace says it within reach.
+    /// What became of the request that the next event of `rank` starts, if the trace says it within reach.
     ///
     /// # Errors
     /// Where the trace cannot be read.
-    pub fn matched(&mut self, rank: Rank, request: RequestId) -> Result<Option<(Rank, Tag)>, TraceError> {
+    pub fn matched(&mut self, rank: Rank, request: RequestId) -> Result<Option<Match>, TraceError> {
         self.0[rank.0 as usize].matched(request)
     }
 

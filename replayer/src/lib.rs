@@ -10,4 +10,5 @@ pub mod replay;
 pub mod report;
 pub mod time;
 pub mod topology;
+mod words;
 pub mod workload;

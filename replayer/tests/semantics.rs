@@ -1,8 +1,10 @@
-//! What MPI calls mean for time, each case worked out by hand on the machine of [`support`].
+//! What MPI calls mean for time, each case worked out by hand on the machine of [`support::machine`].
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod support;
 
-use support::{events, finishes, micros, mpi, run};
+use support::machine::{events, finishes, micros, mpi, run};
 use titr_common::units::{Bytes, Seconds};
 use titr_replayer::platform::{EagerTransfer, Mpi, Overhead, OverheadStep};
 
@@ -121,7 +123,7 @@ fn a_wildcard_that_the_trace_leaves_open_takes_the_oldest_and_is_told() {
     assert_eq!(finishes(&outcome), [13.0, 10.0, 0.0]);
     assert_eq!(
         outcome.warnings,
-        ["1 wildcard receives whose match is not in the trace took the oldest message that fits"]
+        ["1 wildcard receive whose match is not in the trace took the oldest message that fits"]
     );
 }
 

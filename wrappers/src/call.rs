@@ -136,7 +136,6 @@ fn outermost(tool: &'static dyn Tool, pending: &Pending<'_>, decode: Decode) -> 
         }
     };
     let arguments = Arguments::new(pending.words, pending.function.is_large(), abi);
-    let _room = arguments.room();
     let seen = catch_unwind(AssertUnwindSafe(|| tool.call(pending.function, decode(&arguments), Real(pending)).0));
     seen.unwrap_or_else(|_| {
         RETIRED.store(true, Ordering::Relaxed);

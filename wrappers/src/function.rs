@@ -23,18 +23,28 @@ pub struct Function {
     arity: usize,
     effect: Effect,
     large: bool,
+    types: Types,
     real: AtomicPtr<c_void>,
 }
+
+/// Appends the C types of a function's arguments, as far as they are read.
+type Types = fn(&mut Vec<&'static str>);
 
 impl Function {
     /// `profiling_name` ends with a NUL.
     #[allow(clippy::panic, reason = "the compiler panics")]
-    pub(crate) const fn new(name: &'static str, profiling_name: &'static str, arity: usize, effect: Effect) -> Self {
+    pub(crate) const fn new(
+        name: &'static str,
+        profiling_name: &'static str,
+        arity: usize,
+        effect: Effect,
+        types: Types,
+    ) -> Self {
         let Ok(profiling_name) = CStr::from_bytes_with_nul(profiling_name.as_bytes()) else {
             panic!("a C string has one NUL, its last byte")
         };
         let large = matches!(name.as_bytes(), [.., b'_', b'c']);
-        Self { name, profiling_name, arity, effect, large, real: AtomicPtr::new(ptr::null_mut()) }
+        Self { name, profiling_name, arity, effect, large, types, real: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// The name, `MPI_Send`.
@@ -53,6 +63,15 @@ impl Function {
     #[must_use]
     pub fn effect(&self) -> Effect {
         self.effect
+    }
+
+    /// The C types of its arguments as titr reads them, none where it does not. `COUNT` stands for `int` or, in a function
+    /// whose name ends in `_c`, `MPI_Count`.
+    #[must_use]
+    pub fn types(&self) -> Vec<&'static str> {
+        let mut all = Vec::new();
+        (self.types)(&mut all);
+        all
     }
 
     /// Whether its counts are `MPI_Count`s, as its name says by ending in `_c`.

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 
 use crate::Function;
 use crate::abi::Abi;
-use crate::argument::{Comm, Datatype, Group, Op};
+use crate::argument::{Comm, Datatype, Group, Op, load_handle};
 use crate::function::Forward;
 use crate::functions::{collective, communicator, datatype, point_to_point};
 
@@ -50,9 +50,13 @@ pub fn comm_is_inter(comm: Comm) -> bool {
     int_of(&communicator::MPI_Comm_test_inter, comm.raw()).is_some_and(|flag| flag != 0)
 }
 
-/// `MPI_Type_size_x`: the bytes of data in one element, without gaps; `None` if undefined.
+/// `MPI_Type_size_x`: the bytes of data in one element, without gaps; `None` if undefined. A call that moves nothing may
+/// have got away with `MPI_DATATYPE_NULL`, after which MPI must not be asked.
 #[must_use]
 pub fn type_size(datatype: Datatype) -> Option<u64> {
+    if Abi::current().is_ok_and(|abi| datatype == abi.datatype_null) {
+        return None;
+    }
     let mut size: i64 = 0;
     // SAFETY: (MPI_Datatype, MPI_Count *); MPI_Count is 64 bits wide in every family.
     unsafe { call(&datatype::MPI_Type_size_x, [datatype.raw(), &raw mut size as usize]) }
@@ -79,21 +83,6 @@ pub(crate) unsafe fn received_bytes(abi: &Abi, status: usize) -> u64 {
     // SAFETY: (MPI_Status *, MPI_Datatype, MPI_Count *), and the caller's promise.
     let known = unsafe { call(&datatype::MPI_Get_elements_x, [status, abi.byte.raw(), &raw mut bytes as usize]) };
     if known { u64::try_from(bytes).unwrap_or(0) } else { 0 }
-}
-
-/// Reads the handle at an address.
-///
-/// # Safety
-/// One is there.
-pub(crate) unsafe fn load_handle(abi: &Abi, address: usize) -> usize {
-    // SAFETY: the caller's promise, and a handle is as long as the ABI says.
-    unsafe {
-        if abi.handle_bytes == size_of::<u32>() {
-            (address as *const u32).read() as usize
-        } else {
-            (address as *const usize).read()
-        }
-    }
 }
 
 /// `MPI_Allreduce` of one 64-bit integer: collective, all members of `comm` must take part.

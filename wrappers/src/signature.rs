@@ -35,6 +35,9 @@ macro_rules! signatures {
 
             impl<'c> Argument<'c> for $name<'c> {
                 const WORDS: usize = Position::End as usize;
+                fn types(all: &mut Vec<&'static str>) {
+                    $(<$type>::types(all);)*
+                }
                 fn read(call: &'c Arguments<'c>, at: usize) -> Self {
                     Self { call, at }
                 }

@@ -84,6 +84,33 @@ fn every_declared_function_is_wrapped_with_its_arity() {
     }
 }
 
+/// The type of a parameter without its name, qualifiers and the difference between an array and a pointer.
+fn c_type(parameter: &str) -> String {
+    let stars = parameter.matches(['*', '[']).count();
+    let plain = parameter.split('[').next().unwrap().replace('*', " ");
+    let base = plain.split_whitespace().find(|word| *word != "const").unwrap();
+    base.to_owned() + &"*".repeat(stars)
+}
+
+#[test]
+fn arguments_are_read_as_the_types_they_have() {
+    let mut compared = 0;
+    for library in &LIBRARIES {
+        let declared = declared(library);
+        for function in functions::all() {
+            let Some(parameters) = declared.get(function.name()) else { continue };
+            let count = if function.name().ends_with("_c") { "MPI_Count" } else { "int" };
+            for (read, parameter) in function.types().iter().zip(parameters) {
+                let read = read.replace("COUNT", count);
+                // What is only passed on has no type.
+                assert!(read.is_empty() || read == c_type(parameter), "{}: {read} for {parameter}", function.name());
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 1000, "only {compared} arguments are read");
+}
+
 #[test]
 fn every_wrapped_function_is_declared_somewhere_and_once() {
     let declared: Vec<_> = LIBRARIES.iter().map(declared).collect();

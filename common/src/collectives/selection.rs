@@ -125,21 +125,11 @@ mod tests {
     use crate::event::Rank;
 
     fn bcast(bytes: u64) -> CollectiveOp {
-        CollectiveOp::Bcast {
-            bytes: Bytes(bytes),
-            root: Rank(0),
-        }
+        CollectiveOp::Bcast { bytes: Bytes(bytes), root: Rank(0) }
     }
 
     fn chosen(selection: &Selection, size: u32, op: &CollectiveOp) -> String {
-        let call = Call {
-            me: 0,
-            size,
-            root: 0,
-            op,
-            element: Bytes(8),
-            is_commutative: true,
-        };
+        let call = Call { me: 0, size, root: 0, op, element: Bytes(8), is_commutative: true };
         let choice = selection.choose(&call);
         choice.algorithm.called(selection.library).to_owned()
     }
@@ -177,10 +167,7 @@ mod tests {
     #[test]
     fn a_forced_algorithm_is_taken_where_it_is_possible() {
         let mut selection = Selection::from(Library::OpenMpi);
-        assert_eq!(
-            selection.force_list("bcast=scatter_allgather, allreduce = ring,"),
-            Ok(())
-        );
+        assert_eq!(selection.force_list("bcast=scatter_allgather, allreduce = ring,"), Ok(()));
         assert_eq!(chosen(&selection, 8, &bcast(64)), "scatter_allgather");
         assert_eq!(chosen(&selection, 9, &bcast(64)), "linear"); // Fewer elements than members.
         assert_eq!(selection.force("bcast", "default"), Ok(()));

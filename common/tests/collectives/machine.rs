@@ -91,16 +91,12 @@ pub fn run(programs: Vec<Program>) -> Result<Vec<Vec<Option<Word>>>, Deadlock> {
     let members = machine.processes.len();
     while (0..members).filter(|&me| machine.advance(me)).count() > 0 {}
 
-    let stuck: Deadlock = (0..members)
-        .filter_map(|me| Some((me as Member, *machine.processes[me].steps.front()?)))
-        .collect();
+    let stuck: Deadlock =
+        (0..members).filter_map(|me| Some((me as Member, *machine.processes[me].steps.front()?))).collect();
     if !stuck.is_empty() {
         return Err(stuck);
     }
-    assert!(
-        machine.queues.values().all(|queue| queue.is_empty()),
-        "messages are left over"
-    );
+    assert!(machine.queues.values().all(|queue| queue.is_empty()), "messages are left over");
     let is_waited_for = machine.processes.iter().all(|process| process.pending.is_empty());
     assert!(is_waited_for, "a member ends with something pending");
     Ok(machine.processes.into_iter().map(|process| process.recv).collect())
@@ -169,46 +165,21 @@ impl Machine {
         let process = &mut self.processes[me];
         let (left, right) = (process.read(left), process.read(right));
         assert_eq!(left.len(), right.len(), "operands of one length");
-        let words = left
-            .into_iter()
-            .zip(right)
-            .map(|(left, right)| [left, right].concat())
-            .collect();
+        let words = left.into_iter().zip(right).map(|(left, right)| [left, right].concat()).collect();
         process.write(into, words);
         Vec::new()
     }
 
     fn post(&mut self, me: usize, is_send: bool, peer: Member, data: Slice) -> usize {
         let operation = self.operations.len();
-        let words = if is_send {
-            self.processes[me].read(data)
-        } else {
-            Vec::new()
-        };
-        self.operations.push((
-            me as Member,
-            Pending {
-                is_send,
-                peer,
-                data,
-                words,
-                is_done: false,
-            },
-        ));
-        let pair = if is_send {
-            (me as Member, peer)
-        } else {
-            (peer, me as Member)
-        };
+        let words = if is_send { self.processes[me].read(data) } else { Vec::new() };
+        self.operations.push((me as Member, Pending { is_send, peer, data, words, is_done: false }));
+        let pair = if is_send { (me as Member, peer) } else { (peer, me as Member) };
         let queue = self.queues.entry(pair).or_default();
         match queue.front() {
             Some(&other) if self.operations[other].1.is_send != is_send => {
                 queue.pop_front();
-                let (send, recv) = if is_send {
-                    (operation, other)
-                } else {
-                    (other, operation)
-                };
+                let (send, recv) = if is_send { (operation, other) } else { (other, operation) };
                 self.deliver(pair, send, recv);
             }
             _ => queue.push_back(operation),
@@ -221,11 +192,7 @@ impl Machine {
         assert_eq!(sent.len, landing.len, "a message from {from} to {to}");
         assert_eq!(self.operations[recv].1.peer, from);
         let words = std::mem::take(&mut self.operations[send].1.words);
-        assert_eq!(
-            words,
-            self.processes[from as usize].read(sent),
-            "data changes while it is sent"
-        );
+        assert_eq!(words, self.processes[from as usize].read(sent), "data changes while it is sent");
         self.processes[to as usize].write(landing, words);
         self.operations[send].1.is_done = true;
         self.operations[recv].1.is_done = true;

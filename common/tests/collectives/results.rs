@@ -89,12 +89,7 @@ fn all_small_cases_end_as_defined() {
             }
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} failures, the first: {}",
-        failures.len(),
-        failures[0]
-    );
+    assert!(failures.is_empty(), "{} failures, the first: {}", failures.len(), failures[0]);
 }
 
 prop_compose! {
@@ -135,46 +130,15 @@ fn strange_op(collective: Collective, bytes: Bytes, list: Vec<Bytes>) -> Collect
         Collective::Exscan => CollectiveOp::Exscan { bytes, work },
         Collective::ReduceScatter => CollectiveOp::ReduceScatter { counts: list, work },
         Collective::ReduceScatterBlock => CollectiveOp::ReduceScatterBlock { bytes, work },
-        Collective::Gather => CollectiveOp::Gather {
-            send: bytes,
-            recv: other,
-            root,
-        },
-        Collective::Scatter => CollectiveOp::Scatter {
-            send: bytes,
-            recv: other,
-            root,
-        },
-        Collective::Allgather => CollectiveOp::Allgather {
-            send: bytes,
-            recv: other,
-        },
-        Collective::Alltoall => CollectiveOp::Alltoall {
-            send: bytes,
-            recv: other,
-        },
-        Collective::Gatherv => CollectiveOp::Gatherv {
-            send: bytes,
-            recvs: list,
-            root,
-        },
-        Collective::Scatterv => CollectiveOp::Scatterv {
-            sends: list,
-            recv: bytes,
-            root,
-        },
-        Collective::Allgatherv => CollectiveOp::Allgatherv {
-            send: bytes,
-            recvs: list,
-        },
-        Collective::Alltoallv => CollectiveOp::Alltoallv {
-            sends: vec![bytes],
-            recvs: list,
-        },
-        Collective::Alltoallw => CollectiveOp::Alltoallw {
-            sends: vec![bytes],
-            recvs: list,
-        },
+        Collective::Gather => CollectiveOp::Gather { send: bytes, recv: other, root },
+        Collective::Scatter => CollectiveOp::Scatter { send: bytes, recv: other, root },
+        Collective::Allgather => CollectiveOp::Allgather { send: bytes, recv: other },
+        Collective::Alltoall => CollectiveOp::Alltoall { send: bytes, recv: other },
+        Collective::Gatherv => CollectiveOp::Gatherv { send: bytes, recvs: list, root },
+        Collective::Scatterv => CollectiveOp::Scatterv { sends: list, recv: bytes, root },
+        Collective::Allgatherv => CollectiveOp::Allgatherv { send: bytes, recvs: list },
+        Collective::Alltoallv => CollectiveOp::Alltoallv { sends: vec![bytes], recvs: list },
+        Collective::Alltoallw => CollectiveOp::Alltoallw { sends: vec![bytes], recvs: list },
     }
 }
 

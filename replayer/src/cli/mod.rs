@@ -39,7 +39,7 @@ fn shown(error: &PlatformError) -> String {
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
     // A report that cannot be drawn is told in words.
     match handler.render_report(&mut text, error) {
-        Ok(()) => text.trim_end().to_owned(),
+        Ok(()) => text.trim().to_owned(),
         Err(_) => error.to_string(),
     }
 }

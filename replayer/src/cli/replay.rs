@@ -13,7 +13,8 @@ use crate::observe::Breakdown;
 use crate::platform::Platform;
 use crate::ranks::Seat;
 use crate::replay::{Options, Progress, replay};
-use crate::report::{Report, count, manifest_warnings, summary};
+use crate::report::{Report, manifest_warnings, summary};
+use crate::words::count;
 use crate::workload::Workload;
 
 const EXAMPLES: &str = "\

@@ -14,7 +14,7 @@ use titr_common::trace::{Source, TraceError};
 
 use super::{Failure, run};
 use crate::inspect::{Inventory, check};
-use crate::report::{count, plural, volume};
+use crate::words::{count, plural, volume};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -95,7 +95,10 @@ fn info(trace: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     }
     row(out, "ranks", &inventory.ranks.to_string())?;
     endings(&inventory, manifest.as_ref(), out)?;
-    let words = [("compute", format!("{:.6e} instructions", inventory.compute.0)), ("messages", messages(&inventory))];
+    let words = [
+        ("compute", format!("{} instructions", count(inventory.compute.0 as u64))),
+        ("messages", messages(&inventory)),
+    ];
     for (name, what) in words {
         row(out, name, &what)?;
     }

@@ -49,6 +49,10 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// `rank` starts a collective.
     pub(super) fn start_collective(&mut self, rank: Rank, collective: &Collective) -> Result<OperationId, Fault> {
         let index = self.communicators.find(rank, collective.comm)?;
+        let members = &self.communicators.get(index).members;
+        if members.is_inter() {
+            return Err(Fault::InterCollective { word: collective.op.word(), on: members.describe() });
+        }
         self.start_collective_on(rank, index, &collective.op, collective.element)
     }
 
@@ -62,10 +66,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let Part { me, root, number } = self.communicators.enter(index, rank, op)?;
         let communicator = self.communicators.get(index);
         let members = Rc::clone(&communicator.members);
-        let context = communicator.collective_context();
-        if members.is_inter() {
-            self.warnings.inter_collectives += 1;
-        }
+        let context = communicator.context.of_collectives();
         let steps = self.mpi.collectives.schedule(me, members.len() as u32, root, op, element);
         let id = RunId(self.runs.vacant_key() as u32);
         let operation = self.exchange.open(Agent::Rank(rank), What::Collective);

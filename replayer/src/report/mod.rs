@@ -1,6 +1,5 @@
 //! What a replay gives, for people and for programs. Nothing is worked out here but what is shown.
 
-mod format;
 mod summary;
 
 use std::time::Duration;
@@ -9,7 +8,6 @@ use serde::Serialize;
 use titr_common::trace::Manifest;
 use titr_common::units::{Bytes, Seconds};
 
-pub use format::{count, plural, volume};
 pub use summary::summary;
 
 use crate::network::LinkLoad;
@@ -17,6 +15,7 @@ use crate::observe::{Breakdown, Shares};
 use crate::platform::Platform;
 use crate::replay::Outcome;
 use crate::topology::LinkId;
+use crate::words::{count, plural};
 
 /// How many of the links that carried most are told.
 const LINKS: usize = 5;

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use titr_common::units::Seconds;
 
-use super::format::{TimeUnit, count, plural, volume};
 use super::{LinkUse, Report};
 use crate::observe::Shares;
+use crate::words::{TimeUnit, count, plural, volume};
 
 /// Prints it.
 ///
@@ -34,7 +34,9 @@ pub fn summary(report: &Report, out: &mut impl Write) -> io::Result<()> {
         plural(*messages, "message", "messages"),
         volume(*bytes)
     )?;
-    time(report, out)?;
+    if report.simulated_time.0 > 0.0 {
+        time(report, out)?;
+    }
     links(&report.links, out)?;
     if !report.warnings.is_empty() {
         writeln!(out, "\nNot as in the program")?;
@@ -47,13 +49,16 @@ pub fn summary(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\nReplayed in {:.3} s, {events_per_second} events a second", speed.wall_seconds)
 }
 
+/// What is told of each rank.
+type Part<'a> = &'a dyn Fn(&Shares) -> Seconds;
+
 /// Where the time goes: the mean over the ranks, and who spends most.
 fn time(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let ranks = &report.per_rank;
     let unit = TimeUnit::of(report.simulated_time);
     // A rank that is done earlier waits for the last one.
     let idle = |share: &Shares| Seconds(report.simulated_time.0 - share.finish.0);
-    let parts: [(&str, &dyn Fn(&Shares) -> Seconds); 6] = [
+    let parts: [(&str, Part); 6] = [
         ("compute", &|share| share.compute),
         ("send", &|share| share.send),
         ("receive", &|share| share.recv),
@@ -88,12 +93,12 @@ fn time(report: &Report, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn mean(ranks: &[Shares], part: &dyn Fn(&Shares) -> Seconds) -> Seconds {
+fn mean(ranks: &[Shares], part: Part) -> Seconds {
     Seconds(ranks.iter().map(|share| part(share).0).sum::<f64>() / ranks.len().max(1) as f64)
 }
 
 /// The first rank that has most of `part`.
-fn most(ranks: &[Shares], part: &dyn Fn(&Shares) -> Seconds) -> Option<(usize, Seconds)> {
+fn most(ranks: &[Shares], part: Part) -> Option<(usize, Seconds)> {
     let parts = ranks.iter().map(part).enumerate();
     parts.reduce(|most, next| if next.1.0 > most.1.0 { next } else { most })
 }

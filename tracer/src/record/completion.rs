@@ -1,11 +1,11 @@
 //! Requests: starting them, asking after them, letting go of them.
 
-use titr_common::event::{Ask, Event, Key, Rank, RequestId, Tag};
+use titr_common::event::{Ask, Event, Key, RequestId, Tag};
 use titr_common::event::{Requests as Completed, Requests::These};
-use titr_wrappers::argument::{Array, Comm, Message, Place, Request, Status};
+use titr_wrappers::argument::{Comm, Message, Place, Request, Status};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
-use titr_wrappers::signature::WaitSome;
 
+use super::inquiry::{Inquiry, Kind};
 use super::requests::What;
 use super::tally::Unrecorded;
 use super::{Outcome, Recorder};
@@ -35,49 +35,17 @@ struct HeldRequest {
 
 /// Whether a call is about requests that were made before.
 pub(super) fn takes_requests(call: &PointToPoint<'_>) -> bool {
-    matches!(
+    let others = matches!(
         call,
-        MPI_Start(_)
-            | MPI_Startall(_)
-            | MPI_Request_free(_)
-            | MPI_Cancel(_)
-            | MPI_Request_get_status(..)
-            | MPI_Wait(..)
-            | MPI_Waitall(_)
-            | MPI_Waitany(..)
-            | MPI_Waitsome(_)
-            | MPI_Test(..)
-            | MPI_Testall(_)
-            | MPI_Testany(..)
-            | MPI_Testsome(_)
-    )
+        MPI_Start(_) | MPI_Startall(_) | MPI_Request_free(_) | MPI_Cancel(_) | MPI_Request_get_status(..)
+    );
+    others || Inquiry::of(call).is_some()
 }
 
 impl Held {
     fn done(&mut self, index: usize, status: usize) {
         if let Some(request) = self.requests.get_mut(index) {
             request.status = Some(status);
-        }
-    }
-
-    fn all_done(&mut self) {
-        self.requests.iter_mut().enumerate().for_each(|(index, request)| request.status = Some(index));
-    }
-
-    /// After an error those are done whose handles the library has taken away.
-    fn gone_are_done(&mut self, null: Request, now: impl Iterator<Item = Request>) {
-        for (index, (request, now)) in self.requests.iter_mut().zip(now).enumerate() {
-            request.status = (now == null).then_some(index);
-        }
-    }
-
-    /// `MPI_Waitsome` and its kin: as many as `outcount` says, `MPI_UNDEFINED` being none.
-    fn some_done(&mut self, call: &WaitSome<'_>) {
-        let count = usize::try_from(call.outcount().get()).unwrap_or(0);
-        for (status, index) in call.array_of_indices().iter().take(count).enumerate() {
-            if let Ok(index) = usize::try_from(index) {
-                self.done(index, status);
-            }
         }
     }
 }
@@ -87,48 +55,16 @@ impl Recorder {
     pub(super) fn hold_requests(&mut self, held: &mut Held, call: &PointToPoint<'_>) {
         held.requests.clear();
         (held.open, held.visible) = (false, false);
-        match call {
-            MPI_Wait(request, status) | MPI_Test(request, _, status) => {
-                self.hold(held, request.get(), request.address());
-                if held.open {
-                    status.keep();
-                }
+        if let Some(inquiry) = Inquiry::of(call) {
+            for (handle, place) in inquiry.requests() {
+                self.hold(held, handle, place);
             }
-            MPI_Waitall(call) => {
-                self.hold_all(held, &call.array_of_requests());
-                if held.open {
-                    call.array_of_statuses().keep();
-                }
+            if held.open {
+                inquiry.keep_statuses();
             }
-            MPI_Testall(call) => {
-                self.hold_all(held, &call.array_of_requests());
-                if held.open {
-                    call.array_of_statuses().keep();
-                }
-            }
-            MPI_Waitany(requests, _, status) | MPI_Testany(requests, _, _, status) => {
-                self.hold_all(held, &requests.array_of_requests());
-                if held.open {
-                    status.keep();
-                }
-            }
-            MPI_Waitsome(call) | MPI_Testsome(call) => {
-                self.hold_all(held, &call.array_of_requests());
-                if held.open {
-                    call.array_of_statuses().keep();
-                }
-            }
-            MPI_Request_free(request) => {
-                let id = self.requests.take_out(request.get(), request.address());
-                held.requests.push(HeldRequest { id, status: None });
-            }
-            _ => {}
-        }
-    }
-
-    fn hold_all(&mut self, held: &mut Held, requests: &Array<'_, Request>) {
-        for (index, handle) in requests.iter().enumerate() {
-            self.hold(held, handle, requests.address(index));
+        } else if let MPI_Request_free(request) = call {
+            let id = self.requests.take_out(request.get(), request.address());
+            held.requests.push(HeldRequest { id, status: None });
         }
     }
 
@@ -153,76 +89,10 @@ impl Recorder {
     }
 
     pub(super) fn completion(&mut self, held: &mut Held, call: &PointToPoint<'_>, success: bool) -> Outcome {
-        let null = self.abi.request_null;
+        if let Some(inquiry) = Inquiry::of(call) {
+            return self.inquiry(held, &inquiry, success);
+        }
         match call {
-            MPI_Wait(request, status) => {
-                if success {
-                    held.all_done();
-                } else {
-                    held.gone_are_done(null, std::iter::once(request.get()));
-                }
-                self.waited(Ask::Single, held, |_| status.get())
-            }
-            MPI_Waitall(call) => {
-                if success {
-                    held.all_done();
-                } else {
-                    held.gone_are_done(null, call.array_of_requests().iter());
-                }
-                self.waited(Ask::All, held, |index| call.array_of_statuses().get(index))
-            }
-            MPI_Waitany(requests, index, status) => {
-                if success {
-                    // MPI_UNDEFINED is negative: none was active.
-                    usize::try_from(index.get()).into_iter().for_each(|index| held.done(index, 0));
-                } else {
-                    held.gone_are_done(null, requests.array_of_requests().iter());
-                }
-                self.waited(Ask::Any, held, |_| status.get())
-            }
-            MPI_Waitsome(call) => {
-                if success {
-                    held.some_done(call);
-                } else {
-                    held.gone_are_done(null, call.array_of_requests().iter());
-                }
-                self.waited(Ask::Some, held, |index| call.array_of_statuses().get(index))
-            }
-            MPI_Test(request, flag, status) => {
-                if !success {
-                    held.gone_are_done(null, std::iter::once(request.get()));
-                } else if flag.get() != 0 {
-                    held.all_done();
-                }
-                self.tested(Ask::Single, held, success && flag.get() != 0, |_| status.get())
-            }
-            MPI_Testall(call) => {
-                let all = success && call.flag().get() != 0;
-                if all {
-                    held.all_done();
-                } else if !success {
-                    held.gone_are_done(null, call.array_of_requests().iter());
-                }
-                self.tested(Ask::All, held, all, |index| call.array_of_statuses().get(index))
-            }
-            MPI_Testany(requests, index, flag, status) => {
-                let any = success && flag.get() != 0;
-                if any {
-                    usize::try_from(index.get()).into_iter().for_each(|index| held.done(index, 0));
-                } else if !success {
-                    held.gone_are_done(null, requests.array_of_requests().iter());
-                }
-                self.tested(Ask::Any, held, any, |_| status.get())
-            }
-            MPI_Testsome(call) => {
-                let some = success && call.outcount().get() != 0;
-                if some {
-                    held.some_done(call);
-                } else if !success {
-                    held.gone_are_done(null, call.array_of_requests().iter());
-                }
-                self.tested(Ask::Some, held, some, |index| call.array_of_statuses().get(index))
-            }
             MPI_Request_free(_) => self.free(held, success),
             MPI_Cancel(request) if success => self.cancel(request),
             MPI_Start(request) if success => self.start([(request.get(), request.address())].into_iter()),
@@ -235,40 +105,33 @@ impl Recorder {
         }
     }
 
-    fn waited<'c>(&mut self, ask: Ask, held: &mut Held, status: impl Fn(usize) -> Option<Status<'c>>) -> Outcome {
-        let outstanding = self.requests.outstanding();
-        let key = self.settle(held, status);
-        // The number of requests fits, as their ids do.
-        let completed = match (self.numbers.as_slice(), key) {
-            ([], _) => return Err(Unrecorded::NullPeer),
-            (all, _) if ask == Ask::All && all.len() as u32 == outstanding => Completed::Outstanding(Some(outstanding)),
-            (_, key) => self.completed(key),
-        };
-        let event = Event::Wait(ask, completed);
-        self.emit(&event);
-        if let Event::Wait(_, These(numbers)) = event {
-            self.numbers = numbers;
+    fn inquiry(&mut self, held: &mut Held, inquiry: &Inquiry<'_>, success: bool) -> Outcome {
+        let answered = success && inquiry.has_answer();
+        if answered {
+            inquiry.each_done(held.requests.len(), |index, status| held.done(index, status));
+        } else if !success {
+            // After an error those are done whose handles the library has taken away.
+            for (index, (handle, _)) in inquiry.requests().enumerate() {
+                if handle == self.abi.request_null {
+                    held.done(index, index);
+                }
+            }
         }
-        Ok(())
-    }
-
-    fn tested<'c>(
-        &mut self,
-        ask: Ask,
-        held: &mut Held,
-        success: bool,
-        status: impl Fn(usize) -> Option<Status<'c>>,
-    ) -> Outcome {
+        let outstanding = self.requests.outstanding();
         let visible = held.visible;
-        let key = self.settle(held, status);
-        let completed = match self.numbers.as_slice() {
-            [] if visible && !success => None,
-            [] => return Err(Unrecorded::NullPeer),
-            _ => Some(self.completed(key)),
+        let key = self.settle(held, |index| inquiry.status(index));
+        let event = match (&inquiry.kind, self.numbers.as_slice(), key) {
+            (Kind::Test(_), [], _) if visible && !answered => Event::Test(inquiry.ask, None),
+            (_, [], _) => return Err(Unrecorded::NullPeer),
+            // The number of requests fits, as their ids do.
+            (Kind::Wait, all, _) if inquiry.ask == Ask::All && all.len() as u32 == outstanding => {
+                Event::Wait(inquiry.ask, Completed::Outstanding(Some(outstanding)))
+            }
+            (Kind::Wait, ..) => Event::Wait(inquiry.ask, self.completed(key)),
+            (Kind::Test(_), ..) => Event::Test(inquiry.ask, Some(self.completed(key))),
         };
-        let event = Event::Test(ask, completed);
         self.emit(&event);
-        if let Event::Test(_, Some(These(numbers))) = event {
+        if let Event::Wait(_, These(numbers)) | Event::Test(_, Some(These(numbers))) = event {
             self.numbers = numbers;
         }
         Ok(())
@@ -295,9 +158,9 @@ impl Recorder {
         for request in held.requests.drain(..) {
             if let HeldRequest { id: Some(id), status: Some(index) } = request {
                 let companion = self.requests.get(id).and_then(|entry| entry.companion);
-                key = self.complete(id, status(index));
+                key = self.complete(id, status(index)).or(key);
                 if let Some(companion) = companion {
-                    key = self.complete(companion, status(index));
+                    key = self.complete(companion, status(index)).or(key);
                 }
             }
         }
@@ -328,10 +191,8 @@ impl Recorder {
                 if let Some((source, tag)) = matched {
                     self.emit(&Event::Matched(id, source, tag));
                 }
-                let or_matched = |from: Option<Rank>, tag: Option<Tag>| {
-                    (from.or(matched.map(|matched| matched.0)), tag.or(matched.map(|matched| matched.1)))
-                };
-                let (from, tag) = or_matched(from, tag);
+                let (source, tag_of_match) = matched.unzip();
+                let (from, tag) = (from.or(source), tag.or(tag_of_match));
                 Some(Key { from, to, tag })
             }
         };

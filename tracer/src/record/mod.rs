@@ -12,6 +12,7 @@ mod collective;
 mod communicators;
 mod completion;
 mod creation;
+mod inquiry;
 mod message;
 mod numbers;
 mod requests;

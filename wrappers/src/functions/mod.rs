@@ -28,8 +28,8 @@ macro_rules! chapter {
             }
             $($crate::functions::typed!([$typed $($large)?] $arity, $chapter<$c>::$typed($($argument),*));)*
         )?
-        $($($crate::functions::define!($local_arity, $local, Local, $crate::functions::unread);)*)?
-        $($($crate::functions::define!($other_arity, $other, Communicates, $crate::functions::unread);)*)?
+        $($($crate::functions::define!($local_arity, $local, Local, |_| {}, $crate::functions::unread);)*)?
+        $($($crate::functions::define!($other_arity, $other, Communicates, |_| {}, $crate::functions::unread);)*)?
 
         /// The functions of this chapter.
         pub static ALL: &[&$crate::Function] = &[
@@ -49,6 +49,12 @@ macro_rules! typed {
     };
     ([$name:ident] $arity:tt, $chapter:ident<$c:lifetime>::$variant:ident($($argument:ty),*)) => {
         $crate::functions::define!($arity, $name, Communicates, {
+            #[allow(clippy::extra_unused_lifetimes, reason = "not every argument has one")]
+            fn types<$c>(_all: &mut Vec<&'static str>) {
+                $(<$argument as $crate::argument::Argument<$c>>::types(_all);)*
+            }
+            types
+        }, {
             #[allow(clippy::extra_unused_lifetimes, reason = "not every argument has one")]
             const fn words<$c>() -> usize {
                 0 $(+ <$argument as $crate::argument::Argument<$c>>::WORDS)*
@@ -84,7 +90,7 @@ macro_rules! define {
     (11, $($rest:tt)*) => { $crate::functions::define!([a b c d e f g h i j k] $($rest)*); };
     (12, $($rest:tt)*) => { $crate::functions::define!([a b c d e f g h i j k l] $($rest)*); };
     (13, $($rest:tt)*) => { $crate::functions::define!([a b c d e f g h i j k l m] $($rest)*); };
-    ([$($word:ident)*] $name:ident, $effect:ident, $decode:expr) => {
+    ([$($word:ident)*] $name:ident, $effect:ident, $types:expr, $decode:expr) => {
         #[doc = concat!("`", stringify!($name), "`.")]
         #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
         pub static $name: $crate::Function = $crate::Function::new(
@@ -92,6 +98,7 @@ macro_rules! define {
             concat!("P", stringify!($name), "\0"),
             <[&str]>::len(&[$(stringify!($word)),*]),
             $crate::Effect::$effect,
+            $types,
         );
 
         const _: () = {

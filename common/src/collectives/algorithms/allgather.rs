@@ -144,9 +144,7 @@ const CHUNK: u64 = 32_768;
 pub(in crate::collectives) fn pipelined_ring(comm: Comm, blocks: &Blocks, element: u64) -> Schedule {
     let mut steps = Schedule::with(Empty::Skipped);
     steps.append(own_block(comm, blocks));
-    let chunk = (CHUNK / element * element)
-        .max(element)
-        .max(blocks.total() / MOST_SEGMENTS);
+    let chunk = (CHUNK / element * element).max(element).max(blocks.total() / MOST_SEGMENTS);
     // All chunks of the blocks from `first` on, backwards around the ring.
     let chunks = |first: Member| {
         let ring = Comm { me: first, ..comm };

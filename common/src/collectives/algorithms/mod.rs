@@ -185,9 +185,7 @@ impl Algorithm {
     #[must_use]
     pub fn called(self, library: Library) -> &'static str {
         let mut own_names = library.own_names().iter();
-        own_names
-            .find(|(algorithm, _)| *algorithm == self)
-            .map_or_else(|| self.name(), |(_, name)| name)
+        own_names.find(|(algorithm, _)| *algorithm == self).map_or_else(|| self.name(), |(_, name)| name)
     }
 
     /// The name that is its alone.
@@ -281,10 +279,7 @@ mod tests {
     fn a_name_means_what_the_library_means_by_it() {
         let binomial = |library| Algorithm::named(library, Collective::Bcast, "Binomial");
         assert_eq!(binomial(Library::Mpich), Some(Algorithm::Bcast(Bcast::Binomial)));
-        assert_eq!(
-            binomial(Library::OpenMpi),
-            Some(Algorithm::Bcast(Bcast::BinomialDoubling))
-        );
+        assert_eq!(binomial(Library::OpenMpi), Some(Algorithm::Bcast(Bcast::BinomialDoubling)));
         let in_order = Algorithm::named(Library::OpenMpi, Collective::Reduce, "in-order_binary");
         assert_eq!(in_order, Some(Algorithm::Reduce(Reduce::InOrderBinary)));
         assert_eq!(Algorithm::named(Library::Mpich, Collective::Bcast, "no such"), None);

@@ -34,10 +34,7 @@ algorithms! {
 
 /// Two copies of the vector: what a member has reduced so far, and behind it what arrives.
 fn reduced(slice: Slice) -> Slice {
-    Slice {
-        buffer: Buffer::Scratch,
-        ..slice
-    }
+    Slice { buffer: Buffer::Scratch, ..slice }
 }
 
 fn incoming(slice: Slice, blocks: &Blocks) -> Slice {
@@ -110,9 +107,7 @@ pub(in crate::collectives) fn ring(comm: Comm, blocks: &Blocks) -> Schedule {
     let longest = (0..comm.size).map(|block| blocks.len(block)).max().unwrap_or_default();
     let block = |round: u32| blocks.block(Buffer::Scratch, comm.before(round + 1));
     let landing = |round: u32| {
-        let start = blocks
-            .total()
-            .saturating_add(u64::from(round % 2).saturating_mul(longest));
+        let start = blocks.total().saturating_add(u64::from(round % 2).saturating_mul(longest));
         Buffer::Scratch.at(start, block(round).len.0)
     };
     let all = whole(blocks);
@@ -201,10 +196,7 @@ pub(in crate::collectives) fn recursive_doubling(comm: Comm, blocks: &Blocks) ->
     for distance in doubling(comm.size) {
         let peer = comm.me ^ distance;
         let runs_without = |(first, end): (u32, u32)| {
-            [
-                blocks.blocks(Buffer::Scratch, 0..first),
-                blocks.blocks(Buffer::Scratch, end.min(comm.size)..comm.size),
-            ]
+            [blocks.blocks(Buffer::Scratch, 0..first), blocks.blocks(Buffer::Scratch, end.min(comm.size)..comm.size)]
         };
         let beside = group(peer, distance);
         if beside.0 >= comm.size {
@@ -215,14 +207,8 @@ pub(in crate::collectives) fn recursive_doubling(comm: Comm, blocks: &Blocks) ->
         let message = |runs: [Slice; 2], copy: u64| {
             let start = total.saturating_mul(copy);
             let middle = start.saturating_add(runs[0].len.0);
-            let packed = [
-                Buffer::Scratch.at(start, runs[0].len.0),
-                Buffer::Scratch.at(middle, runs[1].len.0),
-            ];
-            (
-                Buffer::Scratch.at(start, runs[0].len.0.saturating_add(runs[1].len.0)),
-                packed,
-            )
+            let packed = [Buffer::Scratch.at(start, runs[0].len.0), Buffer::Scratch.at(middle, runs[1].len.0)];
+            (Buffer::Scratch.at(start, runs[0].len.0.saturating_add(runs[1].len.0)), packed)
         };
         let ((sent, packed), (arrived, unpacked)) = (message(outgoing, 1), message(arriving, 2));
         let mut has_arrived = false;

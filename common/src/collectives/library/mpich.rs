@@ -59,7 +59,8 @@ pub(super) fn choose(call: &Call) -> Algorithm {
             _ => Allgather::Ring,
         }),
         CollectiveOp::Alltoall { send, .. } => Algorithm::Alltoall(match send.0 {
-            ..=256 if size >= 8 => Alltoall::Bruck,
+            // The rules say fewer than 8 members, but where they are looked up for each call (`csel.c`), 8 pass too.
+            ..=256 if size > 8 => Alltoall::Bruck,
             ..=32_768 => Alltoall::Scattered,
             _ => Alltoall::PairwiseXor,
         }),

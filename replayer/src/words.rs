@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers and their nouns as people read them.
 
 use titr_common::units::{Bytes, Seconds};
 

@@ -1,5 +1,7 @@
 //! Mistakes in SimGrid platforms, as users see them: each points into the XML, and says what to do.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use proptest::prelude::*;
 use titr_replayer::platform::Platform;

@@ -1,5 +1,7 @@
 //! SimGrid platforms mean what they mean in SimGrid: every route, and every link on it.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -89,13 +91,16 @@ fn every_route_is_simgrids() {
     let mut tried = 0;
     for entry in std::fs::read_dir(data().join("platforms")).unwrap() {
         let path = entry.unwrap().path();
+        if path.extension() != Some("xml".as_ref()) {
+            continue;
+        }
         let name = path.file_stem().unwrap().to_str().unwrap();
         let ours = platform(name, &[]);
         let routes = data().join("routes").join(name).with_extension("txt.gz");
         assert_same(name, ours.topology.as_ref(), &Theirs::read(&routes));
         tried += 1;
     }
-    assert_eq!(tried, 29);
+    assert_eq!(tried, 30);
 }
 
 #[test]

@@ -124,7 +124,15 @@ impl FatTree {
             below *= stage.down;
         }
         let devices = first_upper + stride;
-        Self { stages: laid, routing: Routing::default(), hosts, devices, cable, links: cable.lay(first_cable), limiters: Limiters::default() }
+        Self {
+            stages: laid,
+            routing: Routing::default(),
+            hosts,
+            devices,
+            cable,
+            links: cable.lay(first_cable),
+            limiters: Limiters::default(),
+        }
     }
 
     /// The same, but routed as `routing` says.

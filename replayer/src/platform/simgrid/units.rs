@@ -99,7 +99,7 @@ mod tests {
             (&BANDWIDTH, "1KiBps", 1024.0),
             (&BANDWIDTH, "1000", 1000.0),
             (&TIME, "15E-6s", 15e-6),
-            (&TIME, "50us", 50e-6),
+            (&TIME, "50us", 50.0 * 1e-6),
             (&TIME, "2m", 120.0),
             (&TIME, "0", 0.0),
             (&SPEED, "1E9f", 1e9),

@@ -181,8 +181,14 @@ impl Parser {
         if let Some(stranger) = members.iter().chain(&remote).find(|member| member.0 >= self.world) {
             return Err(f.error(format!("member {} is not in a world of {} ranks", stranger.0, self.world)).into());
         }
-        self.sizes.insert(id, members.len());
-        Ok(Event::CommCreate(call, parent, Some(Group { id, members, remote })))
+        let group = Group { id, members, remote };
+        self.introduce(&group);
+        Ok(Event::CommCreate(call, parent, Some(group)))
+    }
+
+    /// Takes note of a communicator that a line introduces.
+    pub(super) fn introduce(&mut self, group: &Group) {
+        self.sizes.insert(group.id, group.members.len());
     }
 
     /// `DESTINATION TAG COUNT`, and the datatype if it follows.

@@ -19,9 +19,9 @@ const NOTES: &str = "\
   titr convert --to simgrid traces/ -o for-simgrid
   smpirun -np 16 -platform cluster16.xml -hostfile hosts -replay for-simgrid/index.txt
 
-Its simulated time there is that of titr-replay on the same platform, with the same collectives. The index names files as
-DIRECTORY is given here: run smpirun from the same place, or give an absolute one. Collectives of all ranks leave as
-SimGrid's own where those are titr's (--collectives simgrid), any other as the messages it is made of. What SimGrid
+Its simulated time there is that of titr-replay on the same platform with the same collectives. The index names files as \
+DIRECTORY is given here: run smpirun from the same place, or give an absolute one. Collectives of all ranks leave as \
+SimGrid's own where those are titr's (--collectives simgrid), any other as the messages it is made of. What SimGrid \
 cannot be told is counted on standard error; docs/CONVERT.md says what that means for the time.
 
 Exit status: 0 done; 1 the trace, the platform or the directory is at fault; 2 wrong usage.";

@@ -8,7 +8,7 @@ use titr_common::event::{Collective, CollectiveOp, CommId, Event, Rank, Tag};
 use titr_common::units::{Bytes, Instructions};
 
 use super::messages::LONGEST;
-use super::store::Posted;
+use super::store::{Posted, Way};
 use super::translation::{Operation, Translation};
 use crate::ranks::{CommIndex, Context, Fault, Members, OperationId, Part, work};
 use crate::workload::Program;
@@ -25,20 +25,11 @@ pub(super) struct Run {
     tag: Tag,
     steps: Vec<Step>,
     next: usize,
-    /// What has to be waited for before the next step.
+    /// What the rank waits for before the next step.
     owed: Vec<Posted>,
     /// Sends and receives that were started, in order.
     started: VecDeque<Posted>,
     work: Instructions,
-}
-
-/// How far a part is carried out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pace {
-    /// As far as it goes without waiting.
-    Background,
-    /// To its end.
-    Blocking,
 }
 
 impl<P: Program> Translation<'_, P> {
@@ -53,13 +44,34 @@ impl<P: Program> Translation<'_, P> {
         let part = self.communicators.begin(index, rank, &op)?;
         let members = Rc::clone(&self.communicators.get(index).members);
         if is_world(&members, self.ranks.len()) && self.rules.is_simgrids(&part, members.len(), &op, element) {
-            let op = action(op, members.len());
+            let op = self.action(op, members.len());
             self.emit(rank, &Event::Collective(Collective { comm: CommId::WORLD, op, element }));
         } else {
             let mut run = self.run(index, &part, &op, element);
-            self.go_on(rank, &mut run, Pace::Blocking);
+            self.go_on(rank, &mut run);
         }
         Ok(())
+    }
+
+    /// A collective in SimGrid's words: those it lacks are special cases of others, with the same messages.
+    fn action(&mut self, op: CollectiveOp, size: usize) -> CollectiveOp {
+        let received = |counts: Vec<Bytes>| counts.into_iter().map(|count| count.min(LONGEST)).collect();
+        let mut sent = |counts: Vec<Bytes>| counts.into_iter().map(|count| self.cut(count)).collect();
+        match op {
+            CollectiveOp::ReduceScatterBlock { bytes, work } => {
+                CollectiveOp::ReduceScatter { counts: vec![bytes; size], work }
+            }
+            CollectiveOp::Alltoallv { sends, recvs } | CollectiveOp::Alltoallw { sends, recvs } => {
+                CollectiveOp::Alltoallv { sends: sent(sends), recvs: received(recvs) }
+            }
+            CollectiveOp::Gatherv { send, recvs, root } => {
+                CollectiveOp::Gatherv { send: self.cut(send), recvs: received(recvs), root }
+            }
+            CollectiveOp::Scatterv { sends, recv, root } => {
+                CollectiveOp::Scatterv { sends: sent(sends), recv: recv.min(LONGEST), root }
+            }
+            op => op,
+        }
     }
 
     /// Starts a non-blocking collective; what completing it waits for.
@@ -73,28 +85,26 @@ impl<P: Program> Translation<'_, P> {
         let part = self.communicators.begin(index, rank, op)?;
         let mut run = self.run(index, &part, op, element);
         self.losses.background += 1;
-        self.go_on(rank, &mut run, Pace::Background);
-        Ok(Some(self.operation(rank, Operation::Collective(Some(Box::new(run))))))
+        self.go_on_in_background(rank, &mut run);
+        Ok(Some(self.operation(rank, Operation::Collective(Box::new(run)))))
     }
 
-    /// Carries these out to their ends, and before each what was started before it on its communicator: all members
-    /// start them in one order, but may complete them in another.
-    pub(super) fn complete_collectives(&mut self, rank: Rank, mut runs: Vec<Box<Run>>) {
-        let earlier = |this: &mut Self, run: &Run| {
-            let is_earlier = |other: &Box<Run>| other.context == run.context && other.number < run.number;
-            this.background(rank).filter_map(|other| other.take_if(|other| is_earlier(other))).collect::<Vec<_>>()
-        };
-        let before: Vec<Box<Run>> = runs.iter().flat_map(|run| earlier(self, run)).collect();
-        runs.extend(before);
+    /// Carries these out to their ends, and before them what was started before on their communicators: all members
+    /// start collectives in one order, but may complete them in another.
+    pub(super) fn complete_collectives(&mut self, rank: Rank, mut runs: Vec<Run>) {
+        let last: Vec<_> = runs.iter().map(|run| (run.context, run.number)).collect();
+        let is_before = |run: &Run| last.iter().any(|&(context, number)| run.context == context && run.number < number);
+        runs.extend(self.background(rank, is_before));
         runs.sort_by_key(|run| (run.context, run.number));
         for mut run in runs {
-            self.go_on(rank, &mut run, Pace::Blocking);
+            self.wait(rank, &std::mem::take(&mut run.owed));
+            self.go_on(rank, &mut run);
         }
     }
 
     /// Carries out what `rank` never completed.
     pub(super) fn finish_collectives(&mut self, rank: Rank) {
-        let runs = self.background(rank).filter_map(Option::take).collect();
+        let runs = self.background(rank, |_| true);
         self.complete_collectives(rank, runs);
     }
 
@@ -108,61 +118,69 @@ impl<P: Program> Translation<'_, P> {
         Run { context, number, members, tag, steps, next: 0, owed, started, work: work(op) }
     }
 
-    fn go_on(&mut self, rank: Rank, run: &mut Run, pace: Pace) {
-        self.wait(rank, &std::mem::take(&mut run.owed));
-        while let Some(&step) = run.steps.get(run.next) {
-            let waits = matches!(step, Step::Recv { .. } | Step::Sendrecv { .. });
-            match (step, pace) {
-                (Step::Wait { .. } | Step::WaitAll, Pace::Background) => return,
-                (Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. }, _) => {}
-                (Step::Isend { to, data }, _) => run.started.push_back(self.isend_step(rank, run, to, data)),
-                (Step::Irecv { from, data }, _) => run.started.push_back(self.irecv_step(rank, run, from, data)),
-                (Step::Send { to, data }, Pace::Background) => run.owed.push(self.isend_step(rank, run, to, data)),
-                (Step::Recv { from, data }, Pace::Background) => run.owed.push(self.irecv_step(rank, run, from, data)),
-                (Step::Sendrecv { to, send, from, recv }, Pace::Background) => {
-                    run.owed.push(self.isend_step(rank, run, to, send));
-                    run.owed.push(self.irecv_step(rank, run, from, recv));
-                }
-                (Step::Send { to, data }, Pace::Blocking) => {
-                    self.emit_send(rank, run.members.rank(to), run.tag, data.len);
-                }
-                (Step::Recv { from, data }, Pace::Blocking) => {
-                    self.emit_recv(rank, run.members.rank(from), run.tag, data.len);
-                }
-                (Step::Sendrecv { to, send, from, recv }, Pace::Blocking) => {
-                    let sent = self.isend_step(rank, run, to, send);
+    /// Carries out steps to the end, waiting wherever that takes it.
+    fn go_on(&mut self, rank: Rank, run: &mut Run) {
+        for step in run.steps.split_off(run.next) {
+            match step {
+                Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
+                Step::Isend { to, data } => self.start_send(rank, run, to, data),
+                Step::Irecv { from, data } => self.start_receive(rank, run, from, data),
+                Step::Send { to, data } => self.emit_send(rank, run.members.rank(to), run.tag, data.len),
+                Step::Recv { from, data } => self.emit_recv(rank, run.members.rank(from), run.tag, data.len),
+                Step::Sendrecv { to, send, from, recv } => {
+                    let sent = self.emit_isend(rank, run.members.rank(to), run.tag, send.len);
                     self.emit_recv(rank, run.members.rank(from), run.tag, recv.len);
                     self.wait(rank, &[sent]);
                 }
-                (Step::Wait { nth }, Pace::Blocking) => {
+                Step::Wait { nth } => {
                     let posted = run.started.remove(nth as usize);
                     self.wait(rank, posted.as_slice());
                 }
-                (Step::WaitAll, Pace::Blocking) => self.wait_started(rank, run),
+                Step::WaitAll => self.wait(rank, std::mem::take(&mut run.started).make_contiguous()),
             }
+        }
+        self.wait(rank, std::mem::take(&mut run.started).make_contiguous());
+        if run.work.0 > 0.0 {
+            self.emit(rank, &Event::Compute(run.work));
+        }
+    }
+
+    /// Carries out steps up to where one waits, and takes note of what for.
+    fn go_on_in_background(&mut self, rank: Rank, run: &mut Run) {
+        while let Some(&step) = run.steps.get(run.next) {
             run.next += 1;
-            if waits && pace == Pace::Background {
+            match step {
+                Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
+                Step::Isend { to, data } => self.start_send(rank, run, to, data),
+                Step::Irecv { from, data } => self.start_receive(rank, run, from, data),
+                Step::Send { to, data } if data.len < self.rules.eager_threshold => {
+                    self.emit_send(rank, run.members.rank(to), run.tag, data.len);
+                }
+                Step::Send { to, data } => {
+                    run.owed.push(self.emit_isend(rank, run.members.rank(to), run.tag, data.len));
+                }
+                Step::Recv { from, data } => {
+                    run.owed.push(self.emit_irecv(rank, run.members.rank(from), run.tag, data.len, Way::Matched));
+                }
+                Step::Sendrecv { to, send, from, recv } => {
+                    run.owed.push(self.emit_isend(rank, run.members.rank(to), run.tag, send.len));
+                    run.owed.push(self.emit_irecv(rank, run.members.rank(from), run.tag, recv.len, Way::Matched));
+                }
+                Step::Wait { nth } => run.owed.extend(run.started.remove(nth as usize)),
+                Step::WaitAll => run.owed.extend(run.started.drain(..)),
+            }
+            if !run.owed.is_empty() {
                 return;
             }
         }
-        if pace == Pace::Blocking {
-            self.wait_started(rank, run);
-            if run.work.0 > 0.0 {
-                self.emit(rank, &Event::Compute(run.work));
-            }
-        }
     }
 
-    fn wait_started(&mut self, rank: Rank, run: &mut Run) {
-        self.wait(rank, std::mem::take(&mut run.started).make_contiguous());
+    fn start_send(&mut self, rank: Rank, run: &mut Run, to: Member, data: Slice) {
+        run.started.push_back(self.emit_isend(rank, run.members.rank(to), run.tag, data.len));
     }
 
-    fn isend_step(&mut self, rank: Rank, run: &Run, to: Member, data: Slice) -> Posted {
-        self.emit_isend(rank, run.members.rank(to), run.tag, data.len)
-    }
-
-    fn irecv_step(&mut self, rank: Rank, run: &Run, from: Member, data: Slice) -> Posted {
-        self.emit_irecv(rank, run.members.rank(from), run.tag, data.len)
+    fn start_receive(&mut self, rank: Rank, run: &mut Run, from: Member, data: Slice) {
+        run.started.push_back(self.emit_irecv(rank, run.members.rank(from), run.tag, data.len, Way::Matched));
     }
 }
 
@@ -207,15 +225,4 @@ fn is_countable(op: &CollectiveOp, size: u64) -> bool {
             | CollectiveOp::Alltoallv { .. }
             | CollectiveOp::Alltoallw { .. } => Bytes(0),
         }
-}
-
-/// A collective in SimGrid's words: those it lacks are special cases of others, with the same messages.
-fn action(op: CollectiveOp, size: usize) -> CollectiveOp {
-    match op {
-        CollectiveOp::ReduceScatterBlock { bytes, work } => {
-            CollectiveOp::ReduceScatter { counts: vec![bytes; size], work }
-        }
-        CollectiveOp::Alltoallw { sends, recvs } => CollectiveOp::Alltoallv { sends, recvs },
-        op => op,
-    }
 }

@@ -48,25 +48,20 @@ impl Losses {
                 "collectives on inter-communicators",
                 "left out: no library's schedule is known",
             ),
-            (
-                self.open,
-                "wildcard receive",
-                "wildcard receives",
-                "left out: the trace does not say what they were matched with",
-            ),
+            (self.open, "wildcard receive", "wildcard receives", "left out: the trace does not say what was matched"),
             (self.cancelled_sends, "cancelled send", "cancelled sends", "sent all the same"),
             (
                 self.reordered,
                 "wait",
                 "waits",
-                "added for older requests with the same source, destination and tag: SimGrid takes those first",
+                "added, each for an older request with the same source, destination and tag: SimGrid takes that first",
             ),
             (self.idle, "wait", "waits", "left out: the request was never made, or is complete"),
             (
                 self.unanswered,
                 "receive",
                 "receives",
-                "that may have got nothing end with an empty message: SimGrid waits for all",
+                "that may have got nothing: each gets an empty message in the end, as SimGrid waits for all",
             ),
             (self.cut, "message", "messages", &cut),
         ];

@@ -57,8 +57,11 @@ impl<P: Program> Translation<'_, P> {
         recorded: Option<Match>,
     ) -> Result<Option<OperationId>, Fault> {
         let Some(Expected { from, tag, bytes }) = self.incoming(rank, message, recorded)? else { return Ok(None) };
-        let reused = self.state(rank).store.reuse(Name { from, to: rank, tag });
-        let posted = reused.unwrap_or_else(|| self.emit_irecv(rank, from, tag, bytes));
+        let way = if matches!(recorded, Some(Match::With(..))) { Way::Matched } else { Way::Receive };
+        let posted = match self.state(rank).store.reuse(Name { from, to: rank, tag }, way) {
+            Some(posted) => posted,
+            None => self.emit_irecv(rank, from, tag, bytes, way),
+        };
         Ok(Some(self.operation(rank, Operation::Message(posted))))
     }
 
@@ -84,8 +87,8 @@ impl<P: Program> Translation<'_, P> {
         for operation in operations {
             match self.state(rank).operations.try_remove(operation.0 as usize) {
                 Some(Operation::Message(posted)) => messages.push(posted),
-                Some(Operation::Collective(run)) => runs.extend(run),
-                None => {}
+                Some(Operation::Collective(run)) => runs.push(*run),
+                Some(Operation::Over) | None => {}
             }
         }
         self.complete_collectives(rank, runs);
@@ -104,7 +107,7 @@ impl<P: Program> Translation<'_, P> {
                 let key = Key { from: Some(from), to, tag: Some(tag) };
                 self.emit(rank, &Event::Wait(Ask::Single, Requests::One(key, None)));
             }
-            self.losses.reordered += waits.saturating_sub(1) as u64;
+            self.losses.reordered += waits.saturating_sub(1);
         }
     }
 
@@ -112,12 +115,19 @@ impl<P: Program> Translation<'_, P> {
         OperationId(self.state(rank).operations.insert(operation) as u32)
     }
 
-    /// The collectives that `rank` has in the background.
-    pub(super) fn background(&mut self, rank: Rank) -> impl Iterator<Item = &mut Option<Box<Run>>> {
-        self.state(rank).operations.iter_mut().filter_map(|(_, operation)| match operation {
-            Operation::Collective(run) => Some(run),
-            Operation::Message(_) => None,
-        })
+    /// Takes those collectives that `rank` has in the background and that are `meant`.
+    pub(super) fn background(&mut self, rank: Rank, meant: impl Fn(&Run) -> bool) -> Vec<Run> {
+        let mut taken = Vec::new();
+        for (_, operation) in &mut self.state(rank).operations {
+            *operation = match std::mem::replace(operation, Operation::Over) {
+                Operation::Collective(run) if meant(&run) => {
+                    taken.push(*run);
+                    continue;
+                }
+                other => other,
+            };
+        }
+        taken
     }
 
     /// The tag and size that a send has in SimGrid.
@@ -150,20 +160,21 @@ impl<P: Program> Translation<'_, P> {
     pub(super) fn emit_isend(&mut self, from: Rank, to: Rank, tag: Tag, bytes: Bytes) -> Posted {
         let bytes = self.cut(bytes);
         self.emit(from, &Event::Isend(SendMode::Standard, Outgoing { comm: CommId::WORLD, to, tag, bytes }, None));
-        self.state(from).store.post(Name { from, to, tag }, Way::Send)
+        let way = if bytes < self.rules.eager_threshold { Way::EagerSend } else { Way::Send };
+        self.state(from).store.post(Name { from, to, tag }, way)
     }
 
     pub(super) fn emit_recv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes) {
         self.emit(to, &Event::Recv(expected(from, tag, bytes)));
     }
 
-    pub(super) fn emit_irecv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes) -> Posted {
+    pub(super) fn emit_irecv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes, way: Way) -> Posted {
         self.emit(to, &Event::Irecv(expected(from, tag, bytes), None));
-        self.state(to).store.post(Name { from, to, tag }, Way::Receive)
+        self.state(to).store.post(Name { from, to, tag }, way)
     }
 
     /// As much of a message as SimGrid can count.
-    fn cut(&mut self, bytes: Bytes) -> Bytes {
+    pub(super) fn cut(&mut self, bytes: Bytes) -> Bytes {
         self.losses.cut += u64::from(bytes > LONGEST);
         bytes.min(LONGEST)
     }

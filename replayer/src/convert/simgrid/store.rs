@@ -29,6 +29,8 @@ pub(super) struct Store {
     queues: FxHashMap<Name, VecDeque<Entry>>,
     /// How many there are in all queues.
     len: usize,
+    /// How many of them are cancelled.
+    cancelled: usize,
     /// How many were ever made.
     made: u64,
 }
@@ -40,8 +42,12 @@ struct Entry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
+    /// A send that is complete at once.
+    EagerSend,
     Send,
     Receive,
+    /// A receive that is known to have got a message: a cancel comes too late.
+    Matched,
     /// A receive that the program has cancelled: SimGrid still has it.
     Cancelled,
 }
@@ -57,43 +63,55 @@ impl Store {
     }
 
     /// A receive that was cancelled, to serve as a new one.
-    pub(super) fn reuse(&mut self, name: Name) -> Option<Posted> {
+    pub(super) fn reuse(&mut self, name: Name, way: Way) -> Option<Posted> {
+        if self.cancelled == 0 {
+            return None;
+        }
         let mut entries = self.queues.get_mut(&name)?.iter_mut();
         let entry = entries.find(|entry| entry.way == Way::Cancelled)?;
-        entry.way = Way::Receive;
+        entry.way = way;
+        self.cancelled -= 1;
         Some(Posted { name, serial: entry.serial })
     }
 
-    /// A request is cancelled; which way it goes, if it is there at all.
+    /// A request is cancelled; which way it goes from then on, if it is there at all.
     pub(super) fn cancel(&mut self, posted: Posted) -> Option<Way> {
         let entry = self.queues.get_mut(&posted.name)?.iter_mut().find(|entry| entry.serial == posted.serial)?;
-        let way = entry.way;
-        if way == Way::Receive {
+        if entry.way == Way::Receive {
             entry.way = Way::Cancelled;
+            self.cancelled += 1;
         }
-        Some(way)
+        Some(entry.way)
     }
 
-    /// Takes requests until `posted` is taken: how many `wait`s of its name that is.
-    pub(super) fn take(&mut self, posted: Posted) -> usize {
+    /// Takes requests until `posted` is taken: how many `wait`s of its name that is. Not for a send that is complete at
+    /// once where others would have to be waited for.
+    pub(super) fn take(&mut self, posted: Posted) -> u64 {
         let Some(queue) = self.queues.get_mut(&posted.name) else { return 0 };
-        let before = queue.len();
-        while queue.front().is_some_and(|entry| entry.serial <= posted.serial) {
-            queue.pop_front();
+        let Ok(before) = queue.binary_search_by_key(&posted.serial, |entry| entry.serial) else { return 0 };
+        let is_eager = |entry: &Entry| entry.way == Way::EagerSend;
+        if is_eager(&queue[before]) && !queue.iter().take(before).all(is_eager) {
+            return 0;
         }
-        let taken = before - queue.len();
+        let mut taken: Vec<Entry> = queue.drain(..=before).collect();
+        // What comes goes to the older, so it is the younger that a cancel leaves over.
+        let left = taken.iter().filter(|entry| entry.way == Way::Cancelled).count();
+        let waits = taken.len() - left;
+        for entry in taken.drain(waits..).rev() {
+            queue.push_front(Entry { way: Way::Cancelled, ..entry });
+        }
         if queue.is_empty() {
             self.queues.remove(&posted.name);
         }
-        self.len -= taken;
-        taken
+        self.len -= waits;
+        waits as u64
     }
 
     /// Takes these, none named twice, if they are all there is.
     pub(super) fn take_all(&mut self, posted: &[Posted]) -> bool {
         let is_here = |posted: &&Posted| {
-            let front = self.queues.get(&posted.name).and_then(VecDeque::front);
-            front.is_some_and(|entry| entry.serial <= posted.serial)
+            let queue = self.queues.get(&posted.name);
+            queue.is_some_and(|queue| queue.binary_search_by_key(&posted.serial, |entry| entry.serial).is_ok())
         };
         let all = posted.iter().filter(is_here).count() == self.len;
         if all {
@@ -103,11 +121,11 @@ impl Store {
         all
     }
 
-    /// The receives that are left in the end, in order.
+    /// The receives that are left in the end and may have got nothing, in order.
     pub(super) fn receives_left(&self) -> Vec<Name> {
         let receives = |(&name, queue): (&Name, &VecDeque<Entry>)| {
-            let count = queue.iter().filter(|entry| entry.way != Way::Send).count();
-            std::iter::repeat_n(name, count)
+            let is_open = |entry: &&Entry| matches!(entry.way, Way::Receive | Way::Cancelled);
+            std::iter::repeat_n(name, queue.iter().filter(is_open).count())
         };
         let mut left: Vec<Name> = self.queues.iter().flat_map(receives).collect();
         left.sort_unstable();
@@ -145,15 +163,37 @@ mod tests {
     }
 
     #[test]
+    fn a_send_that_is_complete_does_not_wait_for_others() {
+        let mut store = Store::default();
+        let [large, small, last] = [Way::Send, Way::EagerSend, Way::Send].map(|way| store.post(name(7), way));
+        assert_eq!(store.take(small), 0);
+        assert_eq!(store.take(large), 1);
+        assert_eq!(store.take(last), 2);
+    }
+
+    #[test]
     fn a_cancelled_receive_serves_again() {
         let mut store = Store::default();
         let first = store.post(name(7), Way::Receive);
-        assert_eq!(store.reuse(name(7)), None);
-        assert_eq!(store.cancel(first), Some(Way::Receive));
+        assert_eq!(store.reuse(name(7), Way::Receive), None);
+        assert_eq!(store.cancel(first), Some(Way::Cancelled));
         assert_eq!(store.receives_left(), [name(7)]);
-        assert_eq!(store.reuse(name(7)), Some(first));
-        assert_eq!(store.reuse(name(7)), None);
+        assert_eq!(store.reuse(name(7), Way::Matched), Some(first));
+        assert_eq!(store.cancel(first), Some(Way::Matched));
+        assert_eq!(store.receives_left(), []);
         assert_eq!(store.take(first), 1);
         assert_eq!(store.cancel(first), None);
+    }
+
+    #[test]
+    fn a_receive_after_one_that_was_cancelled_gets_what_comes_first() {
+        let mut store = Store::default();
+        let [first, second] = [7, 7].map(|tag| store.post(name(tag), Way::Receive));
+        store.cancel(first);
+        assert_eq!(store.take(second), 1);
+        assert_eq!(store.receives_left(), [name(7)]);
+        let third = store.reuse(name(7), Way::Receive).unwrap();
+        assert_eq!(store.take(third), 1);
+        assert_eq!(store.receives_left(), []);
     }
 }

@@ -29,6 +29,6 @@ impl Tags {
         }
         let next = self.given.len() as u32;
         let number = *self.given.entry((context, tag)).or_insert(next);
-        Tag((FIRST | number % FIRST).cast_signed())
+        Tag((FIRST | (number % FIRST)).cast_signed())
     }
 }

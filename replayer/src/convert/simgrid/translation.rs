@@ -44,8 +44,10 @@ pub(super) struct State {
 /// What completing a request has to wait for.
 pub(super) enum Operation {
     Message(Posted),
-    /// A collective in the background; `None`: it went to its end because a later one did.
-    Collective(Option<Box<Run>>),
+    /// A collective in the background.
+    Collective(Box<Run>),
+    /// Nothing any more: a receive that was cancelled, a collective that went to its end because a later one did.
+    Over,
 }
 
 /// Why an event cannot be translated.
@@ -134,8 +136,7 @@ impl<'a, P: Program> Translation<'a, P> {
                 self.state(rank).requests.add_persistent(id, Template::Receive(message))?;
             }
             Event::Start(ids) => ids.into_iter().try_for_each(|id| self.start(rank, id))?,
-            // What it stands for runs on, and SimGrid waits for it in the end.
-            Event::RequestFree(id) => drop(self.state(rank).requests.free(id)?),
+            Event::RequestFree(id) => self.free(rank, id)?,
             Event::Cancel(id) => self.cancel(rank, id)?,
             Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
                 let operations = self.asked(rank, requests)?;
@@ -210,13 +211,27 @@ impl<'a, P: Program> Translation<'a, P> {
         Ok(self.state(rank).requests.start(id, operation)?)
     }
 
-    fn cancel(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
-        let state = self.state(rank);
-        let Some(operation) = state.requests.activity(id)? else { return Ok(()) };
-        if let Some(&Operation::Message(posted)) = state.operations.get(operation.0 as usize)
-            && state.store.cancel(posted) == Some(Way::Send)
+    /// What a request stands for runs on, and SimGrid waits for it in the end.
+    fn free(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
+        let State { requests, operations, .. } = self.state(rank);
+        if let Some(operation) = requests.free(id)?
+            && let Some(Operation::Message(_)) = operations.get(operation.0 as usize)
         {
-            self.losses.cancelled_sends += 1;
+            operations.remove(operation.0 as usize);
+        }
+        Ok(())
+    }
+
+    fn cancel(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
+        let State { requests, operations, store, .. } = self.state(rank);
+        let Some(operation) = requests.activity(id)? else { return Ok(()) };
+        let Some(operation) = operations.get_mut(operation.0 as usize) else { return Ok(()) };
+        if let Operation::Message(posted) = *operation {
+            match store.cancel(posted) {
+                Some(Way::Cancelled) => *operation = Operation::Over,
+                Some(Way::Send | Way::EagerSend) => self.losses.cancelled_sends += 1,
+                Some(Way::Receive | Way::Matched) | None => {}
+            }
         }
         Ok(())
     }

@@ -285,7 +285,7 @@ impl<'a> Line<'a> {
 }
 
 /// Appends `number` in decimal: `write!` costs several times as much, and this is most of what a hook does.
-fn push_number(out: &mut Vec<u8>, mut number: u64) {
+pub(super) fn push_number(out: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0; 20];
     let mut start = digits.len();
     loop {

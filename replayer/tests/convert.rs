@@ -239,8 +239,7 @@ proptest! {
         let folder = Folder::new();
         let (after, losses) = converted(&trace, &mpi, folder.path());
         let after = run(after, &mpi).map_err(|error| TestCaseError::fail(format!("{error}\n{trace}")))?;
-        // Nobody waits for a large buffered send.
-        prop_assert!(after.warnings.iter().all(|warning| warning.ends_with("never completed")), "{:?}", after.warnings);
+        prop_assert_eq!(after.warnings.as_slice(), [""; 0]);
         prop_assert_eq!((after.messages, after.bytes), (before.messages, before.bytes));
         if losses == Losses::default() {
             prop_assert_eq!(after.simulated_time, before.simulated_time, "{}", trace);
@@ -425,8 +424,8 @@ fn simgrid_says(index: &Path, platform: &Path, ranks: u32) -> f64 {
     time.unwrap_or_else(|| panic!("{}: {said}{}", index.display(), String::from_utf8_lossy(&output.stdout)))
 }
 
-/// titr's time of a trace, and SimGrid's of what it is converted to.
-fn both(trace: &Path, platform: &Path, collectives: &str) -> (f64, f64) {
+/// titr's time of a trace, SimGrid's of what it is converted to, and whether that is told to be something else.
+fn both(trace: &Path, platform: &Path, collectives: &str) -> (f64, f64, bool) {
     let folder = Folder::new();
     let out = folder.path().join("out");
     let paths = [trace, &out].map(|path| path.to_str().unwrap());
@@ -434,13 +433,17 @@ fn both(trace: &Path, platform: &Path, collectives: &str) -> (f64, f64) {
     let said = folder.run(TITR, &arguments);
     assert!(said.ends_with("[0]"), "{said}");
     let ranks = Source::open(trace).unwrap().ranks();
-    (titr_says(trace, platform, collectives), simgrid_says(&out.join("index.txt"), platform, ranks))
+    let simgrid = simgrid_says(&out.join("index.txt"), platform, ranks);
+    (titr_says(trace, platform, collectives), simgrid, said.lines().count() > 2)
+}
+
+fn agree(titr: f64, simgrid: f64) -> bool {
+    (titr - simgrid).abs() <= 1e-3 * simgrid
 }
 
 fn assert_agreement(trace: &Path, platform: &Path, collectives: &str) {
-    let (titr, simgrid) = both(trace, platform, collectives);
-    let far = (titr - simgrid).abs() > 1e-3 * simgrid;
-    assert!(!far, "{} with {collectives}: titr says {titr}, SimGrid {simgrid}", trace.display());
+    let (titr, simgrid, _) = both(trace, platform, collectives);
+    assert!(agree(titr, simgrid), "{} with {collectives}: titr says {titr}, SimGrid {simgrid}", trace.display());
 }
 
 /// The golden traces of real programs that call each function of MPI, as text files in `folder`.
@@ -501,17 +504,19 @@ fn simgrid_agrees_on_programs_made_up() {
         return;
     }
     let mut runner = TestRunner::deterministic();
+    let mut alike = 0;
     for on in ["cluster16.xml", "fattree16.xml", "torus16.xml"].iter().cycle().take(12) {
-        let happenings = prop::collection::vec(happening(), 20..40).new_tree(&mut runner).unwrap().current();
-        let plain = |happening: &Happening| match happening {
-            Happening::Message { sent, bytes, .. } => *sent != "issend" || *bytes >= 65536,
-            Happening::Background(_) | Happening::Wait(..) => false,
-            _ => true,
+        let happenings = prop::collection::vec(happening(), 5..25).new_tree(&mut runner).unwrap().current();
+        let has_word = |happening: &Happening| {
+            !matches!(happening, Happening::Background(_) | Happening::Message { sent: "issend", .. })
         };
-        let happenings: Vec<Happening> = happenings.into_iter().filter(plain).collect();
-        let folder = Folder::new();
-        assert_agreement(&folder.file("trace", Program::of(&happenings)), &platform(on), "simgrid");
+        let happenings: Vec<Happening> = happenings.into_iter().filter(has_word).collect();
+        let (folder, program) = (Folder::new(), Program::of(&happenings));
+        let (titr, simgrid, told) = both(&folder.file("trace", &program), &platform(on), "simgrid");
+        alike += u32::from(!told);
+        assert!(told || agree(titr, simgrid), "titr says {titr}, SimGrid {simgrid}:\n{program}");
     }
+    assert!(alike >= 6, "{alike}");
 }
 
 /// SimGrid waits for whatever was started, and gets a message for each receive that nothing comes for.
@@ -524,7 +529,7 @@ fn simgrid_ends_where_receives_are_left() {
     let trace = "\
 0 send 1 7 100\n0 compute 1000000\n\
 1 irecv 0 8 100 6 0\n1 cancel 0\n1 wait_of 0\n1 irecv 0 9 100 6 0\n1 irecv * * 8 6 1\n1 cancel 1\n1 wait_of 1\n1 recv 0 7 100\n";
-    let (titr, simgrid) = both(&folder.file("trace", trace), &platform("cluster16.xml"), "simgrid");
+    let (titr, simgrid, _) = both(&folder.file("trace", trace), &platform("cluster16.xml"), "simgrid");
     assert!((0.0..1e-3).contains(&(simgrid - titr)), "titr says {titr}, SimGrid {simgrid}");
 }
 

@@ -372,6 +372,14 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
+fn nothing_is_left_of_an_attempt_that_failed() {
+    let folder = Folder::new();
+    folder.file("trace", "0 init\n0 wait_of 3\n");
+    insta::assert_snapshot!(folder.run(TITR, &["convert", "--to", "simgrid", "trace", "-o", "out"]));
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
 fn the_same_bytes_every_time() {
     let folder = Folder::new();
     folder.trace(&EVERY_KIND);

@@ -5,6 +5,7 @@ use titr_common::event::{
     Ask, Collective, CommCall, CommId, Event, Group, Incoming, Key, Rank, RequestId, Requests, Tag,
 };
 use titr_common::grammar::write_event;
+use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 
 use super::collective::Run;
@@ -16,7 +17,6 @@ use crate::convert::ConvertError;
 use crate::convert::output::Texts;
 use crate::ranks::{Agreement, CommIndex, Communicators, Fault, OperationId, Place, RequestTable, Template, agreement};
 use crate::workload::{Match, Program, Workload};
-use titr_common::trace::TraceError;
 
 /// A trace on its way.
 pub(super) struct Translation<'a, P> {

@@ -11,23 +11,30 @@
 //! * by its bound: r = b, or
 //! * by a link: the link is full, and no flow on it has a higher level. This is the flow's *bottleneck*.
 //!
-//! **The algorithm.** Because of that, a change needs repair where a flow is no longer held, and nowhere else. When a
-//! flow leaves, those it shared a bottleneck with are held no longer. When a flow comes, it takes its bound if the links
-//! have room for that: nobody else notices, and it cost O(route). If they have not, it is unsettled, and so are those that have more than an equal share of
-//! the link without room. The unsettled flows are given their max-min fair rates in what the others leave
-//! ([`filling`]). Then the links they touch are looked over: an outsider there may be held no longer, or the
-//! unsettled may be held by a link where an outsider has a higher level. Such outsiders are unsettled too, and it starts
-//! again; when there are none, each flow is held and the rates are right. Most repairs end after a flow or two. One
-//! that spreads for long is cut short by unsettling everything within reach.
+//! **The algorithm.** *Progressive filling* (ibid.) finds it: the level of all flows rises together from 0; a flow stops
+//! when it meets its bound, and all flows of a link stop, held by it, when the link is full. After a change, most flows
+//! would stop where they stopped before, so the filling is [repeated](repair) only where it comes out differently. A flow
+//! is *settled* as long as it may be assumed to stop where it did. It is unsettled
 //!
-//! Links that nobody is held by — an oversized backbone — never spread a repair, however many flows they carry.
+//! * when it arrives and there is not room everywhere for its bound. (If there is, it has its bound, and nobody else
+//!   notices: that cost O(route).)
+//! * when another flow leaves the link that holds it;
+//! * when the level is still below its own, and a link of its is full if it stops where it did: it has too much there;
+//! * when the level reaches its own, and the link that holds it is not full: it may rise.
+//!
+//! These things happen in the order of the level at which they happen, so that a flow is unsettled before the level has
+//! passed its own, and nothing is done twice. Most repairs end after a flow or two.
+//!
+//! Links that have room for the bounds of all their flows — an oversized backbone — hold nobody and are left out of all
+//! this, however many flows they carry.
 
-mod filling;
 mod repair;
 #[cfg(test)]
 mod tests;
 
-use filling::{Filling, Full};
+use std::collections::BinaryHeap;
+
+use repair::{Due, Filling};
 
 use crate::topology::LinkId;
 
@@ -55,18 +62,15 @@ pub struct Sharing {
     arrived: Vec<FlowId>,
     /// Links that held flows when another flow left them since.
     loosened: Vec<LinkId>,
-    /// Counts repairs, and the fillings within them, to tell this one's marks from those before.
-    clock: u64,
-    /// When the repair began that is under way, or was last.
-    repair: u64,
-    /// The links without room that the unsettled flows take.
-    touched: Vec<LinkId>,
-    /// The flows that it has unsettled.
+    /// Counts repairs, to tell what is marked in this one from what was in one before.
+    repairs: u64,
+    /// The flows that this one has unsettled.
     unsettled: Vec<FlowId>,
-    /// How many of them the filling under way has not stopped yet.
-    rising: usize,
-    /// Kept to be used again: those links by when they will be full, and the flows that one of them stops.
-    order: Vec<Full>,
+    /// The links without room that they take.
+    touched: Vec<LinkId>,
+    /// Those links by the level at which something happens to them.
+    due: BinaryHeap<Due>,
+    /// Kept to be used again: the flows that a link stops.
     front: Vec<FlowId>,
 }
 
@@ -80,10 +84,9 @@ struct Link {
     load: f64,
     /// Its flows, and which of each flow's legs lies on it.
     flows: Vec<(FlowId, u32)>,
-    /// How many of them it holds.
+    /// How many of them it holds, and at which level.
     holds: u32,
-    /// The repair that last found it without room.
-    crowded: u64,
+    level: f64,
     filling: Filling,
 }
 
@@ -97,9 +100,8 @@ struct Flow {
     /// The link that holds it; its own bound if none.
     held: Option<LinkId>,
     legs: Vec<Leg>,
-    /// The repair that unsettled it last.
+    /// The repair that unsettled it last, and the one that stopped it again: at which level, and held by what.
     unsettled: u64,
-    /// The filling that stopped it last, at which level, and what holds it there.
     stopped: u64,
     next: (f64, Option<LinkId>),
 }
@@ -131,7 +133,7 @@ impl Sharing {
             load: 0.0,
             flows: Vec::new(),
             holds: 0,
-            crowded: 0,
+            level: 0.0,
             filling: Filling::default(),
         });
         Self {
@@ -139,12 +141,10 @@ impl Sharing {
             flows: Vec::new(),
             arrived: Vec::new(),
             loosened: Vec::new(),
-            clock: 0,
-            repair: 0,
+            repairs: 0,
             unsettled: Vec::new(),
             touched: Vec::new(),
-            rising: 0,
-            order: Vec::new(),
+            due: BinaryHeap::new(),
             front: Vec::new(),
         }
     }
@@ -191,7 +191,7 @@ impl Sharing {
     /// `flow` ends. Its number is free again.
     pub fn leave(&mut self, flow: FlowId) {
         let leaving = &mut self.flows[flow.index()];
-        let rate = leaving.level * leaving.ease;
+        let rate = leaving.rate();
         if let Some(link) = leaving.held.take() {
             self.links[link.index()].holds -= 1;
         }
@@ -213,8 +213,7 @@ impl Sharing {
     /// The rate of a flow that has entered, as last settled.
     #[must_use]
     pub fn rate(&self, flow: FlowId) -> f64 {
-        let flow = &self.flows[flow.index()];
-        flow.level * flow.ease
+        self.flows[flow.index()].rate()
     }
 
     /// Makes the rates max-min fair again, and appends to `changed` the flows whose rate is another now, each once.
@@ -223,42 +222,41 @@ impl Sharing {
             return;
         }
         self.begin_repair();
-        for number in 0..self.arrived.len() {
-            if self.admit(self.arrived[number]) {
-                changed.push(self.arrived[number]);
+        // Before anybody is unsettled: what they find free must be what is left when all who could have their bounds.
+        let mut arrived = std::mem::take(&mut self.arrived);
+        arrived.retain(|&flow| {
+            let admitted = self.admit(flow);
+            if admitted {
+                changed.push(flow);
             }
+            !admitted
+        });
+        for flow in arrived.drain(..) {
+            self.unsettle(flow);
         }
-        self.arrived.clear();
+        self.arrived = arrived;
         for number in 0..self.loosened.len() {
             self.unsettle_held(self.loosened[number]);
         }
         self.loosened.clear();
-        if !self.unsettled.is_empty() {
-            self.finish_repair(changed);
-        }
+        self.finish_repair(changed);
     }
 
-    /// Gives a flow that arrived its bound, if there is room for it. If not, it is unsettled.
+    /// Gives a flow that arrived its bound, if there is room for it.
     fn admit(&mut self, flow: FlowId) -> bool {
-        let arriving = &self.flows[flow.index()];
-        let rate = arriving.bound * arriving.ease;
-        let mut fits = true;
-        for number in 0..arriving.legs.len() {
-            let leg = self.flows[flow.index()].legs[number];
-            let link = &self.links[leg.link.index()];
-            if !link.has_room() && link.load + leg.weight * rate > link.capacity * (1.0 + TOLERANCE) {
-                fits = false;
-                self.unsettle_crowd(leg.link);
-            }
-        }
-        if !fits {
-            self.unsettle(flow);
+        let flow = &mut self.flows[flow.index()];
+        let rate = flow.bound * flow.ease;
+        let links = &mut self.links;
+        let fits = |leg: &Leg| {
+            let link = &links[leg.link.index()];
+            link.has_room() || link.load + leg.weight * rate <= link.capacity * (1.0 + TOLERANCE)
+        };
+        if !flow.legs.iter().all(fits) {
             return false;
         }
-        let arriving = &mut self.flows[flow.index()];
-        arriving.level = arriving.bound;
-        for leg in &arriving.legs {
-            self.links[leg.link.index()].load += leg.weight * rate;
+        flow.level = flow.bound;
+        for leg in &flow.legs {
+            links[leg.link.index()].load += leg.weight * rate;
         }
         true
     }
@@ -271,9 +269,13 @@ impl Link {
 }
 
 impl Flow {
+    fn rate(&self) -> f64 {
+        self.level * self.ease
+    }
+
     /// What it uses of the link that one of its legs lies on.
     fn uses(&self, leg: u32) -> f64 {
-        self.legs[leg as usize].weight * self.level * self.ease
+        self.legs[leg as usize].weight * self.rate()
     }
 }
 

@@ -25,8 +25,10 @@
 //! These things happen in the order of the level at which they happen, so that a flow is unsettled before the level has
 //! passed its own, and nothing is done twice. Most repairs end after a flow or two.
 //!
-//! Links that have room for the bounds of all their flows — an oversized backbone — hold nobody and are left out of all
-//! this, however many flows they carry.
+//! **Room.** A link that cannot be full need not be looked at. So each flow has a *ceiling*, a level that it does not
+//! pass: its bound at first, lower once it has proved to stay far below that. A link with room for all its flows at their
+//! ceilings — an oversized backbone, or the hosts' links where the backbone is the bottleneck — is left out of repairs,
+//! however many flows it carries. A level that rises to a ceiling lifts it, and the links are looked at after all.
 
 mod repair;
 #[cfg(test)]
@@ -62,7 +64,7 @@ pub struct Sharing {
     arrived: Vec<FlowId>,
     /// Links that held flows when another flow left them since.
     loosened: Vec<LinkId>,
-    /// Counts repairs, to tell what is marked in this one from what was in one before.
+    /// The number of the repair under way, or of the next: tells its marks from those of repairs before.
     repairs: u64,
     /// The flows that this one has unsettled.
     unsettled: Vec<FlowId>,
@@ -70,6 +72,11 @@ pub struct Sharing {
     touched: Vec<LinkId>,
     /// Those links by the level at which something happens to them.
     due: BinaryHeap<Due>,
+    /// Links for which that is to be found out again.
+    stirred: Vec<LinkId>,
+    /// How many flows rise, and how many links hold settled flows on which it depends whether these may rise.
+    rising: usize,
+    waiting: usize,
     /// Kept to be used again: the flows that a link stops.
     front: Vec<FlowId>,
 }
@@ -77,8 +84,8 @@ pub struct Sharing {
 #[derive(Debug)]
 struct Link {
     capacity: f64,
-    /// What would be left if all its flows had their bounds, in units of [`QUANTUM`]: a link where that is not negative
-    /// holds nobody, and nothing more need be known of it. Whole numbers, for they come back to where they were.
+    /// What would be left if all its flows were at their ceilings, in units of [`QUANTUM`]: a link where that is not
+    /// negative holds nobody, and nothing more need be known of it. Whole numbers, for they come back to where they were.
     room: i64,
     /// Σ w·r of its flows; kept while there is no such room.
     load: f64,
@@ -94,6 +101,8 @@ struct Link {
 struct Flow {
     /// The level at its bound.
     bound: f64,
+    /// A level that it does not pass without its links' room being reckoned again.
+    ceiling: f64,
     /// 1/P: the rate it has for each unit of level.
     ease: f64,
     level: f64,
@@ -113,7 +122,7 @@ struct Leg {
     /// Where the link's list of flows has it.
     place: u32,
     weight: f64,
-    /// What it takes of the link's room.
+    /// What it takes of the link's room: w·r at the flow's ceiling.
     room: i64,
 }
 
@@ -141,10 +150,13 @@ impl Sharing {
             flows: Vec::new(),
             arrived: Vec::new(),
             loosened: Vec::new(),
-            repairs: 0,
+            repairs: 1,
             unsettled: Vec::new(),
             touched: Vec::new(),
             due: BinaryHeap::new(),
+            stirred: Vec::new(),
+            rising: 0,
+            waiting: 0,
             front: Vec::new(),
         }
     }
@@ -158,12 +170,7 @@ impl Sharing {
         known.bound = demand.bound * demand.penalty;
         known.ease = 1.0 / demand.penalty;
         known.legs.clear();
-        known.legs.extend(demand.uses.iter().map(|&(link, weight)| Leg {
-            link,
-            weight,
-            place: 0,
-            room: (weight * demand.bound / QUANTUM) as i64,
-        }));
+        known.legs.extend(demand.uses.iter().map(|&(link, weight)| Leg { link, weight, place: 0, room: 0 }));
     }
 
     /// `flow` starts. Its rate is 0 until the rates are settled.
@@ -171,20 +178,13 @@ impl Sharing {
         let entering = &mut self.flows[flow.index()];
         entering.level = 0.0;
         entering.held = None;
-        for number in 0..entering.legs.len() {
-            let leg = &mut self.flows[flow.index()].legs[number];
-            let link = &mut self.links[leg.link.index()];
-            leg.place = link.flows.len() as u32;
-            link.flows.push((flow, number as u32));
-            let had_room = link.has_room();
-            link.room = link.room.saturating_sub(leg.room);
-            if had_room && !link.has_room() {
-                let flows = self.links[leg.link.index()].flows.iter();
-                let load = flows.map(|&(flow, number)| self.flows[flow.index()].uses(number)).sum();
-                let id = self.flows[flow.index()].legs[number].link;
-                self.links[id.index()].load = load;
-            }
+        for (number, leg) in (0..).zip(&mut entering.legs) {
+            let flows = &mut self.links[leg.link.index()].flows;
+            leg.place = flows.len() as u32;
+            flows.push((flow, number));
         }
+        let bound = entering.bound;
+        self.set_ceiling(flow, bound);
         self.arrived.push(flow);
     }
 
@@ -199,7 +199,8 @@ impl Sharing {
             let leg = self.flows[flow.index()].legs[number];
             let link = &mut self.links[leg.link.index()];
             link.flows.swap_remove(leg.place as usize);
-            link.room = link.room.saturating_add(leg.room);
+            link.room += leg.room;
+            self.flows[flow.index()].legs[number].room = 0;
             link.load -= leg.weight * rate;
             if link.holds > 0 {
                 self.loosened.push(leg.link);
@@ -221,7 +222,8 @@ impl Sharing {
         if self.arrived.is_empty() && self.loosened.is_empty() {
             return;
         }
-        self.begin_repair();
+        self.unsettled.clear();
+        self.touched.clear();
         // Before anybody is unsettled: what they find free must be what is left when all who could have their bounds.
         let mut arrived = std::mem::take(&mut self.arrived);
         arrived.retain(|&flow| {
@@ -240,6 +242,27 @@ impl Sharing {
         }
         self.loosened.clear();
         self.finish_repair(changed);
+    }
+
+    /// Makes a level the ceiling of a flow, and reckons again what room that leaves.
+    fn set_ceiling(&mut self, id: FlowId, ceiling: f64) {
+        let flow = &mut self.flows[id.index()];
+        flow.ceiling = ceiling;
+        for number in 0..flow.legs.len() {
+            let flow = &mut self.flows[id.index()];
+            let ceiling = flow.ceiling * flow.ease;
+            let leg = &mut flow.legs[number];
+            let (link, before) = (leg.link, leg.room);
+            leg.room = (leg.weight * ceiling / QUANTUM) as i64;
+            let state = &mut self.links[link.index()];
+            let had_room = state.has_room();
+            state.room -= self.flows[id.index()].legs[number].room - before;
+            if had_room && !state.has_room() {
+                let flows = self.links[link.index()].flows.iter();
+                self.links[link.index()].load = flows.map(|&(flow, leg)| self.flows[flow.index()].uses(leg)).sum();
+                self.touch_amidst(link);
+            }
+        }
     }
 
     /// Gives a flow that arrived its bound, if there is room for it.

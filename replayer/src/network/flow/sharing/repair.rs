@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{FlowId, Sharing, TOLERANCE};
+use super::{FlowId, Leg, Sharing, TOLERANCE};
 use crate::topology::LinkId;
 
 /// What a repair knows of a link.
@@ -20,8 +20,12 @@ pub(super) struct Filling {
     unsettled: u32,
     /// How many settled flows the link holds.
     holds: u32,
+    /// The lowest ceiling of a flow that rises, or a lower level.
+    ceiling: f64,
     /// The level at which something is next due here, as entered in [`Sharing::due`]; or later.
     due: f64,
+    /// Whether that is to be found out again.
+    stirred: bool,
 }
 
 /// Something is due at a link when the level has risen so far.
@@ -31,27 +35,24 @@ pub(super) struct Due {
     link: LinkId,
 }
 
+/// A new ceiling is so many times the level; one that is the square of this above the level is lowered.
+const CEILING: f64 = 2.0;
+
 impl Filling {
     /// The level at which the link will be full if nothing happens before.
     fn full(&self) -> f64 {
-        match self.rising {
-            0 => f64::INFINITY,
-            // What subtracting has left may be a little less than nothing.
-            _ => self.free.max(0.0) / self.slope.max(f64::MIN_POSITIVE),
-        }
+        // What subtracting has left may be a little less than nothing.
+        self.free.max(0.0) / self.slope.max(f64::MIN_POSITIVE)
     }
 }
 
 impl Sharing {
-    pub(super) fn begin_repair(&mut self) {
-        self.repairs += 1;
-        self.unsettled.clear();
-        self.touched.clear();
-    }
-
     /// Has the level rise from 0 until nothing is due any more.
     pub(super) fn finish_repair(&mut self, changed: &mut Vec<FlowId>) {
-        while let Some(Due { level, link }) = self.due.pop() {
+        self.enter_stirred();
+        while self.rising + self.waiting > 0
+            && let Some(Due { level, link }) = self.due.pop()
+        {
             // Another entry for this link took the place of one that is not due when the link says.
             if self.links[link.index()].filling.due == level {
                 self.links[link.index()].filling.due = f64::INFINITY;
@@ -59,17 +60,20 @@ impl Sharing {
                 if self.next_due(link) <= level {
                     self.reach(link, level);
                 }
-                self.enter_due(link);
+                self.stir(link);
+                self.enter_stirred();
             }
         }
+        self.due.clear();
         // No link stops the rest.
-        for number in 0..self.unsettled.len() {
+        for number in 0..if self.rising > 0 { self.unsettled.len() } else { 0 } {
             let flow = &self.flows[self.unsettled[number].index()];
             if flow.stopped != self.repairs {
                 self.stop(self.unsettled[number], flow.bound, None);
             }
         }
         self.adopt(changed);
+        self.repairs += 1;
     }
 
     /// Has a flow rise with the level, which has not passed its own.
@@ -80,32 +84,96 @@ impl Sharing {
         }
         flow.unsettled = self.repairs;
         self.unsettled.push(id);
+        self.rising += 1;
         for number in 0..flow.legs.len() {
-            let flow = &self.flows[id.index()];
-            let leg = flow.legs[number];
-            let link = &mut self.links[leg.link.index()];
-            if link.has_room() {
+            let leg = self.flows[id.index()].legs[number];
+            let link = &self.links[leg.link.index()];
+            if !link.has_room() {
+                if link.filling.repair != self.repairs {
+                    self.touch(leg.link);
+                }
+                self.lift(id, leg);
+                self.stir(leg.link);
+            }
+        }
+    }
+
+    /// Begins to look at a link, all of whose flows are settled.
+    fn touch(&mut self, id: LinkId) {
+        let link = &mut self.links[id.index()];
+        link.filling = Filling {
+            repair: self.repairs,
+            free: link.capacity - link.load,
+            holds: link.holds,
+            ceiling: f64::INFINITY,
+            due: f64::INFINITY,
+            ..Filling::default()
+        };
+        self.waiting += usize::from(link.holds > 0);
+        self.touched.push(id);
+    }
+
+    /// Begins to look at a link that had room until now, whose flows may be rising or stopped already.
+    pub(super) fn touch_amidst(&mut self, id: LinkId) {
+        for place in 0..self.links[id.index()].flows.len() {
+            let (flow, leg) = self.links[id.index()].flows[place];
+            let state = &self.flows[flow.index()];
+            if state.unsettled != self.repairs {
                 continue;
             }
-            if link.filling.repair != self.repairs {
-                self.touched.push(leg.link);
-                link.filling = Filling {
-                    repair: self.repairs,
-                    free: link.capacity - link.load,
-                    holds: link.holds,
-                    due: f64::INFINITY,
-                    ..Filling::default()
-                };
+            let leg = state.legs[leg as usize];
+            let stopped = (state.stopped == self.repairs).then_some(state.next.0 * state.ease);
+            if self.links[id.index()].filling.repair != self.repairs {
+                self.touch(id);
             }
-            let filling = &mut link.filling;
-            filling.free += leg.weight * flow.rate();
-            filling.slope += leg.weight * flow.ease;
-            filling.rising += 1;
-            filling.unsettled += 1;
-            if flow.held == Some(leg.link) {
-                filling.holds = filling.holds.saturating_sub(1);
+            self.lift(flow, leg);
+            if let Some(rate) = stopped {
+                self.drop(flow, leg, rate);
             }
-            self.enter_due(leg.link);
+            self.stir(id);
+        }
+    }
+
+    /// Takes a settled flow for a rising one, on one link.
+    fn lift(&mut self, flow: FlowId, leg: Leg) {
+        let flow = &self.flows[flow.index()];
+        let filling = &mut self.links[leg.link.index()].filling;
+        filling.free += leg.weight * flow.rate();
+        filling.slope += leg.weight * flow.ease;
+        filling.ceiling = filling.ceiling.min(flow.ceiling);
+        filling.rising += 1;
+        filling.unsettled += 1;
+        if flow.held == Some(leg.link) && filling.holds > 0 {
+            filling.holds -= 1;
+            self.waiting -= usize::from(filling.holds == 0);
+        }
+    }
+
+    /// Takes a rising flow for one that has stopped, on one link.
+    fn drop(&mut self, flow: FlowId, leg: Leg, rate: f64) {
+        let filling = &mut self.links[leg.link.index()].filling;
+        filling.free -= leg.weight * rate;
+        filling.slope -= leg.weight * self.flows[flow.index()].ease;
+        filling.rising -= 1;
+    }
+
+    fn stir(&mut self, link: LinkId) {
+        let filling = &mut self.links[link.index()].filling;
+        if !filling.stirred {
+            filling.stirred = true;
+            self.stirred.push(link);
+        }
+    }
+
+    fn enter_stirred(&mut self) {
+        while let Some(link) = self.stirred.pop() {
+            let level = self.next_due(link);
+            let filling = &mut self.links[link.index()].filling;
+            filling.stirred = false;
+            if level < filling.due {
+                filling.due = level;
+                self.due.push(Due { level, link });
+            }
         }
     }
 
@@ -122,33 +190,30 @@ impl Sharing {
         }
     }
 
-    /// The level at which something happens to a link: it is full, or the level of the settled flows that it holds is
-    /// reached.
+    /// The level at which something happens to a link: it is full, a flow meets its ceiling, or the level of the settled
+    /// flows that it holds is reached.
     fn next_due(&self, link: LinkId) -> f64 {
         let link = &self.links[link.index()];
-        let full = link.filling.full();
-        if link.filling.holds > 0 { full.min(link.level) } else { full }
-    }
-
-    /// Sees to it that a link is looked at in time.
-    fn enter_due(&mut self, link: LinkId) {
-        let level = self.next_due(link);
-        let due = &mut self.links[link.index()].filling.due;
-        if level < *due {
-            *due = level;
-            self.due.push(Due { level, link });
-        }
+        let Filling { rising, holds, ceiling, .. } = link.filling;
+        let by_rising = if rising > 0 { link.filling.full().min(ceiling) } else { f64::INFINITY };
+        if holds > 0 { by_rising.min(link.level) } else { by_rising }
     }
 
     /// The level has risen to where something is due at a link.
     fn reach(&mut self, id: LinkId, level: f64) {
+        if self.meet_ceilings(id, level) {
+            return;
+        }
         let link = &self.links[id.index()];
         let Filling { free, slope, holds, .. } = link.filling;
-        if holds > 0 && free - slope * level > link.capacity * TOLERANCE {
-            // The flows that it holds would stop here if it were full.
-            return self.unsettle_held(id);
+        if free - slope * level > link.capacity * TOLERANCE {
+            if holds > 0 && link.level <= level {
+                // The flows that it holds would stop here if it were full.
+                self.unsettle_held(id);
+            }
+            return;
         }
-        if self.stop_at_bounds(id, level) || self.unsettle_above(id, level) {
+        if self.unsettle_above(id, level) {
             return;
         }
         for number in 0..self.front.len() {
@@ -156,26 +221,34 @@ impl Sharing {
         }
         let link = &mut self.links[id.index()];
         link.level = level;
+        self.waiting -= usize::from(link.filling.holds > 0);
         link.filling.holds = 0;
     }
 
-    /// Stops the rising flows on a link that have met their bounds, if any; lists the others as its `front`.
-    fn stop_at_bounds(&mut self, link: LinkId, level: f64) -> bool {
+    /// Stops the rising flows on a link that have met their bounds, and lifts the ceilings that others have met, if any.
+    /// Lists those that rise on as its `front`.
+    fn meet_ceilings(&mut self, link: LinkId, level: f64) -> bool {
         self.front.clear();
         let mut any = false;
+        let mut lowest = f64::INFINITY;
         for place in 0..self.links[link.index()].flows.len() {
             let (id, _) = self.links[link.index()].flows[place];
             let flow = &self.flows[id.index()];
             if flow.unsettled != self.repairs || flow.stopped == self.repairs {
                 continue;
             }
-            if flow.bound <= level {
-                self.stop(id, flow.bound, None);
+            if flow.ceiling <= level {
                 any = true;
-            } else {
-                self.front.push(id);
+                if flow.bound <= level {
+                    self.stop(id, flow.bound, None);
+                    continue;
+                }
+                self.set_ceiling(id, flow.bound.min(level * CEILING));
             }
+            self.front.push(id);
+            lowest = lowest.min(self.flows[id.index()].ceiling);
         }
+        self.links[link.index()].filling.ceiling = lowest;
         any
     }
 
@@ -214,17 +287,16 @@ impl Sharing {
         self.unsettled.len() > before
     }
 
-    fn stop(&mut self, flow: FlowId, level: f64, held: Option<LinkId>) {
-        let flow = &mut self.flows[flow.index()];
+    fn stop(&mut self, id: FlowId, level: f64, held: Option<LinkId>) {
+        let flow = &mut self.flows[id.index()];
         flow.stopped = self.repairs;
         flow.next = (level, held);
+        self.rising -= 1;
         let rate = level * flow.ease;
-        for leg in &flow.legs {
-            let link = &mut self.links[leg.link.index()];
-            if !link.has_room() {
-                link.filling.free -= leg.weight * rate;
-                link.filling.slope -= leg.weight * flow.ease;
-                link.filling.rising -= 1;
+        for number in 0..flow.legs.len() {
+            let leg = self.flows[id.index()].legs[number];
+            if self.links[leg.link.index()].filling.repair == self.repairs {
+                self.drop(id, leg, rate);
             }
         }
     }
@@ -235,7 +307,8 @@ impl Sharing {
             let link = &mut self.links[link.index()];
             link.load = link.capacity - link.filling.free;
         }
-        for &id in &self.unsettled {
+        for number in 0..self.unsettled.len() {
+            let id = self.unsettled[number];
             let flow = &mut self.flows[id.index()];
             let (level, held) = flow.next;
             // A rate that is another only by rounding stays, and so does the time at which the flow ends.
@@ -251,6 +324,9 @@ impl Sharing {
                     self.links[link.index()].holds += 1;
                 }
                 flow.held = held;
+            }
+            if level * CEILING * CEILING < flow.ceiling {
+                self.set_ceiling(id, level * CEILING);
             }
         }
     }

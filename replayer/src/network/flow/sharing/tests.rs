@@ -112,7 +112,7 @@ fn any_demand() -> impl Strategy<Value = Demand> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(10))]
 
     /// However flows come and go, singly or together, the rates are those of filling all links from nothing, and
     /// every flow whose rate is another is reported.

@@ -1,6 +1,8 @@
 //! The grammar from outside: what is written is read, SimGrid's lines mean what they mean there, and a wrong line is
 //! refused where it is wrong.
 
+#![cfg(test)] // Tells clippy that helpers are tests too.
+
 use proptest::prelude::*;
 use titr_common::event::*;
 use titr_common::grammar::{Parser, write_event};

@@ -1,5 +1,7 @@
 //! Traces on disk from outside: directories, SimGrid's indexes and files, and what is wrong with damaged ones.
 
+#![cfg(test)] // Tells clippy that helpers are tests too.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,14 @@
 //! Replays what MPI programs asked of a machine on machines that need not exist.
 
+pub mod cli;
+pub mod inspect;
 pub mod network;
 pub mod observe;
 pub mod platform;
 pub mod ranks;
 pub mod replay;
+pub mod report;
 pub mod time;
 pub mod topology;
+mod words;
 pub mod workload;

@@ -10,11 +10,22 @@ use crate::time::Time;
 use crate::workload::{Program, Workload};
 
 /// What a replay is to do beside replaying.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+#[derive(Default)]
+pub struct Options<'a> {
     /// Whether ranks that wait for ever are an end like any other: the trace is known to be torn.
     pub partial: bool,
+    /// Who is told from time to time how far it is.
+    pub progress: Option<&'a mut dyn Progress>,
 }
+
+/// Whoever wants to know how far a replay is.
+pub trait Progress {
+    /// So many events are replayed, and so many seconds simulated.
+    fn at(&mut self, events: u64, simulated: f64);
+}
+
+/// How many turns of the loop lie between two reports of progress.
+const REPORT_EVERY: u64 = 1 << 14;
 
 /// What a replay gives.
 #[derive(Clone, Debug)]
@@ -45,12 +56,12 @@ pub fn replay<P: Program, O: Observer>(
     mpi: &Mpi,
     network: &mut (impl Network + ?Sized),
     observer: O,
-    options: Options,
+    mut options: Options,
 ) -> Result<Outcome<O>, ReplayError> {
     let count = workload.ranks();
     let mut ranks = Ranks::new(workload, seats, mpi, (Traffic::default(), observer))?;
     let mut delivered = Vec::new();
-    loop {
+    for turn in 1_u64.. {
         ranks.run(network)?;
         let (own, wires) = (ranks.next_event(), network.next_event());
         let Some(now) = own.into_iter().chain(wires).min() else { break };
@@ -59,6 +70,11 @@ pub fn replay<P: Program, O: Observer>(
         }
         network.advance(now, &mut delivered);
         ranks.advance(now, &mut delivered);
+        if let Some(progress) = &mut options.progress
+            && turn.is_multiple_of(REPORT_EVERY)
+        {
+            progress.at(ranks.events(), now.seconds().0);
+        }
     }
     if !ranks.all_finished() && !options.partial {
         return Err(ReplayError::Deadlock(Box::new(ranks.deadlock())));

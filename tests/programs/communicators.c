@@ -69,6 +69,8 @@ int main(int argc, char **argv) {
                                    MPI_INFO_NULL, 0, &graph);
     use(graph, 10);
     MPI_Comm_free(&graph);
+    /* Without this, Open MPI 4.1.4 now and then hangs in the next call, traced or not. */
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, (int[]){1}, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
     use(graph, 11);
     MPI_Comm_free(&graph);

@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
     int data = 0, peer = 1 - rank;
     if (!strcmp(how, "disk-full")) {
         /* What a file may hold from here on; MPI's own files are open and large enough. */
-        struct rlimit limit = {12 << 10, 12 << 10};
+        struct rlimit limit = {64 << 10, 64 << 10};
         CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     }
     for (int i = 0; i < 20000; i++)
@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
         if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 3);
         sleep(20);
     }
-    if (!strcmp(how, "exit")) exit(0);
+    /* Not 0: what mpirun makes of that, without MPI_Finalize, depends on which rank it hears of first. */
+    if (!strcmp(how, "exit")) exit(5);
     if (!strcmp(how, "kill")) {
         sleep(1); /* what was handed over is written by now */
         if (rank == 1) raise(SIGKILL);

@@ -30,7 +30,9 @@ impl Family {
 
     /// Its `mpirun`.
     pub fn mpirun(self) -> Command {
-        let mut command = Command::new(format!("mpirun.{}", self.suffix()));
+        // A run that hangs is a failure, and not the end of the test run.
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "400"]).arg(format!("mpirun.{}", self.suffix()));
         if self == Self::OpenMpi {
             // More ranks than cores, perhaps as root in a container, where one process may not read another's memory.
             command.envs([

@@ -57,6 +57,7 @@ fn abort_is_recorded_up_to_the_call() {
 fn exit_without_finalize_leaves_a_whole_trace() {
     for family in Family::ALL {
         let trace = ends(family, "exit");
+        assert_eq!(trace.run.status, Some(5), "{family:?}");
         assert_eq!(how_ended(&trace.path()), [Ended::Exit; 2], "{family:?}");
         let (events, ending) = readable(&trace.path(), 0);
         assert!(events >= 20_000 && ending == Ending::Complete, "{family:?}: {events} {ending:?}");

@@ -50,7 +50,8 @@ fn check(
 
 /// A line without its numbers: for outputs that time themselves.
 fn words(line: &str) -> String {
-    line.split(|c: char| c.is_ascii_digit() || ".-+e:%".contains(c)).collect::<String>() + "\n"
+    let text: String = line.split(|c: char| c.is_ascii_digit() || ".-+e:%".contains(c)).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ") + "\n"
 }
 
 fn hpcc(rows: u32, columns: u32) {

@@ -1,7 +1,16 @@
 //! `libtitrace.so`: preloaded into an MPI program, it records what the program asks of a machine.
+//!
+//! ```text
+//!   life ──► record ──► sink ──► rank-000017.tit.gz
+//!    │         ▲
+//!    │         └── counter: what was computed between two calls
+//!    └── config, directory: where and how, at MPI_Init
+//! ```
 
 pub mod config;
 pub mod counter;
 pub mod directory;
+mod life;
 mod notice;
+mod record;
 pub mod sink;

@@ -1,1 +1,46 @@
-//! To be written.
+//! Sees every MPI call of a process once, whatever the MPI library and the language, and hands it to a [`Tool`].
+//!
+//! Preloaded into a program, this crate defines each MPI function under both its names, `MPI_X` and `PMPI_X` (MPI 4.0
+//! §15.2). Both are needed: the Fortran bindings of Open MPI call `PMPI_X`, those of MPICH call `MPI_X`, and in parts of
+//! `mpi_f08` it is the other way round. The real function is the library's `PMPI_X`; a thread-local guard tells the call
+//! that the program made from those that the library makes on the way. Arguments arrive as C passes them, so one set of
+//! functions serves every binding. The `*_f2c` and `*_c2f` conversions are left alone: the bindings themselves use them.
+//!
+//! Nothing is linked. Which library the process runs on is found out at the first call, and what differs between
+//! libraries — sizes of handles, constants, where a status keeps what — is one table, [`abi`].
+//!
+//! ```text
+//!   program ─► MPI_X, PMPI_X ─► first on this thread? ─► Tool::call(function, Call, Real) ─► Real::run ─► library's PMPI_X
+//!              functions/*       call.rs                  arguments, typed by signature.rs
+//! ```
+//!
+//! # Why words are enough
+//! A function is passed on without knowing its types: every argument of every MPI function is an integer or a pointer,
+//! and on Linux's two ABIs, System V x86-64 and AArch64 (AAPCS64), each of those takes one integer register or one
+//! eight-byte stack slot. So `N` arguments are `N` words, whatever they mean, and upper halves that an `int` leaves
+//! undefined are passed on undefined. Three exceptions are written out: `MPI_Wtime` and `MPI_Wtick` return `double`,
+//! and `MPI_Pcontrol` is variadic.
+//!
+//! # Panics
+//! A panic in the tool is caught before it reaches C, the real call happens if it has not yet, and from then on every
+//! call goes straight through.
+
+#[cfg(not(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+compile_error!("passing arguments on as words is only known to be right on 64-bit Linux, x86-64 and AArch64");
+
+pub mod abi;
+pub mod argument;
+pub mod call;
+mod function;
+pub mod functions;
+mod library;
+pub mod pmpi;
+pub mod signature;
+
+pub use abi::Abi;
+pub use call::{Call, Done, Real, Tool, install};
+pub use function::{Effect, Function};

@@ -118,3 +118,71 @@ impl Selection {
         plan::plan(self, call).into_steps()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Rank;
+
+    fn bcast(bytes: u64) -> CollectiveOp {
+        CollectiveOp::Bcast { bytes: Bytes(bytes), root: Rank(0) }
+    }
+
+    fn chosen(selection: &Selection, size: u32, op: &CollectiveOp) -> String {
+        let call = Call { me: 0, size, root: 0, op, element: Bytes(8), is_commutative: true };
+        let choice = selection.choose(&call);
+        choice.algorithm.called(selection.library).to_owned()
+    }
+
+    #[test]
+    fn mpich_switches_at_its_thresholds() {
+        let mpich = Selection::from(Library::Mpich);
+        for (size, bytes, expected) in [
+            (7, 1 << 20, "binomial"),
+            (8, 12_288, "binomial"),
+            (8, 12_289, "scatter_allgather"),
+            (8, 524_288, "scatter_allgather"),
+            (8, 524_289, "scatter_allgather_ring"),
+            (9, 12_289, "scatter_allgather_ring"),
+        ] {
+            assert_eq!(chosen(&mpich, size, &bcast(bytes)), expected, "{size} {bytes}");
+        }
+    }
+
+    #[test]
+    fn open_mpi_switches_at_its_thresholds() {
+        let openmpi = Selection::from(Library::OpenMpi);
+        for (size, bytes, expected) in [
+            (3, 31, "pipeline"),
+            (3, 32, "binary_tree"),
+            (4, 63, "binary_tree"),
+            (4, 64, "binomial"),
+            (4096, 8191, "knomial"),
+            (4096, 262_144, "scatter_allgather"),
+        ] {
+            assert_eq!(chosen(&openmpi, size, &bcast(bytes)), expected, "{size} {bytes}");
+        }
+    }
+
+    #[test]
+    fn a_forced_algorithm_is_taken_where_it_is_possible() {
+        let mut selection = Selection::from(Library::OpenMpi);
+        assert_eq!(selection.force_list("bcast=scatter_allgather, allreduce = ring,"), Ok(()));
+        assert_eq!(chosen(&selection, 8, &bcast(64)), "scatter_allgather");
+        assert_eq!(chosen(&selection, 9, &bcast(64)), "linear"); // Fewer elements than members.
+        assert_eq!(selection.force("bcast", "default"), Ok(()));
+        assert_eq!(chosen(&selection, 8, &bcast(64)), "knomial");
+        let forced: Vec<_> = selection.forced().map(|choice| choice.to_string()).collect();
+        assert_eq!(forced, ["ring"]);
+    }
+
+    #[test]
+    fn a_mistake_is_explained() {
+        let mut selection = Selection::from(Library::Mpich);
+        let mut explain = |list: &str| selection.force_list(list).expect_err("a mistake").to_string();
+        insta::assert_snapshot!(explain("bcast"), @"`bcast` is not of the form collective=algorithm");
+        insta::assert_snapshot!(explain("scan=bogus"), @"scan has no algorithm `bogus`; it has linear, linear_nb, recursive_doubling");
+        insta::assert_snapshot!(explain("broadcast=linear"), @"there is no collective `broadcast`; there are barrier, bcast, reduce, allreduce, scan, exscan, reduce_scatter, reduce_scatter_block, gather, scatter, allgather, alltoall, gatherv, scatterv, allgatherv, alltoallv, alltoallw");
+        insta::assert_snapshot!(explain("bcast=pipeline:64KiB"), @"`64KiB` is not a number of bytes");
+    }
+}

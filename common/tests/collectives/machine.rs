@@ -11,10 +11,6 @@ use titr_common::collectives::{Buffer, Member, Slice, Step};
 /// What one byte is made of: who gave it, and where it lay there.
 pub type Word = Vec<(Member, u64)>;
 
-/// Who waits at which step.
-#[derive(Debug)]
-pub struct Stuck(pub Vec<(Member, Step)>);
-
 struct Pending {
     is_send: bool,
     peer: Member,
@@ -72,16 +68,11 @@ pub struct Program {
     pub steps: Vec<Step>,
 }
 
-/// What a run leaves behind.
-pub struct Outcome {
-    /// What each member got.
-    pub recv: Vec<Vec<Option<Word>>>,
-    /// Sender, receiver and length of each message, in the order of their matching.
-    pub messages: Vec<(Member, Member, u64)>,
-}
+/// Who waits for ever, at which step.
+pub type Deadlock = Vec<(Member, Step)>;
 
-/// Runs all members to their end.
-pub fn run(programs: Vec<Program>) -> Result<Outcome, Stuck> {
+/// Runs all members to their end; gives what each of them got.
+pub fn run(programs: Vec<Program>) -> Result<Vec<Vec<Option<Word>>>, Deadlock> {
     let mut machine = Machine {
         processes: programs
             .into_iter()
@@ -96,23 +87,19 @@ pub fn run(programs: Vec<Program>) -> Result<Outcome, Stuck> {
             .collect(),
         operations: Vec::new(),
         queues: HashMap::new(),
-        messages: Vec::new(),
     };
     let members = machine.processes.len();
-    while (0..members).fold(false, |moved, me| machine.advance(me) || moved) {}
+    while (0..members).filter(|&me| machine.advance(me)).count() > 0 {}
 
-    let stuck: Vec<_> =
+    let stuck: Deadlock =
         (0..members).filter_map(|me| Some((me as Member, *machine.processes[me].steps.front()?))).collect();
     if !stuck.is_empty() {
-        return Err(Stuck(stuck));
+        return Err(stuck);
     }
     assert!(machine.queues.values().all(|queue| queue.is_empty()), "messages are left over");
     let is_waited_for = machine.processes.iter().all(|process| process.pending.is_empty());
     assert!(is_waited_for, "a member ends with something pending");
-    Ok(Outcome {
-        recv: machine.processes.into_iter().map(|process| process.recv).collect(),
-        messages: machine.messages,
-    })
+    Ok(machine.processes.into_iter().map(|process| process.recv).collect())
 }
 
 struct Machine {
@@ -120,7 +107,6 @@ struct Machine {
     operations: Vec<(Member, Pending)>,
     /// Unmatched operations per (sender, receiver): all sends or all receives.
     queues: HashMap<(Member, Member), VecDeque<usize>>,
-    messages: Vec<(Member, Member, u64)>,
 }
 
 impl Machine {
@@ -208,7 +194,6 @@ impl Machine {
         let words = std::mem::take(&mut self.operations[send].1.words);
         assert_eq!(words, self.processes[from as usize].read(sent), "data changes while it is sent");
         self.processes[to as usize].write(landing, words);
-        self.messages.push((from, to, sent.len.0));
         self.operations[send].1.is_done = true;
         self.operations[recv].1.is_done = true;
     }

@@ -1,38 +1,53 @@
-//! What Open MPI 4.1.4 really sent (`tests/data/collectives/README.md`) against what our schedules send.
+//! What libraries really sent (`tests/data/collectives/README.md`) against what our schedules send.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use titr_common::collectives::{Library, Member, Selection, Step};
+use titr_common::collectives::{Collective, Library, Member, Selection, Step};
 
 use crate::definition::{Case, Kind};
 
-const RECORDED: &[u8] = include_bytes!("../data/collectives/open-mpi-4.1.4.txt.gz");
+const OPEN_MPI: &[u8] = include_bytes!("../data/collectives/open-mpi-4.1.4.txt.gz");
+const MPICH: &[u8] = include_bytes!("../data/collectives/mpich-4.0.2.txt.gz");
+const SIMGRID: &[u8] = include_bytes!("../data/collectives/simgrid-3.32.txt.gz");
 
 /// One recorded collective.
 struct Recording {
+    library: Library,
     collective: String,
     algorithm: String,
     case: Case,
-    /// Messages and bytes from each sender to each receiver.
+    /// Messages and bytes from each sender to each receiver; empty where only calls were seen.
     pairs: BTreeMap<(Member, Member), (u64, u64)>,
-    /// Each member's calls in order.
+    /// Each member's calls in order; empty where they were not seen.
     calls: BTreeMap<Member, Vec<String>>,
 }
 
-fn recordings() -> Vec<Recording> {
+fn recordings(library: Library) -> Vec<Recording> {
+    let data = match library {
+        Library::Mpich => MPICH,
+        Library::OpenMpi => OPEN_MPI,
+        Library::SimGrid => SIMGRID,
+    };
     let mut text = String::new();
-    GzDecoder::new(RECORDED).read_to_string(&mut text).expect("a gzip file");
+    GzDecoder::new(data).read_to_string(&mut text).expect("a gzip file");
     let mut recordings: Vec<Recording> = Vec::new();
     for line in text.lines() {
         let fields: Vec<&str> = line.split('\t').collect();
         let number = |field: usize| fields[field].parse::<u64>().expect("a number");
         match fields[0] {
             "case" => recordings.push(Recording {
+                library,
                 collective: fields[1].to_owned(),
                 algorithm: fields[2].to_owned(),
-                case: case(fields[1], number(3) as u32, number(4) / 8),
+                case: Case {
+                    size: number(3) as u32,
+                    root: number(4) as Member,
+                    element: number(5),
+                    is_commutative: fields[6] == "yes",
+                    kind: kind(fields[1], fields[7]),
+                },
                 pairs: BTreeMap::new(),
                 calls: BTreeMap::new(),
             }),
@@ -42,7 +57,7 @@ fn recordings() -> Vec<Recording> {
                 last.pairs.insert(pair, (number(3), number(4)));
             }
             _ => {
-                let calls = fields[2].split(' ').map(str::to_owned).collect();
+                let calls = fields[2].split_whitespace().map(str::to_owned).collect();
                 let last = recordings.last_mut().expect("a case before it");
                 last.calls.insert(number(1) as Member, calls);
             }
@@ -51,28 +66,28 @@ fn recordings() -> Vec<Recording> {
     recordings
 }
 
-fn case(collective: &str, size: u32, count: u64) -> Case {
-    let members = u64::from(size);
-    Case {
-        size,
-        root: 0,
-        element: 8,
-        is_commutative: true,
-        kind: match collective {
-            "barrier" => Kind::Barrier,
-            "bcast" => Kind::Bcast(count),
-            "reduce" => Kind::Reduce(count),
-            "allreduce" => Kind::Allreduce(count),
-            "scan" => Kind::Scan(count),
-            "reduce_scatter" => Kind::ReduceScatter(
-                (0..members).map(|member| count / members + u64::from(member < count % members)).collect(),
-            ),
-            "gather" => Kind::Gather(count),
-            "scatter" => Kind::Scatter(count),
-            "allgather" => Kind::Allgather(count),
-            "alltoall" => Kind::Alltoall(count),
-            other => panic!("no such recording: {other}"),
-        },
+fn kind(collective: &str, counts: &str) -> Kind {
+    let count = || counts.parse::<u64>().expect("a number");
+    let list = |counts: &str| -> Vec<u64> { counts.split(',').map(|it| it.parse().expect("a number")).collect() };
+    let matrix = || counts.split(';').map(list).collect();
+    match Collective::named(collective).expect("a collective") {
+        Collective::Barrier => Kind::Barrier,
+        Collective::Bcast => Kind::Bcast(count()),
+        Collective::Reduce => Kind::Reduce(count()),
+        Collective::Allreduce => Kind::Allreduce(count()),
+        Collective::Scan => Kind::Scan(count()),
+        Collective::Exscan => Kind::Exscan(count()),
+        Collective::ReduceScatter => Kind::ReduceScatter(list(counts)),
+        Collective::ReduceScatterBlock => Kind::ReduceScatterBlock(count()),
+        Collective::Gather => Kind::Gather(count()),
+        Collective::Scatter => Kind::Scatter(count()),
+        Collective::Allgather => Kind::Allgather(count()),
+        Collective::Alltoall => Kind::Alltoall(count()),
+        Collective::Gatherv => Kind::Gatherv(list(counts)),
+        Collective::Scatterv => Kind::Scatterv(list(counts)),
+        Collective::Allgatherv => Kind::Allgatherv(list(counts)),
+        Collective::Alltoallv => Kind::Alltoallv(matrix()),
+        Collective::Alltoallw => Kind::Alltoallw(matrix()),
     }
 }
 
@@ -83,13 +98,14 @@ impl Recording {
     }
 
     fn steps(&self, me: Member) -> Vec<Step> {
-        let mut selection = Selection::from(Library::OpenMpi);
-        selection.force(&self.collective, &self.algorithm).expect("Open MPI's own name");
+        let mut selection = Selection::from(self.library);
+        let forced = selection.force(&self.collective, &self.algorithm);
+        forced.expect("the library's own name");
         self.case.with_call(me, |call| selection.steps(call))
     }
 }
 
-/// The calls that Open MPI makes for a step: `Sendrecv` posts its receive first.
+/// The calls that a library makes for a step: `Sendrecv` posts its receive first.
 fn calls(step: Step) -> Vec<(char, Member, u64)> {
     match step {
         Step::Send { to, data } => vec![('S', to, data.len.0)],
@@ -103,24 +119,30 @@ fn calls(step: Step) -> Vec<(char, Member, u64)> {
     }
 }
 
-/// Whether a call is the recorded one: a receive may have had more room than was needed, and from any source. Where
-/// recursive halving only receives, Open MPI posts a non-blocking receive and waits for it at once.
-fn is_recorded(is_halving: bool, call: (char, Member, u64), recorded: &str) -> bool {
-    let (kind, peer, len) = call;
+/// Whether a call is the recorded one. A receive may have had more room than was needed, and from any source.
+fn is_recorded(recording: &Recording, (kind, peer, len): (char, Member, u64), recorded: &str) -> bool {
     let (head, room) = recorded.split_once(':').expect("a peer and bytes");
-    let is_send = kind.eq_ignore_ascii_case(&'s');
-    let room: u64 = room.parse().expect("a number");
     let (recorded_kind, recorded_peer) = head.split_at(1);
-    (recorded_kind.starts_with(kind) || (is_halving && kind == 'R' && recorded_kind == "r"))
+    let blocks_unseen = match recording.library {
+        // Where recursive halving only receives, Open MPI posts a non-blocking receive and waits for it at once.
+        Library::OpenMpi => recording.collective == "reduce_scatter" && kind == 'R',
+        Library::Mpich | Library::SimGrid => true,
+    };
+    let is_send = kind.eq_ignore_ascii_case(&'s');
+    (recorded_kind.starts_with(kind) || (blocks_unseen && recorded_kind.starts_with(kind.to_ascii_lowercase())))
         && (recorded_peer == "-1" || recorded_peer == peer.to_string())
-        && if is_send { len == room } else { len <= room }
+        && match room.parse::<u64>() {
+            Ok(room) if is_send => len == room,
+            Ok(room) => len <= room,
+            Err(_) => room == "?",
+        }
 }
 
-#[test]
-fn every_pair_of_members_exchanges_what_open_mpi_sent() {
-    let recordings = recordings();
-    assert_eq!(recordings.len(), 220);
-    for recording in recordings {
+/// Checks the pairs of all recordings that have them; tells how many.
+fn check_pairs(library: Library) -> usize {
+    let mut with_pairs = recordings(library);
+    with_pairs.retain(|recording| !recording.pairs.is_empty());
+    for recording in &with_pairs {
         let mut pairs: BTreeMap<(Member, Member), (u64, u64)> = BTreeMap::new();
         for me in 0..recording.case.size {
             for (kind, peer, len) in recording.steps(me).into_iter().flat_map(calls) {
@@ -133,17 +155,41 @@ fn every_pair_of_members_exchanges_what_open_mpi_sent() {
         }
         assert_eq!(pairs, recording.pairs, "{}", recording.name());
     }
+    with_pairs.len()
+}
+
+/// Checks the calls of all recordings that have them; tells how many.
+fn check_calls(library: Library) -> usize {
+    let mut with_calls = recordings(library);
+    with_calls.retain(|recording| !recording.calls.is_empty());
+    for recording in &with_calls {
+        for (&me, recorded) in &recording.calls {
+            let ours: Vec<_> = recording.steps(me).into_iter().flat_map(calls).collect();
+            let mut both = ours.iter().zip(recorded);
+            let is_same = ours.len() == recorded.len() && both.all(|(&call, it)| is_recorded(recording, call, it));
+            let name = recording.name();
+            assert!(is_same, "{name}, member {me}: {ours:?} instead of {recorded:?}");
+        }
+    }
+    with_calls.len()
+}
+
+#[test]
+fn every_pair_of_members_exchanges_what_open_mpi_sent() {
+    assert_eq!(check_pairs(Library::OpenMpi), 220);
 }
 
 #[test]
 fn every_member_calls_in_the_order_in_which_open_mpi_did() {
-    for recording in recordings() {
-        let is_halving = recording.collective == "reduce_scatter";
-        for (&me, recorded) in &recording.calls {
-            let ours: Vec<_> = recording.steps(me).into_iter().flat_map(calls).collect();
-            let is_same = ours.len() == recorded.len()
-                && ours.iter().zip(recorded).all(|(&call, recorded)| is_recorded(is_halving, call, recorded));
-            assert!(is_same, "{}, member {me}: {ours:?} instead of {recorded:?}", recording.name());
-        }
-    }
+    assert_eq!(check_calls(Library::OpenMpi), 959);
+}
+
+#[test]
+fn every_member_calls_in_the_order_in_which_mpich_did() {
+    assert_eq!(check_calls(Library::Mpich), 647);
+}
+
+#[test]
+fn every_pair_of_members_exchanges_what_simgrid_sent() {
+    assert_eq!(check_pairs(Library::SimGrid), 124);
 }

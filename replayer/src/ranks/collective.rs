@@ -49,6 +49,10 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// `rank` starts a collective.
     pub(super) fn start_collective(&mut self, rank: Rank, collective: &Collective) -> Result<OperationId, Fault> {
         let index = self.communicators.find(rank, collective.comm)?;
+        let members = &self.communicators.get(index).members;
+        if members.is_inter() {
+            return Err(Fault::InterCollective { word: collective.op.word(), on: members.describe() });
+        }
         self.start_collective_on(rank, index, &collective.op, collective.element)
     }
 
@@ -62,10 +66,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let Part { me, root, number } = self.communicators.enter(index, rank, op)?;
         let communicator = self.communicators.get(index);
         let members = Rc::clone(&communicator.members);
-        let context = communicator.collective_context();
-        if members.is_inter() {
-            self.warnings.inter_collectives += 1;
-        }
+        let context = communicator.context.of_collectives();
         let steps = self.mpi.collectives.schedule(me, members.len() as u32, root, op, element);
         let id = RunId(self.runs.vacant_key() as u32);
         let operation = self.exchange.open(Agent::Rank(rank), What::Collective);
@@ -101,8 +102,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             let Some(&step) = run.steps.get(run.next) else {
                 if !run.started.is_empty() {
-                    let pending = run.started.len();
-                    self.claim_started(id, pending);
+                    self.claim_started(id);
                 } else if run.work.0 > 0.0 {
                     let work = std::mem::take(&mut run.work);
                     run.timeline.clock = run.timeline.clock + self.places[run.rank.0 as usize].speed.time_for(work);
@@ -161,17 +161,14 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                     self.claim(Agent::Run(id), operation);
                 }
             }
-            Step::WaitAll => self.claim_started(id, usize::MAX),
+            Step::WaitAll => self.claim_started(id),
             Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
         }
     }
 
-    fn claim_started(&mut self, id: RunId, count: usize) {
-        for _ in 0..count {
-            match self.runs[id.0 as usize].started.pop_front() {
-                Some(operation) => self.claim(Agent::Run(id), operation),
-                None => break,
-            }
+    fn claim_started(&mut self, id: RunId) {
+        while let Some(operation) = self.runs[id.0 as usize].started.pop_front() {
+            self.claim(Agent::Run(id), operation);
         }
     }
 

@@ -37,7 +37,7 @@ pub(super) struct Communicators {
 type Groups = (Vec<Rank>, Vec<Rank>);
 
 pub(super) struct Communicator {
-    /// Of its point-to-point messages; that of its collectives is the next.
+    /// Of its point-to-point messages.
     pub(super) context: Context,
     pub(super) members: Rc<Members>,
     /// Members that have freed it.
@@ -160,7 +160,8 @@ impl Communicators {
             }
         };
         let series = self.series.entry(groups).or_default();
-        while series.open.pop_front_if(|(_, missing)| *missing == 0).is_some() {
+        while series.open.front().is_some_and(|(_, missing)| *missing == 0) {
+            series.open.pop_front();
             series.closed += 1;
         }
         self.names[rank.0 as usize].insert(group.id, index);
@@ -208,7 +209,8 @@ impl Communicators {
                 });
             }
         }
-        while open.pop_front_if(|call| call.missing == 0).is_some() {
+        while open.front().is_some_and(|call| call.missing == 0) {
+            open.pop_front();
             *closed += 1;
         }
         Ok(Part { me, root: root_place, number })
@@ -216,7 +218,9 @@ impl Communicators {
 
     /// The name of the communicator that has `context`, for people.
     pub(super) fn describe(&self, context: Context) -> String {
-        let has = |communicator: &&Communicator| communicator.context.0 == context.0 & !1;
+        let has = |communicator: &&Communicator| {
+            communicator.context == context || communicator.context.of_collectives() == context
+        };
         let found = self.all.iter().map(|(_, communicator)| communicator).find(has);
         found.map_or_else(|| "a communicator that is freed".to_owned(), |communicator| communicator.members.describe())
     }
@@ -228,13 +232,6 @@ impl Communicators {
         let members = Rc::new(members);
         let open = VecDeque::new();
         CommIndex(self.all.insert(Communicator { context, members, freed: 0, started, open, closed: 0 }))
-    }
-}
-
-impl Communicator {
-    /// The context of the messages that its collectives are made of.
-    pub(super) fn collective_context(&self) -> Context {
-        Context(self.context.0 + 1)
     }
 }
 
@@ -274,7 +271,7 @@ impl Members {
     }
 
     /// For people.
-    fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let list = |ranks: &[Rank]| {
             let shown: Vec<String> = ranks.iter().take(8).map(|rank| rank.0.to_string()).collect();
             let more = if ranks.len() > shown.len() { ", …" } else { "" };

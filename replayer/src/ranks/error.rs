@@ -15,7 +15,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error("{place}: {fault}")]
-    Event { place: Place, fault: Fault },
+    Event { place: Box<Place>, fault: Box<Fault> },
     #[error("{0}")]
     Deadlock(Box<Deadlock>),
     #[error("the trace has {ranks} ranks, and only {places} are placed on hosts")]
@@ -64,6 +64,8 @@ pub enum Fault {
     NotStartable(RequestId),
     #[error("{word} on {on} has volumes for {found} members, where there are {members}")]
     Volumes { word: &'static str, on: String, found: usize, members: usize },
+    #[error("{word} on {on}: no library's schedule is known for collectives of inter-communicators")]
+    InterCollective { word: &'static str, on: String },
     #[error("{mine} is this rank's collective number {number} on {on}, where rank {} called {theirs}", .other.0)]
     Mismatch { mine: String, theirs: String, other: Rank, number: u64, on: String },
 }

@@ -291,9 +291,11 @@ impl Exchange {
             .map(|(_, operation)| operation)
     }
 
-    /// Messages that no receive has taken.
+    /// Messages that no receive has taken and whose sender does not wait for that.
     pub(super) fn unmatched(&self) -> impl Iterator<Item = &Message> {
-        self.messages.iter().map(|(_, message)| message).filter(|message| message.receiver.is_none())
+        let is_awaited = |id: OperationId| self.operations[id.0 as usize].state == State::Awaited;
+        let left = move |message: &&Message| message.receiver.is_none() && !message.sender.is_some_and(is_awaited);
+        self.messages.iter().map(|(_, message)| message).filter(left)
     }
 }
 
@@ -326,7 +328,7 @@ mod tests {
             send_overhead: free.clone(),
             isend_overhead: free.clone(),
             recv_overhead: free,
-            collectives: Library::Mpich.into(),
+            collectives: Selection::from(Library::Mpich),
         };
         Exchange::new(2, &mpi)
     }

@@ -17,8 +17,21 @@ use super::exchange::{MessageId, OperationId};
 use super::queues::Queues;
 
 /// Where messages can meet receives: a communicator's point-to-point messages, or those within its collectives.
+///
+/// The second kind is odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Context(pub(super) u32);
+
+impl Context {
+    /// The one for the messages that collectives of the same communicator are made of.
+    pub(super) fn of_collectives(self) -> Self {
+        Self(self.0 | 1)
+    }
+
+    pub(super) fn is_collective(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
 
 /// What a message is matched by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,46 +1,54 @@
 //! One rank's program: its events, one after another.
 
-use titr_common::event::{CommCall, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode, Tag};
+use titr_common::event::{
+    CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
+};
+use titr_common::trace::TraceError;
 use titr_common::units::Seconds;
 
 use super::collective::agreement;
 use super::error::{Fault, Place, ReplayError};
-use super::exchange::{OperationId, Outbound};
+use super::exchange::{Exchange, OperationId, Outbound};
 use super::matching::{Envelope, Selector};
 use super::request::{RequestTable, Template};
 use super::{Agent, Ranks, Timeline};
 use crate::observe::{Activity, Observer};
+use crate::platform::Mpi;
 use crate::time::Time;
-use crate::workload::Program;
+use crate::workload::{Match, Program};
 
 /// Where a rank is in its program.
 #[derive(Default)]
 pub(super) struct Process {
     pub(super) timeline: Timeline,
     pub(super) requests: RequestTable,
-    /// How many events it has taken.
+    /// How many events it has begun.
     pub(super) events: u64,
     /// When the one it is at began.
     began: Time,
-    /// An event whose time has not come: what it costs before others can see it is on the clock already.
-    held: Option<Event>,
+    /// Whether what it costs before others can see it is on the clock.
+    paid: bool,
     /// What it waits in.
     pub(super) waiting: Option<Activity>,
     pub(super) finished: bool,
-}
-
-/// What became of an event.
-enum Carried {
-    /// It is done, or is once what is claimed is complete.
-    Out(Activity),
-    /// It is in part; the rest is another event.
-    On(Event),
 }
 
 /// Why an event cannot be carried out.
 enum Failure {
     Fault(Fault),
     Replay(ReplayError),
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Self {
+        Self::Replay(error)
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self::Replay(error.into())
+    }
 }
 
 impl From<Fault> for Failure {
@@ -57,55 +65,54 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             self.account(rank, activity);
         }
         loop {
-            let process = &mut self.processes[at];
-            let event = match process.held.take() {
-                Some(event) => event,
-                None => {
-                    let Some(event) = self.workload.next_event(rank)? else {
-                        process.finished = true;
-                        self.finished += 1;
-                        return Ok(());
-                    };
-                    process.events += 1;
-                    process.began = process.timeline.clock;
-                    let cost = match event {
-                        Event::Compute(work) => self.places[at].speed.time_for(work),
-                        Event::Sleep(seconds) => seconds,
-                        ref event => self.overhead(rank, event),
-                    };
-                    let timeline = &mut self.processes[at].timeline;
-                    timeline.clock = timeline.clock + cost;
-                    if let Event::Compute(_) | Event::Sleep(_) = event {
-                        self.account(rank, Activity::Compute);
-                        continue;
-                    }
-                    event
-                }
+            let Some(event) = self.workload.front(rank)? else {
+                self.processes[at].finished = true;
+                self.finished += 1;
+                return Ok(());
             };
-            let clock = self.processes[at].timeline.clock;
-            if clock > self.now {
-                if clock == Time::NEVER {
+            let process = &mut self.processes[at];
+            if !process.paid {
+                process.events += 1;
+                process.began = process.timeline.clock;
+                let computing = match event {
+                    Event::Compute(work) => Some(self.places[at].speed.time_for(*work)),
+                    Event::Sleep(seconds) => Some(*seconds),
+                    _ => None,
+                };
+                if let Some(span) = computing {
+                    process.timeline.clock = process.timeline.clock + span;
+                    self.workload.pass(rank);
+                    self.account(rank, Activity::Compute);
+                    continue;
+                }
+                let cost = overhead(event, self.mpi, &self.exchange, &process.requests);
+                process.timeline.clock = process.timeline.clock + cost;
+                process.paid = true;
+            }
+            if process.timeline.clock > self.now {
+                if process.timeline.clock == Time::NEVER {
                     return Err(ReplayError::EndOfTime);
                 }
-                self.processes[at].held = Some(event);
-                self.agenda.set_alarm(clock, Agent::Rank(rank));
+                self.agenda.set_alarm(process.timeline.clock, Agent::Rank(rank));
                 return Ok(());
             }
-            match self.carry_out(rank, event) {
-                Ok(Carried::Out(activity)) if self.processes[at].timeline.awaited > 0 => {
-                    self.processes[at].waiting = Some(activity);
-                    return Ok(());
+            let activity = match self.carry_out(rank) {
+                Ok(Some(activity)) => activity,
+                Ok(None) => continue,
+                Err(Failure::Fault(fault)) => {
+                    let (place, fault) = (Box::new(self.place(rank)), Box::new(fault));
+                    return Err(ReplayError::Event { place, fault });
                 }
-                Ok(Carried::Out(activity)) => self.account(rank, activity),
-                Ok(Carried::On(rest)) => {
-                    let cost = self.overhead(rank, &rest);
-                    let process = &mut self.processes[at];
-                    process.timeline.clock = process.timeline.clock + cost;
-                    process.held = Some(rest);
-                }
-                Err(Failure::Fault(fault)) => return Err(ReplayError::Event { place: self.place(rank), fault }),
                 Err(Failure::Replay(error)) => return Err(error),
+            };
+            self.workload.pass(rank);
+            let process = &mut self.processes[at];
+            process.paid = false;
+            if process.timeline.awaited > 0 {
+                process.waiting = Some(activity);
+                return Ok(());
             }
+            self.account(rank, activity);
         }
     }
 
@@ -120,54 +127,34 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         Place { rank, event: self.processes[rank.0 as usize].events, line: self.workload.line(rank) }
     }
 
-    /// What a send costs before its message leaves.
-    fn overhead(&self, rank: Rank, event: &Event) -> Seconds {
-        match event {
-            Event::Send(mode, message)
-                if *mode == SendMode::Synchronous || self.exchange.is_eager(*mode, message.bytes) =>
-            {
-                self.mpi.send_overhead.of(message.bytes)
-            }
-            Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _) => {
-                self.mpi.isend_overhead.of(message.bytes)
-            }
-            Event::Start(requests) => {
-                let first = requests.first().and_then(|&id| self.processes[rank.0 as usize].requests.template(id));
-                match first {
-                    Some(Template::Send(_, message)) => self.mpi.isend_overhead.of(message.bytes),
-                    Some(Template::Receive(_)) | None => Seconds(0.0),
-                }
-            }
-            _ => Seconds(0.0),
-        }
-    }
-
-    fn carry_out(&mut self, rank: Rank, event: Event) -> Result<Carried, Failure> {
+    /// Does what the next event of `rank` says, and claims what it has to wait for. `None`: there is more of it to do.
+    fn carry_out(&mut self, rank: Rank) -> Result<Option<Activity>, Failure> {
         let me = Agent::Rank(rank);
         let at = rank.0 as usize;
-        let activity = match event {
+        let Some(event) = self.workload.front(rank)? else { return Ok(None) };
+        Ok(Some(match event {
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Matched(..) => {
                 Activity::Compute
             }
-            Event::Send(mode, message) => {
-                let sent = self.send(rank, mode, &message)?;
+            &mut Event::Send(mode, message) => {
+                let sent = self.send(rank, mode, message)?;
                 self.claim(me, sent);
                 Activity::Send
             }
-            Event::Recv(message) => {
-                let received = self.receive(rank, &message, None)?;
-                self.claim(me, Some(received));
+            &mut Event::Recv(message) => {
+                let received = self.receive(rank, message, None)?;
+                self.claim(me, received);
                 Activity::Recv
             }
-            Event::Sendrecv(outgoing, incoming) => {
-                let sent = outgoing.map_or(Ok(None), |message| self.send(rank, SendMode::Standard, &message))?;
-                let received = incoming.map(|message| self.receive(rank, &message, None)).transpose()?;
+            &mut Event::Sendrecv(outgoing, incoming) => {
+                let sent = outgoing.map_or(Ok(None), |message| self.send(rank, SendMode::Standard, message))?;
+                let received = incoming.map(|message| self.receive(rank, message, None)).transpose()?.flatten();
                 self.claim(me, sent);
                 self.claim(me, received);
                 Activity::Recv
             }
-            Event::Isend(mode, message, request) => {
-                let sent = self.send(rank, mode, &message)?;
+            &mut Event::Isend(mode, message, request) => {
+                let sent = self.send(rank, mode, message)?;
                 let requests = &mut self.processes[at].requests;
                 match request {
                     Some(id) => requests.add(id, sent)?,
@@ -178,9 +165,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 }
                 Activity::Send
             }
-            Event::Irecv(message, request) => {
-                let recorded = self.recorded(rank, &message, request)?;
-                let received = Some(self.receive(rank, &message, recorded)?);
+            &mut Event::Irecv(message, request) => {
+                let recorded = self.recorded(rank, message, request)?;
+                let received = self.receive(rank, message, recorded)?;
                 let requests = &mut self.processes[at].requests;
                 match request {
                     Some(id) => requests.add(id, received)?,
@@ -191,75 +178,90 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 }
                 Activity::Recv
             }
-            Event::Probe(message) | Event::Iprobe(message, true) => {
-                let selector = self.selector(rank, &message)?;
+            &mut (Event::Probe(message) | Event::Iprobe(message, true)) => {
+                let selector = self.selector(rank, message)?;
                 if !self.exchange.probe(rank, selector) {
                     self.processes[at].timeline.awaited = 1;
                 }
                 Activity::Recv
             }
             Event::Iprobe(_, false) => Activity::Recv,
-            Event::SendInit(mode, message, id) => {
+            &mut Event::SendInit(mode, message, id) => {
                 self.processes[at].requests.add_persistent(id, Template::Send(mode, message))?;
                 Activity::Send
             }
-            Event::RecvInit(message, id) => {
+            &mut Event::RecvInit(message, id) => {
                 self.processes[at].requests.add_persistent(id, Template::Receive(message))?;
                 Activity::Recv
             }
-            Event::Start(requests) => return self.start(rank, requests),
-            Event::RequestFree(id) => {
+            Event::Start(requests) => {
+                // One after another: each costs its overhead before it leaves.
+                if requests.is_empty() {
+                    return Ok(Some(Activity::Send));
+                }
+                let id = requests.remove(0);
+                let left = requests.len();
+                let activity = self.start(rank, id)?;
+                if left > 0 {
+                    self.pay(rank)?;
+                    return Ok(None);
+                }
+                activity
+            }
+            &mut Event::RequestFree(id) => {
                 if let Some(operation) = self.processes[at].requests.free(id)? {
                     self.exchange.abandon(operation);
                 }
                 Activity::Wait
             }
-            Event::Cancel(id) => {
+            &mut Event::Cancel(id) => {
                 if let Some(operation) = self.processes[at].requests.activity(id)? {
                     self.exchange.cancel(operation);
                 }
                 Activity::Wait
             }
             Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
+                let requests = std::mem::replace(requests, Requests::Outstanding(None));
                 self.complete(rank, requests)?;
                 Activity::Wait
             }
             Event::Test(_, None) => Activity::Wait,
             Event::Collective(collective) => {
+                let collective = collective.clone();
                 let operation = self.start_collective(rank, &collective)?;
                 self.claim(me, Some(operation));
                 Activity::Collective
             }
             Event::Icollective(collective, id) => {
+                let (collective, id) = (collective.clone(), *id);
                 let operation = self.start_collective(rank, &collective)?;
                 self.processes[at].requests.add(id, Some(operation))?;
                 Activity::Collective
             }
             Event::CommCreate(call, parent, group) => {
-                let parent = self.communicators.find(rank, parent)?;
-                let made = group.map(|group: Group| self.communicators.create(rank, &group)).transpose()?;
-                let on = match call {
-                    CommCall::Idup => None,
-                    CommCall::CreateGroup | CommCall::IntercommCreate => made,
-                    _ => Some(parent),
-                };
-                if let Some(on) = on {
-                    let colours = matches!(call, CommCall::Split | CommCall::SplitType | CommCall::CartSub);
-                    let (op, element) = agreement(colours);
-                    let operation = self.start_collective_on(rank, on, &op, element)?;
-                    self.claim(me, Some(operation));
-                }
+                let (call, parent, group) = (*call, *parent, group.take());
+                let operation = self.create_communicator(rank, call, parent, group)?;
+                self.claim(me, operation);
                 Activity::Collective
             }
-            Event::CommFree(id) => {
+            &mut Event::CommFree(id) => {
                 self.communicators.free(rank, id)?;
                 Activity::Collective
             }
-        };
-        Ok(Carried::Out(activity))
+        }))
     }
 
-    fn send(&mut self, rank: Rank, mode: SendMode, message: &Outgoing) -> Result<Option<OperationId>, Fault> {
+    /// Puts what the next event of `rank` costs on its clock.
+    fn pay(&mut self, rank: Rank) -> Result<(), ReplayError> {
+        if let Some(event) = self.workload.front(rank)? {
+            let process = &mut self.processes[rank.0 as usize];
+            let cost = overhead(event, self.mpi, &self.exchange, &process.requests);
+            process.timeline.clock = process.timeline.clock + cost;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, rank: Rank, mode: SendMode, message: Outgoing) -> Result<Option<OperationId>, Fault> {
         self.known(message.to)?;
         let index = self.communicators.find(rank, message.comm)?;
         let context = self.communicators.get(index).context;
@@ -268,35 +270,43 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         Ok(self.exchange.send(Agent::Rank(rank), message))
     }
 
-    /// Posts a receive, of what is recorded that it got where `message` leaves that open.
-    fn receive(&mut self, rank: Rank, message: &Incoming, recorded: Option<(Rank, Tag)>) -> Result<OperationId, Fault> {
+    /// Posts a receive, of what is recorded that it got where `message` leaves that open. One that was cancelled
+    /// is not posted: it might take another's message here.
+    fn receive(
+        &mut self,
+        rank: Rank,
+        message: Incoming,
+        recorded: Option<Match>,
+    ) -> Result<Option<OperationId>, Fault> {
         let mut selector = self.selector(rank, message)?;
-        if let Some((source, tag)) = recorded {
-            self.known(source)?;
-            selector = Selector { source: Some(source), tag: Some(tag), ..selector };
+        match recorded {
+            Some(Match::Cancelled) => return Ok(None),
+            Some(Match::With(source, tag)) => {
+                self.known(source)?;
+                selector = Selector { source: Some(source), tag: Some(tag), ..selector };
+            }
+            None if selector.source.is_none() || selector.tag.is_none() => self.warnings.open_wildcards += 1,
+            None => {}
         }
-        if selector.source.is_none() || selector.tag.is_none() {
-            self.warnings.open_wildcards += 1;
-        }
-        Ok(self.exchange.receive(Agent::Rank(rank), rank, selector))
+        Ok(Some(self.exchange.receive(Agent::Rank(rank), rank, selector)))
     }
 
     /// What the trace says later about a receive that it leaves open.
     fn recorded(
         &mut self,
         rank: Rank,
-        message: &Incoming,
+        message: Incoming,
         request: Option<RequestId>,
-    ) -> Result<Option<(Rank, Tag)>, Failure> {
+    ) -> Result<Option<Match>, Failure> {
         match request {
             Some(id) if message.from.is_none() || message.tag.is_none() => {
-                self.workload.matched(rank, id).map_err(|error| Failure::Replay(error.into()))
+                self.workload.matched(rank, id).map_err(Failure::from)
             }
             _ => Ok(None),
         }
     }
 
-    fn selector(&mut self, rank: Rank, message: &Incoming) -> Result<Selector, Fault> {
+    fn selector(&mut self, rank: Rank, message: Incoming) -> Result<Selector, Fault> {
         message.from.map_or(Ok(()), |from| self.known(from))?;
         let index = self.communicators.find(rank, message.comm)?;
         Ok(Selector { context: self.communicators.get(index).context, source: message.from, tag: message.tag })
@@ -307,23 +317,39 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         if (peer.0 as usize) < ranks { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world: ranks }) }
     }
 
-    /// Starts the first of some persistent requests.
-    fn start(&mut self, rank: Rank, mut requests: Vec<RequestId>) -> Result<Carried, Failure> {
-        if requests.is_empty() {
-            return Ok(Carried::Out(Activity::Send));
-        }
-        let id = requests.remove(0);
+    /// Starts a persistent request.
+    fn start(&mut self, rank: Rank, id: RequestId) -> Result<Activity, Failure> {
         let at = rank.0 as usize;
         let (operation, activity) = match self.processes[at].requests.template(id) {
-            Some(Template::Send(mode, message)) => (self.send(rank, mode, &message)?, Activity::Send),
+            Some(Template::Send(mode, message)) => (self.send(rank, mode, message)?, Activity::Send),
             Some(Template::Receive(message)) => {
-                let recorded = self.recorded(rank, &message, Some(id))?;
-                (Some(self.receive(rank, &message, recorded)?), Activity::Recv)
+                let recorded = self.recorded(rank, message, Some(id))?;
+                (self.receive(rank, message, recorded)?, Activity::Recv)
             }
             None => return Err(Fault::NotStartable(id).into()),
         };
         self.processes[at].requests.start(id, operation)?;
-        Ok(if requests.is_empty() { Carried::Out(activity) } else { Carried::On(Event::Start(requests)) })
+        Ok(activity)
+    }
+
+    /// Makes a communicator; what its members agree by.
+    fn create_communicator(
+        &mut self,
+        rank: Rank,
+        call: CommCall,
+        parent: CommId,
+        group: Option<Group>,
+    ) -> Result<Option<OperationId>, Fault> {
+        let parent = self.communicators.find(rank, parent)?;
+        let made = group.map(|group| self.communicators.create(rank, &group)).transpose()?;
+        let on = match call {
+            CommCall::Idup => None,
+            CommCall::CreateGroup | CommCall::IntercommCreate => made,
+            _ => Some(parent),
+        };
+        let colours = matches!(call, CommCall::Split | CommCall::SplitType | CommCall::CartSub);
+        let (op, element) = agreement(colours);
+        on.map(|on| self.start_collective_on(rank, on, &op, element)).transpose()
     }
 
     /// Claims what a wait or a test completed.
@@ -355,5 +381,20 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             self.claim(Agent::Rank(rank), Some(operation));
         }
         Ok(())
+    }
+}
+
+/// What an event costs before others can see it: the software's part of a send.
+fn overhead(event: &Event, mpi: &Mpi, exchange: &Exchange, requests: &RequestTable) -> Seconds {
+    match event {
+        Event::Send(mode, message) if *mode == SendMode::Synchronous || exchange.is_eager(*mode, message.bytes) => {
+            mpi.send_overhead.of(message.bytes)
+        }
+        Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _) => mpi.isend_overhead.of(message.bytes),
+        Event::Start(starting) => match starting.first().and_then(|&id| requests.template(id)) {
+            Some(Template::Send(_, message)) => mpi.isend_overhead.of(message.bytes),
+            Some(Template::Receive(_)) | None => Seconds(0.0),
+        },
+        _ => Seconds(0.0),
     }
 }

@@ -164,7 +164,7 @@ mod tests {
                     }
                     Call::Meet(key, value) => {
                         let queue = separate.entry(key).or_default();
-                        let met = queue.pop_front_if(|first| even(first));
+                        let met = queue.front().is_some_and(even).then(|| queue.pop_front()).flatten();
                         if met.is_none() {
                             queue.push_back(value);
                         }

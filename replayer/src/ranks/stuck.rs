@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-use titr_common::event::Rank;
+use titr_common::event::{Rank, Tag};
 use titr_common::units::Seconds;
 
 use super::error::Place;
-use super::exchange::{Operation, What};
+use super::exchange::{Message, Operation, What};
 use super::matching::{Context, Selector};
 use super::{Agent, Ranks};
 use crate::observe::Observer;
+use crate::words::{count, plural};
 use crate::workload::Program;
 
 /// How many lines of a kind a report has at most.
@@ -56,7 +57,8 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             .zip(&self.processes)
             .filter(|(_, process)| !process.finished)
             .map(|(rank, _)| {
-                let probe = self.exchange.probing(rank).map(|selector| self.selected("a probe", selector));
+                let probe =
+                    self.exchange.probing(rank).map(|selector| self.selected("a message to probe", selector, None));
                 (rank, Stuck { place: self.place(rank), waits: probe.into_iter().collect() })
             })
             .collect();
@@ -80,34 +82,38 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// What the owner of an operation waits for; nothing for a collective, whose own operations say it.
     fn wait(&self, operation: &Operation) -> Option<(String, Option<Rank>)> {
         let within = match operation.owner {
-            Agent::Rank(_) => String::new(),
-            Agent::Run(run) => format!("{}: ", self.runs[run.0 as usize].word),
+            Agent::Rank(_) => None,
+            Agent::Run(run) => Some(self.runs[run.0 as usize].word),
         };
         match operation.what {
             What::Send(id) => {
-                let message = self.exchange.message(id);
-                let on = self.communicators.describe(message.envelope.context);
-                let tag = tag(message.envelope.context, Some(message.envelope.tag.0));
-                let (to, bytes) = (message.to, message.bytes.0);
-                Some((format!("{within}a send of {bytes} bytes to rank {}{tag} on {on}", to.0), Some(to)))
+                let Message { to, envelope, bytes, .. } = self.exchange.message(id);
+                let place = self.place_of(envelope.context, Some(envelope.tag), within);
+                Some((format!("a send of {} bytes to rank {}{place}", bytes.0, to.0), Some(*to)))
             }
-            What::Receive(_, selector) => {
-                let (what, peer) = self.selected("a receive", selector);
-                Some((format!("{within}{what}"), peer))
-            }
+            What::Receive(_, selector) => Some(self.selected("a receive", selector, within)),
             What::Collective => None,
         }
     }
 
-    fn selected(&self, what: &str, selector: Selector) -> (String, Option<Rank>) {
+    fn selected(&self, what: &str, selector: Selector, within: Option<&str>) -> (String, Option<Rank>) {
         let source = selector.source.map_or_else(|| "any rank".to_owned(), |source| format!("rank {}", source.0));
-        let tag = tag(selector.context, selector.tag.map(|tag| tag.0));
-        let on = self.communicators.describe(selector.context);
-        (format!("{what} from {source}{tag} on {on}"), selector.source)
+        let place = self.place_of(selector.context, selector.tag, within);
+        (format!("{what} from {source}{place}"), selector.source)
     }
 
-    /// Messages that no receive took, in words.
-    pub(crate) fn leftovers(&self) -> Vec<String> {
+    /// The tag of a message, or the collective it is part of, and the communicator.
+    fn place_of(&self, context: Context, tag: Option<Tag>, within: Option<&str>) -> String {
+        let on = self.communicators.describe(context);
+        match tag {
+            _ if context.is_collective() => format!(" within {} on {on}", within.unwrap_or("a collective")),
+            Some(tag) => format!(" with tag {} on {on}", tag.0),
+            None => format!(" with any tag on {on}"),
+        }
+    }
+
+    /// Messages that no receive took and whose sender does not wait, in words.
+    fn leftovers(&self) -> Vec<String> {
         let mut kinds: BTreeMap<_, (u64, u64)> = BTreeMap::new();
         for message in self.exchange.unmatched() {
             let envelope = message.envelope;
@@ -116,16 +122,14 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             *count += 1;
             *bytes += message.bytes.0;
         }
-        let sentence = |((from, to, context, its_tag), (count, bytes)): ((Rank, Rank, Context, _), _)| {
-            let titr_common::event::Tag(its_tag) = its_tag;
-            let (tag, on) = (tag(context, Some(its_tag)), self.communicators.describe(context));
-            let messages = if count == 1 { "message" } else { "messages" };
-            format!("{count} {messages} ({bytes} bytes) from rank {} to rank {}{tag} on {on}", from.0, to.0)
+        let sentence = |((from, to, context, tag), (count, bytes)): ((Rank, Rank, Context, Tag), _)| {
+            let (messages, place) = (plural(count, "message", "messages"), self.place_of(context, Some(tag), None));
+            format!("{count} {messages} ({bytes} bytes) from rank {} to rank {}{place}", from.0, to.0)
         };
         let all = kinds.len();
         let mut told: Vec<String> = kinds.into_iter().take(SHOWN).map(sentence).collect();
         if all > told.len() {
-            told.push(format!("and {} kinds more", all - told.len()));
+            told.push(format!("messages of {} other kinds", all - told.len()));
         }
         told
     }
@@ -133,23 +137,23 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// What is to be said about a replay that came to its end, or was left where it stood.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut all = self.warnings.sentences();
+        let waiting = self.processes.len() - self.finished;
+        if waiting > 0 {
+            all.push(format!(
+                "{waiting} of {} ranks wait at the end for what is not in the trace",
+                self.processes.len()
+            ));
+        }
         all.extend((0..self.processes.len() as u32).filter_map(|rank| self.workload.torn(Rank(rank))));
         all.extend(self.leftovers().into_iter().map(|what| format!("never received: {what}")));
         let open: Vec<usize> = self.processes.iter().map(|process| process.requests.outstanding()).collect();
         let ranks = open.iter().filter(|&&open| open > 0).count();
         if ranks > 0 {
-            all.push(format!("{} requests of {ranks} ranks were never completed", open.iter().sum::<usize>()));
+            let open = open.iter().sum::<usize>() as u64;
+            let (requests, of) = (plural(open, "request", "requests"), plural(ranks as u64, "rank", "ranks"));
+            all.push(format!("{} {requests} of {ranks} {of} never completed", count(open)));
         }
         all
-    }
-}
-
-/// ` tag T`, unless the message belongs to a collective: contexts of collectives are odd.
-fn tag(context: Context, tag: Option<i32>) -> String {
-    match tag {
-        _ if context.0 % 2 == 1 => String::new(),
-        Some(tag) => format!(" with tag {tag}"),
-        None => " with any tag".to_owned(),
     }
 }
 

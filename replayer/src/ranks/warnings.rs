@@ -1,32 +1,27 @@
 //! What could not be simulated as the program did it, counted.
 
+use crate::words::{count, plural};
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Warnings {
     /// Wildcard receives whose match the trace does not say within reach.
     pub(super) open_wildcards: u64,
     /// Waits for a request that was not there.
     pub(super) idle_waits: u64,
-    /// Parts in collectives on inter-communicators.
-    pub(super) inter_collectives: u64,
 }
 
 impl Warnings {
     /// One sentence for each.
     pub(super) fn sentences(self) -> Vec<String> {
+        let open = "whose match is not in the trace took the oldest message that fits";
+        let idle = "found no outstanding request with their source, destination and tag, and passed";
         [
-            (
-                self.open_wildcards,
-                "wildcard receives whose match is not in the trace took the oldest message that fits",
-            ),
-            (self.idle_waits, "waits found no outstanding request with their source, destination and tag, and passed"),
-            (
-                self.inter_collectives,
-                "calls of collectives on inter-communicators were simulated as if both groups were one communicator",
-            ),
+            (self.open_wildcards, plural(self.open_wildcards, "wildcard receive", "wildcard receives"), open),
+            (self.idle_waits, plural(self.idle_waits, "wait", "waits"), idle),
         ]
         .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, who, what)| format!("{} {who} {what}", count(number)))
         .collect()
     }
 }

@@ -5,10 +5,11 @@ mod look_ahead;
 
 use std::path::PathBuf;
 
-use titr_common::event::{Event, Rank, RequestId, Tag};
+use titr_common::event::{Event, Rank, RequestId};
 use titr_common::trace::{Ending, RankStream, TraceError};
 
 use look_ahead::LookAhead;
+pub use look_ahead::Match;
 
 /// The events of one rank, in order.
 pub trait Program {
@@ -67,23 +68,29 @@ impl<P: Program> Workload<P> {
         self.0.len()
     }
 
-    /// The next event of `rank`. There is no [`Event::Matched`] among them: [`matched`](Self::matched) says them earlier.
+    /// The next event of `rank`, where it stands, until it is [passed](Self::pass). It is never an [`Event::Matched`]:
+    /// [`matched`](Self::matched) says those earlier.
     ///
     /// # Errors
     /// Where the trace cannot be read.
-    pub fn next_event(&mut self, rank: Rank) -> Result<Option<Event>, TraceError> {
-        self.0[rank.0 as usize].next_event()
+    pub fn front(&mut self, rank: Rank) -> Result<Option<&mut Event>, TraceError> {
+        self.0[rank.0 as usize].front()
     }
 
-    /// With what the request that the last event of `rank` started was matched, if the trace says it within reach.
+    /// `rank` goes on to the event after it.
+    pub fn pass(&mut self, rank: Rank) {
+        self.0[rank.0 as usize].pass();
+    }
+
+    /// What became of the request that the next event of `rank` starts, if the trace says it within reach.
     ///
     /// # Errors
     /// Where the trace cannot be read.
-    pub fn matched(&mut self, rank: Rank, request: RequestId) -> Result<Option<(Rank, Tag)>, TraceError> {
+    pub fn matched(&mut self, rank: Rank, request: RequestId) -> Result<Option<Match>, TraceError> {
         self.0[rank.0 as usize].matched(request)
     }
 
-    /// The file and line of the last event of `rank`, where they are known.
+    /// The file and line of the next event of `rank`, where they are known.
     #[must_use]
     pub fn line(&self, rank: Rank) -> Option<(PathBuf, u64)> {
         self.0[rank.0 as usize].line()

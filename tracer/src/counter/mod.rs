@@ -148,7 +148,9 @@ impl Source {
                 ("cpu", "CPU time × rate (thread clock, extrapolated by time-stamp counter)", Some(rate))
             }
         };
-        manifest::Counter { kind: kind.into(), unit: unit.into(), rate, resolution: self.resolution }
+        // To a thousandth: the calibration's noise would tell equal counters apart.
+        let resolution = (self.resolution * 1e3).round() / 1e3;
+        manifest::Counter { kind: kind.into(), unit: unit.into(), rate, resolution }
     }
 }
 

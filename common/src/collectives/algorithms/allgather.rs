@@ -5,7 +5,7 @@
 //! (neighbour exchange).
 
 use super::algorithms;
-use super::blocks::Blocks;
+use super::blocks::{Blocks, MOST_SEGMENTS};
 use super::comm::{Comm, doubling};
 use super::schedule::{Empty, Schedule};
 use crate::collectives::step::{Buffer, Member};
@@ -40,9 +40,9 @@ algorithms! {
         /// Groups of 1, 2, 4, … members exchange all they have.
         RecursiveDoubling = "recursive_doubling",
         /// Blocks go around the ring.
-        Ring = "ring",
+        Ring = "ring_blocks",
         /// The same in chunks of at most 32 KiB (MPICH).
-        PipelinedRing = "pipelined_ring",
+        PipelinedRing = "ring_chunks",
         /// Pairs exchange with the pair to the left and the pair to the right by turns.
         NeighborExchange = "neighbor" | "neighbor_exchange",
         /// One exchange between two members.
@@ -144,7 +144,7 @@ const CHUNK: u64 = 32_768;
 pub(in crate::collectives) fn pipelined_ring(comm: Comm, blocks: &Blocks, element: u64) -> Schedule {
     let mut steps = Schedule::with(Empty::Skipped);
     steps.append(own_block(comm, blocks));
-    let chunk = (CHUNK / element * element).max(element);
+    let chunk = (CHUNK / element * element).max(element).max(blocks.total() / MOST_SEGMENTS);
     // All chunks of the blocks from `first` on, backwards around the ring.
     let chunks = |first: Member| {
         let ring = Comm { me: first, ..comm };

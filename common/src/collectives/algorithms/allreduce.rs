@@ -13,7 +13,7 @@ algorithms! {
     /// How a reduction to all is done.
     Allreduce {
         /// A linear reduction to member 0, then a linear broadcast.
-        Linear = "basic_linear" | "linear",
+        Linear = "linear" | "basic_linear",
         /// A reduction to member 0, then a broadcast, each as its own rules say.
         NonOverlapping = "nonoverlapping" | "non_overlapping" | "reduce_bcast",
         /// The whole vector exchanged at distances 1, 2, 4, ….

@@ -15,9 +15,9 @@ algorithms! {
         /// Everyone exchanges with everyone at once.
         Linear = "linear" | "basic_linear",
         /// One exchange after the other: to the member *i* places on, from the one *i* places before.
-        Pairwise = "pairwise",
+        Pairwise = "pairwise_shift",
         /// The same; where the size is a power of two, with the member whose rank differs by exclusive or with *i* (MPICH).
-        PairwiseExchange = "pairwise_exchange" | "pair",
+        PairwiseXor = "pairwise_xor",
         /// Blocks travel by the binary digits of their distance, many in one message.
         Bruck = "modified_bruck" | "bruck" | "brucks",
         /// Everyone exchanges with everyone, a limited number at once; by default there is no limit.
@@ -35,8 +35,8 @@ pub(in crate::collectives) fn alltoall(algorithm: Alltoall, comm: Comm, block: u
     match algorithm {
         Alltoall::Linear | Alltoall::LinearSync => linear(comm, &blocks),
         Alltoall::Pairwise | Alltoall::TwoProc => pairwise(comm, &blocks),
-        Alltoall::PairwiseExchange if comm.is_power_of_two() => pairwise_exclusive_or(comm, &blocks),
-        Alltoall::PairwiseExchange => pairwise(comm, &blocks),
+        Alltoall::PairwiseXor if comm.is_power_of_two() => pairwise_xor(comm, &blocks),
+        Alltoall::PairwiseXor => pairwise(comm, &blocks),
         Alltoall::Bruck => bruck(comm, &blocks),
         Alltoall::Scattered => alltoallv::scattered(comm, &blocks, &blocks, Empty::Sent),
     }
@@ -68,7 +68,7 @@ fn pairwise(comm: Comm, blocks: &Blocks) -> Schedule {
     steps
 }
 
-fn pairwise_exclusive_or(comm: Comm, blocks: &Blocks) -> Schedule {
+fn pairwise_xor(comm: Comm, blocks: &Blocks) -> Schedule {
     let mut steps = own_block(comm, blocks);
     for peer in (1..comm.size).map(|distance| comm.me ^ distance) {
         steps.exchange(peer, blocks.block(Buffer::Send, peer), blocks.block(Buffer::Recv, peer));

@@ -11,7 +11,7 @@ algorithms! {
     /// How an all-to-all of blocks of any lengths is done.
     Alltoallv {
         /// Everyone exchanges with everyone at once.
-        Linear = "basic_linear" | "linear",
+        Linear = "linear" | "basic_linear",
         /// One exchange after the other: to the member *i* places on, from the one *i* places before.
         Pairwise = "pairwise",
         /// Everyone exchanges with everyone, 32 at once (MPICH).

@@ -3,7 +3,7 @@
 
 use super::algorithms;
 use super::allgather;
-use super::blocks::{Blocks, Data};
+use super::blocks::{Blocks, Data, MOST_SEGMENTS};
 use super::comm::{Comm, doubling};
 use super::schedule::Schedule;
 use super::tree::Tree;
@@ -23,7 +23,7 @@ algorithms! {
         /// Down a binary tree.
         Binary = "binary_tree" | "binary",
         /// Down a binomial tree, the farthest child first (MPICH).
-        Binomial = "binomial" | "binomial_tree",
+        Binomial = "binomial_distance_halving",
         /// Down a binomial tree, the nearest child first (Open MPI).
         BinomialDoubling = "binomial_distance_doubling",
         /// Down a 4-nomial tree.
@@ -104,7 +104,7 @@ fn down(tree: &Tree, data: Data, segment: u64) -> Schedule {
     let mut steps = Schedule::new();
     let stride = data.segment_elements(segment);
     let segments = data.count().div_ceil(stride).max(1);
-    let piece = |index: u64| data.elements(Buffer::Recv, index * stride..(index + 1) * stride);
+    let piece = |index: u64| data.segment(Buffer::Recv, index, stride);
     if let Some(parent) = tree.parent {
         steps.irecv(parent, piece(0));
     }
@@ -130,11 +130,11 @@ fn split_binary(comm: Comm, root: Member, data: Data, segment: u64) -> Schedule 
     let halves = [0..middle, middle..data.count()];
     let stride = match segment {
         0 => middle,
-        _ => (segment / data.element).clamp(1, middle.max(1)),
+        _ => (segment / data.element).max(1).max(middle / MOST_SEGMENTS),
     };
     let piece = |half: &std::ops::Range<u64>, index: u64| {
         let start = (half.start + index * stride).min(half.end);
-        data.elements(Buffer::Recv, start..(start + stride).min(half.end))
+        data.elements(Buffer::Recv, start..start.saturating_add(stride).min(half.end))
     };
     let segments = |half: &std::ops::Range<u64>| (half.end - half.start).div_ceil(stride.max(1));
     let whole = |half: &std::ops::Range<u64>| data.elements(Buffer::Recv, half.clone());

@@ -19,6 +19,10 @@ pub(in crate::collectives) enum Blocks {
     Listed(Vec<u64>),
 }
 
+/// No vector is cut into many more segments than these, whatever volumes a trace speaks of: the longest that MPI 3 can
+/// describe (2³¹ numbers of 16 bytes) has as many in segments of 32 KiB.
+pub(in crate::collectives) const MOST_SEGMENTS: u64 = 1 << 20;
+
 /// A vector of elements.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::collectives) struct Data {
@@ -54,6 +58,12 @@ impl Data {
         buffer.at(start, self.start(range.end).saturating_sub(start))
     }
 
+    /// The segment with this index, in a buffer, where each has `stride` elements.
+    pub fn segment(self, buffer: Buffer, index: u64, stride: u64) -> Slice {
+        let start = index.saturating_mul(stride);
+        self.elements(buffer, start..start.saturating_add(stride))
+    }
+
     /// Elements for each segment of about `segment` bytes; all of them if that is 0, less than an element or no less than
     /// the vector (Open MPI 4.1 `coll_base_functions.h`: a remainder above half an element makes one more).
     pub fn segment_elements(self, segment: u64) -> u64 {
@@ -62,7 +72,7 @@ impl Data {
         }
         let whole = segment / self.element;
         let is_rounded_up = segment % self.element > self.element / 2;
-        whole + u64::from(is_rounded_up)
+        (whole + u64::from(is_rounded_up)).max(self.count() / MOST_SEGMENTS)
     }
 }
 
@@ -133,5 +143,47 @@ impl Blocks {
         } else {
             (self.total() - self.start(first)).saturating_add(self.start(count - room))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lens(blocks: &Blocks) -> Vec<u64> {
+        (0..blocks.count()).map(|block| blocks.len(block)).collect()
+    }
+
+    #[test]
+    fn ten_elements_of_eight_bytes_for_four_members() {
+        let data = Data { bytes: 80, element: 8 };
+        assert_eq!(lens(&Blocks::Balanced { count: 4, data }), [24, 24, 16, 16]);
+        assert_eq!(lens(&Blocks::Ceiling { count: 4, data }), [24, 24, 24, 8]);
+    }
+
+    #[test]
+    fn too_few_elements_leave_the_last_blocks_empty() {
+        let data = Data { bytes: 16, element: 8 };
+        assert_eq!(lens(&Blocks::Balanced { count: 4, data }), [8, 8, 0, 0]);
+        assert_eq!(lens(&Blocks::Ceiling { count: 4, data }), [8, 8, 0, 0]);
+        assert_eq!(lens(&Blocks::listed(3, &[Bytes(5)])), [5, 0, 0]);
+    }
+
+    #[test]
+    fn lengths_go_on_at_the_beginning() {
+        let blocks = Blocks::listed(3, &[Bytes(1), Bytes(20), Bytes(300)]);
+        assert_eq!(blocks.len_around(2, 2), 301);
+        assert_eq!(blocks.len_around(1, 2), 320);
+        assert_eq!(blocks.len_around(1, 3), 321);
+    }
+
+    #[test]
+    fn a_segment_is_rounded_to_elements() {
+        let data = Data { bytes: 800, element: 8 };
+        assert_eq!(data.segment_elements(0), 100);
+        assert_eq!(data.segment_elements(7), 100);
+        assert_eq!(data.segment_elements(20), 2);
+        assert_eq!(data.segment_elements(21), 3);
+        assert_eq!(data.segment_elements(800), 100);
     }
 }

@@ -11,7 +11,7 @@ algorithms! {
     /// How a gather of blocks of one length is done.
     Gather {
         /// The root receives from one member after the other.
-        Linear = "basic_linear" | "linear",
+        Linear = "linear" | "basic_linear",
         /// The root receives from all at once.
         LinearNonblocking = "linear_nb",
         /// The root asks each member for its first segment, and the rest follows.
@@ -25,7 +25,7 @@ algorithms! {
     /// How a gather of blocks of any lengths is done.
     Gatherv {
         /// The root receives from one member after the other.
-        Linear = "basic_linear" | "linear",
+        Linear = "basic_linear",
         /// The root receives from all at once.
         LinearNonblocking = "linear_nb",
     }

@@ -1,7 +1,8 @@
 //! The algorithms, each a pure function from (member, size, root, volumes) to that member's steps, and their names.
 //!
-//! A collective's algorithms stand in the collective's own file, beside the enum that names them. A name belongs to one
-//! algorithm; where two libraries call different algorithms by one name, the library decides ([`Algorithm::named`]).
+//! A collective's algorithms stand in the collective's own file, beside the enum that names them. Libraries call different
+//! algorithms by one name: Open MPI's binomial broadcast serves the nearest child first, MPICH's the farthest. So each
+//! algorithm has a name that is its alone, and each library its own names ([`Algorithm::named`], [`Algorithm::called`]).
 
 pub(super) mod allgather;
 pub(super) mod allreduce;
@@ -165,8 +166,7 @@ impl Collective {
 }
 
 impl Algorithm {
-    /// The algorithm that `library` calls so; if it has none, the one that any other calls so. Case, `-` and `_` are the
-    /// same in names.
+    /// The algorithm that `library` calls so, or else the one that has that name. Case does not matter, nor `-` for `_`.
     #[must_use]
     pub fn named(library: Library, collective: Collective, name: &str) -> Option<Self> {
         let name = spelled(name);
@@ -179,6 +179,13 @@ impl Algorithm {
                 let mut all = collective.algorithms().into_iter();
                 all.find(|algorithm| algorithm.names().contains(&name.as_str()))
             })
+    }
+
+    /// What `library` calls it.
+    #[must_use]
+    pub fn called(self, library: Library) -> &'static str {
+        let mut own_names = library.own_names().iter();
+        own_names.find(|(algorithm, _)| *algorithm == self).map_or_else(|| self.name(), |(_, name)| name)
     }
 
     /// The name that is its alone.
@@ -235,5 +242,46 @@ impl fmt::Display for Choice {
             Bytes(0) => self.algorithm.fmt(f),
             Bytes(segment) => write!(f, "{}:{segment}", self.algorithm),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_algorithms_alone() {
+        for collective in Collective::ALL {
+            let mut names: Vec<_> = collective.algorithms().iter().flat_map(|it| it.names()).collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{collective}");
+        }
+    }
+
+    #[test]
+    fn every_algorithm_is_found_by_its_name_and_by_what_a_library_calls_it() {
+        for collective in Collective::ALL {
+            assert_eq!(Collective::named(collective.name()), Some(*collective));
+            for algorithm in collective.algorithms() {
+                for &library in Library::ALL {
+                    for name in [algorithm.name(), algorithm.called(library)] {
+                        let found = Algorithm::named(library, *collective, name);
+                        assert_eq!(found, Some(algorithm), "{library:?} {collective} {name}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_means_what_the_library_means_by_it() {
+        let binomial = |library| Algorithm::named(library, Collective::Bcast, "Binomial");
+        assert_eq!(binomial(Library::Mpich), Some(Algorithm::Bcast(Bcast::Binomial)));
+        assert_eq!(binomial(Library::OpenMpi), Some(Algorithm::Bcast(Bcast::BinomialDoubling)));
+        let in_order = Algorithm::named(Library::OpenMpi, Collective::Reduce, "in-order_binary");
+        assert_eq!(in_order, Some(Algorithm::Reduce(Reduce::InOrderBinary)));
+        assert_eq!(Algorithm::named(Library::Mpich, Collective::Bcast, "no such"), None);
     }
 }

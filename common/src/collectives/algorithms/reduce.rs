@@ -28,7 +28,7 @@ algorithms! {
         /// Up a binary tree that keeps the order of ranks, to the last member, which sends the result to the root.
         InOrderBinary = "in_order_binary",
         /// Up a binomial tree, one message after the other (MPICH).
-        Binomial = "binomial" | "binomial_tree",
+        Binomial = "binomial_serial",
         /// Up a binomial tree, the next message under way while one is reduced (Open MPI).
         BinomialPipelined = "binomial_pipelined",
         /// A reduce-scatter by recursive halving of the vector, then a binomial gather (Rabenseifner; Open MPI).
@@ -159,7 +159,7 @@ fn up(tree: &Tree, data: Data, segment: u64, result: Buffer, is_commutative: boo
     let mut steps = Schedule::new();
     let stride = data.segment_elements(segment);
     let segments = data.count().div_ceil(stride).max(1);
-    let piece = |buffer: Buffer, index: u64| data.elements(buffer, index * stride..(index + 1) * stride);
+    let piece = |buffer: Buffer, index: u64| data.segment(buffer, index, stride);
 
     if tree.children.is_empty() {
         if let Some(parent) = tree.parent {

@@ -203,15 +203,20 @@ pub(in crate::collectives) fn recursive_doubling(comm: Comm, blocks: &Blocks) ->
             continue;
         }
         let (outgoing, arriving) = (runs_without(group(comm.me, distance)), runs_without(beside));
-        let packed = |runs: [Slice; 2], copy: u64| {
-            Buffer::Scratch.at(total.saturating_mul(copy), runs[0].len.0.saturating_add(runs[1].len.0))
+        // Messages are packed behind the vector, what arrives behind that.
+        let message = |runs: [Slice; 2], copy: u64| {
+            let start = total.saturating_mul(copy);
+            let middle = start.saturating_add(runs[0].len.0);
+            let packed = [Buffer::Scratch.at(start, runs[0].len.0), Buffer::Scratch.at(middle, runs[1].len.0)];
+            (Buffer::Scratch.at(start, runs[0].len.0.saturating_add(runs[1].len.0)), packed)
         };
-        let (message, arrived) = (packed(outgoing, 1), packed(arriving, 2));
+        let ((sent, packed), (arrived, unpacked)) = (message(outgoing, 1), message(arriving, 2));
         let mut has_arrived = false;
         if peer < comm.size {
-            steps.copy(outgoing[0], Buffer::Scratch.at(message.offset.0, outgoing[0].len.0));
-            steps.copy(outgoing[1], Buffer::Scratch.at(message.offset.0 + outgoing[0].len.0, outgoing[1].len.0));
-            steps.exchange(peer, message, arrived);
+            for (run, packed) in outgoing.into_iter().zip(packed) {
+                steps.copy(run, packed);
+            }
+            steps.exchange(peer, sent, arrived);
             has_arrived = true;
         }
         if comm.size < beside.0.saturating_add(distance) {
@@ -225,10 +230,8 @@ pub(in crate::collectives) fn recursive_doubling(comm: Comm, blocks: &Blocks) ->
             });
         }
         if has_arrived {
-            let mut start = arrived.offset.0;
-            for run in arriving {
-                steps.reduce_in_order(peer, comm.me, Buffer::Scratch.at(start, run.len.0), run);
-                start += run.len.0;
+            for (run, unpacked) in arriving.into_iter().zip(unpacked) {
+                steps.reduce_in_order(peer, comm.me, unpacked, run);
             }
         }
     }

@@ -11,7 +11,7 @@ algorithms! {
     /// How a scatter of blocks of one length is done.
     Scatter {
         /// The root sends to one member after the other.
-        Linear = "basic_linear" | "linear",
+        Linear = "linear" | "basic_linear",
         /// The root sends to all at once.
         LinearNonblocking = "linear_nb",
         /// Down a binomial tree.
@@ -23,7 +23,7 @@ algorithms! {
     /// How a scatter of blocks of any lengths is done.
     Scatterv {
         /// The root sends to one member after the other.
-        Linear = "basic_linear" | "linear",
+        Linear = "basic_linear",
         /// The root sends to all at once.
         LinearNonblocking = "linear_nb",
     }

@@ -121,3 +121,61 @@ impl Tree {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All parents of a tree rooted at 0, in the order of ranks from 1 on, and the root's children.
+    fn shape(size: u32, tree: impl Fn(Comm) -> Tree) -> (Vec<Member>, Vec<Member>) {
+        let of = |me| tree(Comm { me, size });
+        ((1..size).filter_map(|me| of(me).parent).collect(), of(0).children)
+    }
+
+    #[test]
+    fn shapes_of_eight_members() {
+        let chains = shape(8, |comm| Tree::chain(comm, 0, 3)); // 0-1-2-3, 0-4-5, 0-6-7
+        assert_eq!(chains, (vec![0, 1, 2, 0, 4, 0, 6], vec![1, 4, 6]));
+        let binary = shape(8, |comm| Tree::binary(comm, 0));
+        assert_eq!(binary, (vec![0, 0, 1, 2, 1, 2, 3], vec![1, 2]));
+        let doubling = shape(8, |comm| Tree::binomial_doubling(comm, 0));
+        assert_eq!(doubling, (vec![0, 0, 1, 0, 1, 2, 3], vec![1, 2, 4]));
+        let binomial = shape(8, |comm| Tree::binomial(comm, 0));
+        assert_eq!(binomial, (vec![0, 0, 2, 0, 4, 4, 6], vec![1, 2, 4]));
+        let knomial = shape(8, |comm| Tree::knomial(comm, 0, 4));
+        assert_eq!(knomial, (vec![0, 0, 0, 0, 4, 4, 4], vec![4, 1, 2, 3]));
+        // Rooted at 7: right subtree 0..=3, rooted at 3, then left subtree 4..=6, rooted at 6.
+        let in_order: Vec<_> = (0..8).map(|me| Tree::in_order_binary(Comm { me, size: 8 })).collect();
+        assert_eq!(in_order[7].children, [6, 3]);
+        assert_eq!(in_order[3].children, [2, 1]);
+        assert_eq!(in_order[6].children, [5, 4]);
+    }
+
+    #[test]
+    fn every_tree_spans_all_members_and_both_ends_of_an_edge_agree() {
+        for size in 1..70 {
+            for root in [0, size / 2, size - 1] {
+                let trees: [&dyn Fn(Comm) -> Tree; 7] = [
+                    &|comm| Tree::chain(comm, root, 1),
+                    &|comm| Tree::chain(comm, root, 4),
+                    &|comm| Tree::binary(comm, root),
+                    &|comm| Tree::binomial_doubling(comm, root),
+                    &|comm| Tree::binomial(comm, root),
+                    &|comm| Tree::knomial(comm, root, 4),
+                    &|comm| Tree::in_order_binary(comm),
+                ];
+                for tree in trees {
+                    let all: Vec<Tree> = (0..size).map(|me| tree(Comm { me, size })).collect();
+                    let edges: usize = all.iter().map(|node| node.children.len()).sum();
+                    assert_eq!(edges as u32, size - 1);
+                    for (me, node) in (0..).zip(&all) {
+                        for &child in &node.children {
+                            assert_eq!(all[child as usize].parent, Some(me));
+                        }
+                    }
+                    assert_eq!(all.iter().filter(|node| node.parent.is_none()).count(), 1);
+                }
+            }
+        }
+    }
+}

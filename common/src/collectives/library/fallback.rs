@@ -2,7 +2,7 @@
 //! operation that does not commute. Where Open MPI has such a rule it is Open MPI's (`coll_base_*.c`); MPICH goes back to
 //! what its own rules choose, which are possible always.
 
-use super::Library;
+use super::{Library, mpich};
 use crate::collectives::algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Barrier, Bcast, Choice, Reduce, ReduceScatter,
 };
@@ -12,6 +12,8 @@ use crate::units::Bytes;
 
 /// A choice, or what replaces it.
 pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice {
+    // Recursive doubling of blocks works with any number of members, but these two refuse.
+    let is_refused = library != Library::SimGrid && !call.size.is_power_of_two();
     let algorithm = match (choice.algorithm, call.op) {
         (Algorithm::Barrier(Barrier::TwoProc), _) if call.size != 2 => Algorithm::Barrier(Barrier::RecursiveDoubling),
         (Algorithm::Bcast(algorithm), CollectiveOp::Bcast { bytes, .. }) => {
@@ -35,14 +37,13 @@ pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice 
             Algorithm::ReduceScatterBlock(reduce_scatter(algorithm, call, true))
         }
         (Algorithm::Allgather(algorithm), _) => Algorithm::Allgather(match algorithm {
-            Allgather::RecursiveDoubling if library == Library::OpenMpi && !call.size.is_power_of_two() => {
-                Allgather::Bruck
-            }
+            Allgather::RecursiveDoubling if is_refused => Allgather::Bruck,
             Allgather::NeighborExchange if call.size % 2 == 1 => Allgather::Ring,
             Allgather::TwoProc if call.size != 2 => Allgather::Ring,
             possible => possible,
         }),
         (Algorithm::Allgatherv(algorithm), _) => Algorithm::Allgatherv(match algorithm {
+            Allgatherv::RecursiveDoubling if is_refused => Allgatherv::Bruck,
             Allgatherv::NeighborExchange if call.size % 2 == 1 => Allgatherv::Ring,
             Allgatherv::TwoProc if call.size != 2 => Allgatherv::Ring,
             possible => possible,
@@ -50,7 +51,10 @@ pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice 
         (Algorithm::Alltoall(Alltoall::TwoProc), _) if call.size != 2 => Algorithm::Alltoall(Alltoall::Pairwise),
         (possible, _) => possible,
     };
-    Choice { algorithm, ..choice }
+    match library {
+        Library::Mpich if algorithm != choice.algorithm => Choice::new(mpich::choose(call)),
+        _ => Choice { algorithm, ..choice },
+    }
 }
 
 /// The elements that Rabenseifner's algorithm needs: one for each member that takes part in the halving.

@@ -42,11 +42,12 @@ impl Library {
         Self::ALL.iter().copied().find(|library| library.name() == name)
     }
 
-    /// Names by which the library means another algorithm than that whose name it is elsewhere.
+    /// What the library calls algorithms whose names here are others.
     pub(super) fn own_names(self) -> &'static [(Algorithm, &'static str)] {
         match self {
-            Self::Mpich | Self::SimGrid => mpich::OWN_NAMES,
+            Self::Mpich => mpich::OWN_NAMES,
             Self::OpenMpi => openmpi::OWN_NAMES,
+            Self::SimGrid => simgrid::OWN_NAMES,
         }
     }
 

@@ -9,9 +9,11 @@ use crate::collectives::call::Call;
 use crate::event::CollectiveOp;
 use crate::units::Bytes;
 
-/// Algorithms that MPICH calls by a name that elsewhere means another one.
+/// What MPICH calls algorithms whose names here are others: by some it means other algorithms than Open MPI.
 pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
-    (Algorithm::Alltoall(Alltoall::PairwiseExchange), "pairwise"),
+    (Algorithm::Bcast(Bcast::Binomial), "binomial"),
+    (Algorithm::Reduce(Reduce::Binomial), "binomial"),
+    (Algorithm::Alltoall(Alltoall::PairwiseXor), "pairwise"),
     (Algorithm::Allgatherv(Allgatherv::PipelinedRing), "ring"),
     (Algorithm::Gatherv(Gatherv::LinearNonblocking), "linear"),
     (Algorithm::Scatterv(Scatterv::LinearNonblocking), "linear"),
@@ -57,9 +59,10 @@ pub(super) fn choose(call: &Call) -> Algorithm {
             _ => Allgather::Ring,
         }),
         CollectiveOp::Alltoall { send, .. } => Algorithm::Alltoall(match send.0 {
-            ..=256 if size >= 8 => Alltoall::Bruck,
+            // The rules say fewer than 8 members, but where they are looked up for each call (`csel.c`), 8 pass too.
+            ..=256 if size > 8 => Alltoall::Bruck,
             ..=32_768 => Alltoall::Scattered,
-            _ => Alltoall::PairwiseExchange,
+            _ => Alltoall::PairwiseXor,
         }),
         CollectiveOp::Gatherv { .. } => Algorithm::Gatherv(Gatherv::LinearNonblocking),
         CollectiveOp::Scatterv { .. } => Algorithm::Scatterv(Scatterv::LinearNonblocking),

@@ -3,16 +3,21 @@
 
 use super::openmpi_tables as tables;
 use crate::collectives::algorithms::{
-    Algorithm, Alltoall, Alltoallv, Bcast, Gatherv, Reduce, ReduceScatter, Scan, Scatterv,
+    Algorithm, Allgatherv, Alltoall, Alltoallv, Barrier, Bcast, Gatherv, Reduce, ReduceScatter, Scan, Scatterv,
 };
 use crate::collectives::call::Call;
 use crate::event::CollectiveOp;
 use crate::units::Bytes;
 
-/// Algorithms that Open MPI calls by a name that elsewhere means another one.
+/// What Open MPI calls algorithms whose names here are others: by some it means other algorithms than MPICH.
 pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
     (Algorithm::Bcast(Bcast::BinomialDoubling), "binomial"),
     (Algorithm::Reduce(Reduce::BinomialPipelined), "binomial"),
+    (Algorithm::Alltoall(Alltoall::Pairwise), "pairwise"),
+    (Algorithm::Allgatherv(Allgatherv::Ring), "ring"),
+    (Algorithm::Barrier(Barrier::Dissemination), "bruck"),
+    (Algorithm::Gatherv(Gatherv::Linear), "linear"),
+    (Algorithm::Scatterv(Scatterv::Linear), "linear"),
 ];
 
 /// The algorithm for a call.

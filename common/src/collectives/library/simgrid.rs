@@ -9,6 +9,17 @@ use crate::collectives::algorithms::{
 use crate::collectives::call::Call;
 use crate::event::CollectiveOp;
 
+/// What SimGrid calls algorithms whose names here are others.
+pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
+    (Algorithm::Bcast(Bcast::Binomial), "binomial_tree"),
+    (Algorithm::Reduce(Reduce::Binomial), "binomial"),
+    (Algorithm::Alltoall(Alltoall::PairwiseXor), "pair"),
+    (Algorithm::Alltoall(Alltoall::Pairwise), "ring"),
+    (Algorithm::Allgatherv(Allgatherv::Ring), "ring"),
+    (Algorithm::Gatherv(Gatherv::LinearNonblocking), "linear"),
+    (Algorithm::Scatterv(Scatterv::LinearNonblocking), "linear"),
+];
+
 /// The algorithm for a call.
 pub(super) fn choose(call: &Call) -> Algorithm {
     match call.op {
@@ -34,7 +45,7 @@ pub(super) fn choose(call: &Call) -> Algorithm {
         CollectiveOp::Scatter { .. } => Algorithm::Scatter(Scatter::LinearNonblocking),
         CollectiveOp::Allgather { .. } => Algorithm::Allgather(Allgather::Spread),
         CollectiveOp::Alltoall { send, .. } => Algorithm::Alltoall(match openmpi::alltoall(call.size, *send) {
-            Alltoall::Pairwise => Alltoall::PairwiseExchange,
+            Alltoall::Pairwise => Alltoall::PairwiseXor,
             Alltoall::LinearSync | Alltoall::TwoProc => Alltoall::Linear,
             other => other,
         }),

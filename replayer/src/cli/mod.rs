@@ -1,0 +1,62 @@
+//! The commands: what they are told, what they print, and with which status they end.
+//!
+//! 0: done. 1: the input is at fault, and standard error says how. 2: wrong usage (clap's status).
+
+pub mod replay;
+pub mod titr;
+
+use std::io::{self, BufWriter, StdoutLock};
+use std::process::ExitCode;
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use thiserror::Error;
+use titr_common::trace::TraceError;
+
+use crate::platform::{PlacementError, PlatformError};
+use crate::ranks::ReplayError;
+
+/// Why a command did not do what it was asked to.
+#[derive(Debug, Error)]
+enum Failure {
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error("{}", shown(.0))]
+    Platform(#[from] PlatformError),
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// The command has said what is wrong.
+    #[error("")]
+    Findings,
+    #[error("cannot write: {0}")]
+    Output(#[from] io::Error),
+}
+
+/// A mistake in a platform, in its own text.
+fn shown(error: &PlatformError) -> String {
+    let mut text = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
+    // A report that cannot be drawn is told in words.
+    match handler.render_report(&mut text, error) {
+        Ok(()) => text.trim().to_owned(),
+        Err(_) => error.to_string(),
+    }
+}
+
+/// Runs a command that prints to standard output, and says on standard error what is wrong.
+fn run(name: &str, command: impl FnOnce(&mut BufWriter<StdoutLock>) -> Result<(), Failure>) -> ExitCode {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let result = command(&mut out).and_then(|()| Ok(io::Write::flush(&mut out)?));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Who reads has seen enough.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Findings) => ExitCode::FAILURE,
+        Err(failure) => {
+            let _ = io::Write::flush(&mut out);
+            eprintln!("{name}: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

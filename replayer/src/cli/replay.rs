@@ -1,0 +1,116 @@
+//! `titr-replay`.
+
+use std::io::{BufWriter, IsTerminal, StdoutLock, Write, stderr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use titr_common::trace::Source;
+
+use super::{Failure, run};
+use crate::observe::Breakdown;
+use crate::platform::Platform;
+use crate::ranks::Seat;
+use crate::replay::{Options, Progress, replay};
+use crate::report::{Report, manifest_warnings, summary};
+use crate::words::count;
+use crate::workload::Workload;
+
+const EXAMPLES: &str = "\
+Examples:
+  titr-replay --platform examples/torus.toml traces/
+  titr-replay --platform examples/torus.toml --set 'network.bandwidth=40 Gbit/s' traces/
+  titr-replay --platform examples/fat-tree.toml --json traces/ | jq .simulated_time
+
+Exit status: 0 replayed; 1 the trace, the platform or a value is at fault; 2 wrong usage.";
+
+/// Predicts how long a traced MPI program takes on another machine.
+#[derive(Debug, Parser)]
+#[command(name = "titr-replay", version, after_help = EXAMPLES)]
+struct Args {
+    /// The machine: a platform file (TOML).
+    #[arg(short, long, value_name = "FILE")]
+    platform: PathBuf,
+    /// Sets a key of the platform, such as network.flow.preset=cm02; may be given again.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Prints one JSON object instead of a summary.
+    #[arg(long)]
+    json: bool,
+    /// Replays what there is of a trace that was torn: of a program that was killed, or still runs.
+    #[arg(long)]
+    partial: bool,
+    /// A trace directory, a SimGrid index, or one trace file.
+    trace: PathBuf,
+}
+
+/// The command.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    run("titr-replay", |out| replay_and_report(&args, out))
+}
+
+fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+    let platform = Platform::load(&args.platform, &args.set)?;
+    let source = Source::open(&args.trace)?.partial(args.partial);
+    let seats = platform.place(source.ranks())?.0.into_iter();
+    let seats = seats.map(|host| Seat { host, speed: platform.speed(host) }).collect();
+    let breakdown = Breakdown::new(source.ranks());
+    let workload = Workload::new(source.streams()?);
+    let mut network = platform.network();
+
+    let start = Instant::now();
+    let mut meter = Meter::new(&source);
+    let options = Options { partial: args.partial, progress: meter.as_mut().map(|meter| meter as &mut dyn Progress) };
+    let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), breakdown, options);
+    let wall = start.elapsed();
+    drop(meter);
+
+    let mut report = Report::new(&platform, outcome?, &network.link_loads(), wall);
+    report.warnings.extend(source.manifest().map(manifest_warnings).unwrap_or_default());
+    if args.json {
+        serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        summary(&report, out)?;
+    }
+    Ok(())
+}
+
+/// Shows how far a replay is, on one line of a terminal.
+struct Meter {
+    start: Instant,
+    shown: Duration,
+    /// How many events there are, where the trace says so.
+    total: Option<u64>,
+}
+
+impl Meter {
+    /// None where nobody looks.
+    fn new(source: &Source) -> Option<Self> {
+        let total = |manifest: &titr_common::trace::Manifest| manifest.per_rank.iter().map(|rank| rank.events).sum();
+        let total = source.manifest().map(total).filter(|&total| total > 0);
+        stderr().is_terminal().then(|| Self { start: Instant::now(), shown: Duration::ZERO, total })
+    }
+}
+
+impl Progress for Meter {
+    fn at(&mut self, events: u64, simulated: f64) {
+        let elapsed = self.start.elapsed();
+        if elapsed < self.shown + Duration::from_millis(200) {
+            return;
+        }
+        self.shown = elapsed;
+        let part =
+            self.total.map_or(String::new(), |total| format!(" ({:.0} %)", 100.0 * events as f64 / total as f64));
+        eprint!("\r\x1b[K{} events{part}, {simulated:.6} s simulated", count(events));
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        eprint!("\r\x1b[K");
+    }
+}

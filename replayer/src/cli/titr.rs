@@ -1,0 +1,238 @@
+//! `titr`: everything about a trace but its replay.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, StdoutLock, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use serde::Serialize;
+use titr_common::event::Rank;
+use titr_common::grammar::write_event;
+use titr_common::trace::manifest::{Ended, Manifest};
+use titr_common::trace::{Source, TraceError};
+
+use super::{Failure, run};
+use crate::inspect::{Inventory, check};
+use crate::words::{count, plural, volume};
+
+const EXAMPLES: &str = "\
+Examples:
+  titr info traces/
+  titr check traces/
+  titr cat traces/ --rank 5 | head
+
+Exit status: 0 done; 1 the trace is at fault; 2 wrong usage.";
+
+/// Looks into traces of MPI programs.
+#[derive(Debug, Parser)]
+#[command(name = "titr", version, after_help = EXAMPLES)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Tells what a trace holds, how it was taken, and what is not in it.
+    Info {
+        /// Prints one JSON object.
+        #[arg(long)]
+        json: bool,
+        /// A trace directory, a SimGrid index, or one trace file.
+        trace: PathBuf,
+    },
+    /// Tells whether a trace is whole, and whether its messages, collectives and requests belong together.
+    Check {
+        /// A trace directory, a SimGrid index, or one trace file.
+        trace: PathBuf,
+    },
+    /// Prints a trace as text.
+    Cat {
+        /// Only this rank.
+        #[arg(long)]
+        rank: Option<u32>,
+        /// Prints what there is of a torn trace.
+        #[arg(long)]
+        partial: bool,
+        /// A trace directory, a SimGrid index, or one trace file.
+        trace: PathBuf,
+    },
+}
+
+/// The command.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    run("titr", |out| match &args.command {
+        Command::Info { json, trace } => info(trace, *json, out),
+        Command::Check { trace } => report_check(trace, out),
+        Command::Cat { rank, partial, trace } => cat(trace, *rank, *partial, out),
+    })
+}
+
+/// What `info --json` prints.
+#[derive(Serialize)]
+struct Info<'a> {
+    #[serde(flatten)]
+    inventory: &'a Inventory,
+    manifest: Option<&'a Manifest>,
+}
+
+fn info(trace: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+    let source = Source::open(trace)?;
+    let manifest = source.manifest().cloned();
+    let inventory = Inventory::of(source)?;
+    if json {
+        let info = Info { inventory: &inventory, manifest: manifest.as_ref() };
+        serde_json::to_writer(&mut *out, &info).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    writeln!(out, "{}", trace.display())?;
+    if let Some(manifest) = &manifest {
+        origin(manifest, out)?;
+    }
+    row(out, "ranks", &inventory.ranks.to_string())?;
+    endings(&inventory, manifest.as_ref(), out)?;
+    let words = [
+        ("compute", format!("{} instructions", count(inventory.compute.0 as u64))),
+        ("messages", messages(&inventory)),
+    ];
+    for (name, what) in words {
+        row(out, name, &what)?;
+    }
+    row(out, "events", &count(inventory.events))?;
+    let width = inventory.kinds.values().map(|number| count(*number).len()).max().unwrap_or_default();
+    let mut kinds: Vec<_> = inventory.kinds.iter().collect();
+    kinds.sort_by_key(|(kind, number)| (std::cmp::Reverse(**number), **kind));
+    for (kind, number) in kinds {
+        writeln!(out, "  {:<14}{kind:<20}{:>width$}", "", count(*number))?;
+    }
+    if let Some(manifest) = &manifest {
+        calls(manifest, out)?;
+    }
+    Ok(())
+}
+
+fn row(out: &mut impl Write, name: &str, what: &str) -> std::io::Result<()> {
+    writeln!(out, "  {name:<14}{what}")
+}
+
+fn messages(inventory: &Inventory) -> String {
+    format!("{} outside of collectives, {}", count(inventory.messages), volume(inventory.bytes))
+}
+
+/// The same things told once, with how often they are there.
+fn tally(all: impl Iterator<Item = String>) -> Vec<(String, u64)> {
+    let mut tally = BTreeMap::new();
+    for one in all {
+        *tally.entry(one).or_default() += 1;
+    }
+    tally.into_iter().collect()
+}
+
+/// What was run, where, and how it was counted.
+fn origin(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
+    row(out, "program", &manifest.command.join(" "))?;
+    row(out, "MPI", manifest.mpi.lines().next().unwrap_or_default())?;
+    let hosts = manifest.per_rank.iter().map(|rank| format!("{} ({})", rank.host, rank.cpu));
+    for (host, ranks) in tally(hosts) {
+        row(out, "host", &format!("{host}: {ranks} {}", plural(ranks, "rank", "ranks")))?;
+    }
+    let counters = manifest.per_rank.iter().map(|rank| {
+        let counter = &rank.counter;
+        let rate = counter.rate.map_or(String::new(), |rate| format!(" at {rate:e} a second"));
+        let (kind, unit) = (&counter.kind, &counter.unit);
+        format!("{kind}: {unit}{rate}, resolution {}", counter.resolution)
+    });
+    for (counter, ranks) in tally(counters) {
+        row(out, "counter", &format!("{counter}: {ranks} {}", plural(ranks, "rank", "ranks")))?;
+    }
+    Ok(())
+}
+
+/// How the ranks ended, those that did not end well by number.
+fn endings(inventory: &Inventory, manifest: Option<&Manifest>, out: &mut impl Write) -> std::io::Result<()> {
+    let mut by_ending: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for (rank, end) in (0..).zip(&inventory.per_rank) {
+        let said = manifest.and_then(|manifest| manifest.per_rank.get(rank as usize)).map(|entry| entry.ended);
+        let how = match (said, &end.torn) {
+            (Some(Ended::Finalize), None) => "in MPI_Finalize".to_owned(),
+            (Some(Ended::Exit), None) => "without MPI_Finalize".to_owned(),
+            (Some(Ended::Abort), None) => "in MPI_Abort".to_owned(),
+            (Some(Ended::Running), None) => "not yet".to_owned(),
+            (None, None) if end.finalized => "in MPI_Finalize".to_owned(),
+            (None, None) => "without MPI_Finalize".to_owned(),
+            (_, Some(_)) => "torn: killed, or still running".to_owned(),
+        };
+        by_ending.entry(how).or_default().push(rank);
+    }
+    for (how, ranks) in by_ending {
+        let who = if ranks.len() == inventory.per_rank.len() {
+            "all ranks".to_owned()
+        } else {
+            let shown: Vec<String> = ranks.iter().take(8).map(u32::to_string).collect();
+            let more = if ranks.len() > shown.len() { ", …" } else { "" };
+            format!("{} of {} ranks: {}{more}", ranks.len(), inventory.ranks, shown.join(", "))
+        };
+        row(out, "ended", &format!("{how} ({who})"))?;
+    }
+    for torn in inventory.per_rank.iter().filter_map(|end| end.torn.as_ref()).take(4) {
+        row(out, "torn", torn)?;
+    }
+    Ok(())
+}
+
+/// MPI calls that the trace has no events for.
+fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
+    let sum = |of: &dyn Fn(&titr_common::trace::manifest::RankEntry) -> &BTreeMap<String, u64>| {
+        let mut sum = BTreeMap::new();
+        for (name, calls) in manifest.per_rank.iter().flat_map(of) {
+            *sum.entry(name.clone()).or_insert(0) += calls;
+        }
+        sum
+    };
+    let untraced = sum(&|rank| &rank.untraced);
+    if untraced.is_empty() {
+        row(out, "not traced", "nothing that communicates")?;
+    }
+    for (name, calls) in untraced {
+        row(out, "not traced", &format!("{name:<28}{}", count(calls)))?;
+    }
+    for (name, calls) in sum(&|rank| &rank.null_peer) {
+        row(out, "to nobody", &format!("{name:<28}{}", count(calls)))?;
+    }
+    let local: u64 = sum(&|rank| &rank.local).values().sum();
+    row(out, "local", &format!("{} {} that move no data", count(local), plural(local, "call", "calls")))
+}
+
+fn report_check(trace: &Path, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+    let findings = check(|| Source::open(trace))?;
+    if findings.is_empty() {
+        writeln!(out, "{}: sound", trace.display())?;
+        return Ok(());
+    }
+    for finding in findings {
+        eprintln!("{finding}");
+    }
+    Err(Failure::Findings)
+}
+
+fn cat(trace: &Path, rank: Option<u32>, partial: bool, out: &mut impl Write) -> Result<(), Failure> {
+    let source = Source::open(trace)?.partial(partial);
+    if let Some(rank) = rank.filter(|&rank| rank >= source.ranks()) {
+        let what = format!("there is no rank {rank} among its {}", source.ranks());
+        return Err(TraceError::Directory { path: trace.into(), what }.into());
+    }
+    let mut line = Vec::new();
+    for rank in rank.map_or(0..source.ranks(), |rank| rank..rank + 1).map(Rank) {
+        let mut stream = source.stream(rank)?;
+        while let Some(event) = stream.next_event()? {
+            line.clear();
+            write_event(&mut line, rank, &event);
+            out.write_all(&line)?;
+        }
+    }
+    Ok(())
+}

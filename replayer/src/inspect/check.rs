@@ -1,0 +1,107 @@
+//! Whether a trace can be replayed, on any machine: by replaying it on one where nothing takes time.
+//!
+//! Whatever a replay would stumble over shows: messages and receives that do not belong together, collectives
+//! that some members did not call, requests that were never made. All sends are buffered there, so a wait that has no end is due to
+//! something that is missing and not to a machine.
+
+use titr_common::collectives::{Library, Selection};
+use titr_common::event::Rank;
+use titr_common::trace::{Manifest, Source, TraceError};
+use titr_common::units::Bytes;
+
+use super::inventory::Inventory;
+use crate::network::{LinkLoad, Network, Transfer, TransferId};
+use crate::platform::{EagerTransfer, Mpi, Overhead, Speed};
+use crate::ranks::Seat;
+use crate::replay::{Options, replay};
+use crate::time::Time;
+use crate::topology::HostId;
+use crate::workload::Workload;
+
+/// What is wrong with the trace that `open` opens; nothing, if it is sound. It is read twice.
+///
+/// # Errors
+/// Where it cannot even be opened.
+pub fn check(open: impl Fn() -> Result<Source, TraceError>) -> Result<Vec<String>, TraceError> {
+    let source = open()?;
+    let mut findings = Vec::new();
+    for rank in (0..source.ranks()).map(Rank) {
+        if let Err(error) = read(&source, rank) {
+            findings.push(error.to_string());
+        }
+    }
+    if !findings.is_empty() {
+        return Ok(findings);
+    }
+    let source = open()?;
+    if let Some(manifest) = source.manifest().cloned() {
+        findings.extend(against_manifest(&manifest, &Inventory::of(open()?)?));
+    }
+    findings.extend(unreplayable(&source)?);
+    Ok(findings)
+}
+
+fn read(source: &Source, rank: Rank) -> Result<(), TraceError> {
+    let mut stream = source.stream(rank)?;
+    while stream.next_event()?.is_some() {}
+    Ok(())
+}
+
+fn against_manifest(manifest: &Manifest, inventory: &Inventory) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (said, found) in manifest.per_rank.iter().zip(&inventory.per_rank) {
+        if said.events != found.events {
+            findings
+                .push(format!("rank {}: {} events, where the manifest says {}", said.rank, found.events, said.events));
+        }
+        if said.lost_events > 0 {
+            findings.push(format!("rank {}: {} events could not be written", said.rank, said.lost_events));
+        }
+    }
+    findings
+}
+
+/// Why it cannot be replayed to its end without anything left over.
+fn unreplayable(source: &Source) -> Result<Vec<String>, TraceError> {
+    let seat = Seat { host: HostId(0), speed: Speed { per_second: f64::INFINITY } };
+    let mpi = Mpi {
+        eager_threshold: Bytes(u64::MAX),
+        eager_transfer: EagerTransfer::AtOnce,
+        send_overhead: Overhead::default(),
+        isend_overhead: Overhead::default(),
+        recv_overhead: Overhead::default(),
+        collectives: Selection::from(Library::SimGrid),
+    };
+    let workload = Workload::new(source.streams()?);
+    let seats = vec![seat; workload.ranks()];
+    Ok(match replay(workload, seats, &mpi, &mut Instant::default(), (), Options::default()) {
+        Ok(outcome) => outcome.warnings,
+        Err(error) => vec![error.to_string()],
+    })
+}
+
+/// A network that takes no time.
+#[derive(Default)]
+struct Instant {
+    now: Time,
+    under_way: Vec<TransferId>,
+}
+
+impl Network for Instant {
+    fn inject(&mut self, now: Time, transfer: Transfer) {
+        self.now = now;
+        self.under_way.push(transfer.id);
+    }
+
+    fn next_event(&mut self) -> Option<Time> {
+        (!self.under_way.is_empty()).then_some(self.now)
+    }
+
+    fn advance(&mut self, _: Time, delivered: &mut Vec<TransferId>) {
+        delivered.append(&mut self.under_way);
+    }
+
+    fn link_loads(&self) -> Vec<LinkLoad> {
+        Vec::new()
+    }
+}

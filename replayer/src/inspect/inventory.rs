@@ -1,0 +1,92 @@
+//! A trace read once and counted.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use titr_common::event::{Event, Rank};
+use titr_common::grammar::event_kind;
+use titr_common::trace::{Ending, Source, TraceError};
+use titr_common::units::{Bytes, Instructions};
+
+/// What a trace holds.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Inventory {
+    /// Size of the world.
+    pub ranks: u32,
+    /// Events of all ranks.
+    pub events: u64,
+    /// Events by their word.
+    pub kinds: BTreeMap<&'static str, u64>,
+    /// Instructions of all ranks, those of reductions left out.
+    pub compute: Instructions,
+    /// Messages sent outside of collectives; what a persistent request sends counts once for each start.
+    pub messages: u64,
+    /// What they carry.
+    pub bytes: Bytes,
+    /// How each rank's stream ended, and how much was in it.
+    pub per_rank: Vec<RankEnd>,
+}
+
+/// One rank's stream.
+#[derive(Clone, Debug, Serialize)]
+pub struct RankEnd {
+    /// Events in it.
+    pub events: u64,
+    /// Why there are no more, if it was not the program's end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub torn: Option<String>,
+    /// Whether its last event is `finalize`.
+    pub finalized: bool,
+}
+
+impl Inventory {
+    /// Reads all of `source`; of a torn stream, what there is.
+    ///
+    /// # Errors
+    /// Where something else is wrong with it.
+    pub fn of(source: Source) -> Result<Self, TraceError> {
+        let source = source.partial(true);
+        let mut this = Self { ranks: source.ranks(), ..Self::default() };
+        for rank in (0..source.ranks()).map(Rank) {
+            let mut stream = source.stream(rank)?;
+            let mut sends = BTreeMap::new();
+            let mut finalized = false;
+            while let Some(event) = stream.next_event()? {
+                finalized = event == Event::Finalize;
+                this.count(&event, &mut sends);
+            }
+            let torn = match stream.ending() {
+                Some(Ending::Torn(reason)) => Some(reason.clone()),
+                Some(Ending::Complete) | None => None,
+            };
+            this.per_rank.push(RankEnd { events: stream.events(), torn, finalized });
+        }
+        this.events = this.per_rank.iter().map(|rank| rank.events).sum();
+        Ok(this)
+    }
+
+    /// Counts an event; `sends` has the sizes of the rank's persistent sends.
+    fn count(&mut self, event: &Event, sends: &mut BTreeMap<u32, Bytes>) {
+        *self.kinds.entry(event_kind(event)).or_default() += 1;
+        match event {
+            Event::Compute(work) => self.compute.0 += work.0,
+            Event::Send(_, message) | Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _) => {
+                self.messages += 1;
+                self.bytes += message.bytes;
+            }
+            Event::SendInit(_, message, request) => {
+                sends.insert(request.0, message.bytes);
+            }
+            Event::RecvInit(_, request) => {
+                sends.remove(&request.0);
+            }
+            Event::Start(requests) => {
+                for bytes in requests.iter().filter_map(|request| sends.get(&request.0)) {
+                    self.messages += 1;
+                    self.bytes += *bytes;
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What a replay gives, for people and for programs. Nothing is worked out here but what is shown.
+
+mod summary;
+
+use std::time::Duration;
+
+use serde::Serialize;
+use titr_common::trace::Manifest;
+use titr_common::units::{Bytes, Seconds};
+
+pub use summary::summary;
+
+use crate::network::LinkLoad;
+use crate::observe::{Breakdown, Shares};
+use crate::platform::Platform;
+use crate::replay::Outcome;
+use crate::topology::LinkId;
+use crate::words::{count, plural};
+
+/// How many of the links that carried most are told.
+const LINKS: usize = 5;
+
+/// A replay's result, as `--json` prints it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// When the last rank was done.
+    pub simulated_time: Seconds,
+    /// Size of the world.
+    pub ranks: usize,
+    /// Trace events replayed.
+    pub events: u64,
+    /// Messages that entered the network, those within collectives too.
+    pub messages: u64,
+    /// What they carried.
+    pub bytes: Bytes,
+    /// Where each rank's time went.
+    pub per_rank: Vec<Shares>,
+    /// What it was replayed on.
+    pub network: NetworkName,
+    /// The links that carried most.
+    pub links: Vec<LinkUse>,
+    /// What could not be simulated faithfully, and what was left over.
+    pub warnings: Vec<String>,
+    /// titr's own speed: the only part that differs from run to run.
+    pub replay: Speed,
+}
+
+/// A network by name.
+#[derive(Clone, Debug, Serialize)]
+pub struct NetworkName {
+    /// The model.
+    pub model: &'static str,
+    /// The topology.
+    pub topology: String,
+    /// How many hosts it has.
+    pub hosts: u32,
+}
+
+/// What a link carried.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkUse {
+    /// The link.
+    pub name: String,
+    /// Payload.
+    pub bytes: Bytes,
+    /// Messages.
+    pub messages: u64,
+    /// Payload over what it could have carried in the simulated time.
+    #[serde(rename = "use")]
+    pub utilization: f64,
+}
+
+/// How fast titr was.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Speed {
+    /// Time on the wall.
+    pub wall_seconds: f64,
+    /// Trace events replayed in a second of it.
+    pub events_per_second: f64,
+}
+
+impl Report {
+    /// Puts together what is told of a replay that took `wall`.
+    #[must_use]
+    pub fn new(platform: &Platform, outcome: Outcome<Breakdown>, loads: &[LinkLoad], wall: Duration) -> Self {
+        let simulated_time = outcome.simulated_time.seconds();
+        let wall_seconds = wall.as_secs_f64();
+        Self {
+            simulated_time,
+            ranks: outcome.ranks,
+            events: outcome.events,
+            messages: outcome.messages,
+            bytes: outcome.bytes,
+            per_rank: outcome.observer.per_rank().collect(),
+            network: NetworkName {
+                model: platform.model.name(),
+                topology: platform.topology.name(),
+                hosts: platform.topology.hosts(),
+            },
+            links: busiest(platform, loads, simulated_time),
+            warnings: outcome.warnings,
+            replay: Speed {
+                wall_seconds,
+                events_per_second: if wall_seconds > 0.0 { outcome.events as f64 / wall_seconds } else { 0.0 },
+            },
+        }
+    }
+}
+
+/// The links that were kept busiest, busiest first.
+fn busiest(platform: &Platform, loads: &[LinkLoad], time: Seconds) -> Vec<LinkUse> {
+    let mut links: Vec<LinkUse> = (0..)
+        .map(LinkId)
+        .zip(platform.topology.links())
+        .zip(loads)
+        .filter(|(_, load)| load.messages > 0)
+        .map(|((id, link), load)| LinkUse {
+            name: platform.topology.link_name(id),
+            bytes: load.bytes,
+            messages: load.messages,
+            utilization: if time.0 > 0.0 { load.bytes.0 as f64 / (link.bandwidth * time.0) } else { 0.0 },
+        })
+        .collect();
+    // Stable: links that are as busy stay in the topology's order.
+    links.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
+    links.truncate(LINKS);
+    links
+}
+
+/// What a trace's manifest says that a replay cannot know.
+#[must_use]
+pub fn manifest_warnings(manifest: &Manifest) -> Vec<String> {
+    let mut untraced = std::collections::BTreeMap::<&str, u64>::new();
+    for (name, calls) in manifest.per_rank.iter().flat_map(|rank| &rank.untraced) {
+        *untraced.entry(name).or_default() += calls;
+    }
+    let lost: u64 = manifest.per_rank.iter().map(|rank| rank.lost_events).sum();
+    let calls = |calls| format!("{} {}", count(calls), plural(calls, "call", "calls"));
+    let mut warnings: Vec<String> = untraced
+        .into_iter()
+        .map(|(name, number)| format!("not simulated, as it is not in the trace: {name} ({})", calls(number)))
+        .collect();
+    if lost > 0 {
+        warnings.push(format!("{} {} could not be written when tracing", count(lost), plural(lost, "event", "events")));
+    }
+    warnings
+}

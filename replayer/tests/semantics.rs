@@ -1,0 +1,222 @@
+//! What MPI calls mean for time, each case worked out by hand on the machine of [`support::machine`].
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use support::machine::{events, finishes, micros, mpi, run};
+use titr_common::units::{Bytes, Seconds};
+use titr_replayer::platform::{EagerTransfer, Mpi, Overhead, OverheadStep};
+
+/// When each of two ranks is done, in microseconds.
+fn two(trace: &str) -> Vec<f64> {
+    with(2, trace, &mpi())
+}
+
+fn with(ranks: u32, trace: &str, mpi: &Mpi) -> Vec<f64> {
+    let outcome = run(events(ranks, trace), mpi).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(outcome.warnings, [""; 0]);
+    finishes(&outcome)
+}
+
+#[test]
+fn an_eager_send_returns_at_once_and_a_large_one_on_arrival() {
+    assert_eq!(two("0 send 1 0 1000\n1 recv 0 0 1000"), [0.0, 3.0]);
+    assert_eq!(two("0 send 1 0 10000\n1 recv 0 0 10000"), [12.0, 12.0]);
+    assert_eq!(two("0 ssend 1 0 1000\n1 recv 0 0 1000"), [3.0, 3.0]);
+    assert_eq!(two("0 bsend 1 0 10000\n1 recv 0 0 10000"), [0.0, 12.0]);
+    assert_eq!(two("0 rsend 1 0 1000\n1 recv 0 0 1000"), [0.0, 3.0]);
+}
+
+#[test]
+fn a_late_receive_finds_an_eager_message_there_and_makes_a_large_one_wait() {
+    let late = |bytes| format!("0 send 1 0 {bytes}\n1 compute 50000\n1 recv 0 0 {bytes}");
+    assert_eq!(two(&late(1000)), [0.0, 50.0]);
+    assert_eq!(two(&late(10000)), [62.0, 62.0]);
+    let on_match = Mpi { eager_transfer: EagerTransfer::OnMatch, ..mpi() };
+    assert_eq!(with(2, &late(1000), &on_match), [0.0, 53.0]);
+}
+
+#[test]
+fn a_receive_posted_early_overlaps_with_computing() {
+    let trace = "0 compute 10000\n0 send 1 0 1000\n1 irecv 0 0 1000 6 0\n1 compute 12000\n1 wait 0 1 0 0";
+    assert_eq!(two(trace), [10.0, 13.0]);
+}
+
+#[test]
+fn a_wait_completes_the_request_it_names() {
+    let trace = "0 compute 10000\n0 send 1 1 1000\n0 compute 10000\n0 send 1 2 1000\n\
+                 1 irecv 0 1 1000 6 0\n1 irecv 0 2 1000 6 1\n1 waitany_of 0\n1 compute 1000\n1 wait_of 1";
+    assert_eq!(two(trace), [20.0, 23.0]);
+    let by_key = "0 compute 10000\n0 send 1 1 1000\n0 compute 10000\n0 send 1 1 500\n\
+                  1 irecv 0 1 1000\n1 irecv 0 1 500\n1 wait 0 1 1\n1 wait 0 1 1";
+    assert_eq!(two(by_key), [20.0, 22.5]);
+    let all = "0 compute 10000\n0 send 1 1 1000\n0 compute 10000\n0 send 1 1 500\n\
+               1 irecv 0 1 1000\n1 irecv 0 1 500\n1 waitall 2\n1 compute 1000";
+    assert_eq!(two(all), [20.0, 23.5]);
+}
+
+#[test]
+fn messages_of_a_pair_are_received_in_the_order_sent() {
+    // The second is smaller and arrives first; it is the first that the first receive takes.
+    let trace =
+        "0 isend 1 0 9000 6 0\n0 isend 1 0 10 6 1\n0 waitall_of 0-1\n1 recv 0 0 9000\n1 compute 1000\n1 recv 0 0 10";
+    assert_eq!(two(trace), [0.0, 12.0]);
+}
+
+#[test]
+fn sendrecv_does_both_at_once() {
+    let trace = "0 sendrecv 1 0 20000 1 0 20000\n1 sendrecv 0 0 20000 0 0 20000";
+    assert_eq!(two(trace), [22.0, 22.0]);
+    assert_eq!(two("0 sendrecv 1 0 100 - - -\n1 sendrecv - - - 0 0 100"), [0.0, 2.1]);
+}
+
+#[test]
+fn a_test_that_found_nothing_costs_nothing_and_one_that_did_waits() {
+    let trace = "0 compute 10000\n0 send 1 0 1000\n\
+                 1 irecv 0 0 1000 6 0\n1 test -\n1 compute 1000\n1 test -\n1 test_of 0\n1 compute 1000";
+    assert_eq!(two(trace), [10.0, 14.0]);
+}
+
+#[test]
+fn a_probe_waits_for_a_message_and_leaves_it() {
+    let trace = "0 compute 10000\n0 send 1 7 1000\n\
+                 1 iprobe none 0 7 0\n1 probe 0 7 1000\n1 compute 1000\n1 iprobe found 0 7 1000\n1 recv 0 7 1000";
+    assert_eq!(two(trace), [10.0, 14.0]);
+    // A large message is announced before it travels.
+    assert_eq!(two("0 send 1 7 10000\n1 compute 1000\n1 probe 0 7 0\n1 recv 0 7 10000"), [13.0, 13.0]);
+}
+
+#[test]
+fn a_persistent_request_can_be_started_again() {
+    let trace = "0 send_init 1 3 1000 0\n0 start 0\n0 wait_of 0\n0 compute 9000\n0 start 0\n0 wait_of 0\n0 request_free 0\n\
+                 1 recv_init 0 3 1000 0\n1 start 0\n1 wait_of 0\n1 start 0\n1 wait_of 0\n1 wait_of 0\n1 request_free 0";
+    assert_eq!(two(trace), [9.0, 12.0]);
+}
+
+#[test]
+fn a_freed_request_completes_unobserved() {
+    let trace = "0 isend 1 0 10000 6 0\n0 request_free 0\n0 compute 1000\n1 recv 0 0 10000";
+    assert_eq!(two(trace), [1.0, 12.0]);
+}
+
+#[test]
+fn a_cancelled_receive_completes() {
+    assert_eq!(two("0 irecv 1 0 10 6 0\n0 cancel 0\n0 wait_of 0\n0 compute 1000"), [1.0, 0.0]);
+}
+
+#[test]
+fn a_wildcard_receive_gets_what_it_got() {
+    // Rank 2's message is there first; the trace says that it was rank 1's.
+    let trace = "1 compute 10000\n1 send 0 5 1000\n2 send 0 6 1000\n\
+                 0 irecv * * 1000 6 0\n0 matched 0 1 5\n0 wait_of 0\n0 recv 2 6 1000";
+    assert_eq!(with(3, trace, &mpi()), [13.0, 10.0, 0.0]);
+    let persistent = "1 compute 10000\n1 send 0 5 1000\n2 send 0 6 1000\n\
+                 0 recv_init * * 1000 0\n0 start 0\n0 matched 0 1 5\n0 wait_of 0\n0 start 0\n0 matched 0 2 6\n0 wait_of 0";
+    assert_eq!(with(3, persistent, &mpi()), [13.0, 10.0, 0.0]);
+}
+
+#[test]
+fn a_wildcard_that_the_trace_leaves_open_takes_the_oldest_and_is_told() {
+    let trace = "1 compute 10000\n1 send 0 5 1000\n2 send 0 6 1000\n0 irecv * * 1000 6 0\n0 wait_of 0\n0 recv 1 5 1000";
+    let outcome = run(events(3, trace), &mpi()).unwrap();
+    assert_eq!(finishes(&outcome), [13.0, 10.0, 0.0]);
+    assert_eq!(
+        outcome.warnings,
+        ["1 wildcard receive whose match is not in the trace took the oldest message that fits"]
+    );
+}
+
+#[test]
+fn software_costs_delay_the_message_and_the_receiver() {
+    let cost = |fixed: f64| {
+        Overhead::new(vec![OverheadStep { above: Bytes(0), seconds: Seconds(fixed), seconds_per_byte: Seconds(1e-9) }])
+    };
+    let mpi = Mpi { send_overhead: cost(1e-6), isend_overhead: cost(2e-6), recv_overhead: cost(4e-6), ..mpi() };
+    // 2 µs to send, 3 to travel, 5 to receive.
+    assert_eq!(with(2, "0 send 1 0 1000\n1 recv 0 0 1000", &mpi), [2.0, 10.0]);
+    // What is not eager costs neither a blocking send nor its receiver.
+    assert_eq!(with(2, "0 send 1 0 10000\n1 recv 0 0 10000", &mpi), [12.0, 12.0]);
+    assert_eq!(with(2, "0 isend 1 0 1000 6 0\n0 wait_of 0\n1 recv 0 0 1000", &mpi), [3.0, 11.0]);
+    // Receiving overlaps with waiting for the next: 3+3 and 6+3, then 5 each after the first.
+    let two = "0 isend 1 0 1000 6 0\n0 isend 1 1 1000 6 1\n0 waitall_of 0-1\n\
+               1 irecv 0 0 1000 6 0\n1 irecv 0 1 1000 6 1\n1 waitall_of 0-1";
+    assert_eq!(with(2, two, &mpi), [6.0, 16.0]);
+    // Started one after another.
+    let started = "0 send_init 1 0 1000 0\n0 send_init 1 1 1000 1\n0 start 0-1\n0 wait_of 0-1\n\
+                   1 irecv 0 0 1000 6 0\n1 irecv 0 1 1000 6 1\n1 waitall_of 0-1";
+    assert_eq!(with(2, started, &mpi), [6.0, 16.0]);
+}
+
+#[test]
+fn a_message_to_itself_goes_through_the_network() {
+    assert_eq!(with(1, "0 irecv 0 0 1000 6 0\n0 send 0 0 1000\n0 wait_of 0", &mpi()), [3.0]);
+}
+
+#[test]
+fn a_broadcast_is_its_messages() {
+    // Binomial over 4: 0 → 2, then 0 → 1 and 2 → 3.
+    let trace: String = (0..4).map(|rank| format!("{rank} bcast 1000 0\n{rank} compute 1000\n")).collect();
+    assert_eq!(with(4, &trace, &mpi()), [1.0, 4.0, 4.0, 7.0]);
+}
+
+#[test]
+fn a_collective_runs_in_the_background() {
+    let trace: String =
+        (0..2).map(|rank| format!("{rank} ibcast 0 1000 0\n{rank} compute 2000\n{rank} wait_of 0\n")).collect();
+    assert_eq!(two(&trace), [2.0, 3.0]);
+}
+
+#[test]
+fn a_reduction_computes_once_in_the_end() {
+    let trace: String = (0..2).map(|rank| format!("{rank} allreduce 8 500\n")).collect();
+    assert_eq!(two(&trace), [2.508, 2.508]);
+}
+
+#[test]
+fn collectives_on_two_communicators_do_not_meet() {
+    // Ranks 0 and 1 have one of their own, 2 and 3 another, in which rank 2 is late.
+    let make = "0 comm_create_group 2 0 0-1\n1 comm_create_group 2 0 0-1\n\
+                2 comm_create_group 2 0 2-3\n3 comm_create_group 2 0 2-3\n";
+    let made = with(4, make, &mpi());
+    let bcast = "2 compute 100000\n\
+                 0 on 2 bcast 1000 0\n1 on 2 bcast 1000 0\n2 on 2 bcast 1000 2\n3 on 2 bcast 1000 2";
+    let finishes = with(4, &format!("{make}{bcast}"), &mpi());
+    assert_eq!(finishes, [made[0], made[0] + 3.0, made[2] + 100.0, made[2] + 103.0]);
+}
+
+#[test]
+fn making_a_communicator_synchronises_its_parent() {
+    // Rank 2 is in no group, and takes part in the split all the same.
+    let trace = "0 compute 100000\n0 comm_split 2 0 0\n1 comm_split 2 0 1\n2 comm_split - 0\n3 comm_split 2 0 3";
+    let finishes = with(4, trace, &mpi());
+    assert!(finishes[1..].iter().all(|&finish| finish > 102.0 && finish < 110.0), "{finishes:?}");
+}
+
+#[test]
+fn point_to_point_in_communicators_is_kept_apart() {
+    let trace = "0 comm_dup 2 0 0-1\n1 comm_dup 2 0 0-1\n\
+                 0 send 1 0 1000\n0 compute 10000\n0 on 2 send 1 0 1000\n1 on 2 recv 0 0 1000\n1 recv 0 0 1000";
+    let with_dup = two(trace);
+    let dup = two("0 comm_dup 2 0 0-1\n1 comm_dup 2 0 0-1")[0];
+    assert_eq!(with_dup, [dup + 10.0, dup + 13.0]);
+}
+
+#[test]
+fn time_is_told_apart_by_what_it_was_spent_on() {
+    let trace = "0 compute 10000\n0 send 1 0 10000\n0 barrier\n\
+                 1 compute 1000\n1 recv 0 0 10000\n1 irecv 0 1 8 6 0\n1 barrier\n1 wait_of 0\n0 compute 1000\n0 send 1 1 8";
+    let outcome = run(events(2, trace), &mpi()).unwrap();
+    let shares: Vec<_> = outcome
+        .observer
+        .per_rank()
+        .map(|share| [share.compute, share.send, share.recv, share.wait, share.collective, share.finish].map(micros))
+        .collect();
+    assert_eq!(shares, [[11.0, 12.0, 0.0, 0.0, 2.0, 25.0], [1.0, 0.0, 21.0, 3.008, 2.0, 27.008]]);
+}
+
+#[test]
+fn simulated_time_has_an_end_that_is_told() {
+    let error = run(events(1, "0 sleep 1e30\n0 barrier"), &mpi()).unwrap_err().to_string();
+    assert_eq!(error, "simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?");
+}

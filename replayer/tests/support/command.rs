@@ -1,0 +1,87 @@
+//! The commands themselves, as users see them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use titr_common::event::Rank;
+use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
+use titr_common::trace::{Manifest, StreamWriter};
+use titr_common::units::Bytes;
+
+/// The folder of the examples, and of this test's data.
+pub fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// A folder that is gone after the test.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file in it.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// Writes a trace directory as titr's tracer does, from the text of each rank.
+    pub fn trace(&self, ranks: &[&str]) {
+        let path = self.path().join("traces");
+        std::fs::create_dir(&path).unwrap();
+        let manifest = Manifest {
+            titr: VERSION,
+            mode: Mode::Ti,
+            ranks: ranks.len() as u32,
+            command: vec!["./a.out".into(), "100".into()],
+            mpi: "Some MPI 1.0".into(),
+            config: BTreeMap::new(),
+            per_rank: Vec::new(),
+        };
+        manifest.write(&path).unwrap();
+        for (rank, text) in (0..).zip(ranks) {
+            let mut stream = StreamWriter::create(&path, Rank(rank), 3).unwrap();
+            stream.write_member(text.as_bytes()).unwrap();
+            let events = text.lines().count() as u64;
+            let disk = Bytes(stream.finish(events).unwrap());
+            let entry = RankEntry {
+                rank,
+                host: "node-1".into(),
+                cpu: "a processor".into(),
+                pid: 100 + rank,
+                ended: Ended::Finalize,
+                events,
+                text: Bytes(text.len() as u64),
+                disk,
+                counter: Counter { kind: "cpu".into(), unit: "instructions".into(), rate: Some(1e9), resolution: 25.0 },
+                stalls: 0,
+                lost_events: 0,
+                error: None,
+                untraced: BTreeMap::from([("MPI_Put".to_owned(), 2)]),
+                local: BTreeMap::from([("MPI_Comm_rank".to_owned(), 1)]),
+                null_peer: BTreeMap::new(),
+            };
+            entry.end(&path, ranks.len() as u32).unwrap();
+        }
+    }
+
+    /// What a command run in it prints, and its exit status.
+    pub fn run(&self, command: &str, arguments: &[&str]) -> String {
+        let output = Command::new(command).args(arguments).current_dir(self.path()).output().unwrap();
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let shown = format!("{out}{err}[{}]", output.status.code().map_or("killed".into(), |code| code.to_string()));
+        shown.replace(env!("CARGO_MANIFEST_DIR"), "…")
+    }
+}
+
+pub const TITR: &str = env!("CARGO_BIN_EXE_titr");
+pub const TITR_REPLAY: &str = env!("CARGO_BIN_EXE_titr-replay");

@@ -1,0 +1,59 @@
+//! Traces written in a test, on a machine whose times can be worked out by hand: a message of *n* bytes takes 2 µs + *n* ns
+//! whatever else is under way, and an instruction a nanosecond. Sends of fewer than 10,000 bytes are eager.
+
+use std::sync::Arc;
+
+use titr_common::collectives::{Library, Selection};
+use titr_common::event::Event;
+use titr_common::grammar::Parser;
+use titr_common::units::{Bytes, Seconds};
+use titr_replayer::network::ideal::Ideal;
+use titr_replayer::observe::{Breakdown, Shares};
+use titr_replayer::platform::{EagerTransfer, Mpi, Overhead, Speed};
+use titr_replayer::ranks::{ReplayError, Seat};
+use titr_replayer::replay::{Options, Outcome, replay};
+use titr_replayer::topology::{Cable, Duplex, HostId, Star};
+use titr_replayer::workload::Workload;
+
+/// What MPI costs: nothing, and eager messages travel at once.
+pub fn mpi() -> Mpi {
+    Mpi {
+        eager_threshold: Bytes(10_000),
+        eager_transfer: EagerTransfer::AtOnce,
+        send_overhead: Overhead::default(),
+        isend_overhead: Overhead::default(),
+        recv_overhead: Overhead::default(),
+        collectives: Selection::from(Library::Mpich),
+    }
+}
+
+/// The events of each rank.
+pub fn events(ranks: u32, trace: &str) -> Vec<Vec<Event>> {
+    let mut events = vec![Vec::new(); ranks as usize];
+    let mut parsers: Vec<Parser> = (0..ranks).map(|_| Parser::new(ranks)).collect();
+    for line in trace.lines() {
+        let rank: usize = line.split_whitespace().next().map_or(0, |rank| rank.parse().unwrap());
+        if let Some((_, event)) = parsers[rank].line(line.trim().as_bytes()).unwrap() {
+            events[rank].push(event);
+        }
+    }
+    events
+}
+
+pub fn run(events: Vec<Vec<Event>>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
+    let ranks = events.len() as u32;
+    let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
+    let mut network = Ideal::new(Arc::new(Star::new(ranks, cable, None)));
+    let seats = (0..ranks).map(|host| Seat { host: HostId(host), speed: Speed { per_second: 1e9 } }).collect();
+    replay(Workload::of_lists(events), seats, mpi, &mut network, Breakdown::new(ranks), Options::default())
+}
+
+/// When each rank is done, in microseconds.
+pub fn finishes(outcome: &Outcome<Breakdown>) -> Vec<f64> {
+    outcome.observer.per_rank().map(|Shares { finish, .. }| micros(finish)).collect()
+}
+
+/// Microseconds, to the picosecond.
+pub fn micros(seconds: Seconds) -> f64 {
+    (seconds.0 * 1e12).round() / 1e6
+}

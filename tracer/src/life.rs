@@ -1,0 +1,214 @@
+//! The life of a traced process: inert until `MPI_Init` has succeeded, recording until `MPI_Finalize`, inert again.
+//!
+//! The library is preloaded into shells, launchers and children of the program as well. There no function of MPI is
+//! called, and nothing happens: no file, no thread, no word.
+//!
+//! | the process | the trace |
+//! | --- | --- |
+//! | calls `MPI_Finalize` | complete before MPI is gone |
+//! | exits without | closed by an `atexit` handler, as unfinished |
+//! | calls `MPI_Abort` | closed before the library ends the process |
+//! | forks | the child records nothing, whatever it does |
+//! | is killed | as it was at the last flush |
+//!
+//! Whatever goes wrong in tracing is said once, and the program goes on untraced. Only a wrong configuration ends the
+//! program, before `MPI_Init`: nobody wants the result of a run that was not traced as it was asked to be.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use titr_common::event::Rank;
+use titr_common::trace::Manifest;
+use titr_common::trace::manifest::{self, Ended};
+use titr_wrappers::functions::process::Process;
+use titr_wrappers::{Abi, Call, Done, Function, Real, Tool, install, pmpi};
+
+use crate::config::Config;
+use crate::counter::{Calibration, Source};
+use crate::directory::{self, DirectoryError};
+use crate::notice::tell;
+use crate::record::{Recorder, Slot, Thread};
+use crate::sink::{self, Sink};
+
+/// What an error that ends the program ends it with.
+const FAILURE: i32 = 1;
+
+static TRACER: Tracer = Tracer {
+    begun: AtomicBool::new(false),
+    recording: AtomicBool::new(false),
+    recorder: Slot::empty(),
+    counters: OnceLock::new(),
+};
+
+thread_local! {
+    /// The counter of this thread and what goes with it; taken out while a call is recorded.
+    static THREAD: Cell<Option<Box<Thread>>> = const { Cell::new(None) };
+}
+
+/// Runs when the library is loaded.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static ON_LOAD: extern "C" fn() = {
+    extern "C" fn on_load() {
+        install(&TRACER);
+    }
+    on_load
+};
+
+struct Tracer {
+    /// Whether `MPI_Init` was called.
+    begun: AtomicBool,
+    recording: AtomicBool,
+    recorder: Slot,
+    /// What threads measure computation with, from the beginning on.
+    counters: OnceLock<Source>,
+}
+
+impl Tool for Tracer {
+    fn call(&self, function: &'static Function, call: Call<'_>, real: Real<'_>) -> Done {
+        match call {
+            Call::Process(Process::MPI_Init(..) | Process::MPI_Init_thread(..)) if self.is_first() => self.init(real),
+            Call::Process(Process::MPI_Finalize()) => {
+                self.end(Ended::Finalize);
+                real.run()
+            }
+            Call::Process(Process::MPI_Abort(..)) => {
+                self.end(Ended::Abort);
+                real.run()
+            }
+            // Relaxed: what recording needs is behind the recorder's lock.
+            _ if self.recording.load(Ordering::Relaxed) => self.record(function, call, real),
+            _ => real.run(),
+        }
+    }
+
+    fn unknown_library(&self, library: &str) {
+        tell(format_args!("not tracing: this is no MPI library that titr knows ({library})"));
+    }
+
+    fn panicked(&self) {
+        tell(format_args!("an error in titr itself, please report it; the trace ends here and the program goes on"));
+        if self.recording.swap(false, Ordering::AcqRel) {
+            self.recorder.end(None, Ended::Exit);
+        }
+    }
+}
+
+impl Tracer {
+    fn is_first(&self) -> bool {
+        !self.begun.swap(true, Ordering::Relaxed)
+    }
+
+    fn record(&self, function: &'static Function, call: Call<'_>, real: Real<'_>) -> Done {
+        // A thread that ends has no counter any more.
+        let Ok(thread) = THREAD.try_with(Cell::take) else { return real.run() };
+        let Some(mut thread) = thread.or_else(|| self.new_thread()) else { return real.run() };
+        let done = self.recorder.record(&mut thread, function, call, real);
+        THREAD.set(Some(thread));
+        done
+    }
+
+    /// What a thread computed before its first call is not known.
+    #[cold]
+    fn new_thread(&self) -> Option<Box<Thread>> {
+        self.counters.get().map(|counters| Box::new(Thread::new(counters.open())))
+    }
+
+    fn init(&self, real: Real<'_>) -> Done {
+        let config = Config::from_env().unwrap_or_else(|error| refuse(&error));
+        let counters = Source::choose(&config, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
+        let done = real.run();
+        if let (true, Ok(abi)) = (done.is_success(), Abi::current())
+            && let Some(recorder) = open(&config, &counters, abi)
+        {
+            self.begin(recorder, counters);
+        }
+        done
+    }
+
+    fn begin(&self, recorder: Recorder, counters: Source) {
+        extern "C" fn at_exit() {
+            TRACER.end(Ended::Exit);
+        }
+        extern "C" fn in_child() {
+            TRACER.recording.store(false, Ordering::Relaxed);
+        }
+        // SAFETY: both handlers are functions of this library, which is never unloaded, and may run at any time.
+        unsafe {
+            libc::atexit(at_exit);
+            libc::pthread_atfork(None, None, Some(in_child));
+        }
+        self.recorder.fill(recorder);
+        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters).open()));
+        self.recording.store(true, Ordering::Release);
+        thread.start();
+        THREAD.set(Some(thread));
+    }
+
+    fn end(&self, ended: Ended) {
+        if self.recording.swap(false, Ordering::AcqRel) {
+            let mut thread = THREAD.try_with(Cell::take).ok().flatten();
+            if !self.recorder.end(thread.as_deref_mut(), ended) {
+                tell(format_args!("the trace is not complete: the program ends while it is being written"));
+            }
+        }
+    }
+}
+
+/// The program asked for something that cannot be done.
+fn refuse<T>(error: &dyn std::error::Error) -> T {
+    tell(format_args!("{error}"));
+    std::process::exit(FAILURE)
+}
+
+/// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory.
+fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Recorder> {
+    let world = abi.comm_world;
+    let rank = Rank(u32::try_from(pmpi::comm_rank(world)).ok()?);
+    let size = u32::try_from(pmpi::comm_size(world)).ok()?;
+    // Without agreement nothing is written: the largest number says so to `claim`.
+    let agree = |value| pmpi::allreduce(abi, value, abi.max, world).unwrap_or(i64::MAX);
+    let directory = match directory::claim(config, rank, agree) {
+        Ok(directory) => directory,
+        // The rank where it failed says why.
+        Err(DirectoryError::Elsewhere) => return None,
+        Err(error) => {
+            tell(format_args!("not tracing: {error}"));
+            return None;
+        }
+    };
+    let counter = counters.describe();
+    if config.verbose && rank == Rank(0) {
+        tell(format_args!("tracing to {}, computation is {}", directory.display(), counter.unit));
+    }
+    let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
+    match Sink::open(config, &directory, run, sink::begin(rank, counter), size) {
+        Ok(sink) => Some(Recorder::new(abi, sink, size)),
+        Err(error) => {
+            not_written(&directory, &error);
+            None
+        }
+    }
+}
+
+fn not_written(directory: &Path, error: &std::io::Error) {
+    tell(format_args!("this rank is not traced: {}: {error}", directory.display()));
+}
+
+/// What rank 0 knows of the whole run.
+fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
+    // The arguments as the kernel has them: a library is told nothing.
+    let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let arguments = arguments.split(|&byte| byte == 0).filter(|argument| !argument.is_empty());
+    Manifest {
+        titr: manifest::VERSION,
+        mode: manifest::Mode::Ti,
+        ranks,
+        command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
+        mpi: mpi.to_owned(),
+        config: config.effective(),
+        per_rank: Vec::new(),
+    }
+}

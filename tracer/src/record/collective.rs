@@ -1,0 +1,335 @@
+//! Collective operations and their volumes.
+//!
+//! What is not significant for a rank (MPI 4.0 §6: the receive arguments of a gather away from its root, the send
+//! arguments where `MPI_IN_PLACE` stands) is never read. A reduction is counted as one instruction an element.
+
+use titr_common::event::{self, CollectiveOp, CommId, Event, Rank};
+use titr_common::units::{Bytes, Instructions};
+use titr_wrappers::argument::{Array, Comm, Count, Datatype, Place, Request};
+use titr_wrappers::functions::collective::Collective::{self, *};
+use titr_wrappers::pmpi;
+use titr_wrappers::signature::{Allgather, Allreduce, Gather};
+
+use super::requests::What;
+use super::tally::Unrecorded;
+use super::{Outcome, Recorder};
+
+/// A collective call on an intra-communicator.
+struct Context {
+    comm: Comm,
+    id: CommId,
+    size: usize,
+}
+
+/// Bytes that a rank gives or gets, and the size of an element.
+#[derive(Clone, Copy)]
+struct Volume {
+    bytes: Bytes,
+    element: Bytes,
+}
+
+impl Volume {
+    fn of(count: Count, datatype: Datatype) -> Self {
+        let element = Recorder::element(datatype);
+        Self { bytes: element.times(count.get()), element }
+    }
+}
+
+impl Recorder {
+    pub(super) fn collective(&mut self, call: &Collective<'_>) -> Outcome {
+        let operation = self.operation(call);
+        match started(call) {
+            None => {
+                let event = Event::Collective(operation?);
+                self.emit(&event);
+                if let Event::Collective(operation) = event {
+                    self.reclaim(operation.op);
+                }
+            }
+            Some(request) => {
+                let what = if operation.is_ok() { What::Collective } else { What::Nothing };
+                let id = self.requests.add(request.get(), request.address(), what, false);
+                let event = Event::Icollective(operation?, id);
+                self.emit(&event);
+                if let Event::Icollective(operation, _) = event {
+                    self.reclaim(operation.op);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, call: &Collective<'_>) -> Result<event::Collective, Unrecorded> {
+        let (context, op, element) = match call {
+            MPI_Barrier(call) | MPI_Ibarrier(call, _) => (self.context(call.comm())?, CollectiveOp::Barrier, Bytes(1)),
+            MPI_Bcast(call) | MPI_Ibcast(call, _) => {
+                let context = self.context(call.comm())?;
+                let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
+                let root = self.root(&context, call.root())?;
+                (context, CollectiveOp::Bcast { bytes, root }, element)
+            }
+            MPI_Reduce(call) | MPI_Ireduce(call, _) => {
+                let context = self.context(call.comm())?;
+                let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
+                let (work, root) = (work(call.count().get()), self.root(&context, call.root())?);
+                (context, CollectiveOp::Reduce { bytes, work, root }, element)
+            }
+            MPI_Allreduce(call) | MPI_Iallreduce(call, _) => {
+                self.reduction(call, |bytes, work| CollectiveOp::Allreduce { bytes, work })?
+            }
+            MPI_Scan(call) | MPI_Iscan(call, _) => {
+                self.reduction(call, |bytes, work| CollectiveOp::Scan { bytes, work })?
+            }
+            MPI_Exscan(call) | MPI_Iexscan(call, _) => {
+                self.reduction(call, |bytes, work| CollectiveOp::Exscan { bytes, work })?
+            }
+            MPI_Reduce_scatter(call) | MPI_Ireduce_scatter(call, _) => {
+                let context = self.context(call.comm())?;
+                let element = Self::element(call.datatype());
+                let elements = call.recvcounts().iter().fold(0_u64, |sum, count| sum.saturating_add(count.get()));
+                let counts = volumes(&mut self.recvs, &call.recvcounts(), element);
+                (context, CollectiveOp::ReduceScatter { counts, work: work(elements) }, element)
+            }
+            MPI_Reduce_scatter_block(call) | MPI_Ireduce_scatter_block(call, _) => {
+                let context = self.context(call.comm())?;
+                let Volume { bytes, element } = Volume::of(call.recvcount(), call.datatype());
+                let work = work(call.recvcount().get().saturating_mul(context.size as u64));
+                (context, CollectiveOp::ReduceScatterBlock { bytes, work }, element)
+            }
+            MPI_Gather(call) | MPI_Igather(call, _) => {
+                let context = self.context(call.comm())?;
+                let recv = context.at(call.root()).then(|| received(call));
+                let send = in_place(call.sendbuf().is_in_place(), recv, || sent(call));
+                let (recv, root) = (recv.map_or(Bytes(0), |recv| recv.bytes), self.root(&context, call.root())?);
+                (context, CollectiveOp::Gather { send: send.bytes, recv, root }, send.element)
+            }
+            MPI_Scatter(call) | MPI_Iscatter(call, _) => {
+                let context = self.context(call.comm())?;
+                let send = context.at(call.root()).then(|| sent(call));
+                let recv = in_place(call.recvbuf().is_in_place(), send, || received(call));
+                let (send, root) = (send.map_or(Bytes(0), |send| send.bytes), self.root(&context, call.root())?);
+                (context, CollectiveOp::Scatter { send, recv: recv.bytes, root }, recv.element)
+            }
+            MPI_Allgather(call) | MPI_Iallgather(call, _) => {
+                self.exchange(call, |send, recv| CollectiveOp::Allgather { send, recv })?
+            }
+            MPI_Alltoall(call) | MPI_Ialltoall(call, _) => {
+                self.exchange(call, |send, recv| CollectiveOp::Alltoall { send, recv })?
+            }
+            MPI_Gatherv(call) | MPI_Igatherv(call, _) => {
+                let context = self.context(call.comm())?;
+                let at_root = context.at(call.root());
+                let element = if at_root { Self::element(call.recvtype()) } else { Bytes(0) };
+                let recvs = volumes_or_zero(&mut self.recvs, &call.recvcounts(), element, context.size);
+                let own = at_root.then(|| context.own(&recvs, element));
+                let sent = || Volume::of(call.sendcount(), call.sendtype());
+                let send = in_place(call.sendbuf().is_in_place(), own, sent);
+                let root = self.root(&context, call.root())?;
+                (context, CollectiveOp::Gatherv { send: send.bytes, recvs, root }, send.element)
+            }
+            MPI_Scatterv(call) | MPI_Iscatterv(call, _) => {
+                let context = self.context(call.comm())?;
+                let at_root = context.at(call.root());
+                let element = if at_root { Self::element(call.sendtype()) } else { Bytes(0) };
+                let sends = volumes_or_zero(&mut self.sends, &call.sendcounts(), element, context.size);
+                let own = at_root.then(|| context.own(&sends, element));
+                let received = || Volume::of(call.recvcount(), call.recvtype());
+                let recv = in_place(call.recvbuf().is_in_place(), own, received);
+                let root = self.root(&context, call.root())?;
+                (context, CollectiveOp::Scatterv { sends, recv: recv.bytes, root }, recv.element)
+            }
+            MPI_Allgatherv(call) | MPI_Iallgatherv(call, _) => {
+                let context = self.context(call.comm())?;
+                let element = Self::element(call.recvtype());
+                let recvs = volumes(&mut self.recvs, &call.recvcounts(), element);
+                let own = Some(context.own(&recvs, element));
+                let sent = || Volume::of(call.sendcount(), call.sendtype());
+                let send = in_place(call.sendbuf().is_in_place(), own, sent);
+                (context, CollectiveOp::Allgatherv { send: send.bytes, recvs }, element)
+            }
+            MPI_Alltoallv(call) | MPI_Ialltoallv(call, _) => {
+                let context = self.context(call.comm())?;
+                let element = Self::element(call.recvtype());
+                let recvs = volumes(&mut self.recvs, &call.recvcounts(), element);
+                let sends = if call.sendbuf().is_in_place() {
+                    copy(&mut self.sends, &recvs)
+                } else {
+                    volumes(&mut self.sends, &call.sendcounts(), Self::element(call.sendtype()))
+                };
+                (context, CollectiveOp::Alltoallv { sends, recvs }, element)
+            }
+            MPI_Alltoallw(call) | MPI_Ialltoallw(call, _) => {
+                let context = self.context(call.comm())?;
+                let recvs = volumes_by_type(&mut self.recvs, &call.recvcounts(), &call.recvtypes());
+                let sends = if call.sendbuf().is_in_place() {
+                    copy(&mut self.sends, &recvs)
+                } else {
+                    volumes_by_type(&mut self.sends, &call.sendcounts(), &call.sendtypes())
+                };
+                // The elements are as many sizes as there are datatypes: a message may be cut anywhere.
+                (context, CollectiveOp::Alltoallw { sends, recvs }, Bytes(1))
+            }
+        };
+        Ok(event::Collective { comm: context.id, op, element })
+    }
+
+    fn reduction(
+        &mut self,
+        call: &Allreduce<'_>,
+        op: impl FnOnce(Bytes, Instructions) -> CollectiveOp,
+    ) -> Result<(Context, CollectiveOp, Bytes), Unrecorded> {
+        let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
+        Ok((self.context(call.comm())?, op(bytes, work(call.count().get())), element))
+    }
+
+    fn exchange(
+        &mut self,
+        call: &Allgather<'_>,
+        op: impl FnOnce(Bytes, Bytes) -> CollectiveOp,
+    ) -> Result<(Context, CollectiveOp, Bytes), Unrecorded> {
+        let recv = Volume::of(call.recvcount(), call.recvtype());
+        let sent = || Volume::of(call.sendcount(), call.sendtype());
+        let send = in_place(call.sendbuf().is_in_place(), Some(recv), sent);
+        Ok((self.context(call.comm())?, op(send.bytes, recv.bytes), recv.element))
+    }
+
+    /// Collectives of inter-communicators are not recorded: no schedule is known for them.
+    fn context(&mut self, comm: Comm) -> Result<Context, Unrecorded> {
+        let known = self.known(comm)?;
+        if known.remote.is_some() {
+            return Err(Unrecorded::Untraced);
+        }
+        Ok(Context { comm, id: known.id, size: known.members.len() })
+    }
+
+    fn root(&mut self, context: &Context, root: i32) -> Result<Rank, Unrecorded> {
+        self.known(context.comm)?.members.get(root).ok_or(Unrecorded::Untraced)
+    }
+
+    /// Takes the lists of an operation back, for the next one.
+    fn reclaim(&mut self, op: CollectiveOp) {
+        match op {
+            CollectiveOp::ReduceScatter { counts: recvs, .. }
+            | CollectiveOp::Gatherv { recvs, .. }
+            | CollectiveOp::Allgatherv { recvs, .. } => self.recvs = recvs,
+            CollectiveOp::Scatterv { sends, .. } => self.sends = sends,
+            CollectiveOp::Alltoallv { sends, recvs } | CollectiveOp::Alltoallw { sends, recvs } => {
+                (self.sends, self.recvs) = (sends, recvs);
+            }
+            CollectiveOp::Barrier
+            | CollectiveOp::Bcast { .. }
+            | CollectiveOp::Reduce { .. }
+            | CollectiveOp::Allreduce { .. }
+            | CollectiveOp::Scan { .. }
+            | CollectiveOp::Exscan { .. }
+            | CollectiveOp::ReduceScatterBlock { .. }
+            | CollectiveOp::Gather { .. }
+            | CollectiveOp::Scatter { .. }
+            | CollectiveOp::Allgather { .. }
+            | CollectiveOp::Alltoall { .. } => {}
+        }
+    }
+}
+
+/// The request of a call that only starts.
+fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<&'a Place<'c, Request>> {
+    match call {
+        MPI_Ibarrier(_, request)
+        | MPI_Ibcast(_, request)
+        | MPI_Ireduce(_, request)
+        | MPI_Iallreduce(_, request)
+        | MPI_Iscan(_, request)
+        | MPI_Iexscan(_, request)
+        | MPI_Ireduce_scatter(_, request)
+        | MPI_Ireduce_scatter_block(_, request)
+        | MPI_Igather(_, request)
+        | MPI_Iscatter(_, request)
+        | MPI_Iallgather(_, request)
+        | MPI_Ialltoall(_, request)
+        | MPI_Igatherv(_, request)
+        | MPI_Iscatterv(_, request)
+        | MPI_Iallgatherv(_, request)
+        | MPI_Ialltoallv(_, request)
+        | MPI_Ialltoallw(_, request) => Some(request),
+        MPI_Barrier(_)
+        | MPI_Bcast(_)
+        | MPI_Reduce(_)
+        | MPI_Allreduce(_)
+        | MPI_Scan(_)
+        | MPI_Exscan(_)
+        | MPI_Reduce_scatter(_)
+        | MPI_Reduce_scatter_block(_)
+        | MPI_Gather(_)
+        | MPI_Scatter(_)
+        | MPI_Allgather(_)
+        | MPI_Alltoall(_)
+        | MPI_Gatherv(_)
+        | MPI_Scatterv(_)
+        | MPI_Allgatherv(_)
+        | MPI_Alltoallv(_)
+        | MPI_Alltoallw(_) => None,
+    }
+}
+
+impl Context {
+    /// Whether this rank is the root.
+    fn at(&self, root: i32) -> bool {
+        pmpi::comm_rank(self.comm) == root
+    }
+
+    /// This rank's part in a list.
+    fn own(&self, list: &[Bytes], element: Bytes) -> Volume {
+        let own = usize::try_from(pmpi::comm_rank(self.comm)).ok().and_then(|rank| list.get(rank));
+        Volume { bytes: own.copied().unwrap_or_default(), element }
+    }
+}
+
+fn work(elements: u64) -> Instructions {
+    Instructions(elements as f64)
+}
+
+fn sent(call: &Gather<'_>) -> Volume {
+    Volume::of(call.sendcount(), call.sendtype())
+}
+
+fn received(call: &Gather<'_>) -> Volume {
+    Volume::of(call.recvcount(), call.recvtype())
+}
+
+/// A side's volume: that of the other side where the data is in place.
+fn in_place(in_place: bool, other: Option<Volume>, own: impl FnOnce() -> Volume) -> Volume {
+    match other {
+        Some(other) if in_place => other,
+        _ => own(),
+    }
+}
+
+/// The volumes of counts of one datatype, in the memory of `list`.
+fn volumes(list: &mut Vec<Bytes>, counts: &Array<'_, Count>, element: Bytes) -> Vec<Bytes> {
+    let mut list = std::mem::take(list);
+    list.clear();
+    list.extend(counts.iter().map(|count| element.times(count.get())));
+    list
+}
+
+/// The same where only the root has counts.
+fn volumes_or_zero(list: &mut Vec<Bytes>, counts: &Array<'_, Count>, element: Bytes, size: usize) -> Vec<Bytes> {
+    let mut list = volumes(list, counts, element);
+    list.resize(size, Bytes(0));
+    list
+}
+
+/// The same with a datatype each.
+fn volumes_by_type(list: &mut Vec<Bytes>, counts: &Array<'_, Count>, types: &Array<'_, Datatype>) -> Vec<Bytes> {
+    let mut list = std::mem::take(list);
+    list.clear();
+    list.extend(counts.iter().zip(types.iter()).map(|(count, datatype)| Recorder::bytes(count, datatype)));
+    list
+}
+
+fn copy(list: &mut Vec<Bytes>, from: &[Bytes]) -> Vec<Bytes> {
+    let mut list = std::mem::take(list);
+    list.clear();
+    list.extend_from_slice(from);
+    list
+}

@@ -1,0 +1,91 @@
+//! Making and freeing communicators.
+
+use titr_common::event::{CommCall, CommId, Event, Group};
+use titr_wrappers::argument::{Comm, Place, Request};
+use titr_wrappers::functions::communicator::Communicator::{self, *};
+use titr_wrappers::functions::topology::Topology::{self, *};
+use titr_wrappers::pmpi;
+
+use super::communicators::Ranks;
+use super::completion::Held;
+use super::requests::What;
+use super::tally::Unrecorded;
+use super::{Outcome, Recorder};
+
+/// Holds the handle of a communicator that is freed.
+pub(super) fn before(held: &mut Held, call: &Communicator<'_>) {
+    if let MPI_Comm_free(comm) | MPI_Comm_disconnect(comm) = call {
+        held.comm = comm.get();
+    }
+}
+
+impl Recorder {
+    pub(super) fn communicator(&mut self, held: &Held, call: &Communicator<'_>) -> Outcome {
+        match call {
+            MPI_Comm_dup(parent, new) | MPI_Comm_dup_with_info(parent, _, new) => {
+                self.created(CommCall::Dup, *parent, new)
+            }
+            MPI_Comm_idup(parent, new, request) | MPI_Comm_idup_with_info(parent, _, new, request) => {
+                self.duplicated(*parent, new, request)
+            }
+            MPI_Comm_split(parent, _, _, new) => self.created(CommCall::Split, *parent, new),
+            MPI_Comm_split_type(parent, _, _, _, new) => self.created(CommCall::SplitType, *parent, new),
+            MPI_Comm_create(parent, _, new) => self.created(CommCall::Create, *parent, new),
+            MPI_Comm_create_group(parent, _, _, new) => self.created(CommCall::CreateGroup, *parent, new),
+            MPI_Intercomm_create(local, .., new) => self.created(CommCall::IntercommCreate, *local, new),
+            MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new),
+            MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
+                let id = self.known(held.comm)?.id;
+                self.communicators.remove(held.comm, id);
+                self.emit(&Event::CommFree(id));
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn topology(&mut self, call: &Topology<'_>) -> Outcome {
+        match call {
+            MPI_Cart_create(parent, .., new) => self.created(CommCall::CartCreate, *parent, new),
+            MPI_Cart_sub(parent, _, new) => self.created(CommCall::CartSub, *parent, new),
+            MPI_Graph_create(parent, .., new) => self.created(CommCall::GraphCreate, *parent, new),
+            MPI_Dist_graph_create(parent, .., new) => self.created(CommCall::DistGraphCreate, *parent, new),
+            MPI_Dist_graph_create_adjacent(parent, .., new) => {
+                self.created(CommCall::DistGraphCreateAdjacent, *parent, new)
+            }
+        }
+    }
+
+    fn created(&mut self, call: CommCall, parent: Comm, new: &Place<'_, Comm>) -> Outcome {
+        let parent = self.known(parent)?.id;
+        let new = new.get();
+        if new == self.abi.comm_null {
+            self.emit(&Event::CommCreate(call, parent, None));
+            return Ok(());
+        }
+        let ranks = pmpi::translate(self.abi, new, self.abi.comm_world).ok_or(Unrecorded::Untraced)?;
+        // A member outside the world, which was spawned or connected to, has no number a trace could name.
+        let members = Ranks::new(&ranks.local, self.world_size).ok_or(Unrecorded::Untraced)?;
+        let remote = match ranks.remote.as_slice() {
+            [] => None,
+            remote => Some(Ranks::new(remote, self.world_size).ok_or(Unrecorded::Untraced)?),
+        };
+        let id = self.introduce(call, parent, members, remote);
+        self.communicators.bind(new, id);
+        Ok(())
+    }
+
+    /// The new communicator is the program's once the request is completed. Its members are known at once.
+    fn duplicated(&mut self, parent: Comm, new: &Place<'_, Comm>, request: &Place<'_, Request>) -> Outcome {
+        let parent = self.known(parent)?.clone();
+        let id = self.introduce(CommCall::Idup, parent.id, parent.members, parent.remote);
+        self.requests.add(request.get(), request.address(), What::Duplicate(id, new.later()), false);
+        Ok(())
+    }
+
+    fn introduce(&mut self, call: CommCall, parent: CommId, members: Ranks, remote: Option<Ranks>) -> CommId {
+        let (listed, remotes) = (members.to_vec(), remote.as_ref().map_or_else(Vec::new, Ranks::to_vec));
+        let id = self.communicators.add(members, remote);
+        self.emit(&Event::CommCreate(call, parent, Some(Group { id, members: listed, remote: remotes })));
+        id
+    }
+}

@@ -1,0 +1,133 @@
+//! What the eight functions that ask after requests have in common: `MPI_Wait`, `MPI_Test` and their kin.
+
+use titr_common::event::Ask;
+use titr_wrappers::argument::{Array, Place, Request, Status, StatusArgument, Statuses};
+use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
+use titr_wrappers::signature::WaitSome;
+
+/// A wait or a test.
+pub(super) struct Inquiry<'c> {
+    pub(super) ask: Ask,
+    pub(super) kind: Kind<'c>,
+    requests: Handles<'c>,
+    answer: Answer<'c>,
+    statuses: Room<'c>,
+}
+
+/// Whether it waits.
+pub(super) enum Kind<'c> {
+    /// Until there is something to say.
+    Wait,
+    /// No; the flag says whether there is. `MPI_Testsome` has none.
+    Test(Option<Place<'c, i32>>),
+}
+
+/// The requests asked after.
+enum Handles<'c> {
+    One(Place<'c, Request>),
+    Many(Array<'c, Request>),
+}
+
+/// Which of them are done.
+enum Answer<'c> {
+    All,
+    One(Place<'c, i32>),
+    Some(WaitSome<'c>),
+}
+
+/// Where statuses go.
+enum Room<'c> {
+    One(StatusArgument<'c>),
+    Many(Statuses<'c>),
+}
+
+impl<'c> Inquiry<'c> {
+    /// Takes a call apart, if it is one of these.
+    pub(super) fn of(call: &PointToPoint<'c>) -> Option<Self> {
+        use Kind::{Test, Wait};
+        let one = |ask, kind, request: &Place<'c, Request>, status: &StatusArgument<'c>| {
+            let (requests, statuses) = (Handles::One(*request), Room::One(*status));
+            Some(Self { ask, kind, requests, answer: Answer::All, statuses })
+        };
+        let many = |ask, kind, requests: Array<'c, Request>, answer, statuses| {
+            Some(Self { ask, kind, requests: Handles::Many(requests), answer, statuses })
+        };
+        match call {
+            MPI_Wait(request, status) => one(Ask::Single, Wait, request, status),
+            MPI_Test(request, flag, status) => one(Ask::Single, Test(Some(*flag)), request, status),
+            MPI_Waitall(all) => {
+                many(Ask::All, Wait, all.array_of_requests(), Answer::All, Room::Many(all.array_of_statuses()))
+            }
+            MPI_Testall(all) => {
+                let (flag, statuses) = (Test(Some(all.flag())), Room::Many(all.array_of_statuses()));
+                many(Ask::All, flag, all.array_of_requests(), Answer::All, statuses)
+            }
+            MPI_Waitany(any, index, status) => {
+                many(Ask::Any, Wait, any.array_of_requests(), Answer::One(*index), Room::One(*status))
+            }
+            MPI_Testany(any, index, flag, status) => {
+                let (flag, status) = (Test(Some(*flag)), Room::One(*status));
+                many(Ask::Any, flag, any.array_of_requests(), Answer::One(*index), status)
+            }
+            MPI_Waitsome(some) => {
+                let statuses = Room::Many(some.array_of_statuses());
+                many(Ask::Some, Wait, some.array_of_requests(), Answer::Some(*some), statuses)
+            }
+            MPI_Testsome(some) => {
+                let statuses = Room::Many(some.array_of_statuses());
+                many(Ask::Some, Test(None), some.array_of_requests(), Answer::Some(*some), statuses)
+            }
+            _ => None,
+        }
+    }
+
+    /// The requests as they are now, each with where it is kept.
+    pub(super) fn requests(&self) -> impl Iterator<Item = (Request, usize)> {
+        let (one, many) = match &self.requests {
+            Handles::One(place) => (Some((place.get(), place.address())), None),
+            Handles::Many(array) => (None, Some(*array)),
+        };
+        let many = many.into_iter();
+        one.into_iter().chain(many.flat_map(|all| all.iter().enumerate().map(move |(i, it)| (it, all.address(i)))))
+    }
+
+    /// Sees to it that the call has statuses to write to.
+    pub(super) fn keep_statuses(&self) {
+        match &self.statuses {
+            Room::One(status) => status.keep(),
+            Room::Many(statuses) => statuses.keep(),
+        }
+    }
+
+    /// A status that the call has written.
+    pub(super) fn status(&self, index: usize) -> Option<Status<'c>> {
+        match &self.statuses {
+            Room::One(status) => status.get(),
+            Room::Many(statuses) => statuses.get(index),
+        }
+    }
+
+    /// Whether a call that succeeded had anything to say.
+    pub(super) fn has_answer(&self) -> bool {
+        match (&self.kind, &self.answer) {
+            (Kind::Test(Some(flag)), _) => flag.get() != 0,
+            // MPI_UNDEFINED: there was nothing to ask after.
+            (Kind::Test(None), Answer::Some(some)) => some.outcount().get() != 0,
+            (Kind::Wait | Kind::Test(None), _) => true,
+        }
+    }
+
+    /// Calls `done` with the index of each request that an answer names, and with that of its status.
+    pub(super) fn each_done(&self, requests: usize, mut done: impl FnMut(usize, usize)) {
+        match &self.answer {
+            Answer::All => (0..requests).for_each(|index| done(index, index)),
+            // MPI_UNDEFINED is negative: there was nothing to ask after.
+            Answer::One(index) => usize::try_from(index.get()).into_iter().for_each(|index| done(index, 0)),
+            Answer::Some(some) => {
+                let count = usize::try_from(some.outcount().get()).unwrap_or(0);
+                let indices = some.array_of_indices().iter().take(count).enumerate();
+                indices.for_each(|(status, index)| usize::try_from(index).into_iter().for_each(|i| done(i, status)));
+            }
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Messages: sending, receiving, probing.
+
+use titr_common::event::{CommId, Event, Incoming, Outgoing, Rank, SendMode, Tag, Wildcard};
+use titr_common::units::Bytes;
+use titr_wrappers::argument::{Comm, Message, Place, Request, Status};
+use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
+use titr_wrappers::signature::{Mrecv, Probe, Recv, Send, Sendrecv, SendrecvReplace};
+
+use super::communicators::Ranks;
+use super::completion::Held;
+use super::requests::What;
+use super::tally::Unrecorded;
+use super::{Outcome, Recorder};
+
+/// A message that a matched probe has found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    comm: CommId,
+    from: Rank,
+    tag: Tag,
+}
+
+/// Whom a rank argument names.
+enum Peer {
+    /// `MPI_ANY_SOURCE`.
+    Any,
+    /// A rank of the world.
+    Rank(Rank),
+}
+
+/// Sees to it that a receive or probe with a wildcard has a status, and holds the message that a receive takes.
+pub(super) fn before(held: &mut Held, call: &PointToPoint<'_>) {
+    match call {
+        MPI_Recv(_, status)
+        | MPI_Sendrecv(_, status)
+        | MPI_Sendrecv_replace(_, status)
+        | MPI_Probe(_, status)
+        | MPI_Iprobe(_, _, status)
+        | MPI_Mprobe(_, _, status)
+        | MPI_Improbe(_, _, _, status) => status.keep(),
+        MPI_Mrecv(_, message, _) | MPI_Imrecv(_, message, _) => held.message = message.get(),
+        _ => {}
+    }
+}
+
+impl Recorder {
+    pub(super) fn message(&mut self, held: &Held, call: &PointToPoint<'_>) -> Outcome {
+        use SendMode::{Buffered, Ready, Standard, Synchronous};
+        match call {
+            MPI_Send(send) => self.send(Standard, send),
+            MPI_Bsend(send) => self.send(Buffered, send),
+            MPI_Rsend(send) => self.send(Ready, send),
+            MPI_Ssend(send) => self.send(Synchronous, send),
+            MPI_Isend(send, request) => self.isend(Standard, send, request),
+            MPI_Ibsend(send, request) => self.isend(Buffered, send, request),
+            MPI_Irsend(send, request) => self.isend(Ready, send, request),
+            MPI_Issend(send, request) => self.isend(Synchronous, send, request),
+            MPI_Send_init(send, request) => self.send_init(Standard, send, request),
+            MPI_Bsend_init(send, request) => self.send_init(Buffered, send, request),
+            MPI_Rsend_init(send, request) => self.send_init(Ready, send, request),
+            MPI_Ssend_init(send, request) => self.send_init(Synchronous, send, request),
+            MPI_Recv(recv, status) => {
+                let message = self.incoming(&Wanted::from(recv), status.get())?;
+                self.emit(&Event::Recv(message));
+                Ok(())
+            }
+            MPI_Irecv(recv, request) => self.irecv(recv, request),
+            MPI_Recv_init(recv, request) => self.recv_init(recv, request),
+            MPI_Sendrecv(both, status) => {
+                let (send, recv) = halves(both);
+                self.sendrecv(&send, &recv, status.get())
+            }
+            MPI_Sendrecv_replace(both, status) => {
+                let (send, recv) = halves_of_one(both);
+                self.sendrecv(&send, &recv, status.get())
+            }
+            MPI_Isendrecv(both, request) => {
+                let (send, recv) = halves(both);
+                self.isendrecv(&send, &recv, request)
+            }
+            MPI_Isendrecv_replace(both, request) => {
+                let (send, recv) = halves_of_one(both);
+                self.isendrecv(&send, &recv, request)
+            }
+            MPI_Probe(probe, status) => {
+                let message = self.probed(probe, status.get())?;
+                self.emit(&Event::Probe(message));
+                Ok(())
+            }
+            MPI_Iprobe(probe, flag, status) => self.iprobe(probe, flag.get(), status.get()).map(drop),
+            MPI_Mprobe(probe, handle, status) => {
+                let message = self.probed(probe, status.get())?;
+                self.emit(&Event::Probe(message));
+                self.found(handle, &message);
+                Ok(())
+            }
+            MPI_Improbe(probe, flag, handle, status) => {
+                if let Some(message) = self.iprobe(probe, flag.get(), status.get())? {
+                    self.found(handle, &message);
+                }
+                Ok(())
+            }
+            MPI_Mrecv(recv, ..) => {
+                let message = self.take_message(held.message, recv)?;
+                self.emit(&Event::Recv(message));
+                Ok(())
+            }
+            MPI_Imrecv(recv, _, request) => {
+                let taken = self.take_message(held.message, recv);
+                let what = match &taken {
+                    Ok(message) => self.receiving(message, None),
+                    Err(_) => What::Nothing,
+                };
+                let id = self.requests.add(request.get(), request.address(), what, false);
+                self.emit(&Event::Irecv(taken?, Some(id)));
+                Ok(())
+            }
+            // The rest is about requests, see `completion`.
+            MPI_Start(_)
+            | MPI_Startall(_)
+            | MPI_Request_free(_)
+            | MPI_Cancel(_)
+            | MPI_Request_get_status(..)
+            | MPI_Wait(..)
+            | MPI_Waitall(_)
+            | MPI_Waitany(..)
+            | MPI_Waitsome(_)
+            | MPI_Test(..)
+            | MPI_Testall(_)
+            | MPI_Testany(..)
+            | MPI_Testsome(_) => Err(Unrecorded::Untraced),
+        }
+    }
+
+    fn send(&mut self, mode: SendMode, send: &Send<'_>) -> Outcome {
+        let message = self.outgoing(&Offered::from(send))?;
+        self.emit(&Event::Send(mode, message));
+        Ok(())
+    }
+
+    fn isend(&mut self, mode: SendMode, send: &Send<'_>, request: &Place<'_, Request>) -> Outcome {
+        let message = self.outgoing(&Offered::from(send));
+        let what = message.map_or(What::Nothing, |message| self.sending(&message));
+        let id = self.requests.add(request.get(), request.address(), what, false);
+        self.emit(&Event::Isend(mode, message?, Some(id)));
+        Ok(())
+    }
+
+    fn send_init(&mut self, mode: SendMode, send: &Send<'_>, request: &Place<'_, Request>) -> Outcome {
+        let message = self.outgoing(&Offered::from(send));
+        let what = message.map_or(What::Nothing, |message| self.sending(&message));
+        let id = self.requests.add(request.get(), request.address(), what, true);
+        self.emit(&Event::SendInit(mode, message?, id));
+        Ok(())
+    }
+
+    fn irecv(&mut self, recv: &Recv<'_>, request: &Place<'_, Request>) -> Outcome {
+        let wanted = Wanted::from(recv);
+        let message = self.incoming(&wanted, None);
+        let what = self.received_later(&message, wanted.comm);
+        let id = self.requests.add(request.get(), request.address(), what, false);
+        self.emit(&Event::Irecv(message?, Some(id)));
+        Ok(())
+    }
+
+    fn recv_init(&mut self, recv: &Recv<'_>, request: &Place<'_, Request>) -> Outcome {
+        let wanted = Wanted::from(recv);
+        let message = self.incoming(&wanted, None);
+        let what = self.received_later(&message, wanted.comm);
+        let id = self.requests.add(request.get(), request.address(), what, true);
+        self.emit(&Event::RecvInit(message?, id));
+        Ok(())
+    }
+
+    fn sendrecv(&mut self, send: &Offered, recv: &Wanted, status: Option<Status<'_>>) -> Outcome {
+        let send = present(self.outgoing(send))?;
+        let recv = present(self.incoming(recv, status))?;
+        if send.is_none() && recv.is_none() {
+            return Err(Unrecorded::NullPeer);
+        }
+        self.emit(&Event::Sendrecv(send, recv));
+        Ok(())
+    }
+
+    /// Two requests with one handle: the send, and the receive as its companion.
+    fn isendrecv(&mut self, send: &Offered, recv: &Wanted, request: &Place<'_, Request>) -> Outcome {
+        let outgoing = present(self.outgoing(send))?;
+        let incoming = self.incoming(recv, None);
+        let receiving = self.received_later(&incoming, recv.comm);
+        let incoming = present(incoming)?;
+        let Some(outgoing) = outgoing else {
+            let id = self.requests.add(request.get(), request.address(), receiving, false);
+            let message = incoming.ok_or(Unrecorded::NullPeer)?;
+            self.emit(&Event::Irecv(message, Some(id)));
+            return Ok(());
+        };
+        let id = self.requests.add(request.get(), request.address(), self.sending(&outgoing), false);
+        self.emit(&Event::Isend(SendMode::Standard, outgoing, Some(id)));
+        if let Some(incoming) = incoming {
+            let companion = self.requests.add_unnamed(receiving, false);
+            if let Some(entry) = self.requests.get_mut(id) {
+                entry.companion = Some(companion);
+            }
+            self.emit(&Event::Irecv(incoming, Some(companion)));
+        }
+        Ok(())
+    }
+
+    /// A message that was looked for and is there: its size is its own, not that of any buffer.
+    fn probed(&mut self, probe: &Probe<'_>, status: Option<Status<'_>>) -> Result<Incoming, Unrecorded> {
+        let bytes = Bytes(status.map_or(0, |status| status.bytes()));
+        self.incoming(&Wanted { bytes, ..Wanted::from(probe) }, status)
+    }
+
+    fn iprobe(
+        &mut self,
+        probe: &Probe<'_>,
+        flag: i32,
+        status: Option<Status<'_>>,
+    ) -> Result<Option<Incoming>, Unrecorded> {
+        let found = flag != 0;
+        let message = if found { self.probed(probe, status)? } else { self.incoming(&Wanted::from(probe), None)? };
+        self.emit(&Event::Iprobe(message, found));
+        Ok(found.then_some(message))
+    }
+
+    fn found(&mut self, handle: &Place<'_, Message>, message: &Incoming) {
+        if let (Some(from), Some(tag)) = (message.from, message.tag) {
+            self.messages.insert(handle.get(), Found { comm: message.comm, from, tag });
+        }
+    }
+
+    /// A receive of a message that is matched already: nothing is left open.
+    fn take_message(&mut self, handle: Message, recv: &Mrecv<'_>) -> Result<Incoming, Unrecorded> {
+        if handle == self.abi.message_no_proc {
+            return Err(Unrecorded::NullPeer);
+        }
+        let Found { comm, from, tag } = self.messages.remove(&handle).ok_or(Unrecorded::Untraced)?;
+        let bytes = Self::bytes(recv.count(), recv.datatype());
+        Ok(Incoming { comm, from: Some(from), tag: Some(tag), bytes, wildcard: Wildcard::default() })
+    }
+
+    fn outgoing(&mut self, offered: &Offered) -> Result<Outgoing, Unrecorded> {
+        let (comm, peer) = self.peer(offered.comm, offered.dest)?;
+        match peer {
+            Peer::Rank(to) => Ok(Outgoing { comm, to, tag: Tag(offered.tag), bytes: offered.bytes }),
+            Peer::Any => Err(Unrecorded::Untraced),
+        }
+    }
+
+    /// What a receive or a probe asks for, with what it got if there is a status.
+    fn incoming(&mut self, wanted: &Wanted, status: Option<Status<'_>>) -> Result<Incoming, Unrecorded> {
+        let (comm, peer) = self.peer(wanted.comm, wanted.source)?;
+        let wildcard = Wildcard { source: matches!(peer, Peer::Any), tag: wanted.tag == self.abi.any_tag };
+        let from = match peer {
+            Peer::Rank(from) => Some(from),
+            Peer::Any => status.map(|status| self.matched(wanted.comm, status)).transpose()?,
+        };
+        let tag = if wildcard.tag { status.map(|status| Tag(status.tag())) } else { Some(Tag(wanted.tag)) };
+        Ok(Incoming { comm, from, tag, bytes: wanted.bytes, wildcard })
+    }
+
+    fn matched(&mut self, comm: Comm, status: Status<'_>) -> Result<Rank, Unrecorded> {
+        self.known(comm)?.peers().get(status.source()).ok_or(Unrecorded::Untraced)
+    }
+
+    fn peer(&mut self, comm: Comm, rank: i32) -> Result<(CommId, Peer), Unrecorded> {
+        let (null, any) = (self.abi.proc_null, self.abi.any_source);
+        if rank == null {
+            return Err(Unrecorded::NullPeer);
+        }
+        let comm = self.known(comm)?;
+        let peer = match comm.peers().get(rank) {
+            _ if rank == any => Peer::Any,
+            Some(rank) => Peer::Rank(rank),
+            None => return Err(Unrecorded::Untraced),
+        };
+        Ok((comm.id, peer))
+    }
+
+    fn sending(&self, message: &Outgoing) -> What {
+        What::Message { from: Some(self.me), to: message.to, tag: Some(message.tag), open: None }
+    }
+
+    fn receiving(&self, message: &Incoming, open: Option<Ranks>) -> What {
+        What::Message { from: message.from, to: self.me, tag: message.tag, open }
+    }
+
+    /// A receive whose match will be known when its request is completed; the communicator may be freed by then.
+    fn received_later(&mut self, message: &Result<Incoming, Unrecorded>, comm: Comm) -> What {
+        let Ok(message) = message else { return What::Nothing };
+        let open = message.wildcard != Wildcard::default();
+        let ranks = if open { self.known(comm).ok().map(|comm| comm.peers().clone()) } else { None };
+        self.receiving(message, ranks)
+    }
+}
+
+/// A side of a call with `MPI_PROC_NULL` is absent.
+fn present<M>(side: Result<M, Unrecorded>) -> Result<Option<M>, Unrecorded> {
+    match side {
+        Ok(message) => Ok(Some(message)),
+        Err(Unrecorded::NullPeer) => Ok(None),
+        Err(why) => Err(why),
+    }
+}
+
+/// A message as a call sends it.
+struct Offered {
+    comm: Comm,
+    dest: i32,
+    tag: i32,
+    bytes: Bytes,
+}
+
+/// A message as a call asks for it.
+struct Wanted {
+    comm: Comm,
+    source: i32,
+    tag: i32,
+    bytes: Bytes,
+}
+
+impl From<&Send<'_>> for Offered {
+    fn from(send: &Send<'_>) -> Self {
+        let bytes = Recorder::bytes(send.count(), send.datatype());
+        Self { comm: send.comm(), dest: send.dest(), tag: send.tag(), bytes }
+    }
+}
+
+impl From<&Recv<'_>> for Wanted {
+    fn from(recv: &Recv<'_>) -> Self {
+        let bytes = Recorder::bytes(recv.count(), recv.datatype());
+        Self { comm: recv.comm(), source: recv.source(), tag: recv.tag(), bytes }
+    }
+}
+
+impl From<&Probe<'_>> for Wanted {
+    fn from(probe: &Probe<'_>) -> Self {
+        Self { comm: probe.comm(), source: probe.source(), tag: probe.tag(), bytes: Bytes(0) }
+    }
+}
+
+fn halves(both: &Sendrecv<'_>) -> (Offered, Wanted) {
+    let comm = both.comm();
+    let sent = Recorder::bytes(both.sendcount(), both.sendtype());
+    let received = Recorder::bytes(both.recvcount(), both.recvtype());
+    (
+        Offered { comm, dest: both.dest(), tag: both.sendtag(), bytes: sent },
+        Wanted { comm, source: both.source(), tag: both.recvtag(), bytes: received },
+    )
+}
+
+fn halves_of_one(both: &SendrecvReplace<'_>) -> (Offered, Wanted) {
+    let comm = both.comm();
+    let bytes = Recorder::bytes(both.count(), both.datatype());
+    (
+        Offered { comm, dest: both.dest(), tag: both.sendtag(), bytes },
+        Wanted { comm, source: both.source(), tag: both.recvtag(), bytes },
+    )
+}

@@ -1,0 +1,228 @@
+//! What a call means for the trace.
+//!
+//! A call is recorded when it returns: only then is it known what a wildcard receive has matched, which requests a wait
+//! has completed, what a communicator's members are. What the call itself overwrites — handles that become null — is
+//! held from before. Between the two the recorder is not locked, as the call may wait for another thread's.
+//!
+//! ```text
+//!   counter stops ─► hold what will be gone ─► the real call ─► event(s) ─► counter starts
+//! ```
+
+mod collective;
+mod communicators;
+mod completion;
+mod creation;
+mod inquiry;
+mod message;
+mod numbers;
+mod requests;
+mod tally;
+
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{Event, Rank, RequestId};
+use titr_common::trace::manifest::Ended;
+use titr_common::units::{Bytes, Instructions};
+use titr_wrappers::argument::{Comm, Count, Datatype, Message};
+use titr_wrappers::{Abi, Call, Done, Function, Real, pmpi};
+
+use crate::counter::Counter;
+use crate::sink::Sink;
+use communicators::Communicators;
+use completion::Held;
+use message::Found;
+use requests::Requests;
+use tally::{Tally, Unrecorded};
+
+/// The recorder of a process, while it records.
+#[derive(Default)]
+pub struct Slot(Mutex<Option<Recorder>>);
+
+/// Turns the calls of one rank into events.
+pub struct Recorder {
+    abi: &'static Abi,
+    me: Rank,
+    world_size: u32,
+    sink: Sink,
+    communicators: Communicators,
+    requests: Requests,
+    /// Messages that a matched probe has found and nobody received yet.
+    messages: FxHashMap<Message, Found>,
+    tally: Tally,
+    /// What the calling thread has computed and no event says yet.
+    computed: Instructions,
+    /// Lists that events are made of, kept for their memory.
+    numbers: Vec<RequestId>,
+    sends: Vec<Bytes>,
+    recvs: Vec<Bytes>,
+}
+
+/// What one thread of the program keeps from call to call.
+pub struct Thread {
+    counter: Counter,
+    computed: Instructions,
+    held: Held,
+}
+
+/// A call is an event, or it is counted.
+type Outcome = Result<(), Unrecorded>;
+
+impl Slot {
+    /// No recorder.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Recorder>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to record.
+    pub fn fill(&self, mut recorder: Recorder) {
+        recorder.emit(&Event::Init);
+        *self.lock() = Some(recorder);
+    }
+
+    /// Records no more, and completes the trace; `thread` is the one that ends it. False if nothing was recorded, or if
+    /// another thread is in the middle of it and may never come out, as in a signal handler.
+    pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> bool {
+        let recorder = match self.0.try_lock() {
+            Ok(mut slot) => slot.take(),
+            Err(TryLockError::Poisoned(slot)) => slot.into_inner().take(),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        let Some(mut recorder) = recorder else { return false };
+        if let Some(thread) = thread {
+            thread.stop();
+            recorder.computed = thread.take_computed();
+        }
+        recorder.end(ended);
+        true
+    }
+
+    /// Runs a call and records it.
+    pub fn record(&self, thread: &mut Thread, function: &'static Function, call: Call<'_>, real: Real<'_>) -> Done {
+        thread.stop();
+        self.before(&mut thread.held, &call);
+        let done = real.run();
+        if let Some(recorder) = &mut *self.lock() {
+            std::mem::swap(&mut recorder.computed, &mut thread.computed);
+            let outcome = recorder.after(&mut thread.held, function, &call, done.is_success());
+            if let Err(why) = outcome {
+                recorder.tally.count(function, why);
+            }
+            std::mem::swap(&mut recorder.computed, &mut thread.computed);
+        }
+        thread.start();
+        done
+    }
+
+    /// Holds what the call overwrites, and sees to it that there is a status where one is needed.
+    fn before(&self, held: &mut Held, call: &Call<'_>) {
+        match call {
+            Call::PointToPoint(call) => {
+                message::before(held, call);
+                if completion::takes_requests(call)
+                    && let Some(recorder) = &mut *self.lock()
+                {
+                    recorder.hold_requests(held, call);
+                }
+            }
+            Call::Communicator(call) => creation::before(held, call),
+            Call::Collective(_) | Call::Topology(_) | Call::Process(_) | Call::Other => {}
+        }
+    }
+}
+
+impl Thread {
+    /// The calling thread.
+    #[must_use]
+    pub fn new(counter: Counter) -> Self {
+        Self { counter, computed: Instructions(0.0), held: Held::default() }
+    }
+
+    fn stop(&mut self) {
+        self.computed.0 += self.counter.stop().0;
+    }
+
+    /// The program goes on.
+    pub fn start(&mut self) {
+        self.counter.start();
+    }
+
+    fn take_computed(&mut self) -> Instructions {
+        std::mem::take(&mut self.computed)
+    }
+}
+
+impl Recorder {
+    /// For the rank whose events `sink` takes.
+    #[must_use]
+    pub fn new(abi: &'static Abi, sink: Sink, world_size: u32) -> Self {
+        let me = sink.rank();
+        Self {
+            abi,
+            me,
+            world_size,
+            sink,
+            communicators: Communicators::new(abi.comm_world, abi.comm_self, me, world_size),
+            requests: Requests::default(),
+            messages: FxHashMap::default(),
+            tally: Tally::default(),
+            computed: Instructions(0.0),
+            numbers: Vec::new(),
+            sends: Vec::new(),
+            recvs: Vec::new(),
+        }
+    }
+
+    fn after(&mut self, held: &mut Held, function: &Function, call: &Call<'_>, success: bool) -> Outcome {
+        match call {
+            // A wait may fail and have completed requests.
+            Call::PointToPoint(call) if completion::takes_requests(call) => self.completion(held, call, success),
+            Call::Other => Err(Unrecorded::unless_read(function)),
+            // What failed did not take place as the arguments say.
+            _ if !success => Err(Unrecorded::Untraced),
+            Call::PointToPoint(call) => self.message(held, call),
+            Call::Collective(call) => self.collective(call),
+            Call::Communicator(call) => self.communicator(held, call),
+            Call::Topology(call) => self.topology(call),
+            // A second `MPI_Init`; the first one and the end are not calls between two others.
+            Call::Process(_) => Err(Unrecorded::Local),
+        }
+    }
+
+    /// Writes an event, after what was computed before it.
+    fn emit(&mut self, event: &Event) {
+        if self.computed.0 > 0.0 {
+            self.sink.record(&Event::Compute(std::mem::take(&mut self.computed)));
+        }
+        self.sink.record(event);
+    }
+
+    fn end(mut self, ended: Ended) {
+        match ended {
+            Ended::Finalize => self.emit(&Event::Finalize),
+            Ended::Running | Ended::Exit | Ended::Abort => {}
+        }
+        let tally = self.tally;
+        self.sink.finish(ended, |entry| tally.complete(entry));
+    }
+
+    /// The volume of `count` elements.
+    fn bytes(count: Count, datatype: Datatype) -> Bytes {
+        Self::element(datatype).times(count.get())
+    }
+
+    /// The volume of one.
+    fn element(datatype: Datatype) -> Bytes {
+        Bytes(pmpi::type_size(datatype).unwrap_or(0))
+    }
+
+    /// The communicator of a call; one that titr did not see being made leaves the call untraced.
+    fn known(&mut self, comm: Comm) -> Result<&communicators::Communicator, Unrecorded> {
+        self.communicators.get(comm).ok_or(Unrecorded::Untraced)
+    }
+}

@@ -1,0 +1,328 @@
+//! The requests that a rank has made and not yet seen completed.
+//!
+//! A program names a request by its handle. Libraries hand out one handle for many requests at once where nothing is left
+//! to do: Open MPI's `ompi_request_empty` for small sends, both libraries' for communication with `MPI_PROC_NULL`. Such
+//! requests stand in a chain; which of them is meant is told by where the program keeps the handle, if it is still where
+//! the library put it, and is otherwise the oldest. So that the chain is right, requests that no event speaks of are in
+//! the table, too.
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{CommId, Rank, RequestId, Tag};
+use titr_wrappers::argument::{Later, Request};
+
+use super::communicators::Ranks;
+use super::numbers::LowestFree;
+
+/// How far into a chain to look for a request's place. Programs complete requests mostly in the order they made them.
+const LOOK: usize = 8;
+
+/// No request.
+const NONE: u32 = u32::MAX;
+
+/// What a request stands for.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    /// Communication with nobody.
+    Nothing,
+    /// A message.
+    Message {
+        /// The sender and the tag, where they are known.
+        from: Option<Rank>,
+        to: Rank,
+        tag: Option<Tag>,
+        /// For a receive that leaves one of them open: the communicator's ranks, to translate the match.
+        open: Option<Ranks>,
+    },
+    /// A collective operation.
+    Collective,
+    /// The duplication of a communicator, which is where the library puts it when the request is completed.
+    Duplicate(CommId, Later),
+}
+
+/// One request.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) what: What,
+    /// Whether it is there to be started again.
+    pub(super) persistent: bool,
+    /// Whether it is under way.
+    pub(super) active: bool,
+    pub(super) cancelled: bool,
+    /// The receive of an `MPI_Isendrecv`, which has one handle for both.
+    pub(super) companion: Option<RequestId>,
+    handle: Request,
+    /// Where the library put the handle.
+    place: usize,
+    older: u32,
+    newer: u32,
+}
+
+impl Entry {
+    fn new(what: What, persistent: bool) -> Self {
+        let handle = Request::default();
+        let active = !persistent;
+        Self { what, persistent, active, cancelled: false, companion: None, handle, place: 0, older: NONE, newer: NONE }
+    }
+
+    /// Whether events speak of it.
+    pub(super) fn is_visible(&self) -> bool {
+        matches!(self.what, What::Message { .. } | What::Collective)
+    }
+
+    fn is_outstanding(&self) -> bool {
+        self.active && self.is_visible()
+    }
+}
+
+/// Requests with one handle, by age.
+#[derive(Clone, Copy, Debug)]
+struct Chain {
+    oldest: u32,
+    newest: u32,
+}
+
+/// All requests of a rank.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    entries: Vec<Entry>,
+    numbers: LowestFree,
+    chains: FxHashMap<Request, Chain>,
+    outstanding: u32,
+}
+
+impl Requests {
+    /// A new request that the library has given `handle` and put at `place`: one that is under way, or a persistent one
+    /// that is yet to be started.
+    pub(super) fn add(&mut self, handle: Request, place: usize, what: What, persistent: bool) -> RequestId {
+        let id = self.add_unnamed(what, persistent);
+        if let Some(entry) = self.entries.get_mut(id.0 as usize) {
+            entry.handle = handle;
+            entry.place = place;
+        }
+        self.put_back(id, End::Newest);
+        id
+    }
+
+    /// A new request that the program has no handle of, but that goes with one that it has.
+    pub(super) fn add_unnamed(&mut self, what: What, persistent: bool) -> RequestId {
+        let id = self.numbers.take();
+        let entry = Entry::new(what, persistent);
+        self.outstanding += u32::from(entry.is_outstanding());
+        match self.entries.get_mut(id as usize) {
+            Some(free) => *free = entry,
+            None => self.entries.push(entry),
+        }
+        RequestId(id)
+    }
+
+    pub(super) fn get(&self, id: RequestId) -> Option<&Entry> {
+        self.entries.get(id.0 as usize)
+    }
+
+    pub(super) fn get_mut(&mut self, id: RequestId) -> Option<&mut Entry> {
+        self.entries.get_mut(id.0 as usize)
+    }
+
+    /// How many are under way and visible.
+    pub(super) fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+
+    /// The request that `handle`, kept at `place`, stands for.
+    pub(super) fn find(&self, handle: Request, place: usize) -> Option<RequestId> {
+        let Chain { oldest, newest } = *self.chains.get(&handle)?;
+        if oldest == newest {
+            return Some(RequestId(oldest));
+        }
+        let mut at = oldest;
+        for _ in 0..LOOK {
+            let Some(entry) = self.entries.get(at as usize) else { break };
+            if entry.place == place {
+                return Some(RequestId(at));
+            }
+            at = entry.newer;
+        }
+        Some(RequestId(oldest))
+    }
+
+    /// The same, and takes it out of its chain: as long as a call may complete it, no other one means it.
+    pub(super) fn take_out(&mut self, handle: Request, place: usize) -> Option<RequestId> {
+        let id = self.find(handle, place)?;
+        let entry = self.entries.get_mut(id.0 as usize)?;
+        let (older, newer) = (std::mem::replace(&mut entry.older, NONE), std::mem::replace(&mut entry.newer, NONE));
+        if let Some(entry) = self.entries.get_mut(older as usize) {
+            entry.newer = newer;
+        }
+        if let Some(entry) = self.entries.get_mut(newer as usize) {
+            entry.older = older;
+        }
+        if older == NONE && newer == NONE {
+            self.chains.remove(&handle);
+        } else if let Some(chain) = self.chains.get_mut(&handle) {
+            if older == NONE {
+                chain.oldest = newer;
+            }
+            if newer == NONE {
+                chain.newest = older;
+            }
+        }
+        Some(id)
+    }
+
+    /// Puts a request that was taken out back, as the oldest of its chain.
+    pub(super) fn put_in(&mut self, id: RequestId) {
+        self.put_back(id, End::Oldest);
+    }
+
+    fn put_back(&mut self, id: RequestId, end: End) {
+        let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
+        let mut chain = Chain { oldest: id.0, newest: id.0 };
+        let other = self.chains.get(&entry.handle).copied();
+        let neighbour = match (other, end) {
+            (None, _) => NONE,
+            (Some(other), End::Newest) => {
+                entry.older = other.newest;
+                chain.oldest = other.oldest;
+                other.newest
+            }
+            (Some(other), End::Oldest) => {
+                entry.newer = other.oldest;
+                chain.newest = other.newest;
+                other.oldest
+            }
+        };
+        self.chains.insert(entry.handle, chain);
+        if let Some(neighbour) = self.entries.get_mut(neighbour as usize) {
+            match end {
+                End::Newest => neighbour.newer = id.0,
+                End::Oldest => neighbour.older = id.0,
+            }
+        }
+    }
+
+    /// A persistent request is under way again.
+    pub(super) fn start(&mut self, id: RequestId) {
+        let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
+        let before = entry.is_outstanding();
+        entry.active = true;
+        entry.cancelled = false;
+        self.outstanding += u32::from(!before && entry.is_outstanding());
+    }
+
+    /// A request that was taken out is completed: a persistent one waits to be started, any other one is gone.
+    pub(super) fn complete(&mut self, id: RequestId) {
+        let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
+        if entry.persistent {
+            self.outstanding -= u32::from(entry.is_outstanding());
+            entry.active = false;
+            self.put_in(id);
+        } else {
+            self.remove(id);
+        }
+    }
+
+    /// A request that was taken out is gone, completed or not.
+    pub(super) fn remove(&mut self, id: RequestId) {
+        let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
+        self.outstanding -= u32::from(entry.is_outstanding());
+        *entry = Entry::new(What::Nothing, false);
+        self.numbers.give(id.0);
+    }
+}
+
+/// An end of a chain.
+#[derive(Clone, Copy)]
+enum End {
+    Oldest,
+    Newest,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHARED: usize = 0x1000;
+
+    fn message(tag: i32) -> What {
+        What::Message { from: Some(Rank(0)), to: Rank(1), tag: Some(Tag(tag)), open: None }
+    }
+
+    fn add(requests: &mut Requests, handle: usize, place: usize) -> u32 {
+        requests.add(Request::from_raw(handle), place, message(0), false).0
+    }
+
+    fn take(requests: &mut Requests, handle: usize, place: usize) -> Option<u32> {
+        requests.take_out(Request::from_raw(handle), place).map(|id| id.0)
+    }
+
+    #[test]
+    fn a_handle_is_used_again_after_its_request() {
+        let mut requests = Requests::default();
+        for _ in 0..3 {
+            assert_eq!(add(&mut requests, 7, 0), 0);
+            assert_eq!(add(&mut requests, 8, 0), 1);
+            assert_eq!(requests.outstanding(), 2);
+            for handle in [7, 8] {
+                let id = take(&mut requests, handle, 99).unwrap();
+                requests.complete(RequestId(id));
+            }
+            assert_eq!(requests.outstanding(), 0);
+            assert_eq!(take(&mut requests, 7, 0), None);
+        }
+    }
+
+    #[test]
+    fn requests_with_one_handle_are_told_apart_by_place_and_else_by_age() {
+        let mut requests = Requests::default();
+        for place in 0..20 {
+            add(&mut requests, SHARED, place);
+        }
+        assert_eq!(take(&mut requests, SHARED, 3), Some(3));
+        assert_eq!(take(&mut requests, SHARED, 777), Some(0));
+        assert_eq!(take(&mut requests, SHARED, 19), Some(1), "too far to look");
+        // What a failed test took out is again where it was.
+        requests.put_in(RequestId(1));
+        requests.put_in(RequestId(0));
+        let rest: Vec<u32> = std::iter::from_fn(|| take(&mut requests, SHARED, 777)).collect();
+        assert_eq!(rest, [0, 1, 2].into_iter().chain(4..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_persistent_request_stays_until_it_is_removed() {
+        let mut requests = Requests::default();
+        let id = requests.add(Request::from_raw(5), 0, message(1), true);
+        assert_eq!(requests.outstanding(), 0);
+        for _ in 0..2 {
+            requests.start(id);
+            assert_eq!(requests.outstanding(), 1);
+            assert_eq!(take(&mut requests, 5, 0), Some(id.0));
+            requests.complete(id);
+            assert_eq!(requests.outstanding(), 0);
+        }
+        assert_eq!(requests.find(Request::from_raw(5), 0), Some(id));
+        requests.take_out(Request::from_raw(5), 0);
+        requests.remove(id);
+        assert_eq!(requests.find(Request::from_raw(5), 0), None);
+        assert_eq!(add(&mut requests, 6, 0), id.0);
+    }
+
+    #[test]
+    fn a_million_at_once_leave_nothing_behind() {
+        let mut requests = Requests::default();
+        const MANY: usize = 1_000_000;
+        for round in 0..2 {
+            for i in 0..MANY {
+                let handle = if i % 2 == 0 { SHARED } else { i };
+                assert_eq!(add(&mut requests, handle, 8 * i), i as u32, "round {round}");
+            }
+            assert_eq!(requests.outstanding() as usize, MANY);
+            for i in 0..MANY {
+                let handle = if i % 2 == 0 { SHARED } else { i };
+                let id = take(&mut requests, handle, 8 * i).unwrap();
+                requests.complete(RequestId(id));
+            }
+            assert!(requests.chains.is_empty());
+            assert_eq!((requests.outstanding(), requests.entries.len()), (0, MANY));
+        }
+    }
+}

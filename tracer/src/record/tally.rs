@@ -1,0 +1,69 @@
+//! Calls that are no event, counted by function.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use titr_common::trace::manifest::RankEntry;
+use titr_wrappers::{Effect, Function};
+
+/// Why a call is no event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unrecorded {
+    /// It asks nothing of anybody: its peer is `MPI_PROC_NULL`, its requests are null or such calls'.
+    NullPeer,
+    /// It concerns the caller only.
+    Local,
+    /// It communicates, and the trace does not say so.
+    Untraced,
+}
+
+/// How often each function was called without becoming an event.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// By the address of the function, of which there is one.
+    calls: FxHashMap<usize, Calls>,
+}
+
+#[derive(Debug)]
+struct Calls {
+    name: &'static str,
+    null_peer: u64,
+    local: u64,
+    untraced: u64,
+}
+
+impl Unrecorded {
+    /// What a function is that is only passed on.
+    pub(super) fn unless_read(function: &Function) -> Self {
+        match function.effect() {
+            Effect::Local => Self::Local,
+            Effect::Communicates => Self::Untraced,
+        }
+    }
+}
+
+impl Tally {
+    pub(super) fn count(&mut self, function: &'static Function, why: Unrecorded) {
+        let new = || Calls { name: function.name(), null_peer: 0, local: 0, untraced: 0 };
+        let calls = self.calls.entry(std::ptr::from_ref(function).addr()).or_insert_with(new);
+        match why {
+            Unrecorded::NullPeer => calls.null_peer += 1,
+            Unrecorded::Local => calls.local += 1,
+            Unrecorded::Untraced => calls.untraced += 1,
+        }
+    }
+
+    /// Puts the counts where the manifest has them.
+    pub(super) fn complete(self, entry: &mut RankEntry) {
+        let note = |list: &mut BTreeMap<String, u64>, name: &str, calls| {
+            if calls > 0 {
+                list.insert(name.to_owned(), calls);
+            }
+        };
+        for calls in self.calls.into_values() {
+            note(&mut entry.null_peer, calls.name, calls.null_peer);
+            note(&mut entry.local, calls.name, calls.local);
+            note(&mut entry.untraced, calls.name, calls.untraced);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The kinds of argument that MPI's functions take, and how each is read in the library's ABI.
+//!
+//! What a pointer points to is read when it is asked for, not when the call begins: an output is there only after the
+//! real call. An argument that MPI calls "not significant" here (a receive count of a gather away from its root) is an
+//! arbitrary word; it is the tool's business not to ask for it.
+
+mod handle;
+mod memory;
+mod status;
+
+use std::cell::Cell;
+
+use crate::abi::Abi;
+use status::Spare;
+
+pub(crate) use handle::load_handle;
+pub use handle::{Comm, Datatype, Group, Message, Op, Request};
+pub use memory::{Array, Later, Place, Stored};
+pub use status::{Status, StatusArgument, Statuses};
+
+/// The arguments of one call as words, and what is needed to read them.
+pub struct Arguments<'c> {
+    words: &'c [Cell<usize>],
+    large: bool,
+    pub(crate) abi: &'static Abi,
+    spare: Spare,
+}
+
+impl<'c> Arguments<'c> {
+    pub(crate) fn new(words: &'c [Cell<usize>], large: bool, abi: &'static Abi) -> Self {
+        Self { words, large, abi, spare: Spare::default() }
+    }
+
+    fn word(&self, at: usize) -> usize {
+        self.words.get(at).map_or(0, Cell::get)
+    }
+
+    fn set_word(&self, at: usize, word: usize) {
+        if let Some(cell) = self.words.get(at) {
+            cell.set(word);
+        }
+    }
+}
+
+/// Something that a number of a call's words mean, starting at one of them.
+pub trait Argument<'c>: Copy {
+    /// How many words it takes.
+    const WORDS: usize;
+    /// Appends the C type of each: a test compares them with mpi.h, on which every read below relies.
+    fn types(all: &mut Vec<&'static str>);
+    /// The argument that starts at word `at`.
+    fn read(call: &'c Arguments<'c>, at: usize) -> Self;
+}
+
+/// Reads the argument at word `at`, and moves `at` behind it.
+pub(crate) fn read<'c, A: Argument<'c>>(call: &'c Arguments<'c>, at: &mut usize) -> A {
+    let argument = A::read(call, *at);
+    *at += A::WORDS;
+    argument
+}
+
+impl<'c> Argument<'c> for i32 {
+    const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("int");
+    }
+    fn read(call: &'c Arguments<'c>, at: usize) -> Self {
+        call.word(at) as Self
+    }
+}
+
+/// A number of elements: `int`, or `MPI_Count` in the functions whose names end in `_c`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count(i64);
+
+impl Count {
+    /// The number; MPI refuses a negative one.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        u64::try_from(self.0).unwrap_or(0)
+    }
+}
+
+impl<'c> Argument<'c> for Count {
+    const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("COUNT");
+    }
+    fn read(call: &'c Arguments<'c>, at: usize) -> Self {
+        let word = call.word(at);
+        Self(if call.large { word as i64 } else { i64::from(word as i32) })
+    }
+}
+
+/// Where data lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    address: usize,
+    in_place: bool,
+}
+
+impl Buffer {
+    /// Whether it is `MPI_IN_PLACE`.
+    #[must_use]
+    pub fn is_in_place(self) -> bool {
+        self.in_place
+    }
+
+    /// The address, or one of MPI's special values for it.
+    #[must_use]
+    pub fn address(self) -> usize {
+        self.address
+    }
+}
+
+impl<'c> Argument<'c> for Buffer {
+    const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("void*");
+    }
+    fn read(call: &'c Arguments<'c>, at: usize) -> Self {
+        let address = call.word(at);
+        Self { address, in_place: address == call.abi.in_place }
+    }
+}
+
+/// An argument that is only passed on, whatever its type.
+#[derive(Clone, Copy, Debug)]
+pub struct Opaque;
+
+impl<'c> Argument<'c> for Opaque {
+    const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("");
+    }
+    fn read(_: &'c Arguments<'c>, _: usize) -> Self {
+        Self
+    }
+}

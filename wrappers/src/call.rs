@@ -1,0 +1,169 @@
+//! From a call that the program makes to the tool and to the real function.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::abi::Abi;
+use crate::argument::Arguments;
+use crate::function::{Forward, Function};
+use crate::functions::collective::Collective;
+use crate::functions::communicator::Communicator;
+use crate::functions::point_to_point::PointToPoint;
+use crate::functions::process::Process;
+use crate::functions::topology::Topology;
+
+/// What sees the calls.
+pub trait Tool: Sync {
+    /// The program has called `function`. The tool runs the real one, once: nothing else gives what it has to return.
+    ///
+    /// Calls that the library makes inside the real one, or that callbacks of the program make there, are part of it and
+    /// not seen.
+    fn call(&self, function: &'static Function, call: Call<'_>, real: Real<'_>) -> Done;
+
+    /// The program has initialised an MPI library that is not known, and says `library` of itself. Nothing will be seen.
+    fn unknown_library(&self, library: &str);
+
+    /// The tool has panicked in a call; it sees no more.
+    fn panicked(&self);
+}
+
+/// A call with its arguments, by chapter of the MPI standard.
+#[derive(Clone, Copy)]
+pub enum Call<'c> {
+    /// Messages and requests.
+    PointToPoint(PointToPoint<'c>),
+    /// Collective communication.
+    Collective(Collective<'c>),
+    /// Making and freeing communicators.
+    Communicator(Communicator<'c>),
+    /// Making communicators with a topology.
+    Topology(Topology<'c>),
+    /// The beginning and the end.
+    Process(Process<'c>),
+    /// Any other function; its arguments are passed on unread.
+    Other,
+}
+
+/// The real function, to be run with the program's arguments.
+pub struct Real<'c>(&'c Pending<'c>);
+
+/// The real function has run.
+#[must_use]
+pub struct Done(usize);
+
+impl Real<'_> {
+    /// Runs it.
+    pub fn run(self) -> Done {
+        Done(self.0.run())
+    }
+}
+
+impl Done {
+    /// Whether it returned `MPI_SUCCESS`; meaningless for the few functions that return something else.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        self.0 as c_int == 0
+    }
+}
+
+static TOOL: OnceLock<&'static dyn Tool> = OnceLock::new();
+static RETIRED: AtomicBool = AtomicBool::new(false);
+
+/// From now on `tool` sees every call. The first one installed stays.
+pub fn install(tool: &'static dyn Tool) {
+    // A second tool in one process is ignored, as it would be if the first had not made itself known here.
+    let _ = TOOL.set(tool);
+}
+
+fn tool() -> Option<&'static dyn Tool> {
+    TOOL.get().copied().filter(|_| !RETIRED.load(Ordering::Relaxed))
+}
+
+/// How to type the arguments of a function.
+pub(crate) type Decode = for<'c> fn(&'c Arguments<'c>) -> Call<'c>;
+
+/// Calls a function with the words behind a pointer; see [`Forward::forward`].
+pub(crate) type Run = unsafe fn(*const c_void, *const usize) -> usize;
+
+thread_local! {
+    /// Whether this thread is inside an MPI call of the program.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Every exported function comes here.
+#[inline]
+pub(crate) fn enter<const N: usize>(function: &'static Function, decode: Decode, words: [usize; N]) -> usize
+where
+    [usize; N]: Forward,
+{
+    enter_with(function, decode, words, <[usize; N]>::forward)
+}
+
+/// The same for functions that are not called with `N` words for a word.
+#[inline]
+pub(crate) fn enter_with<const N: usize>(
+    function: &'static Function,
+    decode: Decode,
+    words: [usize; N],
+    run: Run,
+) -> usize {
+    let words = words.map(Cell::new);
+    let pending = Pending { function, words: &words, run, result: Cell::new(None) };
+    INSIDE.with(|inside| {
+        if inside.get() {
+            return pending.run();
+        }
+        let Some(tool) = tool() else { return pending.run() };
+        inside.set(true);
+        let result = outermost(tool, &pending, decode);
+        inside.set(false);
+        result
+    })
+}
+
+/// A call of the program, not of the library.
+fn outermost(tool: &'static dyn Tool, pending: &Pending<'_>, decode: Decode) -> usize {
+    let abi = match Abi::current() {
+        Ok(abi) => abi,
+        Err(library) => {
+            if matches!(pending.function.name(), "MPI_Init" | "MPI_Init_thread") {
+                tool.unknown_library(library);
+            }
+            return pending.run();
+        }
+    };
+    let arguments = Arguments::new(pending.words, pending.function.is_large(), abi);
+    let seen = catch_unwind(AssertUnwindSafe(|| tool.call(pending.function, decode(&arguments), Real(pending)).0));
+    seen.unwrap_or_else(|_| {
+        RETIRED.store(true, Ordering::Relaxed);
+        // A tool that panics again while told so has nothing more to say.
+        let _ = catch_unwind(AssertUnwindSafe(|| tool.panicked()));
+        pending.run()
+    })
+}
+
+/// A call that is to be made, or has been.
+struct Pending<'c> {
+    function: &'static Function,
+    words: &'c [Cell<usize>],
+    run: Run,
+    result: Cell<Option<usize>>,
+}
+
+impl Pending<'_> {
+    /// Makes the call unless it has been made.
+    fn run(&self) -> usize {
+        if let Some(result) = self.result.get() {
+            return result;
+        }
+        // SAFETY: `real` is the library's function of this name, and `run` the way to call a function of its arity
+        // (both come from one line of `functions`, which a test compares with mpi.h). The words are the program's own
+        // arguments, but for statuses that it ignores, which may be replaced by room for as many (`argument`).
+        let result = unsafe { (self.run)(self.function.real(), self.words.as_ptr().cast()) };
+        self.result.set(Some(result));
+        result
+    }
+}

@@ -1,0 +1,52 @@
+//! Environmental management (chapter 9).
+
+use std::ffi::c_void;
+
+use crate::call::enter_with;
+use crate::{Effect, Function};
+
+super::chapter! {
+    local:
+        MPI_Add_error_class(1), MPI_Add_error_code(2), MPI_Add_error_string(2), MPI_Alloc_mem(3),
+        MPI_Comm_call_errhandler(2), MPI_Comm_create_errhandler(2), MPI_Comm_get_errhandler(2),
+        MPI_Comm_set_errhandler(2), MPI_Errhandler_create(2), MPI_Errhandler_free(1), MPI_Errhandler_get(2),
+        MPI_Errhandler_set(2), MPI_Error_class(2), MPI_Error_string(3), MPI_Free_mem(1),
+        MPI_Get_library_version(2), MPI_Get_processor_name(2), MPI_Get_version(2);
+    written_out:
+        MPI_Wtime, MPI_Wtick;
+}
+
+/// Defines the functions that return a `double`.
+macro_rules! clocks {
+    ($($name:ident)*) => {$(
+        #[doc = concat!("`", stringify!($name), "`.")]
+        #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
+        pub static $name: Function =
+            Function::new(stringify!($name), concat!("P", stringify!($name), "\0"), 0, Effect::Local, |_| {});
+
+        const _: () = {
+            #[unsafe(export_name = stringify!($name))]
+            extern "C" fn direct() -> f64 {
+                clock(&$name)
+            }
+
+            #[unsafe(export_name = concat!("P", stringify!($name)))]
+            extern "C" fn profiling() -> f64 {
+                clock(&$name)
+            }
+        };
+    )*};
+}
+
+clocks! { MPI_Wtime MPI_Wtick }
+
+/// Calls a function that takes nothing and returns a `double`. The bits of the number are the word that is passed on.
+fn clock(function: &'static Function) -> f64 {
+    unsafe fn run(real: *const c_void, _: *const usize) -> usize {
+        // SAFETY: `real` is MPI_Wtime or MPI_Wtick, double(void).
+        let real: unsafe extern "C" fn() -> f64 = unsafe { std::mem::transmute(real) };
+        // SAFETY: either may be called at any time.
+        unsafe { real() }.to_bits() as usize
+    }
+    f64::from_bits(enter_with(function, super::unread, [], run) as u64)
+}

@@ -1,0 +1,93 @@
+//! Where the real MPI functions are.
+//!
+//! Usually behind us in the search order, `RTLD_NEXT`. A library that was loaded with `RTLD_LOCAL` (Python does that to
+//! its extension modules and what they need) is in nobody's search order: it is found among the loaded objects, and
+//! asked by name.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::ptr;
+use std::sync::OnceLock;
+
+/// A handle of `dlsym` behind which the MPI library is.
+#[derive(Clone, Copy)]
+struct Handle(*mut c_void);
+
+// SAFETY: it is `RTLD_NEXT` or the handle of a library that is never closed; `dlsym` may be called from any thread.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+/// The address of the object `name`, as the library and everybody else see it: the linker may have moved it into the
+/// program (a copy relocation), so that the library's own place for it is dead.
+pub(crate) fn object(name: &CStr) -> Option<*mut c_void> {
+    not_ours(Handle(libc::RTLD_DEFAULT), name).or_else(|| function(name))
+}
+
+/// The address of the library's function `name`.
+pub(crate) fn function(name: &CStr) -> Option<*mut c_void> {
+    static LIBRARY: OnceLock<Option<Handle>> = OnceLock::new();
+    let library = (*LIBRARY.get_or_init(find))?;
+    not_ours(library, name)
+}
+
+/// The file that the library was loaded from.
+pub(crate) fn file() -> Option<String> {
+    let address = function(c"PMPI_Init")?;
+    let info = object_of(address)?;
+    // SAFETY: `dladdr` gives the object's name as a C string that lives as long as the object.
+    let name = unsafe { CStr::from_ptr(info.dli_fname) };
+    Some(name.to_string_lossy().into_owned())
+}
+
+fn find() -> Option<Handle> {
+    let offers = |handle: &Handle| not_ours(*handle, c"PMPI_Init").is_some();
+    Some(Handle(libc::RTLD_NEXT))
+        .filter(offers)
+        .or_else(|| loaded_objects().iter().filter_map(|name| reopen(name)).find(offers))
+}
+
+/// Looks `name` up, and refuses our own definition of it: calling that one as the real one would never end.
+fn not_ours(handle: Handle, name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: the handle is valid (see `Handle`) and the name a C string.
+    let address = unsafe { libc::dlsym(handle.0, name.as_ptr()) };
+    let theirs = object_of(address)?.dli_fbase;
+    let ours = object_of(not_ours as *mut c_void)?.dli_fbase;
+    (theirs != ours).then_some(address)
+}
+
+fn object_of(address: *mut c_void) -> Option<libc::Dl_info> {
+    if address.is_null() {
+        return None;
+    }
+    let mut info = libc::Dl_info {
+        dli_fname: ptr::null(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
+    };
+    // SAFETY: `dladdr` only compares the address with the ranges of loaded objects, and fills `info`.
+    (unsafe { libc::dladdr(address, &mut info) } != 0).then_some(info)
+}
+
+/// A handle of an object that is loaded already.
+fn reopen(name: &CStr) -> Option<Handle> {
+    // SAFETY: with RTLD_NOLOAD nothing is loaded and no constructor runs.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+    (!handle.is_null()).then_some(Handle(handle))
+}
+
+/// The names of all loaded objects but the program itself, which has none.
+fn loaded_objects() -> Vec<CString> {
+    unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
+        // SAFETY: called by `dl_iterate_phdr` below, with its own valid `info` and the `Vec` given there.
+        let (name, names) = unsafe { (CStr::from_ptr((*info).dlpi_name), &mut *names.cast::<Vec<CString>>()) };
+        if !name.is_empty() {
+            names.push(name.to_owned());
+        }
+        0
+    }
+    let mut names: Vec<CString> = Vec::new();
+    // SAFETY: `note` has the type asked for and `names` outlives the iteration.
+    unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut names).cast()) };
+    names
+}

@@ -1,0 +1,156 @@
+//! The few MPI functions that a tool calls itself, by their profiling names, so that no tool sees them.
+//!
+//! All but [`allreduce`] are local. Handles must be those of live objects, as everywhere in MPI; an error gives a neutral
+//! value (no rank, no size, nothing), and with MPI's default error handler ends the program.
+
+use std::ffi::{c_int, c_void};
+
+use crate::Function;
+use crate::abi::Abi;
+use crate::argument::{Comm, Datatype, Group, Op, load_handle};
+use crate::function::Forward;
+use crate::functions::{collective, communicator, datatype, point_to_point};
+
+/// The library's `function` of these arguments, if it has it; whether it succeeded.
+///
+/// # Safety
+/// The arguments are what `function` takes.
+unsafe fn call<const N: usize>(function: &Function, words: [usize; N]) -> bool
+where
+    [usize; N]: Forward,
+{
+    let Some(real) = function.find() else { return false };
+    // SAFETY: the caller's promise.
+    let code = unsafe { <[usize; N]>::forward(real, words.as_ptr()) };
+    code as c_int == 0
+}
+
+/// The `int` that a function of a handle gives in its last argument.
+fn int_of(function: &Function, handle: usize) -> Option<c_int> {
+    let mut value: c_int = 0;
+    // SAFETY: used below for functions of (handle, int *) only.
+    unsafe { call(function, [handle, &raw mut value as usize]) }.then_some(value)
+}
+
+/// `MPI_Comm_rank`.
+#[must_use]
+pub fn comm_rank(comm: Comm) -> i32 {
+    int_of(&communicator::MPI_Comm_rank, comm.raw()).unwrap_or(-1)
+}
+
+/// `MPI_Comm_size`.
+#[must_use]
+pub fn comm_size(comm: Comm) -> usize {
+    int_of(&communicator::MPI_Comm_size, comm.raw()).and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
+}
+
+/// `MPI_Comm_test_inter`.
+#[must_use]
+pub fn comm_is_inter(comm: Comm) -> bool {
+    int_of(&communicator::MPI_Comm_test_inter, comm.raw()).is_some_and(|flag| flag != 0)
+}
+
+/// `MPI_Type_size_x`: the bytes of data in one element, without gaps; `None` if undefined. A call that moves nothing may
+/// have got away with `MPI_DATATYPE_NULL`, after which MPI must not be asked.
+#[must_use]
+pub fn type_size(datatype: Datatype) -> Option<u64> {
+    if Abi::current().is_ok_and(|abi| datatype == abi.datatype_null) {
+        return None;
+    }
+    let mut size: i64 = 0;
+    // SAFETY: (MPI_Datatype, MPI_Count *); MPI_Count is 64 bits wide in every family.
+    unsafe { call(&datatype::MPI_Type_size_x, [datatype.raw(), &raw mut size as usize]) }
+        .then(|| u64::try_from(size).ok())
+        .flatten()
+}
+
+/// `MPI_Test_cancelled`.
+///
+/// # Safety
+/// A status is at `status`.
+pub(crate) unsafe fn test_cancelled(status: usize) -> bool {
+    let mut flag: c_int = 0;
+    // SAFETY: (MPI_Status *, int *), and the caller's promise.
+    unsafe { call(&point_to_point::MPI_Test_cancelled, [status, &raw mut flag as usize]) && flag != 0 }
+}
+
+/// `MPI_Get_elements_x` of bytes: how long the message is.
+///
+/// # Safety
+/// A status is at `status`.
+pub(crate) unsafe fn received_bytes(abi: &Abi, status: usize) -> u64 {
+    let mut bytes: i64 = 0;
+    // SAFETY: (MPI_Status *, MPI_Datatype, MPI_Count *), and the caller's promise.
+    let known = unsafe { call(&datatype::MPI_Get_elements_x, [status, abi.byte.raw(), &raw mut bytes as usize]) };
+    if known { u64::try_from(bytes).unwrap_or(0) } else { 0 }
+}
+
+/// `MPI_Allreduce` of one 64-bit integer: collective, all members of `comm` must take part.
+#[must_use]
+pub fn allreduce(abi: &Abi, value: i64, op: Op, comm: Comm) -> Option<i64> {
+    let mut result = value;
+    let (from, to) = (&raw const value as usize, &raw mut result as usize);
+    // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm), one MPI_INT64_T on either side.
+    unsafe { call(&collective::MPI_Allreduce, [from, to, 1, abi.int64.raw(), op.raw(), comm.raw()]) }.then_some(result)
+}
+
+/// The ranks that the members of a communicator have in another one, in its order.
+pub struct Translation {
+    /// Of its own (or local) group. `None`: is no member of the other one.
+    pub local: Vec<Option<u32>>,
+    /// Of the remote group of an inter-communicator.
+    pub remote: Vec<Option<u32>>,
+}
+
+/// Which ranks of `base` the members of `comm` are. `None` if MPI does not tell.
+#[must_use]
+pub fn translate(abi: &Abi, comm: Comm, base: Comm) -> Option<Translation> {
+    let base = OwnedGroup::of(abi, &communicator::MPI_Comm_group, base)?;
+    let local = OwnedGroup::of(abi, &communicator::MPI_Comm_group, comm)?.ranks_in(&base)?;
+    let remote = if comm_is_inter(comm) {
+        OwnedGroup::of(abi, &communicator::MPI_Comm_remote_group, comm)?.ranks_in(&base)?
+    } else {
+        Vec::new()
+    };
+    Some(Translation { local, remote })
+}
+
+/// A group handle to be freed.
+struct OwnedGroup<'a> {
+    abi: &'a Abi,
+    /// As MPI stores it: a handle of either size, in the first bytes.
+    place: usize,
+}
+
+impl<'a> OwnedGroup<'a> {
+    fn of(abi: &'a Abi, function: &Function, comm: Comm) -> Option<Self> {
+        let mut group = Self { abi, place: 0 };
+        // SAFETY: `function` is MPI_Comm_group or MPI_Comm_remote_group: (MPI_Comm, MPI_Group *).
+        unsafe { call(function, [comm.raw(), &raw mut group.place as usize]) }.then_some(group)
+    }
+
+    fn handle(&self) -> Group {
+        // SAFETY: `place` is as large as the largest handle.
+        Group::from_raw(unsafe { load_handle(self.abi, &raw const self.place as usize) })
+    }
+
+    fn ranks_in(&self, base: &Self) -> Option<Vec<Option<u32>>> {
+        let size = int_of(&communicator::MPI_Group_size, self.handle().raw())?;
+        let ranks: Vec<c_int> = (0..size).collect();
+        let mut in_base = vec![self.abi.undefined; ranks.len()];
+        let (from, to) = (ranks.as_ptr() as usize, in_base.as_mut_ptr() as usize);
+        let words = [self.handle().raw(), size as usize, from, base.handle().raw(), to];
+        // SAFETY: (MPI_Group, int n, const int ranks1[n], MPI_Group, int ranks2[n]).
+        let known = unsafe { call(&communicator::MPI_Group_translate_ranks, words) };
+        known.then(|| in_base.iter().map(|&rank| u32::try_from(rank).ok()).collect())
+    }
+}
+
+impl Drop for OwnedGroup<'_> {
+    fn drop(&mut self) {
+        if self.place != 0 {
+            // SAFETY: (MPI_Group *), a group that `of` has made.
+            unsafe { call(&communicator::MPI_Group_free, [&raw mut self.place as *mut c_void as usize]) };
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Argument lists that several functions share, with MPI's names for the arguments.
+//!
+//! `MPI_Send` and its eleven kin differ in what becomes of the message, not in how they describe it. A function that
+//! takes more — a request, a status — has that beside the signature in its line of [`functions`](crate::functions).
+
+use crate::argument::{
+    Argument, Arguments, Array, Buffer, Comm, Count, Datatype, Op, Opaque, Place, Request, Statuses,
+};
+use crate::pmpi;
+
+/// Defines a struct for each argument list: a method for each argument; `[n]` behind an array names the method that says
+/// how many elements it has.
+macro_rules! signatures {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty $([$len:ident])?),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name<'c> {
+            call: &'c Arguments<'c>,
+            at: usize,
+        }
+
+        const _: () = {
+            #[allow(non_camel_case_types, reason = "the position of each argument, under its own name")]
+            enum Position { $($field,)* End }
+
+            impl<'c> $name<'c> {
+                $(
+                    #[doc = concat!("`", stringify!($field), "`.")]
+                    #[must_use]
+                    pub fn $field(&self) -> $type {
+                        <$type>::read(self.call, self.at + Position::$field as usize)$(.of(self.$len()))?
+                    }
+                )*
+            }
+
+            impl<'c> Argument<'c> for $name<'c> {
+                const WORDS: usize = Position::End as usize;
+                fn types(all: &mut Vec<&'static str>) {
+                    $(<$type>::types(all);)*
+                }
+                fn read(call: &'c Arguments<'c>, at: usize) -> Self {
+                    Self { call, at }
+                }
+            }
+        };
+    )*};
+}
+
+signatures! {
+    /// A message to send.
+    Send { buf: Buffer, count: Count, datatype: Datatype, dest: i32, tag: i32, comm: Comm }
+
+    /// A message to receive.
+    Recv { buf: Buffer, count: Count, datatype: Datatype, source: i32, tag: i32, comm: Comm }
+
+    /// A message to receive that a matched probe has found.
+    Mrecv { buf: Buffer, count: Count, datatype: Datatype }
+
+    /// A message to look for.
+    Probe { source: i32, tag: i32, comm: Comm }
+
+    /// A message to send and one to receive.
+    Sendrecv {
+        sendbuf: Buffer, sendcount: Count, sendtype: Datatype, dest: i32, sendtag: i32,
+        recvbuf: Buffer, recvcount: Count, recvtype: Datatype, source: i32, recvtag: i32,
+        comm: Comm,
+    }
+
+    /// The same in one buffer.
+    SendrecvReplace {
+        buf: Buffer, count: Count, datatype: Datatype, dest: i32, sendtag: i32, source: i32, recvtag: i32, comm: Comm,
+    }
+
+    /// Several requests.
+    Requests { count: i32, array_of_requests: Array<'c, Request>[len] }
+
+    /// Several requests, and a status for each.
+    WaitAll { count: i32, array_of_requests: Array<'c, Request>[len], array_of_statuses: Statuses<'c>[len] }
+
+    /// Several requests, whether all are done, and a status for each.
+    TestAll {
+        count: i32, array_of_requests: Array<'c, Request>[len],
+        flag: Place<'c, i32>,
+        array_of_statuses: Statuses<'c>[len],
+    }
+
+    /// Several requests, which of them are done, and a status for each of these.
+    WaitSome {
+        incount: i32, array_of_requests: Array<'c, Request>[len],
+        outcount: Place<'c, i32>, array_of_indices: Array<'c, i32>[len],
+        array_of_statuses: Statuses<'c>[len],
+    }
+
+    /// Synchronises.
+    Barrier { comm: Comm }
+
+    /// One sends to all.
+    Bcast { buffer: Buffer, count: Count, datatype: Datatype, root: i32, comm: Comm }
+
+    /// All send to one, by way of an operation.
+    Reduce { sendbuf: Buffer, recvbuf: Buffer, count: Count, datatype: Datatype, op: Op, root: i32, comm: Comm }
+
+    /// All send to all (or to all behind them), by way of an operation.
+    Allreduce { sendbuf: Buffer, recvbuf: Buffer, count: Count, datatype: Datatype, op: Op, comm: Comm }
+
+    /// A reduction whose result is shared out.
+    ReduceScatter {
+        sendbuf: Buffer, recvbuf: Buffer, recvcounts: Array<'c, Count>[members], datatype: Datatype, op: Op, comm: Comm,
+    }
+
+    /// A reduction whose result is shared out evenly.
+    ReduceScatterBlock { sendbuf: Buffer, recvbuf: Buffer, recvcount: Count, datatype: Datatype, op: Op, comm: Comm }
+
+    /// Between one and all: a gather, a scatter.
+    Gather {
+        sendbuf: Buffer, sendcount: Count, sendtype: Datatype,
+        recvbuf: Buffer, recvcount: Count, recvtype: Datatype,
+        root: i32, comm: Comm,
+    }
+
+    /// From all to one, a count for each. There are counts at the root only.
+    Gatherv {
+        sendbuf: Buffer, sendcount: Count, sendtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members_at_root], displs: Opaque, recvtype: Datatype,
+        root: i32, comm: Comm,
+    }
+
+    /// From one to all, a count for each. There are counts at the root only.
+    Scatterv {
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_at_root], displs: Opaque, sendtype: Datatype,
+        recvbuf: Buffer, recvcount: Count, recvtype: Datatype,
+        root: i32, comm: Comm,
+    }
+
+    /// Between all and all: an allgather, an alltoall.
+    Allgather {
+        sendbuf: Buffer, sendcount: Count, sendtype: Datatype,
+        recvbuf: Buffer, recvcount: Count, recvtype: Datatype,
+        comm: Comm,
+    }
+
+    /// From all to all, a count for each sender.
+    Allgatherv {
+        sendbuf: Buffer, sendcount: Count, sendtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], displs: Opaque, recvtype: Datatype,
+        comm: Comm,
+    }
+
+    /// From all to all, a count for each pair.
+    Alltoallv {
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_sending], sdispls: Opaque, sendtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], rdispls: Opaque, recvtype: Datatype,
+        comm: Comm,
+    }
+
+    /// From all to all, a count and a datatype for each pair.
+    Alltoallw {
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_sending], sdispls: Opaque,
+        sendtypes: Array<'c, Datatype>[members_sending],
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], rdispls: Opaque,
+        recvtypes: Array<'c, Datatype>[members],
+        comm: Comm,
+    }
+}
+
+/// How many elements an array has, by what the method is called that `signatures!` names.
+macro_rules! lengths {
+    ($($name:ident: $count:ident;)*) => {$(
+        impl $name<'_> {
+            fn len(&self) -> usize {
+                usize::try_from(self.$count()).unwrap_or(0)
+            }
+        }
+    )*};
+}
+
+lengths! { Requests: count; WaitAll: count; TestAll: count; WaitSome: incount; }
+
+/// One for each member of the communicator. None for an inter-communicator, where it depends on the function whose
+/// members are meant.
+fn members(comm: Comm) -> usize {
+    if pmpi::comm_is_inter(comm) { 0 } else { pmpi::comm_size(comm) }
+}
+
+macro_rules! arrays_for_members {
+    ($($name:ident)*) => {$(
+        impl $name<'_> {
+            fn members(&self) -> usize {
+                members(self.comm())
+            }
+        }
+    )*};
+}
+
+arrays_for_members! { ReduceScatter Gatherv Scatterv Allgatherv Alltoallv Alltoallw }
+
+macro_rules! arrays_at_root {
+    ($($name:ident)*) => {$(
+        impl $name<'_> {
+            fn members_at_root(&self) -> usize {
+                if pmpi::comm_rank(self.comm()) == self.root() { self.members() } else { 0 }
+            }
+        }
+    )*};
+}
+
+arrays_at_root! { Gatherv Scatterv }
+
+macro_rules! arrays_unless_in_place {
+    ($($name:ident)*) => {$(
+        impl $name<'_> {
+            fn members_sending(&self) -> usize {
+                if self.sendbuf().is_in_place() { 0 } else { self.members() }
+            }
+        }
+    )*};
+}
+
+arrays_unless_in_place! { Alltoallv Alltoallw }

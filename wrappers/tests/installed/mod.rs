@@ -1,0 +1,30 @@
+//! The MPI libraries of this machine, as their compiler wrappers show them.
+
+use std::process::Command;
+
+use titr_wrappers::abi::Family;
+
+/// A library with its compiler wrapper, and what to install where it is missing.
+pub struct Library {
+    pub family: Family,
+    pub mpicc: &'static str,
+    pub package: &'static str,
+}
+
+pub const LIBRARIES: [Library; 2] = [
+    Library { family: Family::OpenMpi, mpicc: "mpicc.openmpi", package: "libopenmpi-dev" },
+    Library { family: Family::Mpich, mpicc: "mpicc.mpich", package: "libmpich-dev" },
+];
+
+impl Library {
+    /// What the compiler wrapper prints to standard output.
+    pub fn compile(&self, arguments: &[&str]) -> String {
+        let Self { mpicc, package, .. } = self;
+        let output = Command::new(mpicc)
+            .args(arguments)
+            .output()
+            .unwrap_or_else(|error| panic!("{mpicc}: {error}; this test needs Debian's package {package}"));
+        assert!(output.status.success(), "{mpicc} {arguments:?}:\n{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+}

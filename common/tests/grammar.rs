@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 use titr_common::event::*;
-use titr_common::grammar::{Parser, write_event};
+use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 const WORLD: u32 = 4;
@@ -273,5 +273,31 @@ proptest! {
     fn no_line_panics(line in prop::collection::vec(any::<u8>(), 0..60), words in "[0-9]{1,2} (on 0 )?[a-z_]{3,9}( [-0-9*a-z,/.]{1,9}){0,6}") {
         let _ = Parser::new(WORLD).line(&line);
         let _ = Parser::new(WORLD).line(words.as_bytes());
+        let _ = EventReader::new(WORLD).line(&line);
+    }
+
+    #[test]
+    fn events_that_come_again_are_read_again(
+        events in prop::collection::vec(event(), 1..20),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 0..200),
+    ) {
+        let mut events: Vec<Event> = order.iter().map(|index| index.get(&events).clone()).collect();
+        // What the communicators are that the events speak of.
+        let members = vec![Rank(0), Rank(1), Rank(2)];
+        let group = Group { id: CommId(2), members, remote: Vec::new() };
+        events.insert(0, Event::CommCreate(CommCall::Split, CommId::WORLD, Some(group)));
+        let (mut writer, mut text) = (EventWriter::new(Rank(1)), Vec::new());
+        events.iter().for_each(|event| writer.write(&mut text, event));
+        writer.end_line(&mut text);
+
+        let (mut reader, mut read) = (EventReader::new(WORLD), Vec::new());
+        reader.remember();
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            let (rank, event) = reader.line(line.trim_ascii_end()).unwrap().unwrap();
+            prop_assert_eq!(rank, Rank(1));
+            read.push(event);
+            read.extend(std::iter::from_fn(|| reader.rest()));
+        }
+        prop_assert_eq!(read, events);
     }
 }

@@ -26,6 +26,10 @@ int main(int argc, char **argv) {
     use(comm, 1);
     MPI_Comm_free(&comm);
 
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &comm);
+    use(comm, 14);
+    MPI_Comm_free(&comm);
+
     MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     use(comm, 2);
@@ -61,6 +65,11 @@ int main(int argc, char **argv) {
     MPI_Comm_free(&column);
     MPI_Comm_free(&row);
     MPI_Comm_free(&comm);
+
+    /* A grid that leaves ranks out, and one row of it kept. */
+    MPI_Cart_create(MPI_COMM_WORLD, 1, (int[]){3}, periods, 0, &comm);
+    use(comm, 15);
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
 
     MPI_Graph_create(MPI_COMM_WORLD, 4, (int[]){1, 2, 3, 4}, (int[]){1, 2, 3, 0}, 0, &graph);
     use(graph, 9);

@@ -24,8 +24,12 @@ int main(int argc, char **argv) {
     }
     /* Not 0: what mpirun makes of that, without MPI_Finalize, depends on which rank it hears of first. */
     if (!strcmp(how, "exit")) exit(5);
-    if (!strcmp(how, "kill")) {
+    if (!strcmp(how, "return")) return 5;
+    if (!strcmp(how, "_exit") || !strcmp(how, "error") || !strcmp(how, "crash") || !strcmp(how, "kill")) {
         sleep(1); /* what was handed over is written by now */
+        if (!strcmp(how, "_exit")) _exit(6);
+        if (!strcmp(how, "error")) MPI_Send(&data, 1, MPI_INT, 1000, 0, MPI_COMM_WORLD);
+        if (!strcmp(how, "crash")) raise(SIGSEGV);
         if (rank == 1) raise(SIGKILL);
         sleep(20);
     }

@@ -21,6 +21,16 @@ int main(int argc, char **argv) {
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, 8, MPI_DOUBLE, world);
     MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, 9, MPI_DOUBLE, world);
     MPI_Gatherv(root ? MPI_IN_PLACE : data, rank + 1, MPI_DOUBLE, data, counts, displacements, MPI_DOUBLE, 1, world);
+    if (root)
+        MPI_Scatterv(data, counts, displacements, MPI_DOUBLE, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, 1, world);
+    else
+        MPI_Scatterv(NULL, NULL, NULL, MPI_DATATYPE_NULL, data, rank + 1, MPI_DOUBLE, 1, world);
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts, displacements, MPI_DOUBLE, world);
+    /* Between any two as much in one direction as in the other. */
+    int both[4], bytes[4];
+    MPI_Datatype types[4];
+    for (int i = 0; i < 4; i++) both[i] = rank + i, types[i] = MPI_DOUBLE, bytes[i] = 64 * i, displacements[i] = 8 * i;
+    MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, data, both, displacements, MPI_DOUBLE, world);
+    MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, data, both, bytes, types, world);
     return end();
 }

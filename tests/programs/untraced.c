@@ -1,4 +1,5 @@
-/* What a trace of volumes does not hold: one-sided communication, files, neighbourhood collectives. 2 ranks. */
+/* What a trace of volumes does not hold: one-sided communication, files, neighbourhood collectives,
+   collectives between groups. 2 ranks. */
 #include "check.h"
 #include <unistd.h>
 
@@ -21,6 +22,13 @@ int main(int argc, char **argv) {
     MPI_Neighbor_allgather(&data, 1, MPI_INT, gathered, 1, MPI_INT, ring);
     CHECK(gathered[0] == 1 - rank);
     MPI_Comm_free(&ring);
+    MPI_Comm other;
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 8, &other);
+    MPI_Bcast(&data, 1, MPI_INT, rank == 0 ? MPI_ROOT : 0, other);
+    CHECK(data == 0);
+    MPI_Comm_free(&other);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(MPI_Send(&data, 1, MPI_INT, size, 9, MPI_COMM_WORLD) != MPI_SUCCESS);
     MPI_Wtime();
     return end();
 }

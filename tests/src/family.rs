@@ -1,11 +1,12 @@
 //! The MPI libraries that the tests run under, and programs built for them.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use tempfile::TempDir;
+use crate::run::target;
 
 /// An MPI library, with its own compilers and `mpirun`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,30 +48,32 @@ impl Family {
         command
     }
 
-    /// `programs/SOURCE`, built with this family's compiler and the preprocessor's `definitions`. Built once in a test
-    /// binary's life.
+    /// `programs/SOURCE`, built with this family's compiler and `options`. Built once in a test binary's life.
     ///
     /// # Panics
     /// Where the compiler is missing or refuses the program.
-    pub fn build(self, source: &str, definitions: &[&str]) -> PathBuf {
-        static BUILT: OnceLock<(TempDir, Mutex<HashMap<String, PathBuf>>)> = OnceLock::new();
-        let (directory, built) = BUILT.get_or_init(|| (TempDir::new().unwrap(), Mutex::default()));
-        let key = format!("{}-{source}{}", self.suffix(), definitions.concat());
-        let mut built = built.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = built.get(&key) {
-            return program.clone();
+    pub fn build(self, source: &str, options: &[&str]) -> PathBuf {
+        static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+        let key = format!("{}-{source}{}", self.suffix(), options.concat());
+        let directory = target().join("tmp/programs");
+        let program = directory.join(&key);
+        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        if !built.insert(key) {
+            return program;
         }
+        fs::create_dir_all(&directory).unwrap();
         let compiler = if source.ends_with(".c") { "mpicc" } else { "mpif90" };
-        let program = directory.path().join(&key);
+        // Under another name first: another test binary may be running the one from before.
+        let fresh = program.with_extension(std::process::id().to_string());
         let output = Command::new(format!("{compiler}.{}", self.suffix()))
-            .args(definitions)
+            .args(options)
             .args(["-O1", "-w", "-o"])
-            .arg(&program)
+            .arg(&fresh)
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(source))
             .output()
             .unwrap_or_else(|error| panic!("{compiler}.{}: {error}: run ci/install test", self.suffix()));
         assert!(output.status.success(), "{source}: {}", String::from_utf8_lossy(&output.stderr));
-        built.insert(key, program.clone());
+        fs::rename(fresh, &program).unwrap();
         program
     }
 }

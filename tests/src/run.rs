@@ -33,18 +33,18 @@ impl Traced {
     }
 }
 
+/// Cargo's target directory: a test lies in its PROFILE/deps.
+pub(crate) fn target() -> PathBuf {
+    std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned()
+}
+
 /// A file that `cargo build --release --workspace` makes.
 ///
 /// # Panics
 /// Where it is missing.
 pub fn built(name: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let target = match std::env::var_os("TITR_TARGET") {
-        Some(target) => PathBuf::from(target),
-        // A test lies in target/PROFILE/deps.
-        None => test.ancestors().nth(3).unwrap().join("release"),
-    };
-    let file = target.join(name);
+    let release = std::env::var_os("TITR_TARGET").map_or_else(|| target().join("release"), PathBuf::from);
+    let file = release.join(name);
     assert!(file.exists(), "{} is missing: run cargo build --release --workspace first", file.display());
     file
 }

@@ -1,27 +1,38 @@
 //! Each kind of MPI call, event by event: one program for each kind, one golden trace for both MPI libraries.
 
-use titr_tests::{Family, lines, traced};
+use std::path::Path;
+use std::process::Command;
 
-fn check(name: &str, ranks: u32) {
-    for family in Family::ALL {
-        let program = family.build(&format!("{name}.c"), &[]);
-        let trace = traced(family, ranks, &program, &[], str::to_owned);
-        assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
-        insta::assert_snapshot!(name, lines(&trace.path()), &format!("{family:?}"));
-    }
+use titr_common::trace::Manifest;
+use titr_tests::{Family, Traced, binary, lines, replay, run, traced};
+
+/// The trace that `program` leaves is the golden one called `name`, is consistent, and can be replayed.
+fn check(name: &str, family: Family, ranks: u32, program: &Path, arguments: &[&str]) -> Traced {
+    let trace = traced(family, ranks, program, arguments, str::to_owned);
+    assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+    eprintln!("{name} as {} recorded it:", program.display());
+    insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!(name, lines(&trace.path())) });
+    let verdict = run(binary("titr").arg("check").arg(trace.path()));
+    assert_eq!(verdict.status, Some(0), "{family:?}: {}{}", verdict.stdout, verdict.stderr);
+    assert_eq!(replay("torus.toml", &trace.path())["ranks"], ranks);
+    trace
 }
 
 macro_rules! programs {
     ($($name:ident: $ranks:literal;)*) => {$(
         #[test]
         fn $name() {
-            check(stringify!($name), $ranks);
+            for family in Family::ALL {
+                let program = family.build(concat!(stringify!($name), ".c"), &[]);
+                check(stringify!($name), family, $ranks, &program, &[]);
+            }
         }
     )*};
 }
 
 programs! {
     send_modes: 2;
+    nonblocking: 2;
     completion: 2;
     persistent: 2;
     probe: 2;
@@ -37,16 +48,25 @@ programs! {
 }
 
 /// The same calls in C and in the three Fortran bindings leave the same trace.
-#[test]
-fn bindings() {
+fn bindings(name: &str, ranks: u32) {
     for family in Family::ALL {
-        let c = family.build("ring.c", &[]);
-        let fortran = ["-DBINDING=1", "-DBINDING=2", "-DBINDING=3"].map(|binding| family.build("ring.F90", &[binding]));
+        let c = family.build(&format!("{name}.c"), &[]);
+        let fortran = ["-DBINDING=1", "-DBINDING=2", "-DBINDING=3"];
+        let fortran = fortran.map(|binding| family.build(&format!("{name}.F90"), &[binding]));
         for program in std::iter::once(c).chain(fortran) {
-            let trace = traced(family, 4, &program, &[], str::to_owned);
-            insta::assert_snapshot!("ring", lines(&trace.path()), &program.display().to_string());
+            check(name, family, ranks, &program, &[]);
         }
     }
+}
+
+#[test]
+fn ring() {
+    bindings("ring", 4);
+}
+
+#[test]
+fn choices() {
+    bindings("choices", 3);
 }
 
 /// What the trace does not hold is listed with its count, and is not taken for computation or for nothing.
@@ -54,16 +74,51 @@ fn bindings() {
 fn untraced() {
     for family in Family::ALL {
         let program = family.build("untraced.c", &[]);
-        let trace = traced(family, 2, &program, &["file"], str::to_owned);
-        let manifest = titr_common::trace::Manifest::read(&trace.path()).unwrap();
+        let trace = check("untraced", family, 2, &program, &["file"]);
+        let manifest = Manifest::read(&trace.path()).unwrap();
         for entry in &manifest.per_rank {
             let count = |name: &str| entry.untraced.get(name).copied();
             assert_eq!(count("MPI_Put"), Some(1), "{family:?}: {entry:?}");
             assert_eq!(count("MPI_Win_fence"), Some(2), "{family:?}");
             assert_eq!(count("MPI_File_write_at"), Some(1), "{family:?}");
             assert_eq!(count("MPI_Neighbor_allgather"), Some(1), "{family:?}");
+            assert_eq!(count("MPI_Bcast"), Some(1), "{family:?}: on an inter-communicator");
+            assert_eq!(count("MPI_Send"), Some(1), "{family:?}: one that failed");
             assert_eq!(entry.local.get("MPI_Wtime"), Some(&1), "{family:?}");
         }
-        insta::assert_snapshot!("untraced", lines(&trace.path()), &format!("{family:?}"));
+        let info = run(binary("titr").arg("info").arg(trace.path()));
+        assert!(info.stdout.contains("MPI_Neighbor_allgather"), "{}", info.stdout);
+    }
+}
+
+/// Threads that call MPI at once: every call is recorded, and none twice.
+#[test]
+fn threads() {
+    for family in Family::ALL {
+        let trace = traced(family, 2, &family.build("threads.c", &["-pthread"]), &[], str::to_owned);
+        assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+        let lines = lines(&trace.path());
+        let count = |start: &str| lines.lines().filter(|line| line.starts_with(start)).count();
+        for rank in 0..2 {
+            let peer = 1 - rank;
+            for tag in 0..4 {
+                assert_eq!(count(&format!("{rank} irecv {peer} {tag} 4 ")), 200, "{family:?}");
+                assert_eq!(count(&format!("{rank} isend {peer} {tag} 4 ")), 200, "{family:?}");
+            }
+            assert_eq!(count(&format!("{rank} waitall")), 800, "{family:?}");
+        }
+    }
+}
+
+/// An MPI library that only a plugin sees, as where an interpreter loads it.
+#[test]
+fn hidden() {
+    for family in Family::ALL {
+        let plugin = family.build("hidden_plugin.c", &["-shared", "-fPIC"]);
+        let host = plugin.with_file_name("hidden_host");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/hidden_host.c");
+        let compiled = run(Command::new("cc").arg("-o").arg(&host).arg(source).arg("-ldl"));
+        assert_eq!(compiled.status, Some(0), "{}", compiled.stderr);
+        check("hidden", family, 2, &host, &[plugin.to_str().unwrap()]);
     }
 }

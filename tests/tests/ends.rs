@@ -53,14 +53,30 @@ fn abort_is_recorded_up_to_the_call() {
     }
 }
 
+/// One of the ranks at least: `mpirun` may kill the others when it sees the first exit so.
 #[test]
 fn exit_without_finalize_leaves_a_whole_trace() {
-    for family in Family::ALL {
-        let trace = ends(family, "exit");
-        assert_eq!(trace.run.status, Some(5), "{family:?}");
-        assert_eq!(how_ended(&trace.path()), [Ended::Exit; 2], "{family:?}");
-        let (events, ending) = readable(&trace.path(), 0);
-        assert!(events >= 20_000 && ending == Ending::Complete, "{family:?}: {events} {ending:?}");
+    for (family, how) in Family::ALL.into_iter().flat_map(|family| ["exit", "return"].map(|how| (family, how))) {
+        let trace = ends(family, how);
+        let whole = (0..2).zip(how_ended(&trace.path())).filter(|&(_, ended)| ended == Ended::Exit);
+        let whole: Vec<_> = whole.map(|(rank, _)| readable(&trace.path(), rank)).collect();
+        assert!(!whole.is_empty(), "{family:?} {how}");
+        assert!(whole.iter().all(|(events, ending)| *events >= 20_000 && *ending == Ending::Complete), "{whole:?}");
+    }
+}
+
+/// Nobody tells the tracer: neither an exit that runs no handlers, nor an error that MPI ends the program for, nor a crash.
+#[test]
+fn an_end_that_cannot_be_seen_costs_the_last_buffer_at_most() {
+    for (family, how) in Family::ALL.into_iter().flat_map(|family| ["_exit", "error", "crash"].map(|how| (family, how)))
+    {
+        let trace = ends(family, how);
+        assert_ne!(trace.run.status, Some(0));
+        assert_eq!(how_ended(&trace.path()), [Ended::Running; 2], "{family:?} {how}");
+        for rank in 0..2 {
+            let (events, ending) = readable(&trace.path(), rank);
+            assert!(events > 1000 && matches!(ending, Ending::Torn(_)), "{family:?} {how}: {events} {ending:?}");
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 //! program, before `MPI_Init`: nobody wants the result of a run that was not traced as it was asked to be.
 
 use std::cell::Cell;
+use std::ffi::c_int;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use titr_common::event::Rank;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::{self, Ended};
+use titr_common::units::Instructions;
 use titr_wrappers::functions::process::Process;
-use titr_wrappers::{Abi, Call, Done, Function, Real, Tool, install, pmpi};
+use titr_wrappers::{Abi, Call, Done, Function, Real, Tool, as_program, install, pmpi};
 
 use crate::config::Config;
 use crate::counter::{Calibration, Source};
@@ -34,6 +36,10 @@ use crate::sink::{self, Sink};
 
 /// What an error that ends the program ends it with.
 const FAILURE: i32 = 1;
+
+/// How often a rehearsal measures, and how many calls at a time.
+const BATCHES: usize = 31;
+const CALLS: u32 = 100;
 
 static TRACER: Tracer = Tracer {
     begun: AtomicBool::new(false),
@@ -113,19 +119,49 @@ impl Tracer {
     /// What a thread computed before its first call is not known.
     #[cold]
     fn new_thread(&self) -> Option<Box<Thread>> {
-        self.counters.get().map(|counters| Box::new(Thread::new(counters.open())))
+        self.counters.get().map(|counters| Box::new(Thread::new(counters)))
     }
 
     fn init(&self, real: Real<'_>) -> Done {
         let config = Config::from_env().unwrap_or_else(|error| refuse(&error));
         let counters = Source::choose(&config, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
         let done = real.run();
-        if let (true, Ok(abi)) = (done.is_success(), Abi::current())
-            && let Some(recorder) = open(&config, &counters, abi)
-        {
-            self.begin(recorder, counters);
+        if let (true, Ok(abi)) = (done.is_success(), Abi::current()) {
+            let counters = self.rehearse(counters);
+            if let Some(recorder) = open(&config, &counters, abi) {
+                self.begin(recorder, counters);
+            }
         }
         done
+    }
+
+    /// Finds out what a hook adds to the volume between two calls, in a row of calls with nothing between them. There is
+    /// no recorder yet, but all that lies outside of the two readings of the counter is there.
+    fn rehearse(&self, counters: Source) -> Source {
+        unsafe extern "C" {
+            fn MPI_Initialized(flag: *mut c_int) -> c_int;
+        }
+        let mut thread = Thread::new(&counters);
+        thread.start();
+        THREAD.set(Some(Box::new(thread)));
+        self.recording.store(true, Ordering::Relaxed);
+        let mut batches = [0.0; BATCHES];
+        for batch in &mut batches {
+            discard();
+            as_program(|| {
+                for _ in 0..CALLS {
+                    let mut flag = 0;
+                    // SAFETY: our own function of this name, which takes an `int *` and passes it on to the library's.
+                    unsafe { MPI_Initialized(&mut flag) };
+                }
+            });
+            *batch = discard().0 / f64::from(CALLS);
+        }
+        self.recording.store(false, Ordering::Relaxed);
+        THREAD.take();
+        batches.sort_by(f64::total_cmp);
+        // The median: some batches are interrupted.
+        counters.with_hook(Instructions(batches[BATCHES / 2].max(0.0)))
     }
 
     fn begin(&self, recorder: Recorder, counters: Source) {
@@ -141,7 +177,7 @@ impl Tracer {
             libc::pthread_atfork(None, None, Some(in_child));
         }
         self.recorder.fill(recorder);
-        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters).open()));
+        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters)));
         self.recording.store(true, Ordering::Release);
         thread.start();
         THREAD.set(Some(thread));
@@ -155,6 +191,14 @@ impl Tracer {
             }
         }
     }
+}
+
+/// What this thread has computed and not recorded is forgotten.
+fn discard() -> Instructions {
+    let mut thread = THREAD.take();
+    let volume = thread.as_mut().map_or(Instructions(0.0), |thread| thread.discard());
+    THREAD.set(thread);
+    volume
 }
 
 /// The program asked for something that cannot be done.

@@ -78,6 +78,14 @@ pub fn install(tool: &'static dyn Tool) {
     let _ = TOOL.set(tool);
 }
 
+/// Runs `body` as a part of the program: the tool sees the calls in it, as it may want to know what that costs.
+pub fn as_program<R>(body: impl FnOnce() -> R) -> R {
+    let inside = INSIDE.replace(false);
+    let result = body();
+    INSIDE.set(inside);
+    result
+}
+
 fn tool() -> Option<&'static dyn Tool> {
     TOOL.get().copied().filter(|_| !RETIRED.load(Ordering::Relaxed))
 }

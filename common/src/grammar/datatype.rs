@@ -9,8 +9,9 @@ pub(super) fn element(f: &mut Fields) -> Result<Option<Bytes>, ParseError> {
     if f.at_end() {
         return Ok(None);
     }
-    let unknown = f.error("SimGrid has no datatype of this number");
-    size(f.datatype()?).map(Some).ok_or(unknown)
+    let column = f.column();
+    let unknown = || ParseError { column, what: "SimGrid has no datatype of this number".into() };
+    size(f.datatype()?).map(Some).ok_or_else(unknown)
 }
 
 /// The size of one element of datatype `id`, as SimGrid 3.32 numbers them (`smpi_datatype.cpp`); `None` for a number

@@ -1,9 +1,7 @@
 //! The blank-separated fields of one line, read from left to right; an error knows its column.
 
 use nom::IResult;
-use nom::Parser as _;
 use nom::bytes::complete::take_while1;
-use nom::character::complete::{space0, u64 as integer};
 use nom::number::complete::double;
 
 use super::error::ParseError;
@@ -33,9 +31,15 @@ impl<'a> Fields<'a> {
         self.rest.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count()
     }
 
+    /// Where the next field is, counted in bytes from 1. An error at a field that turns out to be wrong after it was
+    /// read is made from it then: to make one for every line would take longer than to read it.
+    pub(super) fn column(&self) -> usize {
+        self.line.len() - self.rest.len() + 1
+    }
+
     /// An error at the next field.
     pub(super) fn error(&self, what: impl Into<String>) -> ParseError {
-        ParseError { column: self.line.len() - self.rest.len() + 1, what: what.into() }
+        ParseError { column: self.column(), what: what.into() }
     }
 
     fn expected(&self, what: &str) -> ParseError {
@@ -81,10 +85,9 @@ impl<'a> Fields<'a> {
     /// A finite number, in any spelling of a float.
     pub(super) fn float(&mut self, what: &str) -> Result<f64, ParseError> {
         let at = self.rest;
-        // Nearly all numbers are whole, and reading those as floats takes several times as long.
-        let value = match self.field(what, integer::<_, nom::error::Error<_>>) {
-            Ok(whole) => whole as f64,
-            Err(_) => self.field(what, double)?,
+        let value = match self.whole() {
+            Some(whole) => whole as f64,
+            None => self.field(what, double)?,
         };
         if value.is_finite() {
             return Ok(value);
@@ -106,14 +109,32 @@ impl<'a> Fields<'a> {
 
     /// A count of elements of `size` bytes. SimGrid reads counts as floats (`1e6`) and cuts the fraction off.
     pub(super) fn bytes(&mut self, what: &str, size: Bytes) -> Result<Bytes, ParseError> {
-        match self.field(what, integer::<_, nom::error::Error<_>>) {
-            Ok(count) => Ok(size.times(count)),
-            Err(_) => Ok(size.times(self.volume(what)? as u64)),
+        match self.whole() {
+            Some(count) => Ok(size.times(count)),
+            None => Ok(size.times(self.volume(what)? as u64)),
         }
     }
 
+    /// The next field if it is a whole number, which nearly all fields are.
+    fn whole(&mut self) -> Option<u64> {
+        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (number, rest) = self.rest.split_at_checked(digits)?;
+        if number.is_empty() || !rest.first().is_none_or(u8::is_ascii_whitespace) {
+            return None;
+        }
+        let append = |value: u64, digit: &u8| value.checked_mul(10)?.checked_add(u64::from(digit - b'0'));
+        let value = number.iter().try_fold(0, append)?;
+        self.rest = skip_blanks(rest);
+        Some(value)
+    }
+
     fn small(&mut self, what: &str) -> Result<u32, ParseError> {
-        self.field(what, nom::character::complete::u32)
+        let at = self.rest;
+        if let Some(number) = self.whole().and_then(|whole| u32::try_from(whole).ok()) {
+            return Ok(number);
+        }
+        self.rest = at;
+        Err(self.expected(what))
     }
 
     pub(super) fn rank(&mut self, what: &str) -> Result<Rank, ParseError> {
@@ -129,12 +150,20 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn tag(&mut self) -> Result<Tag, ParseError> {
+        let at = self.rest;
+        if let Some(tag) = self.whole().and_then(|whole| i32::try_from(whole).ok()) {
+            return Ok(Tag(tag));
+        }
+        self.rest = at;
         self.field("a tag", nom::character::complete::i32).map(Tag)
     }
 
     /// A datatype's number.
     pub(super) fn datatype(&mut self) -> Result<i64, ParseError> {
-        self.field("the number of a datatype", nom::character::complete::i64)
+        match self.whole() {
+            Some(number) => Ok(number.cast_signed()),
+            None => self.field("the number of a datatype", nom::character::complete::i64),
+        }
     }
 
     /// A source or a tag that may be `*`; SimGrid writes any negative number for it.
@@ -142,8 +171,16 @@ impl<'a> Fields<'a> {
         if self.accept("*") {
             return Ok(None);
         }
-        let number = self.field(what, nom::character::complete::i64)?;
-        Ok(u32::try_from(number).ok().map(make))
+        let at = self.rest;
+        let number = match self.whole() {
+            Some(number) => u32::try_from(number).ok(),
+            None if self.field(what, nom::character::complete::i64)? < 0 => return Ok(None),
+            None => None,
+        };
+        number.map(|number| Some(make(number))).ok_or_else(|| {
+            self.rest = at;
+            self.expected(what)
+        })
     }
 
     pub(super) fn source(&mut self) -> Result<Option<Rank>, ParseError> {
@@ -186,5 +223,6 @@ impl<'a> Fields<'a> {
 }
 
 fn skip_blanks(input: &[u8]) -> &[u8] {
-    space0::<_, nom::error::Error<_>>.parse(input).map_or(input, |(rest, _)| rest)
+    let blanks = input.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    input.get(blanks..).unwrap_or_default()
 }

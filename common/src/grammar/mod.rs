@@ -23,12 +23,14 @@
 //! | `on C LINE` | the line's communicator is `C`, not the world |
 //! | `comm_dup ID PARENT MEMBERS [REMOTE]`, `comm_split` …, `cart_create` … | `- PARENT` where this rank is no member |
 //! | `comm_free ID` | |
+//! | `again D V1 V2 …` | the events that were `D` events ago, after computing so much, see `again` |
 //!
 //! `WILD` is `any_source`, `any_tag` or `any`. `REQS` and `MEMBERS` are lists such as `0-3,8,12-20/4` (from–to/step).
 //! `6` is SimGrid's number for `MPI_BYTE`: it has to stand there for SimGrid to pass over what follows. A collective
 //! whose element size is not 1 has it after the datatypes. `#` starts a comment; titr's own traces start with
 //! `# titr 1` and end with `# end EVENTS`.
 
+mod again;
 mod datatype;
 mod error;
 mod fields;
@@ -38,6 +40,7 @@ mod volumes;
 mod words;
 mod write;
 
+pub use again::{EventReader, EventWriter};
 pub use error::ParseError;
 pub use parse::Parser;
 pub use words::event_kind;

@@ -44,7 +44,7 @@ impl Parser {
         }
         let rank = fields.rank("a rank")?;
         let comm = if fields.accept("on") { self.introduced(&mut fields)? } else { CommId::WORLD };
-        let at_word = fields.error("");
+        let column = fields.column();
         let word = fields.word("a word")?;
         match self.event(word, comm, &mut fields) {
             Ok(Some(event)) => {
@@ -55,16 +55,17 @@ impl Parser {
             Err(Refused::Line(error)) => Err(error),
             Err(Refused::Word) => {
                 let word = String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned();
-                Err(ParseError { what: format!("the grammar has no word '{word}'"), ..at_word })
+                Err(ParseError { column, what: format!("the grammar has no word '{word}'") })
             }
         }
     }
 
     /// A communicator that an earlier line introduced.
     fn introduced(&self, fields: &mut Fields) -> Result<CommId, ParseError> {
-        let unknown = fields.error("no line before introduces this communicator");
+        let column = fields.column();
+        let unknown = || ParseError { column, what: "no line before introduces this communicator".into() };
         let comm = fields.comm()?;
-        if self.sizes.contains_key(&comm) { Ok(comm) } else { Err(unknown) }
+        if self.sizes.contains_key(&comm) { Ok(comm) } else { Err(unknown()) }
     }
 
     fn event(&mut self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<Event>, Refused> {
@@ -180,8 +181,14 @@ impl Parser {
         if let Some(stranger) = members.iter().chain(&remote).find(|member| member.0 >= self.world) {
             return Err(f.error(format!("member {} is not in a world of {} ranks", stranger.0, self.world)).into());
         }
-        self.sizes.insert(id, members.len());
-        Ok(Event::CommCreate(call, parent, Some(Group { id, members, remote })))
+        let group = Group { id, members, remote };
+        self.introduce(&group);
+        Ok(Event::CommCreate(call, parent, Some(group)))
+    }
+
+    /// Takes note of a communicator that a line introduces.
+    pub(super) fn introduce(&mut self, group: &Group) {
+        self.sizes.insert(group.id, group.members.len());
     }
 
     /// `DESTINATION TAG COUNT`, and the datatype if it follows.
@@ -191,12 +198,16 @@ impl Parser {
     }
 
     fn plain_outgoing(&self, comm: CommId, f: &mut Fields) -> Result<Outgoing, ParseError> {
-        let stranger = f.error(format!("the destination is not in a world of {} ranks", self.world));
+        let column = f.column();
         let to = f.rank("a destination rank")?;
         if to.0 >= self.world {
-            return Err(stranger);
+            return Err(self.stranger(column, "destination"));
         }
         Ok(Outgoing { comm, to, tag: f.tag()?, bytes: f.bytes("a number of bytes", Bytes(1))? })
+    }
+
+    fn stranger(&self, column: usize, peer: &str) -> ParseError {
+        ParseError { column, what: format!("the {peer} is not in a world of {} ranks", self.world) }
     }
 
     fn incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
@@ -205,10 +216,10 @@ impl Parser {
     }
 
     fn plain_incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
-        let stranger = f.error(format!("the source is not in a world of {} ranks", self.world));
+        let column = f.column();
         let from = f.source()?;
         if from.is_some_and(|from| from.0 >= self.world) {
-            return Err(stranger);
+            return Err(self.stranger(column, "source"));
         }
         let tag = f.tag_or_any()?;
         // SimGrid: a count below zero is a receive of whatever comes.

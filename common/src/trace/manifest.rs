@@ -119,6 +119,12 @@ pub struct Counter {
     pub rate: Option<f64>,
     /// The smallest difference it can show, in its unit.
     pub resolution: f64,
+    /// What volumes are rounded to, as a part of them; 0 where each is as it was counted.
+    #[serde(default)]
+    pub precision: f64,
+    /// What a hook adds to the volume between two calls, as measured at the start; it is subtracted.
+    #[serde(default)]
+    pub hook: f64,
 }
 
 impl Manifest {

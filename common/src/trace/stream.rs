@@ -8,7 +8,7 @@ use super::error::TraceError;
 use super::lines::Lines;
 use super::shared_file::SharedFile;
 use crate::event::{Event, Rank};
-use crate::grammar::{END, HEADER, Parser};
+use crate::grammar::{END, EventReader, HEADER};
 
 /// How much of a line an error shows.
 const SHOWN: usize = 80;
@@ -17,7 +17,7 @@ const SHOWN: usize = 80;
 pub struct RankStream {
     input: Input,
     rank: Rank,
-    parser: Parser,
+    reader: EventReader,
     events: u64,
     line: u64,
     /// Whether the stream says that titr wrote it, so that it has to have an end record.
@@ -46,8 +46,8 @@ pub enum Ending {
 
 impl RankStream {
     pub(super) fn new(input: Input, rank: Rank, world: u32, partial: bool) -> Self {
-        let parser = Parser::new(world);
-        Self { input, rank, parser, events: 0, line: 0, own: false, partial, ending: None }
+        let reader = EventReader::new(world);
+        Self { input, rank, reader, events: 0, line: 0, own: false, partial, ending: None }
     }
 
     /// The next event; `None` at the end, and from then on.
@@ -94,6 +94,10 @@ impl RankStream {
 
     fn read(&mut self) -> Result<Option<Event>, TraceError> {
         loop {
+            if let Some(event) = self.reader.rest() {
+                self.events += 1;
+                return Ok(Some(event));
+            }
             let Some((line, text)) = self.input.next(self.rank)? else {
                 return self.end_of_file();
             };
@@ -105,7 +109,7 @@ impl RankStream {
                 }
                 continue;
             }
-            match self.parser.line(&text) {
+            match self.reader.line(&text) {
                 Ok(None) => {}
                 Ok(Some((rank, event))) if rank == self.rank => {
                     self.events += 1;
@@ -131,6 +135,7 @@ impl RankStream {
                 return Err(TraceError::Directory { path: self.path(), what });
             }
             self.own = true;
+            self.reader.remember();
         }
         match comment.strip_prefix(END) {
             Some(said) if self.own => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use titr_common::event::{Event, Rank};
 use titr_common::grammar::event_kind;
@@ -47,12 +48,14 @@ impl Inventory {
     pub fn of(source: Source) -> Result<Self, TraceError> {
         let source = source.partial(true);
         let mut this = Self { ranks: source.ranks(), ..Self::default() };
+        let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
         for rank in (0..source.ranks()).map(Rank) {
             let mut stream = source.stream(rank)?;
-            let mut sends = BTreeMap::new();
+            let mut sends = FxHashMap::default();
             let mut finalized = false;
             while let Some(event) = stream.next_event()? {
                 finalized = event == Event::Finalize;
+                *kinds.entry(event_kind(&event)).or_default() += 1;
                 this.count(&event, &mut sends);
             }
             let torn = match stream.ending() {
@@ -61,13 +64,13 @@ impl Inventory {
             };
             this.per_rank.push(RankEnd { events: stream.events(), torn, finalized });
         }
+        this.kinds = kinds.into_iter().collect();
         this.events = this.per_rank.iter().map(|rank| rank.events).sum();
         Ok(this)
     }
 
-    /// Counts an event; `sends` has the sizes of the rank's persistent sends.
-    fn count(&mut self, event: &Event, sends: &mut BTreeMap<u32, Bytes>) {
-        *self.kinds.entry(event_kind(event)).or_default() += 1;
+    /// Counts what an event moves and computes; `sends` has the sizes of the rank's persistent sends.
+    fn count(&mut self, event: &Event, sends: &mut FxHashMap<u32, Bytes>) {
         match event {
             Event::Compute(work) => self.compute.0 += work.0,
             Event::Send(_, message) | Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _) => {

@@ -6,11 +6,16 @@
 //! There the next best is the thread's [CPU time](cpu), times a stated rate: it also leaves out what others do on the
 //! same core, but it is of this machine. Never elapsed time: folding ranks on a core would change it.
 //!
+//! Readings cost, and a part of each hook lies between two of them: on the way out after [`Counter::start`], on the way in
+//! before [`Counter::stop`]. How much that adds is measured once, in a row of calls between which a program does nothing
+//! ([`Source::with_hook`]), and subtracted from every volume.
+//!
 //! A counter is of one thread. Between [`Counter::start`], on the way out of an MPI call, and [`Counter::stop`], on the
 //! way into the next, lies what the program computed. What other threads do, the flush thread among them, is on counters
 //! of their own.
 
 mod clock;
+mod computed;
 mod cpu;
 #[cfg(feature = "papi")]
 mod papi;
@@ -27,7 +32,11 @@ use crate::notice::tell;
 use cpu::CpuTime;
 use perf::{Event, Perf};
 
+pub use computed::{Computed, Precision};
 pub use tsc::Calibration;
+
+/// How well CPU time repeats itself at best.
+const REPEATABLE: f64 = 0.01;
 
 /// A counter that was asked for and that does not work here.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -43,6 +52,8 @@ pub struct Source {
     kind: Kind,
     /// In instructions.
     resolution: f64,
+    /// What a hook adds to a volume, in instructions.
+    hook: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +72,7 @@ enum Kind {
 /// A counter of one thread. It cannot be sent to another.
 pub struct Counter {
     meter: Meter,
+    hook: f64,
     of_this_thread: std::marker::PhantomData<*const ()>,
 }
 
@@ -99,7 +111,11 @@ impl Source {
 
     #[cfg(feature = "papi")]
     fn papi() -> Result<Self, String> {
-        papi::EventSet::of_this_thread(papi::INSTRUCTIONS).map(|_| Self { kind: Kind::Papi, resolution: 1.0 })
+        papi::EventSet::of_this_thread(papi::INSTRUCTIONS).map(|_| Self {
+            kind: Kind::Papi,
+            resolution: 1.0,
+            hook: 0.0,
+        })
     }
 
     #[cfg(not(feature = "papi"))]
@@ -109,13 +125,15 @@ impl Source {
 
     fn perf() -> Result<Self, String> {
         let works = Perf::of_this_thread(Event::INSTRUCTIONS);
-        works.map(|_| Self { kind: Kind::Perf, resolution: 1.0 }).map_err(|error| format!("perf_event_open: {error}"))
+        works
+            .map(|_| Self { kind: Kind::Perf, resolution: 1.0, hook: 0.0 })
+            .map_err(|error| format!("perf_event_open: {error}"))
     }
 
     fn cpu(rate: f64, begun: Calibration) -> Self {
         let calibration = CpuTime::can_extrapolate().then_some(begun);
         let resolution = CpuTime::of_this_thread(calibration).resolution() * rate / 1e9;
-        Self { kind: Kind::Cpu { rate, calibration }, resolution }
+        Self { kind: Kind::Cpu { rate, calibration }, resolution, hook: 0.0 }
     }
 
     /// A counter of the calling thread, started. A thread has one at a time: two would watch over each other's tell-tale.
@@ -133,7 +151,22 @@ impl Source {
             tell(format_args!("a thread's computation is recorded as none, as it cannot be counted: {reason}"));
             Meter::Broken
         });
-        Counter { meter, of_this_thread: std::marker::PhantomData }
+        Counter { meter, hook: self.hook, of_this_thread: std::marker::PhantomData }
+    }
+
+    /// The same, of which it is known what a hook adds to each volume.
+    #[must_use]
+    pub fn with_hook(self, added: Instructions) -> Self {
+        Self { hook: added.0, ..self }
+    }
+
+    /// How exactly it knows a volume: where CPU time stands for instructions, no better than what measuring adds to it.
+    #[must_use]
+    pub fn precision(&self) -> Precision {
+        match self.kind {
+            Kind::Cpu { .. } => Precision { absolute: self.resolution.max(self.hook), relative: REPEATABLE },
+            _ => Precision::EXACT,
+        }
     }
 
     /// What the manifest says of it.
@@ -149,8 +182,10 @@ impl Source {
             }
         };
         // To a thousandth: the calibration's noise would tell equal counters apart.
-        let resolution = (self.resolution * 1e3).round() / 1e3;
-        manifest::Counter { kind: kind.into(), unit: unit.into(), rate, resolution }
+        let thousandth = |number: f64| (number * 1e3).round() / 1e3;
+        let (resolution, precision, hook) =
+            (thousandth(self.resolution), self.precision().relative, thousandth(self.hook));
+        manifest::Counter { kind: kind.into(), unit: unit.into(), rate, resolution, precision, hook }
     }
 }
 
@@ -167,16 +202,17 @@ impl Counter {
         }
     }
 
-    /// What was computed since [`start`](Self::start), in whole instructions.
+    /// What was computed since [`start`](Self::start). Of nothing, that may be a little less than nothing.
     #[inline]
     pub fn stop(&mut self) -> Instructions {
-        Instructions(match &mut self.meter {
+        let counted = match &mut self.meter {
             #[cfg(feature = "papi")]
             Meter::Papi(set) => set.stop() as f64,
             Meter::Perf(perf) => perf.stop() as f64,
-            Meter::Cpu { time, instructions_per_ns } => (time.stop() * *instructions_per_ns).round(),
-            Meter::Broken => 0.0,
-        })
+            Meter::Cpu { time, instructions_per_ns } => time.stop() * *instructions_per_ns,
+            Meter::Broken => return Instructions(0.0),
+        };
+        Instructions(counted - self.hook)
     }
 }
 
@@ -229,7 +265,6 @@ mod tests {
         while clock::thread_ns() < begun + 50e6 {}
         let (volume, truth) = (counter.stop().0, 2.0 * (clock::thread_ns() - begun));
         assert!((volume / truth - 1.0).abs() < 0.05, "{volume} of {truth}");
-        assert_eq!(volume, volume.round());
         assert_eq!(source.describe().rate, Some(2e9));
     }
 

@@ -27,7 +27,7 @@ use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
 use titr_wrappers::{Abi, Call, Done, Function, Real, pmpi};
 
-use crate::counter::Counter;
+use crate::counter::{Computed, Counter, Precision, Source};
 use crate::sink::Sink;
 use communicators::Communicators;
 use completion::Held;
@@ -50,8 +50,8 @@ pub struct Recorder {
     /// Messages that a matched probe has found and nobody received yet.
     messages: FxHashMap<Message, Found>,
     tally: Tally,
-    /// What the calling thread has computed and no event says yet.
-    computed: Instructions,
+    /// What the calling thread has computed.
+    computed: Computed,
     /// Lists that events are made of, kept for their memory.
     numbers: Vec<RequestId>,
     sends: Vec<Bytes>,
@@ -61,7 +61,7 @@ pub struct Recorder {
 /// What one thread of the program keeps from call to call.
 pub struct Thread {
     counter: Counter,
-    computed: Instructions,
+    computed: Computed,
     held: Held,
 }
 
@@ -96,7 +96,7 @@ impl Slot {
         let Some(mut recorder) = recorder else { return false };
         if let Some(thread) = thread {
             thread.stop();
-            recorder.computed = thread.take_computed();
+            std::mem::swap(&mut recorder.computed, &mut thread.computed);
         }
         recorder.end(ended);
         true
@@ -139,12 +139,13 @@ impl Slot {
 impl Thread {
     /// The calling thread.
     #[must_use]
-    pub fn new(counter: Counter) -> Self {
-        Self { counter, computed: Instructions(0.0), held: Held::default() }
+    pub fn new(counters: &Source) -> Self {
+        let computed = Computed::nothing(counters.precision());
+        Self { counter: counters.open(), computed, held: Held::default() }
     }
 
     fn stop(&mut self) {
-        self.computed.0 += self.counter.stop().0;
+        self.computed.add(self.counter.stop());
     }
 
     /// The program goes on.
@@ -152,8 +153,9 @@ impl Thread {
         self.counter.start();
     }
 
-    fn take_computed(&mut self) -> Instructions {
-        std::mem::take(&mut self.computed)
+    /// What was computed so far and is not recorded; it will not be.
+    pub fn discard(&mut self) -> Instructions {
+        self.computed.discard()
     }
 }
 
@@ -171,7 +173,7 @@ impl Recorder {
             requests: Requests::default(),
             messages: FxHashMap::default(),
             tally: Tally::default(),
-            computed: Instructions(0.0),
+            computed: Computed::nothing(Precision::EXACT),
             numbers: Vec::new(),
             sends: Vec::new(),
             recvs: Vec::new(),
@@ -196,8 +198,8 @@ impl Recorder {
 
     /// Writes an event, after what was computed before it.
     fn emit(&mut self, event: &Event) {
-        if self.computed.0 > 0.0 {
-            self.sink.record(&Event::Compute(std::mem::take(&mut self.computed)));
+        if let Some(work) = self.computed.take() {
+            self.sink.record(&Event::Compute(work));
         }
         self.sink.record(event);
     }

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use titr_common::event::{Event, Rank};
-use titr_common::grammar::write_event;
+use titr_common::grammar::EventWriter;
 use titr_common::trace::manifest::{Ended, Manifest, RankEntry};
 
 use crate::config::Config;
@@ -47,6 +47,7 @@ pub struct Sink {
     /// The process that the flush thread lives in.
     pid: u32,
     /// What is handed over next, and how many events are in it.
+    writer: EventWriter,
     text: Vec<u8>,
     events: u64,
     /// The size of a buffer.
@@ -81,6 +82,7 @@ impl Sink {
         let thread = flush::start(files, config.buffer, to_write, written)?;
         Ok(Self {
             rank: Rank(entry.rank),
+            writer: EventWriter::new(Rank(entry.rank)),
             entry,
             pid: std::process::id(),
             text: Vec::with_capacity(config.buffer),
@@ -95,7 +97,7 @@ impl Sink {
 
     /// Records one event. This is the hot path: text is appended to a buffer, and nothing else happens until it is full.
     pub fn record(&mut self, event: &Event) {
-        write_event(&mut self.text, self.rank, event);
+        self.writer.write(&mut self.text, event);
         self.events += 1;
         if self.text.len() + LONGEST_EVENT > self.buffer {
             self.flush();
@@ -111,6 +113,7 @@ impl Sink {
             self.forget();
             return;
         }
+        self.writer.end_line(&mut self.text);
         if let Some(empty) = self.empty_buffer() {
             let text = std::mem::replace(&mut self.text, empty);
             let work = Work::Text(text, std::mem::take(&mut self.events));

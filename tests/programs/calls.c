@@ -1,0 +1,68 @@
+// Many small calls, and what one costs: CPU time of the whole process, so of a tracer's threads as well.
+//
+//   calls waitall N      N times: irecv and isend of 8 bytes, each rank with itself, and waitall
+//   calls pingpong N     N times: 8 bytes there and back, between ranks 0 and 1
+//   calls null N         N times: a send to MPI_PROC_NULL
+//
+// Prints a line of JSON: CPU nanoseconds a call on rank 0, and its peak memory in bytes.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static double seconds(struct timeval time) { return time.tv_sec + time.tv_usec * 1e-6; }
+
+static double cpu(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+static long waitall(long rounds, int rank) {
+    double out = 1, in;
+    for (long i = 0; i < rounds; i++) {
+        MPI_Request requests[2];
+        MPI_Irecv(&in, 8, MPI_BYTE, rank, 7, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(&out, 8, MPI_BYTE, rank, 7, MPI_COMM_WORLD, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    return 3 * rounds;
+}
+
+static long pingpong(long rounds, int rank) {
+    double data = 1;
+    for (long i = 0; i < rounds && rank < 2; i++) {
+        if (rank == 0) MPI_Send(&data, 8, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
+        MPI_Recv(&data, 8, MPI_BYTE, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1) MPI_Send(&data, 8, MPI_BYTE, 0, 7, MPI_COMM_WORLD);
+    }
+    return 2 * rounds;
+}
+
+static long null(long rounds) {
+    double data = 1;
+    for (long i = 0; i < rounds; i++) MPI_Send(&data, 8, MPI_BYTE, MPI_PROC_NULL, 7, MPI_COMM_WORLD);
+    return rounds;
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    const char *what = argc > 1 ? argv[1] : "waitall";
+    long rounds = argc > 2 ? atol(argv[2]) : 1000;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begun = cpu();
+    long calls = 0;
+    if (!strcmp(what, "waitall")) calls = waitall(rounds, rank);
+    if (!strcmp(what, "pingpong")) calls = pingpong(rounds, rank);
+    if (!strcmp(what, "null")) calls = null(rounds);
+    double spent = cpu() - begun;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    if (rank == 0)
+        printf("{\"calls\": %ld, \"ns_per_call\": %.1f, \"peak_bytes\": %ld}\n", calls, spent / (calls ? calls : 1) * 1e9,
+               usage.ru_maxrss * 1024L);
+    return MPI_Finalize();
+}

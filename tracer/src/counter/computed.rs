@@ -1,0 +1,138 @@
+//! What a thread has computed, and how much of it a trace says.
+//!
+//! The CPU time of one and the same piece of work differs from one time to the next by a percent at the least, with what
+//! caches, branch predictors and the neighbours on the core are up to; and by the time that it takes to measure it. The
+//! digits beyond say nothing, and as nothing predicts them no compression can shorten them: they would be two thirds of
+//! a trace. So a volume is rounded to a multiple of a step, which is the largest of 1, 2, 5, 10, 20 … that is within
+//! [`Precision`].
+//!
+//! Sums stay right. What rounding leaves over is owed, and paid with the next volume that has room for it: one that is
+//! as large, for a long computation must not be made up for among many short ones.
+
+use titr_common::units::Instructions;
+
+/// How exactly a counter knows a volume.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// In instructions, however small the volume is.
+    pub absolute: f64,
+    /// As a part of it, however large it is.
+    pub relative: f64,
+}
+
+/// The volume of a thread that no event has said yet.
+#[derive(Clone, Debug)]
+pub struct Computed {
+    precision: Precision,
+    /// The step of volumes below `long`: of nearly all.
+    step: f64,
+    long: f64,
+    volume: f64,
+    /// What the events so far have said too little.
+    owed: f64,
+}
+
+impl Precision {
+    /// Of counters that count each instruction, the same ones each time.
+    pub const EXACT: Self = Self { absolute: 1.0, relative: 0.0 };
+
+    /// What a volume is rounded to a multiple of.
+    fn step(self, volume: f64) -> f64 {
+        let finest = self.absolute.max(volume * self.relative);
+        if finest < 2.0 {
+            return 1.0;
+        }
+        let decade = 10_f64.powi(finest.log10() as i32);
+        [5.0, 2.0].into_iter().map(|digit| digit * decade).find(|&step| step <= finest).unwrap_or(decade)
+    }
+}
+
+impl Computed {
+    /// Nothing yet.
+    #[must_use]
+    pub fn nothing(precision: Precision) -> Self {
+        let long = precision.absolute / precision.relative;
+        Self { precision, step: precision.step(0.0), long, volume: 0.0, owed: 0.0 }
+    }
+
+    /// The thread has computed this as well.
+    #[inline]
+    pub fn add(&mut self, volume: Instructions) {
+        self.volume += volume.0;
+    }
+
+    /// Takes it away unrounded; no event will say it.
+    pub fn discard(&mut self) -> Instructions {
+        Instructions(std::mem::take(&mut self.volume))
+    }
+
+    /// What the next event is to say of it; `None` if that is nothing.
+    #[inline]
+    pub fn take(&mut self) -> Option<Instructions> {
+        let volume = std::mem::take(&mut self.volume);
+        let step = if volume < self.long { self.step } else { self.precision.step(volume) };
+        let due = if self.owed.abs() <= step { self.owed } else { 0.0 };
+        // The cast cuts off, and makes nothing of what is below zero.
+        let said = ((volume + due) / step + 0.5) as u64 as f64 * step;
+        self.owed += volume - said;
+        (said > 0.0).then_some(Instructions(said))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROUGH: Precision = Precision { absolute: 20.0, relative: 0.01 };
+
+    fn say(computed: &mut Computed, volume: f64) -> f64 {
+        computed.add(Instructions(volume));
+        computed.take().map_or(0.0, |said| said.0)
+    }
+
+    #[test]
+    fn steps_are_what_people_count_in() {
+        let steps = [0.0, 1999.0, 2000.0, 4999.0, 5000.0, 123_456.0, 1e9].map(|volume| ROUGH.step(volume));
+        assert_eq!(steps, [20.0, 20.0, 20.0, 20.0, 50.0, 1000.0, 1e7]);
+        assert_eq!(Precision::EXACT.step(1e15), 1.0);
+        assert_eq!(Precision { absolute: 37.0, relative: 0.0 }.step(1e6), 20.0);
+    }
+
+    #[test]
+    fn an_exact_counter_is_believed_to_the_last_digit() {
+        let mut computed = Computed::nothing(Precision::EXACT);
+        for volume in [1.0, 123_457.0, 0.0, 4_503_599_627_370_495.0] {
+            assert_eq!(say(&mut computed, volume), volume);
+        }
+    }
+
+    #[test]
+    fn a_volume_is_within_its_precision_and_a_sum_is_right() {
+        let mut computed = Computed::nothing(ROUGH);
+        let (mut truth, mut said, mut state) = (0.0, 0.0, 1_u64);
+        for _ in 0..100_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // From 1 to 10⁶, each order of magnitude alike, and some that measuring made a little less than nothing.
+            let volume = 10_f64.powf((state >> 40) as f64 / 2_796_202.0) - 5.0;
+            let now = say(&mut computed, volume);
+            assert!((now - volume).abs() <= 1.5 * ROUGH.step(volume), "{volume} is called {now}");
+            (truth, said) = (truth + volume, said + now);
+        }
+        assert!((said / truth - 1.0).abs() < 1e-4, "{said} of {truth}");
+    }
+
+    #[test]
+    fn short_volumes_do_not_pay_for_a_long_one() {
+        let mut computed = Computed::nothing(ROUGH);
+        assert_eq!(say(&mut computed, 1_004_000.0), 1_000_000.0);
+        assert_eq!(say(&mut computed, 100.0), 100.0);
+        assert_eq!(say(&mut computed, 1_001_000.0), 1_010_000.0, "4,000 are owed");
+    }
+
+    #[test]
+    fn what_is_too_short_to_be_said_adds_up() {
+        let mut computed = Computed::nothing(ROUGH);
+        let said: f64 = (0..1000).map(|_| say(&mut computed, 3.0)).sum();
+        assert!((said - 3000.0).abs() <= 20.0, "{said}");
+    }
+}

@@ -1,179 +1,92 @@
-//! Progressive filling, repeated where it comes out differently.
+//! Finding new rates for the flows that are no longer held.
+//!
+//! The *unsettled* flows are given their max-min fair rates in what the others leave ([`Sharing::fill`]). Then the links
+//! without room that they take are looked over ([`Sharing::spread`]): an outsider there may be held no longer, or the
+//! unsettled may be held by a link where an outsider has a higher level. Such outsiders are unsettled too, and it starts
+//! again; when there are none, each flow is held and the rates are right. Most repairs end after a flow or two. One that
+//! spreads for long is cut short by unsettling everything within reach.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-use super::{FlowId, Leg, Sharing, TOLERANCE};
+use super::{Flow, FlowId, Sharing, TOLERANCE};
 use crate::topology::LinkId;
 
-/// What a repair knows of a link.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Filling {
-    /// Which repair this is.
-    repair: u64,
-    /// What settled and stopped flows leave of the link.
+/// What a repair works with; kept to be used again.
+#[derive(Debug, Default)]
+pub(super) struct Repair {
+    /// Counts repairs, and the fillings within them, to tell this one's marks from those before.
+    clock: u64,
+    /// When this one began.
+    began: u64,
+    unsettled: Vec<FlowId>,
+    /// The links without room that those take.
+    touched: Vec<Touched>,
+    /// The unsettled flows by the level at their bound.
+    bounds: Vec<(Level, FlowId)>,
+    /// The links that will be full once the level has risen so far — or later, if flows on them stop before.
+    filling: BinaryHeap<Reverse<(Level, u32)>>,
+}
+
+/// A level, which is no less than nothing, as a number by which levels are in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Level(u64);
+
+/// A link that unsettled flows take.
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    link: LinkId,
+    /// What settled flows use of it.
+    settled: f64,
+    /// What is left of it.
     free: f64,
-    /// How fast the rising level uses that: Σ w/P of the flows that rise.
+    /// How fast a rising level would use it: Σ n·w/P of the unsettled flows that still rise.
     slope: f64,
     /// How many those are.
     rising: u32,
-    /// How many flows are not settled any more.
+    /// How many unsettled flows take it.
     unsettled: u32,
-    /// How many settled flows the link holds.
-    holds: u32,
-    /// The lowest ceiling of a flow that rises, or a lower level.
-    ceiling: f64,
-    /// The level at which something is next due here, as entered in [`Sharing::due`]; or later.
-    due: f64,
-    /// Whether that is to be found out again.
-    stirred: bool,
+    /// How many of those it held before.
+    held: u32,
+    /// The level at which it was full and stopped those still rising.
+    full_at: f64,
+    /// The highest level an unsettled flow reached on it.
+    highest: f64,
 }
 
-/// Something is due at a link when the level has risen so far.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Due {
-    level: f64,
-    link: LinkId,
-}
-
-/// A new ceiling is so many times the level; one that is the square of this above the level is lowered.
-const CEILING: f64 = 2.0;
-
-impl Filling {
-    /// The level at which the link will be full if nothing happens before.
-    fn full(&self) -> f64 {
-        // What subtracting has left may be a little less than nothing.
-        self.free.max(0.0) / self.slope.max(f64::MIN_POSITIVE)
-    }
-}
+/// How often a repair may spread to the flows that need it before it takes all within reach. Each time costs a filling.
+const SPREADS: usize = 4;
 
 impl Sharing {
-    /// Has the level rise from 0 until nothing is due any more.
+    pub(super) fn begin_repair(&mut self) {
+        self.repair.clock += 1;
+        self.repair.began = self.repair.clock;
+        self.repair.unsettled.clear();
+    }
+
     pub(super) fn finish_repair(&mut self, changed: &mut Vec<FlowId>) {
-        self.enter_stirred();
-        while self.rising + self.waiting > 0
-            && let Some(Due { level, link }) = self.due.pop()
-        {
-            // Another entry for this link took the place of one that is not due when the link says.
-            if self.links[link.index()].filling.due == level {
-                self.links[link.index()].filling.due = f64::INFINITY;
-                // As flows stop, links that they take are full later. One that has moved finds its place again.
-                if self.next_due(link) <= level {
-                    self.reach(link, level);
-                }
-                self.stir(link);
-                self.enter_stirred();
-            }
+        if self.repair.unsettled.is_empty() {
+            return;
         }
-        self.due.clear();
-        // No link stops the rest.
-        for number in 0..if self.rising > 0 { self.unsettled.len() } else { 0 } {
-            let flow = &self.flows[self.unsettled[number].index()];
-            if flow.stopped != self.repairs {
-                self.stop(self.unsettled[number], flow.bound, None);
+        for spreads in 0_usize.. {
+            self.fill();
+            let before = self.repair.unsettled.len();
+            self.spread();
+            if self.repair.unsettled.len() == before {
+                break;
+            }
+            if spreads >= SPREADS {
+                self.unsettle_all_within_reach();
             }
         }
         self.adopt(changed);
-        self.repairs += 1;
     }
 
-    /// Has a flow rise with the level, which has not passed its own.
-    pub(super) fn unsettle(&mut self, id: FlowId) {
-        let flow = &mut self.flows[id.index()];
-        if flow.unsettled == self.repairs {
-            return;
-        }
-        flow.unsettled = self.repairs;
-        self.unsettled.push(id);
-        self.rising += 1;
-        for number in 0..flow.legs.len() {
-            let leg = self.flows[id.index()].legs[number];
-            let link = &self.links[leg.link.index()];
-            if !link.has_room() {
-                if link.filling.repair != self.repairs {
-                    self.touch(leg.link);
-                }
-                self.lift(id, leg);
-                self.stir(leg.link);
-            }
-        }
-    }
-
-    /// Begins to look at a link, all of whose flows are settled.
-    fn touch(&mut self, id: LinkId) {
-        let link = &mut self.links[id.index()];
-        link.filling = Filling {
-            repair: self.repairs,
-            free: link.capacity - link.load,
-            holds: link.holds,
-            ceiling: f64::INFINITY,
-            due: f64::INFINITY,
-            ..Filling::default()
-        };
-        self.waiting += usize::from(link.holds > 0);
-        self.touched.push(id);
-    }
-
-    /// Begins to look at a link that had room until now, whose flows may be rising or stopped already.
-    pub(super) fn touch_amidst(&mut self, id: LinkId) {
-        for place in 0..self.links[id.index()].flows.len() {
-            let (flow, leg) = self.links[id.index()].flows[place];
-            let state = &self.flows[flow.index()];
-            if state.unsettled != self.repairs {
-                continue;
-            }
-            let leg = state.legs[leg as usize];
-            let stopped = (state.stopped == self.repairs).then_some(state.next.0 * state.ease);
-            if self.links[id.index()].filling.repair != self.repairs {
-                self.touch(id);
-            }
-            self.lift(flow, leg);
-            if let Some(rate) = stopped {
-                self.drop(flow, leg, rate);
-            }
-            self.stir(id);
-        }
-    }
-
-    /// Takes a settled flow for a rising one, on one link.
-    fn lift(&mut self, flow: FlowId, leg: Leg) {
-        let flow = &self.flows[flow.index()];
-        let filling = &mut self.links[leg.link.index()].filling;
-        filling.free += leg.weight * flow.rate();
-        filling.slope += leg.weight * flow.ease;
-        filling.ceiling = filling.ceiling.min(flow.ceiling);
-        filling.rising += 1;
-        filling.unsettled += 1;
-        if flow.held == Some(leg.link) && filling.holds > 0 {
-            filling.holds -= 1;
-            self.waiting -= usize::from(filling.holds == 0);
-        }
-    }
-
-    /// Takes a rising flow for one that has stopped, on one link.
-    fn drop(&mut self, flow: FlowId, leg: Leg, rate: f64) {
-        let filling = &mut self.links[leg.link.index()].filling;
-        filling.free -= leg.weight * rate;
-        filling.slope -= leg.weight * self.flows[flow.index()].ease;
-        filling.rising -= 1;
-    }
-
-    fn stir(&mut self, link: LinkId) {
-        let filling = &mut self.links[link.index()].filling;
-        if !filling.stirred {
-            filling.stirred = true;
-            self.stirred.push(link);
-        }
-    }
-
-    fn enter_stirred(&mut self) {
-        while let Some(link) = self.stirred.pop() {
-            let level = self.next_due(link);
-            let filling = &mut self.links[link.index()].filling;
-            filling.stirred = false;
-            if level < filling.due {
-                filling.due = level;
-                self.due.push(Due { level, link });
-            }
+    pub(super) fn unsettle(&mut self, flow: FlowId) {
+        let state = &mut self.flows[flow.index()];
+        if state.unsettled != self.repair.began {
+            state.unsettled = self.repair.began;
+            self.repair.unsettled.push(flow);
         }
     }
 
@@ -182,138 +95,195 @@ impl Sharing {
         if self.links[link.index()].holds == 0 {
             return;
         }
-        for place in 0..self.links[link.index()].flows.len() {
-            let (flow, _) = self.links[link.index()].flows[place];
+        for number in 0..self.links[link.index()].flows.len() {
+            let (flow, _) = self.links[link.index()].flows[number];
             if self.flows[flow.index()].held == Some(link) {
                 self.unsettle(flow);
             }
         }
     }
 
-    /// The level at which something happens to a link: it is full, a flow meets its ceiling, or the level of the settled
-    /// flows that it holds is reached.
-    fn next_due(&self, link: LinkId) -> f64 {
-        let link = &self.links[link.index()];
-        let Filling { rising, holds, ceiling, .. } = link.filling;
-        let by_rising = if rising > 0 { link.filling.full().min(ceiling) } else { f64::INFINITY };
-        if holds > 0 { by_rising.min(link.level) } else { by_rising }
+    /// Gives each unsettled flow its `next` rate: max-min fair among the unsettled, in what the settled leave.
+    ///
+    /// The level of all rises together from 0. It stops for a flow at its bound, and for all flows on a link when the
+    /// link is full ("progressive filling", ibid.).
+    fn fill(&mut self) {
+        self.touch();
+        let Repair { unsettled, touched, bounds, filling, .. } = &mut self.repair;
+        bounds.clear();
+        bounds.extend(unsettled.iter().map(|&flow| {
+            let Flow { bound, penalty, .. } = self.flows[flow.index()];
+            (Level::of(bound * penalty), flow)
+        }));
+        bounds.sort_unstable();
+        filling.clear();
+        filling.extend((0..).zip(touched.iter()).map(|(number, touched)| Reverse((touched.full(), number))));
+
+        let mut next = 0;
+        loop {
+            let full = self.first_full();
+            let bound = loop {
+                match self.repair.bounds.get(next) {
+                    Some(&(_, flow)) if self.flows[flow.index()].filled == self.repair.clock => next += 1,
+                    first => break first.copied(),
+                }
+            };
+            match (bound, full) {
+                (Some((level, flow)), full) if full.is_none_or(|(full, _)| level <= full) => {
+                    self.stop(flow, level.value(), self.flows[flow.index()].bound, None);
+                }
+                (Some(_), Some((level, touched))) => self.stop_all_on(touched, level.value()),
+                _ => break,
+            }
+        }
     }
 
-    /// The level has risen to where something is due at a link.
-    fn reach(&mut self, id: LinkId, level: f64) {
-        if self.meet_ceilings(id, level) {
-            return;
-        }
-        let link = &self.links[id.index()];
-        let Filling { free, slope, holds, .. } = link.filling;
-        if free - slope * level > link.capacity * TOLERANCE {
-            if holds > 0 && link.level <= level {
-                // The flows that it holds would stop here if it were full.
-                self.unsettle_held(id);
-            }
-            return;
-        }
-        if self.unsettle_above(id, level) {
-            return;
-        }
-        for number in 0..self.front.len() {
-            self.stop(self.front[number], level, Some(id));
-        }
-        let link = &mut self.links[id.index()];
-        link.level = level;
-        self.waiting -= usize::from(link.filling.holds > 0);
-        link.filling.holds = 0;
-    }
-
-    /// Stops the rising flows on a link that have met their bounds, and lifts the ceilings that others have met, if any.
-    /// Lists those that rise on as its `front`.
-    fn meet_ceilings(&mut self, link: LinkId, level: f64) -> bool {
-        self.front.clear();
-        let mut any = false;
-        let mut lowest = f64::INFINITY;
-        for place in 0..self.links[link.index()].flows.len() {
-            let (id, _) = self.links[link.index()].flows[place];
-            let flow = &self.flows[id.index()];
-            if flow.unsettled != self.repairs || flow.stopped == self.repairs {
-                continue;
-            }
-            if flow.ceiling <= level {
-                any = true;
-                if flow.bound <= level {
-                    self.stop(id, flow.bound, None);
+    /// Lists the links without room that unsettled flows take, and what there is to share on each.
+    fn touch(&mut self) {
+        self.repair.clock += 1;
+        let Repair { unsettled, touched, clock, .. } = &mut self.repair;
+        touched.clear();
+        for &flow in unsettled.iter() {
+            let flow = &self.flows[flow.index()];
+            let count = f64::from(flow.count);
+            for leg in &flow.legs {
+                let link = &mut self.links[leg.link.index()];
+                if link.has_room() {
                     continue;
                 }
-                self.set_ceiling(id, flow.bound.min(level * CEILING));
+                if link.touched.0 != *clock {
+                    link.touched = (*clock, touched.len() as u32);
+                    touched.push(Touched {
+                        link: leg.link,
+                        settled: link.load,
+                        free: 0.0,
+                        slope: 0.0,
+                        rising: 0,
+                        unsettled: 0,
+                        held: 0,
+                        full_at: f64::INFINITY,
+                        highest: 0.0,
+                    });
+                }
+                let touched = &mut touched[link.touched.1 as usize];
+                touched.settled -= count * leg.weight * flow.rate;
+                touched.slope += count * leg.weight / flow.penalty;
+                touched.unsettled += 1;
+                touched.held += u32::from(flow.held == Some(leg.link));
             }
-            self.front.push(id);
-            lowest = lowest.min(self.flows[id.index()].ceiling);
         }
-        self.links[link.index()].filling.ceiling = lowest;
-        any
+        for touched in touched {
+            let link = &self.links[touched.link.index()];
+            touched.rising = touched.unsettled;
+            if touched.unsettled as usize == link.flows.len() {
+                touched.settled = 0.0;
+            }
+            touched.free = link.capacity - touched.settled;
+        }
     }
 
-    /// Unsettles the settled flows on a full link that have more than will be theirs, if any.
-    fn unsettle_above(&mut self, id: LinkId, level: f64) -> bool {
-        let link = &self.links[id.index()];
-        if link.filling.unsettled as usize == link.flows.len() {
-            return false;
+    /// The link that will be full first, and at which level.
+    fn first_full(&mut self) -> Option<(Level, u32)> {
+        let Repair { touched, filling, .. } = &mut self.repair;
+        // As flows stop, the others' links fill later, never earlier: a link whose time has moved goes back.
+        while let Some(mut first) = filling.peek_mut() {
+            let Reverse((level, number)) = *first;
+            let link = &touched[number as usize];
+            if link.rising == 0 {
+                std::collections::binary_heap::PeekMut::pop(first);
+            } else if link.full() > level {
+                *first = Reverse((link.full(), number));
+            } else {
+                return Some((level, number));
+            }
         }
-        // If all that is above some level came down, the link would be full at another, which is higher. What is above
-        // the last of these has to come down.
-        let mut share = level;
-        loop {
-            let (mut free, mut slope) = (link.filling.free, link.filling.slope);
-            for &(flow, leg) in &link.flows {
-                let flow = &self.flows[flow.index()];
-                if flow.unsettled != self.repairs && flow.level > share * (1.0 + TOLERANCE) {
-                    let weight = flow.legs[leg as usize].weight;
-                    free += weight * flow.rate();
-                    slope += weight * flow.ease;
+        None
+    }
+
+    fn stop_all_on(&mut self, touched: u32, level: f64) {
+        let full = &mut self.repair.touched[touched as usize];
+        full.full_at = level;
+        let link = full.link;
+        for number in 0..self.links[link.index()].flows.len() {
+            let (flow, _) = self.links[link.index()].flows[number];
+            let state = &self.flows[flow.index()];
+            if state.unsettled == self.repair.began && state.filled != self.repair.clock {
+                self.stop(flow, level, level / state.penalty, Some(link));
+            }
+        }
+    }
+
+    fn stop(&mut self, flow: FlowId, level: f64, rate: f64, held: Option<LinkId>) {
+        let flow = &mut self.flows[flow.index()];
+        flow.next = (rate, held);
+        flow.filled = self.repair.clock;
+        let count = f64::from(flow.count);
+        for leg in &flow.legs {
+            let link = &self.links[leg.link.index()];
+            if link.has_room() {
+                continue;
+            }
+            let touched = &mut self.repair.touched[link.touched.1 as usize];
+            touched.free -= count * leg.weight * rate;
+            touched.slope -= count * leg.weight / flow.penalty;
+            touched.rising -= 1;
+            touched.highest = touched.highest.max(level);
+        }
+    }
+
+    /// Unsettles the settled flows that the `next` rates leave unheld, or that have more than their share of a link.
+    fn spread(&mut self) {
+        for number in 0..self.repair.touched.len() {
+            let touched = self.repair.touched[number];
+            let link = &self.links[touched.link.index()];
+            let holds_settled = link.holds > touched.held;
+            if link.flows.len() == touched.unsettled as usize || !holds_settled && touched.full_at == f64::INFINITY {
+                continue;
+            }
+            let full = touched.free <= link.capacity * TOLERANCE;
+            for place in 0..link.flows.len() {
+                let (flow, _) = self.links[touched.link.index()].flows[place];
+                let Flow { rate, penalty, held, .. } = self.flows[flow.index()];
+                let level = rate * penalty;
+                let unheld = held == Some(touched.link) && (!full || level < touched.highest * (1.0 - TOLERANCE));
+                if unheld || level > touched.full_at * (1.0 + TOLERANCE) {
+                    self.unsettle(flow);
                 }
             }
-            let next = free.max(0.0) / slope.max(f64::MIN_POSITIVE);
-            if next <= share * (1.0 + TOLERANCE) {
-                break;
-            }
-            share = next;
         }
-        let before = self.unsettled.len();
-        for place in 0..self.links[id.index()].flows.len() {
-            let (flow, _) = self.links[id.index()].flows[place];
-            if self.flows[flow.index()].level > share * (1.0 + TOLERANCE) {
-                self.unsettle(flow);
-            }
-        }
-        self.unsettled.len() > before
     }
 
-    fn stop(&mut self, id: FlowId, level: f64, held: Option<LinkId>) {
-        let flow = &mut self.flows[id.index()];
-        flow.stopped = self.repairs;
-        flow.next = (level, held);
-        self.rising -= 1;
-        let rate = level * flow.ease;
-        for number in 0..flow.legs.len() {
-            let leg = self.flows[id.index()].legs[number];
-            if self.links[leg.link.index()].filling.repair == self.repairs {
-                self.drop(id, leg, rate);
+    /// Unsettles all flows that share a link that holds flows with an unsettled one, and those that do with them.
+    fn unsettle_all_within_reach(&mut self) {
+        self.repair.clock += 1;
+        let mut next = 0;
+        while let Some(&flow) = self.repair.unsettled.get(next) {
+            next += 1;
+            for number in 0..self.flows[flow.index()].legs.len() {
+                let id = self.flows[flow.index()].legs[number].link;
+                let link = &mut self.links[id.index()];
+                if link.touched.0 == self.repair.clock || link.holds == 0 {
+                    continue;
+                }
+                link.touched.0 = self.repair.clock;
+                for place in 0..self.links[id.index()].flows.len() {
+                    self.unsettle(self.links[id.index()].flows[place].0);
+                }
             }
         }
     }
 
-    /// Makes the `next` levels the levels.
+    /// Makes the `next` rates the rates.
     fn adopt(&mut self, changed: &mut Vec<FlowId>) {
-        for &link in &self.touched {
-            let link = &mut self.links[link.index()];
-            link.load = link.capacity - link.filling.free;
+        for touched in &self.repair.touched {
+            self.links[touched.link.index()].load = touched.settled;
         }
-        for number in 0..self.unsettled.len() {
-            let id = self.unsettled[number];
+        for &id in &self.repair.unsettled {
             let flow = &mut self.flows[id.index()];
-            let (level, held) = flow.next;
+            let (rate, held) = flow.next;
             // A rate that is another only by rounding stays, and so does the time at which the flow ends.
-            if (level - flow.level).abs() > TOLERANCE * 1e-3 * flow.level {
-                flow.level = level;
+            if (rate - flow.rate).abs() > TOLERANCE * 1e-3 * flow.rate {
+                flow.rate = rate;
                 changed.push(id);
             }
             if flow.held != held {
@@ -325,30 +295,29 @@ impl Sharing {
                 }
                 flow.held = held;
             }
-            if level * CEILING * CEILING < flow.ceiling {
-                self.set_ceiling(id, level * CEILING);
+            let used = f64::from(flow.count) * flow.rate;
+            for leg in &flow.legs {
+                self.links[leg.link.index()].load += leg.weight * used;
             }
         }
     }
 }
 
-/// The lowest level is the greatest, which a `BinaryHeap` gives first; ties go by the links' numbers.
-impl Ord for Due {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.level.total_cmp(&self.level).then(other.link.cmp(&self.link))
+impl Touched {
+    /// The level at which it will be full if no flow stops before.
+    fn full(&self) -> Level {
+        // What subtracting has left may be a little less than nothing.
+        Level::of(self.free.max(0.0) / self.slope.max(f64::MIN_POSITIVE))
     }
 }
 
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+impl Level {
+    fn of(level: f64) -> Self {
+        // Floats that are not negative are in the order of their bits; adding makes -0.0 one of them.
+        Self((level + 0.0).to_bits())
+    }
+
+    fn value(self) -> f64 {
+        f64::from_bits(self.0)
     }
 }
-
-impl PartialEq for Due {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Due {}

@@ -111,51 +111,76 @@ fn any_demand() -> impl Strategy<Value = Demand> {
     })
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10))]
+/// What happens to a flow.
+#[derive(Clone, Debug)]
+enum Step {
+    /// So many of a new one enter.
+    Enter(Demand, u32),
+    /// One more of one that is there.
+    Again(prop::sample::Index),
+    Leave(prop::sample::Index),
+}
 
-    /// However flows come and go, singly or together, the rates are those of filling all links from nothing, and
-    /// every flow whose rate is another is reported.
+fn any_step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (any_demand(), prop_oneof![4 => Just(1), 1 => 2_u32..5]).prop_map(|(demand, count)| Step::Enter(demand, count)),
+        any::<prop::sample::Index>().prop_map(Step::Again),
+        any::<prop::sample::Index>().prop_map(Step::Leave),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// However flows come and go, singly or together, the rates are those of filling all links from nothing with each of
+    /// them by itself, and every flow whose rate is another is reported.
     #[test]
     fn repair_equals_starting_over(
         capacities in prop::collection::vec(prop_oneof![Just(100.0), 1.0..1000.0], LINKS),
-        steps in prop::collection::vec(
-            (prop::option::of(any_demand()), any::<prop::sample::Index>(), prop::bool::weighted(0.7)), 1..60),
+        steps in prop::collection::vec((any_step(), prop::bool::weighted(0.7)), 1..60),
     ) {
         let mut sharing = Sharing::new(capacities.iter().copied());
-        let mut present: Vec<Option<Demand>> = Vec::new();
+        let mut present: Vec<(Demand, u32)> = Vec::new();
         let mut known: Vec<f64> = Vec::new();
-        let mut fresh: Vec<usize> = Vec::new();
-        for (arrival, index, settle) in steps {
-            if let Some(demand) = arrival {
-                let flow = present.iter().position(Option::is_none).unwrap_or(present.len());
-                present.resize(present.len().max(flow + 1), None);
-                known.resize(present.len(), 0.0);
-                sharing.announce(FlowId(flow as u32), &demand);
-                sharing.enter(FlowId(flow as u32));
-                known[flow] = 0.0;
-                fresh.push(flow);
-                present[flow] = Some(demand);
-            } else if !present.is_empty() {
-                let flow = index.index(present.len());
-                if present[flow].is_some() && !fresh.contains(&flow) {
-                    sharing.leave(FlowId(flow as u32));
-                    present[flow] = None;
+        for (step, settle) in steps {
+            let there = |index: prop::sample::Index| {
+                let flows: Vec<usize> = (0..present.len()).filter(|&flow| present[flow].1 > 0).collect();
+                (!flows.is_empty()).then(|| flows[index.index(flows.len())])
+            };
+            match step {
+                Step::Enter(demand, count) => {
+                    let flow = present.iter().position(|(_, count)| *count == 0).unwrap_or(present.len());
+                    present.resize(present.len().max(flow + 1), Default::default());
+                    known.resize(present.len(), 0.0);
+                    known[flow] = 0.0;
+                    sharing.announce(FlowId(flow as u32), &demand);
+                    (0..count).for_each(|_| sharing.enter(FlowId(flow as u32)));
+                    present[flow] = (demand, count);
+                }
+                Step::Again(index) => {
+                    if let Some(flow) = there(index) {
+                        sharing.enter(FlowId(flow as u32));
+                        present[flow].1 += 1;
+                    }
+                }
+                Step::Leave(index) => {
+                    if let Some(flow) = there(index) {
+                        sharing.leave(FlowId(flow as u32));
+                        present[flow].1 -= 1;
+                    }
                 }
             }
             if !settle {
                 continue;
             }
-            fresh.clear();
             let mut changed = Vec::new();
             sharing.settle(&mut changed);
             for flow in changed {
                 known[flow.index()] = sharing.rate(flow);
             }
-            let demands: Vec<Demand> = present.iter().flatten().cloned().collect();
-            let expected = progressive_filling(&capacities, &demands);
-            let flows = (0..present.len()).filter(|&flow| present[flow].is_some());
-            for (flow, expected) in flows.zip(expected) {
+            let each = |flow: usize| std::iter::repeat_n((flow, present[flow].0.clone()), present[flow].1 as usize);
+            let (flows, demands): (Vec<usize>, Vec<Demand>) = (0..present.len()).flat_map(each).unzip();
+            for (flow, expected) in flows.into_iter().zip(progressive_filling(&capacities, &demands)) {
                 let found = known[flow];
                 prop_assert!((found - expected).abs() <= 1e-6 * expected, "flow {flow}: {found} not {expected}");
             }

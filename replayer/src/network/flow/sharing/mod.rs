@@ -74,16 +74,19 @@ struct Link {
 #[derive(Debug, Default)]
 struct Flow {
     count: u32,
+    /// The level at its bound.
     bound: f64,
-    penalty: f64,
-    rate: f64,
+    /// 1/P: the rate for each unit of level.
+    ease: f64,
+    level: f64,
     /// The link that holds it; its own bound if none.
     held: Option<LinkId>,
     legs: Vec<Leg>,
     /// The repair that unsettled it last.
     unsettled: u64,
-    /// The filling that gave it its `next` rate.
+    /// The filling that gave it its `next` level, and the parts that it has in that.
     filled: u64,
+    parts: (u32, u32),
     next: (f64, Option<LinkId>),
 }
 
@@ -131,8 +134,8 @@ impl Sharing {
             self.flows.resize_with(flow.index() + 1, Flow::default);
         }
         let known = &mut self.flows[flow.index()];
-        known.bound = demand.bound;
-        known.penalty = demand.penalty;
+        known.bound = demand.bound * demand.penalty;
+        known.ease = 1.0 / demand.penalty;
         known.legs.clear();
         known.legs.extend(demand.uses.iter().map(|&(link, weight)| {
             let room = (weight * demand.bound / QUANTUM).ceil() as i64;
@@ -154,7 +157,7 @@ impl Sharing {
         entering.count += 1;
         let first = entering.count == 1;
         if first {
-            entering.rate = 0.0;
+            entering.level = 0.0;
             entering.held = None;
         }
         for number in 0..entering.legs.len() {
@@ -171,7 +174,7 @@ impl Sharing {
                 if had_room {
                     self.reckon_load(id);
                 } else {
-                    self.links[id.index()].load += weight * self.flows[flow.index()].rate;
+                    self.links[id.index()].load += weight * self.flows[flow.index()].rate();
                 }
             }
         }
@@ -183,7 +186,7 @@ impl Sharing {
         let leaving = &mut self.flows[flow.index()];
         leaving.count -= 1;
         let last = leaving.count == 0;
-        let rate = leaving.rate;
+        let rate = leaving.rate();
         if last && let Some(link) = leaving.held.take() {
             self.links[link.index()].holds -= 1;
         }
@@ -207,7 +210,7 @@ impl Sharing {
     /// The rate of a flow that has entered, as last settled.
     #[must_use]
     pub fn rate(&self, flow: FlowId) -> f64 {
-        self.flows[flow.index()].rate
+        self.flows[flow.index()].rate()
     }
 
     /// Makes the rates max-min fair again, and appends to `changed` the flows whose rate is another now, each once.
@@ -229,11 +232,11 @@ impl Sharing {
 
     /// Gives a flow that arrived its bound if there is room for it, and unsettles it if not.
     fn admit(&mut self, flow: FlowId, changed: &mut Vec<FlowId>) {
-        let Flow { bound, rate, count, .. } = self.flows[flow.index()];
+        let Flow { bound, level, ease, count, .. } = self.flows[flow.index()];
         if count == 0 {
             return;
         }
-        let more = f64::from(count) * (bound - rate);
+        let more = f64::from(count) * (bound - level) * ease;
         let mut fits = true;
         for number in 0..self.flows[flow.index()].legs.len() {
             let leg = self.flows[flow.index()].legs[number];
@@ -246,8 +249,8 @@ impl Sharing {
         let admitted = &mut self.flows[flow.index()];
         if !fits || admitted.held.is_some() {
             self.unsettle(flow);
-        } else if rate < bound {
-            admitted.rate = bound;
+        } else if level < bound {
+            admitted.level = bound;
             for leg in &admitted.legs {
                 self.links[leg.link.index()].load += leg.weight * more;
             }
@@ -269,9 +272,13 @@ impl Link {
 }
 
 impl Flow {
+    fn rate(&self) -> f64 {
+        self.level * self.ease
+    }
+
     /// What it uses of the link that one of its legs lies on.
     fn uses(&self, leg: u32) -> f64 {
-        f64::from(self.count) * self.legs[leg as usize].weight * self.rate
+        f64::from(self.count) * self.legs[leg as usize].weight * self.rate()
     }
 }
 

@@ -22,10 +22,22 @@ pub(super) struct Repair {
     unsettled: Vec<FlowId>,
     /// The links without room that those take.
     touched: Vec<Touched>,
-    /// The unsettled flows by the level at their bound.
-    bounds: Vec<(Level, FlowId)>,
+    /// The unsettled flows on these links, flow by flow.
+    parts: Vec<Part>,
+    /// The lowest level at which an unsettled flow that still rises meets its bound, or a lower one.
+    lowest_bound: f64,
+    /// The unsettled flows by that level, the lowest last; once it is needed.
+    bounds: Vec<(Level, Reverse<FlowId>)>,
     /// The links that will be full once the level has risen so far — or later, if flows on them stop before.
     filling: BinaryHeap<Reverse<(Level, u32)>>,
+}
+
+/// An unsettled flow on a link without room.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    touched: u32,
+    /// How fast a rising level would have it use the link: n·w/P.
+    slope: f64,
 }
 
 /// A level, which is no less than nothing, as a number by which levels are in order.
@@ -36,11 +48,9 @@ struct Level(u64);
 #[derive(Clone, Copy, Debug)]
 struct Touched {
     link: LinkId,
-    /// What settled flows use of it.
-    settled: f64,
-    /// What is left of it.
+    /// What settled and stopped flows leave of it.
     free: f64,
-    /// How fast a rising level would use it: Σ n·w/P of the unsettled flows that still rise.
+    /// How fast a rising level would use it: Σ n·w/P of the parts that still rise.
     slope: f64,
     /// How many those are.
     rising: u32,
@@ -109,43 +119,34 @@ impl Sharing {
     /// link is full ("progressive filling", ibid.).
     fn fill(&mut self) {
         self.touch();
-        let Repair { unsettled, touched, bounds, filling, .. } = &mut self.repair;
+        let Repair { touched, filling, bounds, .. } = &mut self.repair;
+        let mut order = std::mem::take(filling).into_vec();
+        order.clear();
+        order.extend((0..).zip(touched.iter()).map(|(number, touched)| Reverse((touched.full(), number))));
+        *filling = order.into();
         bounds.clear();
-        bounds.extend(unsettled.iter().map(|&flow| {
-            let Flow { bound, penalty, .. } = self.flows[flow.index()];
-            (Level::of(bound * penalty), flow)
-        }));
-        bounds.sort_unstable();
-        filling.clear();
-        filling.extend((0..).zip(touched.iter()).map(|(number, touched)| Reverse((touched.full(), number))));
 
-        let mut next = 0;
-        loop {
-            let full = self.first_full();
-            let bound = loop {
-                match self.repair.bounds.get(next) {
-                    Some(&(_, flow)) if self.flows[flow.index()].filled == self.repair.clock => next += 1,
-                    first => break first.copied(),
-                }
+        let mut rising = self.repair.unsettled.len();
+        while rising > 0 {
+            rising -= match self.first_full() {
+                Some((level, touched)) if level.value() < self.repair.lowest_bound => self.stop_all_on(touched, level),
+                _ => self.stop_at_bound(),
             };
-            match (bound, full) {
-                (Some((level, flow)), full) if full.is_none_or(|(full, _)| level <= full) => {
-                    self.stop(flow, level.value(), self.flows[flow.index()].bound, None);
-                }
-                (Some(_), Some((level, touched))) => self.stop_all_on(touched, level.value()),
-                _ => break,
-            }
         }
     }
 
     /// Lists the links without room that unsettled flows take, and what there is to share on each.
     fn touch(&mut self) {
         self.repair.clock += 1;
-        let Repair { unsettled, touched, clock, .. } = &mut self.repair;
+        let Repair { unsettled, touched, parts, clock, lowest_bound, .. } = &mut self.repair;
         touched.clear();
-        for &flow in unsettled.iter() {
-            let flow = &self.flows[flow.index()];
-            let count = f64::from(flow.count);
+        parts.clear();
+        *lowest_bound = f64::INFINITY;
+        for &id in unsettled.iter() {
+            let flow = &mut self.flows[id.index()];
+            let ease = f64::from(flow.count) * flow.ease;
+            *lowest_bound = lowest_bound.min(flow.bound);
+            flow.parts.0 = parts.len() as u32;
             for leg in &flow.legs {
                 let link = &mut self.links[leg.link.index()];
                 if link.has_room() {
@@ -155,8 +156,7 @@ impl Sharing {
                     link.touched = (*clock, touched.len() as u32);
                     touched.push(Touched {
                         link: leg.link,
-                        settled: link.load,
-                        free: 0.0,
+                        free: link.capacity - link.load,
                         slope: 0.0,
                         rising: 0,
                         unsettled: 0,
@@ -165,20 +165,23 @@ impl Sharing {
                         highest: 0.0,
                     });
                 }
+                let slope = ease * leg.weight;
+                parts.push(Part { touched: link.touched.1, slope });
                 let touched = &mut touched[link.touched.1 as usize];
-                touched.settled -= count * leg.weight * flow.rate;
-                touched.slope += count * leg.weight / flow.penalty;
+                touched.free += slope * flow.level;
+                touched.slope += slope;
                 touched.unsettled += 1;
                 touched.held += u32::from(flow.held == Some(leg.link));
             }
+            flow.parts.1 = parts.len() as u32;
         }
         for touched in touched {
             let link = &self.links[touched.link.index()];
             touched.rising = touched.unsettled;
+            // Exactly all of it when it is: what rounding leaves behind must not add up.
             if touched.unsettled as usize == link.flows.len() {
-                touched.settled = 0.0;
+                touched.free = link.capacity;
             }
-            touched.free = link.capacity - touched.settled;
         }
     }
 
@@ -200,34 +203,49 @@ impl Sharing {
         None
     }
 
-    fn stop_all_on(&mut self, touched: u32, level: f64) {
+    /// Stops all flows that still rise on a link that is full, and says how many.
+    fn stop_all_on(&mut self, touched: u32, level: Level) -> usize {
         let full = &mut self.repair.touched[touched as usize];
-        full.full_at = level;
-        let link = full.link;
+        full.full_at = level.value();
+        let (link, stopped) = (full.link, full.rising);
         for number in 0..self.links[link.index()].flows.len() {
             let (flow, _) = self.links[link.index()].flows[number];
             let state = &self.flows[flow.index()];
             if state.unsettled == self.repair.began && state.filled != self.repair.clock {
-                self.stop(flow, level, level / state.penalty, Some(link));
+                self.stop(flow, level.value(), Some(link));
             }
         }
+        stopped as usize
     }
 
-    fn stop(&mut self, flow: FlowId, level: f64, rate: f64, held: Option<LinkId>) {
+    /// Stops the flow that meets its bound first, and says how many that are: none if the bound thought to be the lowest
+    /// was of a flow that has stopped.
+    fn stop_at_bound(&mut self) -> usize {
+        if self.repair.bounds.is_empty() {
+            let Repair { unsettled, bounds, .. } = &mut self.repair;
+            bounds.extend(unsettled.iter().map(|&flow| (Level::of(self.flows[flow.index()].bound), Reverse(flow))));
+            bounds.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        let Some((level, Reverse(flow))) = self.repair.bounds.pop() else { return 0 };
+        self.repair.lowest_bound = self.repair.bounds.last().map_or(f64::INFINITY, |(level, _)| level.value());
+        if self.flows[flow.index()].filled == self.repair.clock {
+            return 0;
+        }
+        self.stop(flow, level.value(), None);
+        1
+    }
+
+    fn stop(&mut self, flow: FlowId, level: f64, held: Option<LinkId>) {
         let flow = &mut self.flows[flow.index()];
-        flow.next = (rate, held);
+        flow.next = (level, held);
         flow.filled = self.repair.clock;
-        let count = f64::from(flow.count);
-        for leg in &flow.legs {
-            let link = &self.links[leg.link.index()];
-            if link.has_room() {
-                continue;
-            }
-            let touched = &mut self.repair.touched[link.touched.1 as usize];
-            touched.free -= count * leg.weight * rate;
-            touched.slope -= count * leg.weight / flow.penalty;
+        let Repair { parts, touched, .. } = &mut self.repair;
+        for part in &parts[flow.parts.0 as usize..flow.parts.1 as usize] {
+            let touched = &mut touched[part.touched as usize];
+            touched.free -= part.slope * level;
+            touched.slope -= part.slope;
             touched.rising -= 1;
-            touched.highest = touched.highest.max(level);
+            touched.highest = level;
         }
     }
 
@@ -243,8 +261,7 @@ impl Sharing {
             let full = touched.free <= link.capacity * TOLERANCE;
             for place in 0..link.flows.len() {
                 let (flow, _) = self.links[touched.link.index()].flows[place];
-                let Flow { rate, penalty, held, .. } = self.flows[flow.index()];
-                let level = rate * penalty;
+                let Flow { level, held, .. } = self.flows[flow.index()];
                 let unheld = held == Some(touched.link) && (!full || level < touched.highest * (1.0 - TOLERANCE));
                 if unheld || level > touched.full_at * (1.0 + TOLERANCE) {
                     self.unsettle(flow);
@@ -276,14 +293,15 @@ impl Sharing {
     /// Makes the `next` rates the rates.
     fn adopt(&mut self, changed: &mut Vec<FlowId>) {
         for touched in &self.repair.touched {
-            self.links[touched.link.index()].load = touched.settled;
+            let link = &mut self.links[touched.link.index()];
+            link.load = link.capacity - touched.free;
         }
         for &id in &self.repair.unsettled {
             let flow = &mut self.flows[id.index()];
-            let (rate, held) = flow.next;
+            let (level, held) = flow.next;
             // A rate that is another only by rounding stays, and so does the time at which the flow ends.
-            if (rate - flow.rate).abs() > TOLERANCE * 1e-3 * flow.rate {
-                flow.rate = rate;
+            if (level - flow.level).abs() > TOLERANCE * 1e-3 * flow.level {
+                flow.level = level;
                 changed.push(id);
             }
             if flow.held != held {
@@ -294,10 +312,6 @@ impl Sharing {
                     self.links[link.index()].holds += 1;
                 }
                 flow.held = held;
-            }
-            let used = f64::from(flow.count) * flow.rate;
-            for leg in &flow.legs {
-                self.links[leg.link.index()].load += leg.weight * used;
             }
         }
     }

@@ -14,13 +14,15 @@
 //!   Marchal 2002);
 //! * the weight 1 on each link of its route, and `crosstraffic` more on each link of the way back: acknowledgements
 //!   (Velho, Schnorr, Casanova and Legrand, "On the validity of flow-level TCP network models", TOMACS 23(4), 2013);
-//! * on links that are not shared (FATPIPE), only a bound: their bandwidth.
+//! * on links that are not shared (FATPIPE), only a bound: their bandwidth;
+//! * on [InfiniBand](infiniband), a lower bound while other messages leave or arrive at the same adapters.
 //!
 //! **Time** moves from one event to the next: a latency paid, or a transfer complete. Shares change only then, and only
 //! for some flows. Messages between the same two hosts are one flow to the sharing, and a [`Stream`] here, whose messages
 //! need no looking at when their share changes. All that happens at one instant is settled once, when the network is next
 //! asked for its next event.
 
+mod infiniband;
 mod parameters;
 #[cfg(test)]
 mod reference;
@@ -32,6 +34,8 @@ use std::sync::Arc;
 use slab::Slab;
 use titr_common::units::Seconds;
 
+use infiniband::Contention;
+pub use infiniband::Penalties;
 pub use parameters::{Factor, Parameters, Preset};
 use sharing::{Demand, FlowId};
 use stream::Stream;
@@ -49,6 +53,7 @@ pub struct Flow {
     parameters: Parameters,
     paths: Paths<Terms>,
     sharing: sharing::Sharing,
+    contention: Option<Contention>,
     /// What is under way. A message's key here is its key in `latencies`.
     messages: Slab<Message>,
     latencies: Agenda,
@@ -101,6 +106,7 @@ impl Flow {
             paths: Paths::new(Arc::clone(&topology)),
             sharing: sharing::Sharing::new(topology.links().iter().map(|link| link.bandwidth)),
             topology,
+            contention: parameters.contention.map(Contention::new),
             parameters,
             messages: Slab::new(),
             latencies: Agenda::default(),
@@ -117,6 +123,12 @@ impl Flow {
     /// Brings shares, and when transfers end, up to date with what happened at this instant.
     fn settle(&mut self) {
         self.sharing.settle(&mut self.changed);
+        if let Some(contention) = &mut self.contention {
+            // After those that entered have a share: only then may they leave and come again, with another demand.
+            let (messages, sharing) = (&self.messages, &mut self.sharing);
+            contention.settle(|key, demand| sharing.ask_again(messages[key as usize].flow, demand));
+            self.sharing.settle(&mut self.changed);
+        }
         for flow in self.changed.drain(..) {
             let stream = &mut self.streams[flow.0 as usize].stream;
             stream.set_rate(self.now, self.sharing.rate(flow));
@@ -159,6 +171,9 @@ impl Network for Flow {
         self.injected += 1;
         let need = size.0 as f64 / parameters.bandwidth_factor.at(size);
         let key = self.messages.insert(Message { id: transfer.id, sequence, flow, need }) as u32;
+        if let Some(contention) = &mut self.contention {
+            contention.start(key, ends, &terms.demand);
+        }
         let at = now + Seconds(terms.latency * parameters.latency_factor.at(size));
         self.latencies.set(key, Due { at, sequence });
     }
@@ -179,6 +194,9 @@ impl Network for Flow {
                 self.complete.push((member.sequence, message.id));
                 self.sharing.leave(flow);
                 lane.messages -= 1;
+                if let Some(contention) = &mut self.contention {
+                    contention.finish(member.message);
+                }
             }
             if lane.messages == 0 {
                 lane.uses += 1;

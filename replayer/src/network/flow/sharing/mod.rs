@@ -143,6 +143,14 @@ impl Sharing {
         }));
     }
 
+    /// Says what `flow` asks for from now on, whether it is under way or not. The rates must have been settled.
+    pub fn ask_again(&mut self, flow: FlowId, demand: &Demand) {
+        let under_way = self.flows[flow.index()].count;
+        (0..under_way).for_each(|_| self.leave(flow));
+        self.announce(flow, demand);
+        (0..under_way).for_each(|_| self.enter(flow));
+    }
+
     /// One more of `flow` starts. Its rate means nothing until the rates are settled.
     pub fn enter(&mut self, flow: FlowId) {
         let entering = &mut self.flows[flow.index()];

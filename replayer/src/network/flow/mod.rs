@@ -59,6 +59,7 @@ pub struct Flow {
     latencies: Agenda,
     /// By the number of their flow, which is their key in `transfers`.
     streams: Vec<Lane>,
+    /// When the next message of each stream is complete, or an earlier time.
     transfers: Agenda,
     /// Numbers of streams without messages.
     idle: Vec<FlowId>,
@@ -132,8 +133,15 @@ impl Flow {
             let stream = &mut self.streams[flow.0 as usize].stream;
             stream.set_rate(self.now, self.sharing.rate(flow));
             if let Some((at, first)) = stream.next() {
-                self.transfers.set(flow.0, Due { at, sequence: first.sequence });
+                self.transfers.hasten(flow.0, Due { at, sequence: first.sequence });
             }
+        }
+        // One that got slower meanwhile is found out here, where it matters.
+        while let Some((due, key)) = self.transfers.first()
+            && let Some((at, first)) = self.streams[key as usize].stream.next()
+            && at > due.at
+        {
+            self.transfers.set(key, Due { at, sequence: first.sequence });
         }
     }
 }

@@ -14,12 +14,14 @@
 //!   Marchal 2002);
 //! * the weight 1 on each link of its route, and `crosstraffic` more on each link of the way back: acknowledgements
 //!   (Velho, Schnorr, Casanova and Legrand, "On the validity of flow-level TCP network models", TOMACS 23(4), 2013);
-//! * on links that are not shared (FATPIPE), only a bound: their bandwidth.
+//! * on links that are not shared (FATPIPE), only a bound: their bandwidth;
+//! * on [InfiniBand](infiniband), a lower bound while other messages leave or arrive at the same adapters.
 //!
 //! **Time** moves from one event to the next: a latency paid, or a transfer complete. Shares change only then, and only
 //! for some flows; what a flow has left to transfer is brought up to date only when its own share changes. All that
 //! happens at one instant is settled once, when the network is next asked for its next event.
 
+mod infiniband;
 mod parameters;
 #[cfg(test)]
 mod reference;
@@ -30,6 +32,8 @@ use std::sync::Arc;
 use slab::Slab;
 use titr_common::units::Seconds;
 
+use infiniband::Contention;
+pub use infiniband::Penalties;
 pub use parameters::{Factor, Parameters, Preset};
 use sharing::{Demand, FlowId};
 
@@ -46,6 +50,7 @@ pub struct Flow {
     parameters: Parameters,
     paths: Paths<Terms>,
     sharing: sharing::Sharing,
+    contention: Option<Contention>,
     agenda: Agenda,
     /// What is under way. A message's key here is its flow's number, and its key in the agenda.
     messages: Slab<Message>,
@@ -89,6 +94,7 @@ impl Flow {
             paths: Paths::new(Arc::clone(&topology)),
             sharing: sharing::Sharing::new(topology.links().iter().map(|link| link.bandwidth)),
             topology,
+            contention: parameters.contention.map(Contention::new),
             parameters,
             agenda: Agenda::default(),
             messages: Slab::new(),
@@ -101,6 +107,19 @@ impl Flow {
     /// Brings shares, and when transfers end, up to date with what happened at this instant.
     fn settle(&mut self) {
         self.sharing.settle(&mut self.changed);
+        if let Some(contention) = &mut self.contention {
+            // After those that entered have a share: only then may they leave and come again, with another demand.
+            let (messages, sharing) = (&self.messages, &mut self.sharing);
+            contention.settle(|flow, demand| match messages[flow.0 as usize].phase {
+                Phase::Latency => sharing.announce(flow, demand),
+                Phase::Transfer => {
+                    sharing.leave(flow);
+                    sharing.announce(flow, demand);
+                    sharing.enter(flow);
+                }
+            });
+            self.sharing.settle(&mut self.changed);
+        }
         for flow in self.changed.drain(..) {
             let message = &mut self.messages[flow.0 as usize];
             let transferred = message.speed * (self.now - message.since).0;
@@ -133,6 +152,9 @@ impl Network for Flow {
             bandwidth_factor: parameters.bandwidth_factor.at(size),
         }) as u32;
         self.sharing.announce(FlowId(key), &terms.demand);
+        if let Some(contention) = &mut self.contention {
+            contention.start(FlowId(key), ends, &terms.demand);
+        }
         let at = now + Seconds(terms.latency * parameters.latency_factor.at(size));
         self.agenda.set(key, Due { at, sequence });
     }
@@ -158,6 +180,9 @@ impl Network for Flow {
                     delivered.push(message.id);
                     self.messages.remove(key as usize);
                     self.sharing.leave(FlowId(key));
+                    if let Some(contention) = &mut self.contention {
+                        contention.finish(FlowId(key));
+                    }
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! The traces of `ci/bench`: streams as titr's tracer writes them, and an index of them.
+//! The traces of `ci/bench`, twice: in `DIRECTORY/titr` as titr's tracer writes them, in `DIRECTORY/simgrid` as SimGrid takes them,
+//! with an index in each.
 //!
 //! ```text
 //! bench_traces wavefront RANKS ITERATIONS DIRECTORY     NPB LU in outline; RANKS is a square
@@ -8,14 +9,14 @@
 //! ```
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use titr_common::event::{
     Ask, Collective, CollectiveOp, CommId, Event, Incoming, Key, Outgoing, Rank, Requests, SendMode, Tag, Wildcard,
 };
-use titr_common::grammar::write_event;
+use titr_common::grammar::{EventWriter, write_event};
 use titr_common::trace::StreamWriter;
 use titr_common::units::{Bytes, Instructions, Seconds};
 
@@ -53,8 +54,11 @@ fn main() -> ExitCode {
 /// One rank's stream.
 struct Script {
     rank: Rank,
-    stream: StreamWriter,
+    titr: StreamWriter,
+    simgrid: File,
+    writer: EventWriter,
     text: Vec<u8>,
+    spelled: Vec<u8>,
     events: u64,
     /// What makes no two computations alike, as on a real machine; the same for the same rank.
     noise: u64,
@@ -62,17 +66,28 @@ struct Script {
 
 impl Script {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        write_event(&mut self.text, self.rank, event);
+        self.writer.write(&mut self.text, event);
+        write_event(&mut self.spelled, self.rank, event);
         self.events += 1;
-        if self.text.len() < MEMBER {
-            return Ok(());
+        if self.spelled.len() >= MEMBER {
+            self.simgrid.write_all(&self.spelled)?;
+            self.spelled.clear();
         }
-        self.flush()
+        if self.text.len() >= MEMBER { self.end_member() } else { Ok(()) }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.stream.write_member(&self.text)?;
+    fn end_member(&mut self) -> io::Result<()> {
+        self.writer.end_line(&mut self.text);
+        self.titr.write_member(&self.text)?;
         self.text.clear();
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.event(&Event::Finalize)?;
+        self.simgrid.write_all(&self.spelled)?;
+        self.end_member()?;
+        self.titr.finish(self.events)?;
         Ok(())
     }
 
@@ -105,21 +120,32 @@ fn incoming(from: Rank, tag: i32, bytes: u64) -> Incoming {
     Incoming { comm: CommId::WORLD, from, tag, bytes: Bytes(bytes), wildcard: Wildcard::default() }
 }
 
-/// Writes the streams of all ranks, and `index`, which lists them.
+/// Writes the streams of all ranks, and an `index` that lists them.
 fn write(directory: &Path, ranks: u32, program: impl Fn(&mut Script) -> io::Result<()>) -> io::Result<()> {
-    fs::create_dir(directory)?;
-    let mut index = BufWriter::new(File::create(directory.join("index"))?);
+    let [titr, simgrid] = ["titr", "simgrid"].map(|form| directory.join(form));
+    let mut indexes = (String::new(), String::new());
+    fs::create_dir_all(&titr)?;
+    fs::create_dir(&simgrid)?;
     for rank in (0..ranks).map(Rank) {
-        let stream = StreamWriter::create(directory, rank, LEVEL)?;
-        writeln!(index, "{}", stream.path().file_name().unwrap_or_default().display())?;
-        let mut script = Script { rank, stream, text: Vec::new(), events: 0, noise: u64::from(rank.0) };
+        let text = format!("rank-{}.txt", rank.0);
+        let mut script = Script {
+            rank,
+            titr: StreamWriter::create(&titr, rank, LEVEL)?,
+            simgrid: File::create(simgrid.join(&text))?,
+            writer: EventWriter::new(rank),
+            text: Vec::new(),
+            spelled: Vec::new(),
+            events: 0,
+            noise: u64::from(rank.0),
+        };
+        indexes.0 += &format!("{}\n", script.titr.path().display());
+        indexes.1 += &format!("{}\n", simgrid.join(text).display());
         script.event(&Event::Init)?;
         program(&mut script)?;
-        script.event(&Event::Finalize)?;
-        script.flush()?;
-        script.stream.finish(script.events)?;
+        script.finish()?;
     }
-    index.flush()
+    fs::write(titr.join("index"), indexes.0)?;
+    fs::write(simgrid.join("index"), indexes.1)
 }
 
 /// Planes of the domain, as in class B of NPB LU, and bytes that a rank of 64 passes on for each.

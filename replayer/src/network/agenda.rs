@@ -66,6 +66,12 @@ impl Agenda {
         Some(first)
     }
 
+    /// Takes out what is due first if that is by `now`.
+    pub fn pop_by(&mut self, now: Time) -> Option<(Due, u32)> {
+        self.first().filter(|(due, _)| due.at <= now)?;
+        self.pop()
+    }
+
     fn rise(&mut self, mut place: usize) {
         let entry = self.heap[place];
         while place > 0 {

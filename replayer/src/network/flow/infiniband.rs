@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::sharing::{Demand, FlowId};
+use super::sharing::Demand;
 use crate::topology::HostId;
 
 /// Of a network, as measured.
@@ -44,14 +44,17 @@ impl Default for Penalties {
 /// More messages than this arrive at one host: a crowd.
 const CROWD: usize = 2;
 
+/// What the caller knows a message by.
+type Key = u32;
+
 /// The messages under way between hosts, and what that costs each.
 #[derive(Debug)]
 pub struct Contention {
     penalties: Penalties,
     hosts: FxHashMap<HostId, Host>,
-    messages: BTreeMap<FlowId, Message>,
+    messages: BTreeMap<Key, Message>,
     /// Messages whose penalty may have changed; in order, so that every run does the same.
-    stirred: BTreeSet<FlowId>,
+    stirred: BTreeSet<Key>,
 }
 
 #[derive(Debug)]
@@ -65,10 +68,10 @@ struct Message {
 /// What is under way at a host's adapter.
 #[derive(Debug, Default)]
 struct Host {
-    leaving: BTreeSet<FlowId>,
+    leaving: BTreeSet<Key>,
     /// How many of them go to a crowd.
     crossing: usize,
-    arriving: BTreeSet<FlowId>,
+    arriving: BTreeSet<Key>,
     /// How many of them come from each host.
     senders: BTreeMap<HostId, usize>,
 }
@@ -86,17 +89,17 @@ impl Contention {
     }
 
     /// A message starts that would ask for `alone` if it were alone. Those within a host never meet the adapter.
-    pub fn start(&mut self, flow: FlowId, ends: (HostId, HostId), alone: &Demand) {
+    pub fn start(&mut self, key: Key, ends: (HostId, HostId), alone: &Demand) {
         let (from, to) = ends;
         if from == to {
             return;
         }
-        self.messages.insert(flow, Message { ends, alone: alone.clone(), penalty: 1.0 });
+        self.messages.insert(key, Message { ends, alone: alone.clone(), penalty: 1.0 });
         let sender = self.hosts.entry(from).or_default();
-        sender.leaving.insert(flow);
+        sender.leaving.insert(key);
         let receiver = self.hosts.entry(to).or_default();
         let was_crowded = receiver.is_crowded();
-        receiver.arriving.insert(flow);
+        receiver.arriving.insert(key);
         *receiver.senders.entry(from).or_default() += 1;
         if was_crowded {
             self.host(from).crossing += 1;
@@ -105,13 +108,13 @@ impl Contention {
     }
 
     /// A message has arrived.
-    pub fn finish(&mut self, flow: FlowId) {
-        let Some(Message { ends: (from, to), .. }) = self.messages.remove(&flow) else { return };
-        self.stirred.remove(&flow);
-        self.host(from).leaving.remove(&flow);
+    pub fn finish(&mut self, key: Key) {
+        let Some(Message { ends: (from, to), .. }) = self.messages.remove(&key) else { return };
+        self.stirred.remove(&key);
+        self.host(from).leaving.remove(&key);
         let receiver = self.host(to);
         let was_crowded = receiver.is_crowded();
-        receiver.arriving.remove(&flow);
+        receiver.arriving.remove(&key);
         if let Some(count) = receiver.senders.get_mut(&from) {
             *count -= 1;
             if *count == 0 {
@@ -125,13 +128,13 @@ impl Contention {
     }
 
     /// Tells each message whose penalty is another now what it asks for with that.
-    pub fn settle(&mut self, mut ask: impl FnMut(FlowId, &Demand)) {
-        while let Some(flow) = self.stirred.pop_first() {
-            let Some(ends) = self.messages.get(&flow).map(|message| message.ends) else { continue };
+    pub fn settle(&mut self, mut ask: impl FnMut(Key, &Demand)) {
+        while let Some(key) = self.stirred.pop_first() {
+            let Some(ends) = self.messages.get(&key).map(|message| message.ends) else { continue };
             let penalty = self.penalty(ends);
-            if let Some(message) = self.messages.get_mut(&flow).filter(|message| message.penalty != penalty) {
+            if let Some(message) = self.messages.get_mut(&key).filter(|message| message.penalty != penalty) {
                 message.penalty = penalty;
-                ask(flow, &Demand { bound: message.alone.bound / penalty, ..message.alone.clone() });
+                ask(key, &Demand { bound: message.alone.bound / penalty, ..message.alone.clone() });
             }
         }
     }
@@ -193,7 +196,7 @@ mod tests {
             let mut net = Self { contention: Contention::new(Penalties::default()), penalties: Vec::new(), started: 0 };
             for &(from, to) in messages {
                 let alone = Demand { bound: 1.0, penalty: 1.0, uses: Vec::new() };
-                net.contention.start(FlowId(net.started), (HostId(from), HostId(to)), &alone);
+                net.contention.start(net.started, (HostId(from), HostId(to)), &alone);
                 net.penalties.push(1.0);
                 net.started += 1;
             }
@@ -202,7 +205,7 @@ mod tests {
 
         fn penalties(&mut self) -> Vec<f64> {
             let Self { contention, penalties, .. } = self;
-            contention.settle(|flow, demand| penalties[flow.0 as usize] = 1.0 / demand.bound);
+            contention.settle(|message, demand| penalties[message as usize] = 1.0 / demand.bound);
             penalties.clone()
         }
     }
@@ -240,7 +243,7 @@ mod tests {
         let arriving = 0.965 * 3.0;
         let mut net = Net::with(&[(0, 1), (2, 1), (3, 1), (0, 4), (0, 5), (0, 6)]);
         assert_close(&net.penalties(), &[crossing, arriving, arriving, crossing, crossing, crossing]);
-        net.contention.finish(FlowId(1));
+        net.contention.finish(1);
         let leaving = 0.925 * 4.0;
         assert_close(&net.penalties(), &[leaving, arriving, 0.965 * 2.0, leaving, leaving, leaving]);
     }
@@ -253,7 +256,7 @@ mod tests {
         let (gone, left): (Vec<usize>, Vec<usize>) = (0..60).partition(|number| number % 3 != 0);
         for number in gone {
             net.penalties();
-            net.contention.finish(FlowId(number as u32));
+            net.contention.finish(number as u32);
         }
         let penalties = net.penalties();
         let found: Vec<f64> = left.iter().map(|&number| penalties[number]).collect();

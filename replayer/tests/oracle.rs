@@ -25,17 +25,11 @@ struct Row<'a> {
 }
 
 /// Rows where SimGrid is not what titr wants to be like: trace, options, and why.
-const EXPLAINED: [(&str, &str, &str); 3] = [
-    (
-        "twoflows",
-        "network/model:IB",
-        "when a message is over, SimGrid forgets to lift what it cost those that go to the same host",
-    ),
-    ("bcast_4_100000", "smpi/coll-selector:ompi", NO_LINEAR_BROADCAST),
-    ("bcast_4_1000000", "smpi/coll-selector:ompi", NO_LINEAR_BROADCAST),
-];
-
-const NO_LINEAR_BROADCAST: &str = "where Open MPI's rules say linear, SimGrid's selector takes a pipeline";
+const EXPLAINED: [(&str, &str, &str); 1] = [(
+    "twoflows",
+    "network/model:IB",
+    "when a message is over, SimGrid forgets to lift what it cost those that go to the same host",
+)];
 
 fn data(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/simgrid").join(path)
@@ -99,14 +93,10 @@ fn overrides(option: &str) -> Vec<String> {
         "smpi/ois" => &[("mpi.isend_overhead", steps(value))],
         "smpi/or" => &[("mpi.recv_overhead", steps(value))],
         "smpi/simulate-computation" => &[("hosts.speed", "\"1e30 instr/s\"".to_owned())],
-        // Open MPI's rules, with what SimGrid does where it has no algorithm of the kind.
-        "smpi/coll-selector" => &[
-            ("mpi.collectives.library", "\"openmpi\"".to_owned()),
-            ("mpi.collectives.bcast", "\"binomial_distance_halving\"".to_owned()),
-            ("mpi.collectives.gatherv", "\"linear_nb\"".to_owned()),
-            ("mpi.collectives.scatterv", "\"linear_nb\"".to_owned()),
-            ("mpi.collectives.scan", "\"linear_nb\"".to_owned()),
-        ],
+        "smpi/coll-selector" => {
+            assert_eq!(value, "ompi");
+            &[("mpi.collectives", "\"simgrid-openmpi\"".to_owned())]
+        }
         _ => panic!("{option}"),
     };
     settings.iter().map(|(key, value)| format!("{key}={value}")).collect()

@@ -108,6 +108,7 @@ impl Resolver<'_> {
             CollectiveLibrary::Mpich => Library::Mpich,
             CollectiveLibrary::OpenMpi => Library::OpenMpi,
             CollectiveLibrary::SimGrid => Library::SimGrid,
+            CollectiveLibrary::SimGridOpenMpi => Library::SimGridOpenMpi,
         });
         for (collective, algorithm) in &written.algorithms {
             let forced = selection.force(collective, algorithm.get_ref());

@@ -367,6 +367,9 @@ pub enum CollectiveLibrary {
     OpenMpi,
     /// SimGrid 3.32's default selector.
     SimGrid,
+    /// SimGrid 3.32's selector `ompi`.
+    #[serde(rename = "simgrid-openmpi")]
+    SimGridOpenMpi,
 }
 
 /// `[placement]`

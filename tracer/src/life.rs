@@ -25,7 +25,7 @@ use titr_common::trace::Manifest;
 use titr_common::trace::manifest::{self, Ended};
 use titr_common::units::Instructions;
 use titr_wrappers::functions::process::Process;
-use titr_wrappers::{Abi, Call, Done, Function, Real, Tool, as_program, install, pmpi};
+use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
 
 use crate::config::Config;
 use crate::counter::{Calibration, Source};
@@ -73,20 +73,14 @@ struct Tracer {
 }
 
 impl Tool for Tracer {
-    fn call(&self, function: &'static Function, call: Call<'_>, real: Real<'_>) -> Done {
+    fn call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
         match call {
             Call::Process(Process::MPI_Init(..) | Process::MPI_Init_thread(..)) if self.is_first() => self.init(real),
-            Call::Process(Process::MPI_Finalize()) => {
-                self.end(Ended::Finalize);
-                real.run()
-            }
-            Call::Process(Process::MPI_Abort(..)) => {
-                self.end(Ended::Abort);
-                real.run()
-            }
+            Call::Process(Process::MPI_Finalize()) => self.end(Ended::Finalize),
+            Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort),
             // Relaxed: what recording needs is behind the recorder's lock.
             _ if self.recording.load(Ordering::Relaxed) => self.record(function, call, real),
-            _ => real.run(),
+            _ => {}
         }
     }
 
@@ -107,13 +101,14 @@ impl Tracer {
         !self.begun.swap(true, Ordering::Relaxed)
     }
 
-    fn record(&self, function: &'static Function, call: Call<'_>, real: Real<'_>) -> Done {
-        // A thread that ends has no counter any more.
-        let Ok(thread) = THREAD.try_with(Cell::take) else { return real.run() };
-        let Some(mut thread) = thread.or_else(|| self.new_thread()) else { return real.run() };
-        let done = self.recorder.record(&mut thread, function, call, real);
-        THREAD.set(Some(thread));
-        done
+    fn record(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
+        // A thread that ends has no counter any more; its calls are not recorded.
+        let _ = THREAD.try_with(|own| {
+            if let Some(mut thread) = own.take().or_else(|| self.new_thread()) {
+                self.recorder.record(&mut thread, function, call, real);
+                own.set(Some(thread));
+            }
+        });
     }
 
     /// What a thread computed before its first call is not known.
@@ -122,17 +117,15 @@ impl Tracer {
         self.counters.get().map(|counters| Box::new(Thread::new(counters)))
     }
 
-    fn init(&self, real: Real<'_>) -> Done {
+    fn init(&self, real: Real<'_>) {
         let config = Config::from_env().unwrap_or_else(|error| refuse(&error));
         let counters = Source::choose(&config, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
-        let done = real.run();
-        if let (true, Ok(abi)) = (done.is_success(), Abi::current()) {
+        if let (true, Ok(abi)) = (real.run(), Abi::current()) {
             let counters = self.rehearse(counters);
             if let Some(recorder) = open(&config, &counters, abi) {
                 self.begin(recorder, counters);
             }
         }
-        done
     }
 
     /// Finds out what a hook adds to the volume between two calls, in a row of calls with nothing between them. There is
@@ -229,7 +222,7 @@ fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Recorde
     }
     let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
     match Sink::open(config, &directory, run, sink::begin(rank, counter), size) {
-        Ok(sink) => Some(Recorder::new(abi, sink, size)),
+        Ok(sink) => Some(Recorder::new(abi, sink, size, counters.precision())),
         Err(error) => {
             not_written(&directory, &error);
             None

@@ -17,11 +17,11 @@ use crate::functions::topology::Topology;
 
 /// What sees the calls.
 pub trait Tool: Sync {
-    /// The program has called `function`. The tool runs the real one, once: nothing else gives what it has to return.
+    /// The program has called `function`. The tool runs the real one when it likes; if it does not, that is done after it.
     ///
     /// Calls that the library makes inside the real one, or that callbacks of the program make there, are part of it and
     /// not seen.
-    fn call(&self, function: &'static Function, call: Call<'_>, real: Real<'_>) -> Done;
+    fn call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>);
 
     /// The program has initialised an MPI library that is not known, and says `library` of itself. Nothing will be seen.
     fn unknown_library(&self, library: &str);
@@ -48,24 +48,15 @@ pub enum Call<'c> {
 }
 
 /// The real function, to be run with the program's arguments.
+#[derive(Clone, Copy)]
 pub struct Real<'c>(&'c Pending<'c>);
 
-/// The real function has run.
-#[must_use]
-pub struct Done(usize);
-
 impl Real<'_> {
-    /// Runs it.
-    pub fn run(self) -> Done {
-        Done(self.0.run())
-    }
-}
-
-impl Done {
-    /// Whether it returned `MPI_SUCCESS`; meaningless for the few functions that return something else.
-    #[must_use]
-    pub fn is_success(&self) -> bool {
-        self.0 as c_int == 0
+    /// Runs it, the first time. Whether it returned `MPI_SUCCESS`; meaningless for the few functions that return something
+    /// else.
+    #[inline]
+    pub fn run(self) -> bool {
+        self.0.run() as c_int == 0
     }
 }
 
@@ -144,13 +135,13 @@ fn outermost(tool: &'static dyn Tool, pending: &Pending<'_>, decode: Decode) -> 
         }
     };
     let arguments = Arguments::new(pending.words, pending.function.is_large(), abi);
-    let seen = catch_unwind(AssertUnwindSafe(|| tool.call(pending.function, decode(&arguments), Real(pending)).0));
-    seen.unwrap_or_else(|_| {
+    let seen = catch_unwind(AssertUnwindSafe(|| tool.call(pending.function, &decode(&arguments), Real(pending))));
+    if seen.is_err() {
         RETIRED.store(true, Ordering::Relaxed);
         // A tool that panics again while told so has nothing more to say.
         let _ = catch_unwind(AssertUnwindSafe(|| tool.panicked()));
-        pending.run()
-    })
+    }
+    pending.run()
 }
 
 /// A call that is to be made, or has been.

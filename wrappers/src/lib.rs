@@ -42,5 +42,5 @@ pub mod pmpi;
 pub mod signature;
 
 pub use abi::Abi;
-pub use call::{Call, Done, Real, Tool, as_program, install};
+pub use call::{Call, Real, Tool, as_program, install};
 pub use function::{Effect, Function};

@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// Where to: a directory that is created, or is empty.
     #[arg(short, long, value_name = "DIRECTORY")]
     output: PathBuf,
-    /// Whose algorithms collectives use: simgrid, openmpi or mpich [default: the platform's, or simgrid].
+    /// Whose algorithms collectives use: simgrid, simgrid-openmpi, openmpi or mpich [default: the platform's, or simgrid].
     #[arg(long, value_name = "LIBRARY", value_parser = library)]
     collectives: Option<Library>,
     /// A platform whose collectives and eager threshold are to be used.

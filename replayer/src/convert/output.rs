@@ -16,6 +16,7 @@ const BUFFER: usize = 32 << 10;
 pub(super) struct Texts {
     directory: PathBuf,
     files: Vec<Text>,
+    finished: bool,
 }
 
 struct Text {
@@ -34,14 +35,13 @@ impl Texts {
         if fs::read_dir(directory).map_err(at(directory))?.next().is_some() {
             return Err(ConvertError::Occupied { path: directory.into() });
         }
-        let file = |rank| {
+        let mut this = Self { directory: directory.into(), files: Vec::with_capacity(ranks), finished: false };
+        for rank in 0..ranks {
             let path = directory.join(format!("rank-{rank:06}.txt"));
-            match File::create_new(&path) {
-                Ok(_) => Ok(Text { path, pending: Vec::new() }),
-                Err(error) => Err(ConvertError::Output { path, error }),
-            }
-        };
-        Ok(Self { directory: directory.into(), files: (0..ranks).map(file).collect::<Result<_, _>>()? })
+            File::create_new(&path).map_err(at(&path))?;
+            this.files.push(Text { path, pending: Vec::new() });
+        }
+        Ok(this)
     }
 
     /// The end of the text of `rank`, to append to.
@@ -64,7 +64,22 @@ impl Texts {
         }
         let path = self.directory.join(index);
         File::create_new(&path).and_then(|mut file| file.write_all(list.as_bytes())).map_err(at(&path))?;
+        self.finished = true;
         Ok(path)
+    }
+}
+
+/// What could not be finished is taken away, so that a second attempt finds the directory as the first did.
+impl Drop for Texts {
+    fn drop(&mut self) {
+        if self.finished {
+            return;
+        }
+        for text in &self.files {
+            let _ = fs::remove_file(&text.path);
+        }
+        // Stays if there is anything else in it.
+        let _ = fs::remove_dir(&self.directory);
     }
 }
 

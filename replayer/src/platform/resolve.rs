@@ -108,6 +108,7 @@ impl Resolver<'_> {
             CollectiveLibrary::Mpich => Library::Mpich,
             CollectiveLibrary::OpenMpi => Library::OpenMpi,
             CollectiveLibrary::SimGrid => Library::SimGrid,
+            CollectiveLibrary::SimGridOpenMpi => Library::SimGridOpenMpi,
         });
         for (collective, algorithm) in &written.algorithms {
             let forced = selection.force(collective, algorithm.get_ref());
@@ -160,6 +161,7 @@ impl From<schema::Flow> for flow::Parameters {
             schema::Preset::Smpi => flow::Preset::Smpi,
             schema::Preset::Cm02 => flow::Preset::Cm02,
             schema::Preset::Lv08 => flow::Preset::Lv08,
+            schema::Preset::Ib => flow::Preset::Ib,
         });
         let number = |written: Option<schema::NonNegative>, default| written.map_or(default, |number| number.0);
         Self {
@@ -169,6 +171,10 @@ impl From<schema::Flow> for flow::Parameters {
             tcp_gamma: number(written.tcp_gamma, preset.tcp_gamma),
             crosstraffic: number(written.crosstraffic, preset.crosstraffic),
             envelope: written.envelope.map_or(preset.envelope, |size| size.0),
+            contention: written.infiniband_penalties.map_or(preset.contention, |factors| {
+                let [arriving, leaving, crossing] = factors.map(|factor| factor.0);
+                Some(flow::Penalties { arriving, leaving, crossing })
+            }),
         }
     }
 }

@@ -300,6 +300,9 @@ pub struct Flow {
     pub crosstraffic: Option<NonNegative>,
     /// What MPI adds to each message.
     pub envelope: Option<Size>,
+    /// How much messages at one InfiniBand adapter slow each other down: `[β_e, β_s, γ_s]`, for arriving together, leaving
+    /// together, and leaving together where one goes to a crowd. Default: not at all, but for the preset `"ib"`.
+    pub infiniband_penalties: Option<[NonNegative; 3]>,
 }
 
 /// `[network.flow] preset`: SimGrid's models. Their values stand with [`flow::Preset`].
@@ -310,6 +313,7 @@ pub enum Preset {
     Smpi,
     Cm02,
     Lv08,
+    Ib,
 }
 
 /// `[mpi]`
@@ -363,6 +367,9 @@ pub enum CollectiveLibrary {
     OpenMpi,
     /// SimGrid 3.32's default selector.
     SimGrid,
+    /// SimGrid 3.32's selector `ompi`.
+    #[serde(rename = "simgrid-openmpi")]
+    SimGridOpenMpi,
 }
 
 /// `[placement]`

@@ -29,11 +29,10 @@ const CALIBRATED: f64 = 1e9;
 /// Measures the CPU time that one thread spends between [`start`](Self::start) and [`stop`](Self::stop).
 pub(super) struct CpuTime {
     clock: Clock,
-    started: f64,
 }
 
 enum Clock {
-    Thread,
+    Thread { started: f64 },
     Extrapolated(Extrapolation),
 }
 
@@ -47,13 +46,24 @@ struct Extrapolation {
     /// The last synchronisation: one moment on both clocks.
     tsc: u64,
     ns: f64,
+    started: Started,
+}
+
+/// A start.
+#[derive(Clone, Copy)]
+enum Started {
+    /// At this time-stamp, after the last synchronisation: until the next one, the difference of two is all it takes.
+    Tsc(u64),
+    /// At this CPU time.
+    Ns(f64),
 }
 
 impl CpuTime {
     /// For the calling thread; with a `calibration`, the extrapolation is used where it works.
     pub(super) fn of_this_thread(calibration: Option<Calibration>) -> Self {
-        let clock = calibration.and_then(Extrapolation::new).map_or(Clock::Thread, Clock::Extrapolated);
-        let mut cpu = Self { clock, started: 0.0 };
+        let thread = Clock::Thread { started: 0.0 };
+        let clock = calibration.and_then(Extrapolation::new).map_or(thread, Clock::Extrapolated);
+        let mut cpu = Self { clock };
         cpu.start();
         cpu
     }
@@ -65,25 +75,24 @@ impl CpuTime {
 
     /// Begins to measure.
     pub(super) fn start(&mut self) {
-        self.started = match &mut self.clock {
-            Clock::Thread => thread_ns(),
-            Clock::Extrapolated(clock) => clock.after_reading(),
-        };
+        match &mut self.clock {
+            Clock::Thread { started } => *started = thread_ns(),
+            Clock::Extrapolated(clock) => clock.start(),
+        }
     }
 
     /// Nanoseconds since [`start`](Self::start).
     pub(super) fn stop(&mut self) -> f64 {
-        let now = match &mut self.clock {
-            Clock::Thread => thread_ns(),
-            Clock::Extrapolated(clock) => clock.before_reading(),
-        };
-        (now - self.started).max(0.0)
+        match &mut self.clock {
+            Clock::Thread { started } => thread_ns() - *started,
+            Clock::Extrapolated(clock) => clock.stop(),
+        }
     }
 
     /// The smallest difference there is, in nanoseconds.
     pub(super) fn resolution(&self) -> f64 {
         match &self.clock {
-            Clock::Thread => 1.0,
+            Clock::Thread { .. } => 1.0,
             Clock::Extrapolated(clock) => clock.ns_per_tick,
         }
     }
@@ -95,27 +104,57 @@ impl Extrapolation {
         let (_, ns_per_tick) = calibration.measure()?;
         let oldest = (OLDEST / ns_per_tick) as u64;
         // The tell-tale is not set yet, so the first reading synchronises.
-        Some(Self { tale, calibration, calibrated: false, ns_per_tick, oldest, tsc: 0, ns: 0.0 })
+        Some(Self {
+            tale,
+            calibration,
+            calibrated: false,
+            ns_per_tick,
+            oldest,
+            tsc: 0,
+            ns: 0.0,
+            started: Started::Ns(0.0),
+        })
     }
 
-    /// CPU time as it was when this was called, whatever it costs to find out.
+    /// From CPU time as it is when this returns.
     #[inline]
-    fn before_reading(&mut self) -> f64 {
+    fn start(&mut self) {
+        let now = tsc::now();
+        self.started = if self.is_fresh(now) { Started::Tsc(now) } else { self.start_anew() };
+    }
+
+    /// To CPU time as it was when this was called, whatever it costs to find out.
+    #[inline]
+    fn stop(&mut self) -> f64 {
         let asked = tsc::now();
-        if self.is_fresh(asked) { self.at(asked) } else { self.synchronise_at(asked) }
+        match self.started {
+            Started::Tsc(started) if self.is_fresh(asked) => {
+                asked.wrapping_sub(started) as i64 as f64 * self.ns_per_tick
+            }
+            started => self.stop_at(started, asked),
+        }
     }
 
-    /// CPU time as it is when this returns.
-    #[inline]
-    fn after_reading(&mut self) -> f64 {
+    #[cold]
+    fn start_anew(&mut self) -> Started {
         for _ in 0..TRIES {
+            self.synchronise();
             let now = tsc::now();
             if self.is_fresh(now) {
-                return self.at(now);
+                return Started::Tsc(now);
             }
-            self.synchronise();
         }
-        thread_ns()
+        Started::Ns(thread_ns())
+    }
+
+    #[cold]
+    fn stop_at(&mut self, started: Started, asked: u64) -> f64 {
+        let started = match started {
+            Started::Tsc(started) => self.at(started),
+            Started::Ns(started) => started,
+        };
+        let stopped = if self.is_fresh(asked) { self.at(asked) } else { self.synchronise_at(asked) };
+        (stopped - started).max(0.0)
     }
 
     /// Whether the thread was on its core from the last synchronisation to `tsc`, a reading taken just now. The order
@@ -125,10 +164,9 @@ impl Extrapolation {
     }
 
     fn at(&self, tsc: u64) -> f64 {
-        self.ns + tsc.wrapping_sub(self.tsc) as f64 * self.ns_per_tick
+        self.ns + tsc.wrapping_sub(self.tsc) as i64 as f64 * self.ns_per_tick
     }
 
-    #[cold]
     fn synchronise_at(&mut self, asked: u64) -> f64 {
         if !self.synchronise() {
             return thread_ns();
@@ -139,7 +177,6 @@ impl Extrapolation {
     }
 
     /// Reads both clocks at one moment. False if the thread was preempted at every try; then the tell-tale is not set.
-    #[cold]
     fn synchronise(&mut self) -> bool {
         for _ in 0..TRIES {
             self.tale.set();

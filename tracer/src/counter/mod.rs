@@ -15,11 +15,11 @@
 //! of their own.
 
 mod clock;
-mod computed;
 mod cpu;
 #[cfg(feature = "papi")]
 mod papi;
 mod perf;
+mod rounding;
 mod rseq;
 mod tsc;
 
@@ -32,7 +32,7 @@ use crate::notice::tell;
 use cpu::CpuTime;
 use perf::{Event, Perf};
 
-pub use computed::{Computed, Precision};
+pub use rounding::{Precision, Rounding};
 pub use tsc::Calibration;
 
 /// How well CPU time repeats itself at best.

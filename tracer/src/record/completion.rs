@@ -33,13 +33,9 @@ struct HeldRequest {
     status: Option<usize>,
 }
 
-/// Whether a call is about requests that were made before.
+/// Whether a call is about requests that were made before, without being an [`Inquiry`].
 pub(super) fn takes_requests(call: &PointToPoint<'_>) -> bool {
-    let others = matches!(
-        call,
-        MPI_Start(_) | MPI_Startall(_) | MPI_Request_free(_) | MPI_Cancel(_) | MPI_Request_get_status(..)
-    );
-    others || Inquiry::of(call).is_some()
+    matches!(call, MPI_Start(_) | MPI_Startall(_) | MPI_Request_free(_) | MPI_Cancel(_) | MPI_Request_get_status(..))
 }
 
 impl Held {
@@ -52,20 +48,22 @@ impl Held {
 
 impl Recorder {
     /// Takes the requests of a call that may complete them out of the table.
-    pub(super) fn hold_requests(&mut self, held: &mut Held, call: &PointToPoint<'_>) {
+    pub(super) fn hold_requests(&mut self, held: &mut Held, inquiry: &Inquiry<'_>) {
         held.requests.clear();
         (held.open, held.visible) = (false, false);
-        if let Some(inquiry) = Inquiry::of(call) {
-            for (handle, place) in inquiry.requests() {
-                self.hold(held, handle, place);
-            }
-            if held.open {
-                inquiry.keep_statuses();
-            }
-        } else if let MPI_Request_free(request) = call {
-            let id = self.requests.take_out(request.get(), request.address());
-            held.requests.push(HeldRequest { id, status: None });
+        for (handle, place) in inquiry.requests() {
+            self.hold(held, handle, place);
         }
+        if held.open {
+            inquiry.keep_statuses();
+        }
+    }
+
+    /// The same for the request of a call that frees it.
+    pub(super) fn hold_request(&mut self, held: &mut Held, request: &Place<'_, Request>) {
+        held.requests.clear();
+        let id = self.requests.take_out(request.get(), request.address());
+        held.requests.push(HeldRequest { id, status: None });
     }
 
     fn hold(&mut self, held: &mut Held, handle: Request, place: usize) {
@@ -89,9 +87,6 @@ impl Recorder {
     }
 
     pub(super) fn completion(&mut self, held: &mut Held, call: &PointToPoint<'_>, success: bool) -> Outcome {
-        if let Some(inquiry) = Inquiry::of(call) {
-            return self.inquiry(held, &inquiry, success);
-        }
         match call {
             MPI_Request_free(_) => self.free(held, success),
             MPI_Cancel(request) if success => self.cancel(request),
@@ -105,7 +100,7 @@ impl Recorder {
         }
     }
 
-    fn inquiry(&mut self, held: &mut Held, inquiry: &Inquiry<'_>, success: bool) -> Outcome {
+    pub(super) fn inquiry(&mut self, held: &mut Held, inquiry: &Inquiry<'_>, success: bool) -> Outcome {
         let answered = success && inquiry.has_answer();
         if answered {
             inquiry.each_done(held.requests.len(), |index, status| held.done(index, status));

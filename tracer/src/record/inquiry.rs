@@ -1,8 +1,9 @@
 //! What the eight functions that ask after requests have in common: `MPI_Wait`, `MPI_Test` and their kin.
 
 use titr_common::event::Ask;
+use titr_wrappers::Call;
 use titr_wrappers::argument::{Array, Place, Request, Status, StatusArgument, Statuses};
-use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
+use titr_wrappers::functions::point_to_point::PointToPoint::*;
 use titr_wrappers::signature::WaitSome;
 
 /// A wait or a test.
@@ -43,7 +44,7 @@ enum Room<'c> {
 
 impl<'c> Inquiry<'c> {
     /// Takes a call apart, if it is one of these.
-    pub(super) fn of(call: &PointToPoint<'c>) -> Option<Self> {
+    pub(super) fn of(call: &Call<'c>) -> Option<Self> {
         use Kind::{Test, Wait};
         let one = |ask, kind, request: &Place<'c, Request>, status: &StatusArgument<'c>| {
             let (requests, statuses) = (Handles::One(*request), Room::One(*status));
@@ -52,6 +53,7 @@ impl<'c> Inquiry<'c> {
         let many = |ask, kind, requests: Array<'c, Request>, answer, statuses| {
             Some(Self { ask, kind, requests: Handles::Many(requests), answer, statuses })
         };
+        let Call::PointToPoint(call) = call else { return None };
         match call {
             MPI_Wait(request, status) => one(Ask::Single, Wait, request, status),
             MPI_Test(request, flag, status) => one(Ask::Single, Test(Some(*flag)), request, status),

@@ -2,7 +2,7 @@
 
 use titr_common::event::{CommId, Event, Incoming, Outgoing, Rank, SendMode, Tag, Wildcard};
 use titr_common::units::Bytes;
-use titr_wrappers::argument::{Comm, Message, Place, Request, Status};
+use titr_wrappers::argument::{Comm, Count, Datatype, Message, Place, Request, Status};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::signature::{Mrecv, Probe, Recv, Send, Sendrecv, SendrecvReplace};
 
@@ -209,7 +209,7 @@ impl Recorder {
     /// A message that was looked for and is there: its size is its own, not that of any buffer.
     fn probed(&mut self, probe: &Probe<'_>, status: Option<Status<'_>>) -> Result<Incoming, Unrecorded> {
         let bytes = Bytes(status.map_or(0, |status| status.bytes()));
-        self.incoming(&Wanted { bytes, ..Wanted::from(probe) }, status)
+        Ok(Incoming { bytes, ..self.incoming(&Wanted::from(probe), status)? })
     }
 
     fn iprobe(
@@ -236,14 +236,17 @@ impl Recorder {
             return Err(Unrecorded::NullPeer);
         }
         let Found { comm, from, tag } = self.messages.remove(&handle).ok_or(Unrecorded::Untraced)?;
-        let bytes = Self::bytes(recv.count(), recv.datatype());
+        let bytes = self.sizes.volume(recv.count(), recv.datatype());
         Ok(Incoming { comm, from: Some(from), tag: Some(tag), bytes, wildcard: Wildcard::default() })
     }
 
     fn outgoing(&mut self, offered: &Offered) -> Result<Outgoing, Unrecorded> {
         let (comm, peer) = self.peer(offered.comm, offered.dest)?;
         match peer {
-            Peer::Rank(to) => Ok(Outgoing { comm, to, tag: Tag(offered.tag), bytes: offered.bytes }),
+            Peer::Rank(to) => {
+                let bytes = self.sizes.volume(offered.count, offered.datatype);
+                Ok(Outgoing { comm, to, tag: Tag(offered.tag), bytes })
+            }
             Peer::Any => Err(Unrecorded::Untraced),
         }
     }
@@ -257,7 +260,8 @@ impl Recorder {
             Peer::Any => status.map(|status| self.matched(wanted.comm, status)).transpose()?,
         };
         let tag = if wildcard.tag { status.map(|status| Tag(status.tag())) } else { Some(Tag(wanted.tag)) };
-        Ok(Incoming { comm, from, tag, bytes: wanted.bytes, wildcard })
+        let bytes = wanted.room.map_or(Bytes(0), |(count, datatype)| self.sizes.volume(count, datatype));
+        Ok(Incoming { comm, from, tag, bytes, wildcard })
     }
 
     fn matched(&mut self, comm: Comm, status: Status<'_>) -> Result<Rank, Unrecorded> {
@@ -309,7 +313,8 @@ struct Offered {
     comm: Comm,
     dest: i32,
     tag: i32,
-    bytes: Bytes,
+    count: Count,
+    datatype: Datatype,
 }
 
 /// A message as a call asks for it.
@@ -317,44 +322,44 @@ struct Wanted {
     comm: Comm,
     source: i32,
     tag: i32,
-    bytes: Bytes,
+    /// None for a probe, which has no buffer.
+    room: Option<(Count, Datatype)>,
 }
 
 impl From<&Send<'_>> for Offered {
     fn from(send: &Send<'_>) -> Self {
-        let bytes = Recorder::bytes(send.count(), send.datatype());
-        Self { comm: send.comm(), dest: send.dest(), tag: send.tag(), bytes }
+        let (count, datatype) = (send.count(), send.datatype());
+        Self { comm: send.comm(), dest: send.dest(), tag: send.tag(), count, datatype }
     }
 }
 
 impl From<&Recv<'_>> for Wanted {
     fn from(recv: &Recv<'_>) -> Self {
-        let bytes = Recorder::bytes(recv.count(), recv.datatype());
-        Self { comm: recv.comm(), source: recv.source(), tag: recv.tag(), bytes }
+        let room = Some((recv.count(), recv.datatype()));
+        Self { comm: recv.comm(), source: recv.source(), tag: recv.tag(), room }
     }
 }
 
 impl From<&Probe<'_>> for Wanted {
     fn from(probe: &Probe<'_>) -> Self {
-        Self { comm: probe.comm(), source: probe.source(), tag: probe.tag(), bytes: Bytes(0) }
+        Self { comm: probe.comm(), source: probe.source(), tag: probe.tag(), room: None }
     }
 }
 
 fn halves(both: &Sendrecv<'_>) -> (Offered, Wanted) {
     let comm = both.comm();
-    let sent = Recorder::bytes(both.sendcount(), both.sendtype());
-    let received = Recorder::bytes(both.recvcount(), both.recvtype());
+    let (count, datatype, room) = (both.sendcount(), both.sendtype(), (both.recvcount(), both.recvtype()));
     (
-        Offered { comm, dest: both.dest(), tag: both.sendtag(), bytes: sent },
-        Wanted { comm, source: both.source(), tag: both.recvtag(), bytes: received },
+        Offered { comm, dest: both.dest(), tag: both.sendtag(), count, datatype },
+        Wanted { comm, source: both.source(), tag: both.recvtag(), room: Some(room) },
     )
 }
 
 fn halves_of_one(both: &SendrecvReplace<'_>) -> (Offered, Wanted) {
     let comm = both.comm();
-    let bytes = Recorder::bytes(both.count(), both.datatype());
+    let (count, datatype) = (both.count(), both.datatype());
     (
-        Offered { comm, dest: both.dest(), tag: both.sendtag(), bytes },
-        Wanted { comm, source: both.source(), tag: both.recvtag(), bytes },
+        Offered { comm, dest: both.dest(), tag: both.sendtag(), count, datatype },
+        Wanted { comm, source: both.source(), tag: both.recvtag(), room: Some((count, datatype)) },
     )
 }

@@ -16,8 +16,10 @@ mod inquiry;
 mod message;
 mod numbers;
 mod requests;
+mod sizes;
 mod tally;
 
+use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rustc_hash::FxHashMap;
@@ -25,14 +27,18 @@ use titr_common::event::{Event, Rank, RequestId};
 use titr_common::trace::manifest::Ended;
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
-use titr_wrappers::{Abi, Call, Done, Function, Real, pmpi};
+use titr_wrappers::functions::datatype::MPI_Type_free;
+use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
+use titr_wrappers::{Abi, Call, Function, Real, pmpi};
 
-use crate::counter::{Computed, Counter, Precision, Source};
+use crate::counter::{Counter, Precision, Rounding, Source};
 use crate::sink::Sink;
 use communicators::Communicators;
 use completion::Held;
+use inquiry::Inquiry;
 use message::Found;
 use requests::Requests;
+use sizes::Sizes;
 use tally::{Tally, Unrecorded};
 
 /// The recorder of a process, while it records.
@@ -47,11 +53,13 @@ pub struct Recorder {
     sink: Sink,
     communicators: Communicators,
     requests: Requests,
+    sizes: Sizes,
     /// Messages that a matched probe has found and nobody received yet.
     messages: FxHashMap<Message, Found>,
     tally: Tally,
-    /// What the calling thread has computed.
-    computed: Computed,
+    /// What the calling thread has computed and no event says yet.
+    computed: Instructions,
+    rounding: Rounding,
     /// Lists that events are made of, kept for their memory.
     numbers: Vec<RequestId>,
     sends: Vec<Bytes>,
@@ -61,7 +69,7 @@ pub struct Recorder {
 /// What one thread of the program keeps from call to call.
 pub struct Thread {
     counter: Counter,
-    computed: Computed,
+    computed: Instructions,
     held: Held,
 }
 
@@ -103,35 +111,43 @@ impl Slot {
     }
 
     /// Runs a call and records it.
-    pub fn record(&self, thread: &mut Thread, function: &'static Function, call: Call<'_>, real: Real<'_>) -> Done {
+    pub fn record(&self, thread: &mut Thread, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
         thread.stop();
-        self.before(&mut thread.held, &call);
-        let done = real.run();
+        let inquiry = Inquiry::of(call);
+        self.before(&mut thread.held, function, call, inquiry.as_ref());
+        let success = real.run();
         if let Some(recorder) = &mut *self.lock() {
             std::mem::swap(&mut recorder.computed, &mut thread.computed);
-            let outcome = recorder.after(&mut thread.held, function, &call, done.is_success());
+            let outcome = recorder.after(&mut thread.held, function, call, inquiry.as_ref(), success);
             if let Err(why) = outcome {
                 recorder.tally.count(function, why);
             }
             std::mem::swap(&mut recorder.computed, &mut thread.computed);
         }
         thread.start();
-        done
     }
 
     /// Holds what the call overwrites, and sees to it that there is a status where one is needed.
-    fn before(&self, held: &mut Held, call: &Call<'_>) {
-        match call {
-            Call::PointToPoint(call) => {
-                message::before(held, call);
-                if completion::takes_requests(call)
-                    && let Some(recorder) = &mut *self.lock()
-                {
-                    recorder.hold_requests(held, call);
+    fn before(&self, held: &mut Held, function: &Function, call: &Call<'_>, inquiry: Option<&Inquiry<'_>>) {
+        match (call, inquiry) {
+            (_, Some(inquiry)) => {
+                if let Some(recorder) = &mut *self.lock() {
+                    recorder.hold_requests(held, inquiry);
                 }
             }
-            Call::Communicator(call) => creation::before(held, call),
-            Call::Collective(_) | Call::Topology(_) | Call::Process(_) | Call::Other => {}
+            (Call::PointToPoint(MPI_Request_free(request)), None) => {
+                if let Some(recorder) = &mut *self.lock() {
+                    recorder.hold_request(held, request);
+                }
+            }
+            (Call::PointToPoint(call), None) => message::before(held, call),
+            (Call::Communicator(call), None) => creation::before(held, call),
+            (Call::Other, None) if ptr::eq(function, &MPI_Type_free) => {
+                if let Some(recorder) = &mut *self.lock() {
+                    recorder.sizes.forget();
+                }
+            }
+            (Call::Collective(_) | Call::Topology(_) | Call::Process(_) | Call::Other, None) => {}
         }
     }
 }
@@ -140,12 +156,11 @@ impl Thread {
     /// The calling thread.
     #[must_use]
     pub fn new(counters: &Source) -> Self {
-        let computed = Computed::nothing(counters.precision());
-        Self { counter: counters.open(), computed, held: Held::default() }
+        Self { counter: counters.open(), computed: Instructions(0.0), held: Held::default() }
     }
 
     fn stop(&mut self) {
-        self.computed.add(self.counter.stop());
+        self.computed.0 += self.counter.stop().0;
     }
 
     /// The program goes on.
@@ -155,14 +170,14 @@ impl Thread {
 
     /// What was computed so far and is not recorded; it will not be.
     pub fn discard(&mut self) -> Instructions {
-        self.computed.discard()
+        std::mem::take(&mut self.computed)
     }
 }
 
 impl Recorder {
-    /// For the rank whose events `sink` takes.
+    /// For the rank whose events `sink` takes, and whose computation is known to `precision`.
     #[must_use]
-    pub fn new(abi: &'static Abi, sink: Sink, world_size: u32) -> Self {
+    pub fn new(abi: &'static Abi, sink: Sink, world_size: u32, precision: Precision) -> Self {
         let me = sink.rank();
         Self {
             abi,
@@ -171,18 +186,30 @@ impl Recorder {
             sink,
             communicators: Communicators::new(abi.comm_world, abi.comm_self, me, world_size),
             requests: Requests::default(),
+            sizes: Sizes::default(),
             messages: FxHashMap::default(),
             tally: Tally::default(),
-            computed: Computed::nothing(Precision::EXACT),
+            computed: Instructions(0.0),
+            rounding: Rounding::to(precision),
             numbers: Vec::new(),
             sends: Vec::new(),
             recvs: Vec::new(),
         }
     }
 
-    fn after(&mut self, held: &mut Held, function: &Function, call: &Call<'_>, success: bool) -> Outcome {
-        match call {
+    fn after(
+        &mut self,
+        held: &mut Held,
+        function: &Function,
+        call: &Call<'_>,
+        inquiry: Option<&Inquiry<'_>>,
+        success: bool,
+    ) -> Outcome {
+        if let Some(inquiry) = inquiry {
             // A wait may fail and have completed requests.
+            return self.inquiry(held, inquiry, success);
+        }
+        match call {
             Call::PointToPoint(call) if completion::takes_requests(call) => self.completion(held, call, success),
             Call::Other => Err(Unrecorded::unless_read(function)),
             // What failed did not take place as the arguments say.
@@ -198,7 +225,7 @@ impl Recorder {
 
     /// Writes an event, after what was computed before it.
     fn emit(&mut self, event: &Event) {
-        if let Some(work) = self.computed.take() {
+        if let Some(work) = self.rounding.round(std::mem::take(&mut self.computed)) {
             self.sink.record(&Event::Compute(work));
         }
         self.sink.record(event);

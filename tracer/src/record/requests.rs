@@ -6,6 +6,8 @@
 //! the library put it, and is otherwise the oldest. So that the chain is right, requests that no event speaks of are in
 //! the table, too.
 
+use std::collections::hash_map::Entry::{Occupied, Vacant};
+
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Rank, RequestId, Tag};
 use titr_wrappers::argument::{Later, Request};
@@ -81,6 +83,25 @@ struct Chain {
     newest: u32,
 }
 
+impl Chain {
+    /// Which of its requests is the one kept at `place`.
+    #[inline]
+    fn find(self, entries: &[Entry], place: usize) -> RequestId {
+        if self.oldest == self.newest {
+            return RequestId(self.oldest);
+        }
+        let mut at = self.oldest;
+        for _ in 0..LOOK {
+            let Some(entry) = entries.get(at as usize) else { break };
+            if entry.place == place {
+                return RequestId(at);
+            }
+            at = entry.newer;
+        }
+        RequestId(self.oldest)
+    }
+}
+
 /// All requests of a rank.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
@@ -130,24 +151,13 @@ impl Requests {
 
     /// The request that `handle`, kept at `place`, stands for.
     pub(super) fn find(&self, handle: Request, place: usize) -> Option<RequestId> {
-        let Chain { oldest, newest } = *self.chains.get(&handle)?;
-        if oldest == newest {
-            return Some(RequestId(oldest));
-        }
-        let mut at = oldest;
-        for _ in 0..LOOK {
-            let Some(entry) = self.entries.get(at as usize) else { break };
-            if entry.place == place {
-                return Some(RequestId(at));
-            }
-            at = entry.newer;
-        }
-        Some(RequestId(oldest))
+        self.chains.get(&handle).map(|chain| chain.find(&self.entries, place))
     }
 
     /// The same, and takes it out of its chain: as long as a call may complete it, no other one means it.
     pub(super) fn take_out(&mut self, handle: Request, place: usize) -> Option<RequestId> {
-        let id = self.find(handle, place)?;
+        let Occupied(mut chain) = self.chains.entry(handle) else { return None };
+        let id = chain.get().find(&self.entries, place);
         let entry = self.entries.get_mut(id.0 as usize)?;
         let (older, newer) = (std::mem::replace(&mut entry.older, NONE), std::mem::replace(&mut entry.newer, NONE));
         if let Some(entry) = self.entries.get_mut(older as usize) {
@@ -156,15 +166,11 @@ impl Requests {
         if let Some(entry) = self.entries.get_mut(newer as usize) {
             entry.older = older;
         }
-        if older == NONE && newer == NONE {
-            self.chains.remove(&handle);
-        } else if let Some(chain) = self.chains.get_mut(&handle) {
-            if older == NONE {
-                chain.oldest = newer;
-            }
-            if newer == NONE {
-                chain.newest = older;
-            }
+        match (older, newer) {
+            (NONE, NONE) => drop(chain.remove()),
+            (NONE, newer) => chain.get_mut().oldest = newer,
+            (older, NONE) => chain.get_mut().newest = older,
+            _ => {}
         }
         Some(id)
     }
@@ -176,26 +182,21 @@ impl Requests {
 
     fn put_back(&mut self, id: RequestId, end: End) {
         let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
-        let mut chain = Chain { oldest: id.0, newest: id.0 };
-        let other = self.chains.get(&entry.handle).copied();
-        let neighbour = match (other, end) {
-            (None, _) => NONE,
-            (Some(other), End::Newest) => {
-                entry.older = other.newest;
-                chain.oldest = other.oldest;
-                other.newest
+        match (self.chains.entry(entry.handle), end) {
+            (Vacant(chain), _) => drop(chain.insert(Chain { oldest: id.0, newest: id.0 })),
+            (Occupied(mut chain), End::Newest) => {
+                let before = std::mem::replace(&mut chain.get_mut().newest, id.0);
+                entry.older = before;
+                if let Some(before) = self.entries.get_mut(before as usize) {
+                    before.newer = id.0;
+                }
             }
-            (Some(other), End::Oldest) => {
-                entry.newer = other.oldest;
-                chain.newest = other.newest;
-                other.oldest
-            }
-        };
-        self.chains.insert(entry.handle, chain);
-        if let Some(neighbour) = self.entries.get_mut(neighbour as usize) {
-            match end {
-                End::Newest => neighbour.newer = id.0,
-                End::Oldest => neighbour.older = id.0,
+            (Occupied(mut chain), End::Oldest) => {
+                let after = std::mem::replace(&mut chain.get_mut().oldest, id.0);
+                entry.newer = after;
+                if let Some(after) = self.entries.get_mut(after as usize) {
+                    after.older = id.0;
+                }
             }
         }
     }
@@ -225,7 +226,7 @@ impl Requests {
     pub(super) fn remove(&mut self, id: RequestId) {
         let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
         self.outstanding -= u32::from(entry.is_outstanding());
-        *entry = Entry::new(What::Nothing, false);
+        entry.what = What::Nothing;
         self.numbers.give(id.0);
     }
 }

@@ -156,11 +156,12 @@ impl Spare {
 }
 
 impl Drop for Spare {
+    #[inline]
     fn drop(&mut self) {
-        let many = self.many.take();
+        let many = self.many.get_mut();
         if many.capacity() > 0 {
             // While a thread ends its room may be gone already; then this goes, too.
-            let _ = ROOM.try_with(|room| room.replace(many));
+            let _ = ROOM.try_with(|room| room.replace(std::mem::take(many)));
         }
     }
 }

@@ -61,10 +61,9 @@ impl EventWriter {
             return;
         }
         let volume = self.volume(out);
-        if self.distance > 0 && self.history.is_at(self.count - self.distance, event) {
-            self.come_again(out, volume);
-        } else {
-            self.jump(out, volume, event);
+        match self.history.at(self.count - self.distance, event) {
+            Some(known) if self.distance > 0 => self.come_again(out, volume, known),
+            _ => self.jump(out, volume, event),
         }
     }
 
@@ -91,7 +90,7 @@ impl EventWriter {
     }
 
     /// The event is the one `distance` before.
-    fn come_again(&mut self, out: &mut Vec<u8>, volume: u64) {
+    fn come_again(&mut self, out: &mut Vec<u8>, volume: u64, known: u16) {
         match self.room {
             Some(room @ 1..) => self.room = Some(room - 1),
             Some(0) => {
@@ -100,9 +99,14 @@ impl EventWriter {
             }
             None => self.begin_line(out),
         }
-        out.push(b' ');
-        push_number(out, volume);
-        self.history.repeat(self.count, self.distance);
+        match volume {
+            0..10 => out.extend_from_slice(&[b' ', b'0' + volume as u8]),
+            _ => {
+                out.push(b' ');
+                push_number(out, volume);
+            }
+        }
+        self.history.note(self.count, known);
         self.count += 1;
     }
 
@@ -125,10 +129,10 @@ impl EventWriter {
         let start = out.len();
         write_event(out, self.rank, event);
         let text = out[start..].trim_ascii_end();
-        if let Some(last) = self.history.last(text).filter(|last| self.count - last <= WINDOW) {
+        if let Some((known, last)) = self.history.find(text).filter(|(_, last)| self.count - last <= WINDOW) {
             out.truncate(start);
             self.distance = self.count - last;
-            return self.come_again(out, volume);
+            return self.come_again(out, volume, known);
         }
         if text.len() <= LONGEST {
             self.distance = 0;
@@ -145,22 +149,23 @@ impl EventWriter {
 }
 
 impl History {
-    /// Whether the event `at` was this one.
+    /// The event `at`, if it was this one.
     #[inline]
-    fn is_at(&self, at: usize, event: &Event) -> bool {
-        at >= self.since && self.known.get(self.window[at % WINDOW] as usize).is_some_and(|(known, _)| known == event)
+    fn at(&self, at: usize, event: &Event) -> Option<u16> {
+        let which = self.window[at % WINDOW];
+        let same = at >= self.since && self.known.get(which as usize).is_some_and(|(known, _)| known == event);
+        same.then_some(which)
     }
 
-    /// When the event of this text was last.
-    fn last(&self, text: &[u8]) -> Option<usize> {
-        let known = *self.by_text.get(text)?;
-        self.known.get(known as usize).map(|&(_, last)| last)
+    /// The event of this text, and when it was last.
+    fn find(&self, text: &[u8]) -> Option<(u16, usize)> {
+        let which = *self.by_text.get(text)?;
+        self.known.get(which as usize).map(|&(_, last)| (which, last))
     }
 
-    /// The event at `count` is the one `distance` before.
+    /// The event at `count` is a known one.
     #[inline]
-    fn repeat(&mut self, count: usize, distance: usize) {
-        let which = self.window[(count - distance) % WINDOW];
+    fn note(&mut self, count: usize, which: u16) {
         self.window[count % WINDOW] = which;
         if let Some((_, last)) = self.known.get_mut(which as usize) {
             *last = count;

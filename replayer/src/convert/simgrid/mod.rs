@@ -11,7 +11,7 @@
 //! * A wait names requests by what they move ([`store`]). A wildcard receive asks for what it got when it was recorded,
 //!   a persistent request is made when it is started, a test that found something waits, and one that did not is left out:
 //!   SimGrid would charge 0.1 ms for it.
-//! * Sends are standard ones. A buffered one of the eager threshold and more is a non-blocking one that nobody waits for.
+//! * Sends are standard ones. A buffered one of the eager threshold and more is a non-blocking one that is waited for only at the end.
 //!
 //! What remains different is counted ([`Losses`]). All of a rank's events are translated in order, by themselves; ranks
 //! take turns only so that what they share — communicators and tags — does not wait long for the last of them.

@@ -1,8 +1,9 @@
 //! The requests that SimGrid's replay has in store for a rank.
 //!
 //! It names a request by what it moves — source, destination, tag — and a `wait` takes the oldest of that name
-//! (`RequestStorage` in SimGrid 3.32's `smpi_replay.cpp`). A send to oneself and its receive have one name. What is in
-//! store when the trace ends is waited for, so a receive that gets nothing would never let the rank end.
+//! (`RequestStorage` in SimGrid 3.32's `smpi_replay.cpp`). A send to oneself and its receive have one name. When the trace
+//! ends, the youngest of each name is waited for, so a receive that gets nothing would never let the rank end; others are
+//! dropped, and a message that is dropped under way ends the simulation.
 
 use std::collections::VecDeque;
 
@@ -119,6 +120,11 @@ impl Store {
             self.len = 0;
         }
         all
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     /// The receives that are left in the end and may have got nothing, in order.

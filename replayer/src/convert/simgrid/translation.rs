@@ -1,8 +1,11 @@
 //! One event after another, into SimGrid's words.
 
 use slab::Slab;
-use titr_common::event::{Collective, CommCall, CommId, Event, Group, Incoming, Key, Rank, RequestId, Requests, Tag};
+use titr_common::event::{
+    Ask, Collective, CommCall, CommId, Event, Group, Incoming, Key, Rank, RequestId, Requests, Tag,
+};
 use titr_common::grammar::write_event;
+use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 
 use super::collective::Run;
@@ -14,7 +17,6 @@ use crate::convert::ConvertError;
 use crate::convert::output::Texts;
 use crate::ranks::{Agreement, CommIndex, Communicators, Fault, OperationId, Place, RequestTable, Template, agreement};
 use crate::workload::{Match, Program, Workload};
-use titr_common::trace::TraceError;
 
 /// A trace on its way.
 pub(super) struct Translation<'a, P> {
@@ -110,7 +112,7 @@ impl<'a, P: Program> Translation<'a, P> {
     fn event(&mut self, rank: Rank, event: Event) -> Result<(), Failure> {
         match event {
             Event::Init | Event::Matched(..) => {}
-            // Others may have to say something to SimGrid before.
+            // There may be something to be said before.
             Event::Finalize => self.state(rank).finalized = true,
             Event::Compute(_) | Event::Sleep(_) => self.emit(rank, &event),
             Event::Send(mode, message) => self.send(rank, mode, message)?,
@@ -274,6 +276,9 @@ impl<'a, P: Program> Translation<'a, P> {
             }
         }
         for &rank in ranks {
+            if !self.state(rank).store.is_empty() {
+                self.emit(rank, &Event::Wait(Ask::All, Requests::Outstanding(None)));
+            }
             if self.state(rank).finalized {
                 self.emit(rank, &Event::Finalize);
             }

@@ -78,7 +78,7 @@ impl Options {
                 (&mut self.mpi, "eager_threshold", format!("{} B", value.count()?).into())
             }
             "smpi/coll-selector" => {
-                let libraries = [("default", "simgrid"), ("mpich", "mpich"), ("ompi", "openmpi")];
+                let libraries = [("default", "simgrid"), ("mpich", "mpich"), ("ompi", "simgrid-openmpi")];
                 (&mut self.mpi, "collectives", value.one_of(&libraries)?.into())
             }
             "network/model" => {

@@ -1,4 +1,4 @@
-//! What a thread has computed, and how much of it a trace says.
+//! How much a trace says of what was computed.
 //!
 //! The CPU time of one and the same piece of work differs from one time to the next by a percent at the least, with what
 //! caches, branch predictors and the neighbours on the core are up to; and by the time that it takes to measure it. The
@@ -20,15 +20,14 @@ pub struct Precision {
     pub relative: f64,
 }
 
-/// The volume of a thread that no event has said yet.
+/// Rounds the volumes of a rank.
 #[derive(Clone, Debug)]
-pub struct Computed {
+pub struct Rounding {
     precision: Precision,
     /// The step of volumes below `long`: of nearly all.
     step: f64,
     long: f64,
-    volume: f64,
-    /// What the events so far have said too little.
+    /// What was said too little so far.
     owed: f64,
 }
 
@@ -47,35 +46,27 @@ impl Precision {
     }
 }
 
-impl Computed {
-    /// Nothing yet.
+impl Rounding {
+    /// To what is known of a volume.
     #[must_use]
-    pub fn nothing(precision: Precision) -> Self {
+    pub fn to(precision: Precision) -> Self {
         let long = precision.absolute / precision.relative;
-        Self { precision, step: precision.step(0.0), long, volume: 0.0, owed: 0.0 }
+        Self { precision, step: precision.step(0.0), long, owed: 0.0 }
     }
 
-    /// The thread has computed this as well.
+    /// What is to be said of a volume; `None` if that is nothing.
     #[inline]
-    pub fn add(&mut self, volume: Instructions) {
-        self.volume += volume.0;
-    }
-
-    /// Takes it away unrounded; no event will say it.
-    pub fn discard(&mut self) -> Instructions {
-        Instructions(std::mem::take(&mut self.volume))
-    }
-
-    /// What the next event is to say of it; `None` if that is nothing.
-    #[inline]
-    pub fn take(&mut self) -> Option<Instructions> {
-        let volume = std::mem::take(&mut self.volume);
+    pub fn round(&mut self, Instructions(volume): Instructions) -> Option<Instructions> {
         let step = if volume < self.long { self.step } else { self.precision.step(volume) };
         let due = if self.owed.abs() <= step { self.owed } else { 0.0 };
-        // The cast cuts off, and makes nothing of what is below zero.
-        let said = ((volume + due) / step + 0.5) as u64 as f64 * step;
-        self.owed += volume - said;
-        (said > 0.0).then_some(Instructions(said))
+        self.owed += volume;
+        if volume + due < step / 2.0 {
+            return None;
+        }
+        // The cast cuts off.
+        let said = ((volume + due) / step + 0.5) as i64 as f64 * step;
+        self.owed -= said;
+        Some(Instructions(said))
     }
 }
 
@@ -85,9 +76,8 @@ mod tests {
 
     const ROUGH: Precision = Precision { absolute: 20.0, relative: 0.01 };
 
-    fn say(computed: &mut Computed, volume: f64) -> f64 {
-        computed.add(Instructions(volume));
-        computed.take().map_or(0.0, |said| said.0)
+    fn say(rounding: &mut Rounding, volume: f64) -> f64 {
+        rounding.round(Instructions(volume)).map_or(0.0, |said| said.0)
     }
 
     #[test]
@@ -100,21 +90,21 @@ mod tests {
 
     #[test]
     fn an_exact_counter_is_believed_to_the_last_digit() {
-        let mut computed = Computed::nothing(Precision::EXACT);
+        let mut rounding = Rounding::to(Precision::EXACT);
         for volume in [1.0, 123_457.0, 0.0, 4_503_599_627_370_495.0] {
-            assert_eq!(say(&mut computed, volume), volume);
+            assert_eq!(say(&mut rounding, volume), volume);
         }
     }
 
     #[test]
     fn a_volume_is_within_its_precision_and_a_sum_is_right() {
-        let mut computed = Computed::nothing(ROUGH);
+        let mut rounding = Rounding::to(ROUGH);
         let (mut truth, mut said, mut state) = (0.0, 0.0, 1_u64);
         for _ in 0..100_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             // From 1 to 10⁶, each order of magnitude alike, and some that measuring made a little less than nothing.
             let volume = 10_f64.powf((state >> 40) as f64 / 2_796_202.0) - 5.0;
-            let now = say(&mut computed, volume);
+            let now = say(&mut rounding, volume);
             assert!((now - volume).abs() <= 1.5 * ROUGH.step(volume), "{volume} is called {now}");
             (truth, said) = (truth + volume, said + now);
         }
@@ -123,16 +113,16 @@ mod tests {
 
     #[test]
     fn short_volumes_do_not_pay_for_a_long_one() {
-        let mut computed = Computed::nothing(ROUGH);
-        assert_eq!(say(&mut computed, 1_004_000.0), 1_000_000.0);
-        assert_eq!(say(&mut computed, 100.0), 100.0);
-        assert_eq!(say(&mut computed, 1_001_000.0), 1_010_000.0, "4,000 are owed");
+        let mut rounding = Rounding::to(ROUGH);
+        assert_eq!(say(&mut rounding, 1_004_000.0), 1_000_000.0);
+        assert_eq!(say(&mut rounding, 100.0), 100.0);
+        assert_eq!(say(&mut rounding, 1_001_000.0), 1_010_000.0, "4,000 are owed");
     }
 
     #[test]
     fn what_is_too_short_to_be_said_adds_up() {
-        let mut computed = Computed::nothing(ROUGH);
-        let said: f64 = (0..1000).map(|_| say(&mut computed, 3.0)).sum();
+        let mut rounding = Rounding::to(ROUGH);
+        let said: f64 = (0..1000).map(|_| say(&mut rounding, 3.0)).sum();
         assert!((said - 3000.0).abs() <= 20.0, "{said}");
     }
 }

@@ -2,14 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use object::elf::{FileHeader32, FileHeader64, PT_INTERP};
 use object::read::elf::{FileHeader, ProgramHeader as _};
-use object::{Endianness, FileKind};
+use object::{Endianness, FileKind, ReadCache, ReadRef};
 use thiserror::Error;
 
 use crate::library::Library;
@@ -55,10 +54,13 @@ pub enum ProgramError {
 /// Scripts that start scripts: more than that is a mistake, or a loop.
 const INTERPRETERS: usize = 5;
 
+/// What Linux looks at of a script's first line (`BINPRM_BUF_SIZE`).
+const SCRIPT_LINE: u64 = 256;
+
 impl Machine {
     /// `None` if this is no ELF file, or cannot be read.
     pub fn of(path: &Path) -> Option<Self> {
-        Some(inspect(&fs::read(path).ok()?)?.0)
+        Some(inspect(&ReadCache::new(File::open(path).ok()?))?.0)
     }
 }
 
@@ -112,17 +114,17 @@ impl Program {
 /// Checks one file, and says what interprets it if that is another.
 fn check_file(path: &Path, library: &Library) -> Result<Option<PathBuf>, ProgramError> {
     let unreadable = |error| ProgramError::Unreadable(path.to_owned(), error);
-    let mut file = match File::open(path) {
+    let file = match File::open(path) {
         Ok(file) => file,
         // What may be executed but not read can be started; nothing is known of it.
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(None),
         Err(error) => return Err(unreadable(error)),
     };
     let about = file.metadata().map_err(unreadable)?;
-    let mut content = Vec::new();
-    file.read_to_end(&mut content).map_err(unreadable)?;
-    if let Some(script) = content.strip_prefix(b"#!") {
-        return Ok(interpreter(script));
+    // Programs may be large, and what is looked for stands at their beginning.
+    let content = &ReadCache::new(file);
+    if content.read_bytes_at(0, 2) == Ok(b"#!") {
+        return Ok(interpreter(content));
     }
     // The owner of this process's own entry is whom it runs as.
     let (user, group) = fs::metadata("/proc/self").map_or((0, 0), |own| (own.uid(), own.gid()));
@@ -130,7 +132,7 @@ fn check_file(path: &Path, library: &Library) -> Result<Option<PathBuf>, Program
     if mode & 0o4000 != 0 && about.uid() != user || mode & 0o2000 != 0 && about.gid() != group {
         return Err(ProgramError::SetUid(path.to_owned()));
     }
-    match inspect(&content) {
+    match inspect(content) {
         Some((_, Linked::Statically)) => Err(ProgramError::Static(path.to_owned())),
         Some((machine, _)) if library.machine.is_some_and(|other| other != machine) => {
             Err(ProgramError::OtherMachine(path.to_owned(), library.path().to_owned()))
@@ -140,8 +142,9 @@ fn check_file(path: &Path, library: &Library) -> Result<Option<PathBuf>, Program
 }
 
 /// What a script's first line, after the `#!`, names.
-fn interpreter(script: &[u8]) -> Option<PathBuf> {
-    let line = script.split(|byte| *byte == b'\n').next()?;
+fn interpreter<'data>(script: impl ReadRef<'data>) -> Option<PathBuf> {
+    let beginning = script.read_bytes_at(0, script.len().ok()?.min(SCRIPT_LINE)).ok()?.strip_prefix(b"#!")?;
+    let line = beginning.split(|byte| *byte == b'\n').next()?;
     let word = line.split(u8::is_ascii_whitespace).find(|word| !word.is_empty())?;
     Some(PathBuf::from(OsStr::from_bytes(word)))
 }
@@ -158,16 +161,16 @@ enum Linked {
 }
 
 /// Of an ELF file.
-fn inspect(content: &[u8]) -> Option<(Machine, Linked)> {
+fn inspect<'data>(content: impl ReadRef<'data>) -> Option<(Machine, Linked)> {
     match FileKind::parse(content).ok()? {
-        FileKind::Elf32 => headers::<FileHeader32<Endianness>>(content),
-        FileKind::Elf64 => headers::<FileHeader64<Endianness>>(content),
+        FileKind::Elf32 => headers::<FileHeader32<Endianness>, _>(content),
+        FileKind::Elf64 => headers::<FileHeader64<Endianness>, _>(content),
         _ => None,
     }
 }
 
 /// An executable names the dynamic loader as its interpreter, unless it does without; a library need not.
-fn headers<Header: FileHeader<Endian = Endianness>>(content: &[u8]) -> Option<(Machine, Linked)> {
+fn headers<'data, Header: FileHeader<Endian = Endianness>, R: ReadRef<'data>>(content: R) -> Option<(Machine, Linked)> {
     let header = Header::parse(content).ok()?;
     let endian = header.endian().ok()?;
     let segments = header.program_headers(endian, content).ok()?;

@@ -41,20 +41,24 @@ fn cpu() -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    #[test]
-    fn an_entry_starts_running_where_this_process_is() {
-        let counter = Counter {
+    /// One that measures CPU time, as good as it gets.
+    pub(in crate::sink) fn counter() -> Counter {
+        Counter {
             kind: "cpu".into(),
             unit: "instruction".into(),
             rate: Some(1e9),
             resolution: 1.0,
             precision: 0.0,
             hook: 0.0,
-        };
-        let entry = begin(Rank(3), counter);
+        }
+    }
+
+    #[test]
+    fn an_entry_starts_running_where_this_process_is() {
+        let entry = begin(Rank(3), counter());
         assert_eq!((entry.rank, entry.pid, entry.ended), (3, std::process::id(), Ended::Running));
         assert!(!entry.host.is_empty());
     }

@@ -8,10 +8,11 @@ use std::process::{Command, Output};
 use std::ptr;
 
 use titr_common::event::{CommId, Outgoing, RequestId, SendMode, Tag};
-use titr_common::trace::manifest::{Counter, Mode};
+use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Source, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
+use super::entry::tests::counter;
 use super::*;
 
 const SMALL: usize = 4 << 10;
@@ -33,16 +34,8 @@ fn manifest(ranks: u32) -> Manifest {
 }
 
 fn open(directory: &Path, rank: u32, ranks: u32, buffer: usize) -> Sink {
-    let counter = Counter {
-        kind: "cpu".into(),
-        unit: "instruction".into(),
-        rate: Some(1e9),
-        resolution: 1.0,
-        precision: 0.0,
-        hook: 0.0,
-    };
     let run = (rank == 0).then(|| manifest(ranks));
-    Sink::open(&config(buffer), directory, run, begin(Rank(rank), counter), ranks).unwrap()
+    Sink::open(&config(buffer), directory, run, begin(Rank(rank), counter()), ranks).unwrap()
 }
 
 /// Distinct events, so that none can be lost, doubled or moved unnoticed.
@@ -171,15 +164,7 @@ fn a_stream_that_is_there_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let path = titr_common::trace::directory::stream(directory.path(), Rank(0));
     std::fs::write(&path, "precious").unwrap();
-    let counter = Counter {
-        kind: "cpu".into(),
-        unit: "instruction".into(),
-        rate: Some(1e9),
-        resolution: 1.0,
-        precision: 0.0,
-        hook: 0.0,
-    };
-    let refused = Sink::open(&config(SMALL), directory.path(), None, begin(Rank(0), counter), 1);
+    let refused = Sink::open(&config(SMALL), directory.path(), None, begin(Rank(0), counter()), 1);
     assert_eq!(refused.err().map(|error| error.kind()), Some(io::ErrorKind::AlreadyExists));
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
 }

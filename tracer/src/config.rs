@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 use thiserror::Error;
+
+use crate::directory::Pattern;
 
 /// The prefix that makes a variable ours.
 const PREFIX: &str = "TITRACE_";
@@ -41,7 +42,7 @@ const BUFFER: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// `TITRACE_DIR`: the directory the trace is written to, or the next free name beside it.
-    pub directory: PathBuf,
+    pub directory: Pattern,
     /// `TITRACE_MODE`: what is recorded.
     pub mode: Mode,
     /// `TITRACE_COUNTER`: what measures computation.
@@ -89,6 +90,18 @@ pub enum ConfigError {
         /// What it may be set to.
         accepted: &'static str,
     },
+    /// A path has a placeholder that stands for nothing.
+    #[error(
+        "{variable}={value}: there is no {placeholder}: %h is the host, %r the rank, %j the job, %% a percent sign"
+    )]
+    Placeholder {
+        /// The variable.
+        variable: String,
+        /// What it was set to.
+        value: String,
+        /// What stands for nothing.
+        placeholder: String,
+    },
     /// The variable means something to a later version.
     #[error("{variable} is not supported by this version of titr: unset it")]
     Later {
@@ -108,7 +121,7 @@ pub enum ConfigError {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            directory: PathBuf::from("traces"),
+            directory: Pattern::default(),
             mode: Mode::TimeIndependent,
             counter: CounterChoice::Auto,
             rate: 1e9,
@@ -152,7 +165,7 @@ impl Config {
         let or = |accepted| move || ConfigError::Value { variable: variable.into(), value: text.into(), accepted };
         match variable {
             "TITRACE_DIR" if text.is_empty() => return Err(or("a path")()),
-            "TITRACE_DIR" => self.directory = PathBuf::from(value),
+            "TITRACE_DIR" => self.directory = path(variable, value)?,
             "TITRACE_MODE" => self.mode = mode(text).ok_or_else(or(MODES))?,
             "TITRACE_COUNTER" => self.counter = counter(text).ok_or_else(or(COUNTERS))?,
             "TITRACE_RATE" => self.rate = rate(text).ok_or_else(or(RATES))?,
@@ -173,7 +186,7 @@ impl Config {
     #[must_use]
     pub fn effective(&self) -> BTreeMap<String, String> {
         let values = [
-            ("TITRACE_DIR", self.directory.display().to_string()),
+            ("TITRACE_DIR", self.directory.to_string()),
             ("TITRACE_MODE", self.mode.to_string()),
             ("TITRACE_COUNTER", self.counter.to_string()),
             ("TITRACE_RATE", self.rate.to_string()),
@@ -202,6 +215,13 @@ impl std::fmt::Display for CounterChoice {
             Self::Cpu => "cpu",
         })
     }
+}
+
+fn path(variable: &str, value: &OsStr) -> Result<Pattern, ConfigError> {
+    Pattern::new(value).map_err(|placeholder| {
+        let (variable, value) = (variable.to_owned(), value.display().to_string());
+        ConfigError::Placeholder { variable, value, placeholder }
+    })
 }
 
 fn mode(text: &str) -> Option<Mode> {
@@ -285,7 +305,7 @@ mod tests {
     #[test]
     fn each_variable_sets_what_it_names() {
         let config = read(&[
-            ("TITRACE_DIR", "/scratch/my traces"),
+            ("TITRACE_DIR", "/scratch/my traces/%h"),
             ("TITRACE_MODE", "ti"),
             ("TITRACE_COUNTER", "perf"),
             ("TITRACE_RATE", "2.5 Ginstr/s"),
@@ -294,7 +314,7 @@ mod tests {
             ("TITRACE_VERBOSE", "1"),
         ]);
         let expected = Config {
-            directory: "/scratch/my traces".into(),
+            directory: Pattern::new("/scratch/my traces/%h".as_ref()).unwrap(),
             mode: Mode::TimeIndependent,
             counter: CounterChoice::Perf,
             rate: 2.5e9,
@@ -336,6 +356,15 @@ mod tests {
             let message = read(&[(variable, value)]).unwrap_err().to_string();
             assert!(message.starts_with(&format!("{variable}={value}: expected ")), "{message}");
         }
+    }
+
+    #[test]
+    fn a_placeholder_that_stands_for_nothing_is_named() {
+        let message = read(&[("TITRACE_DIR", "/tmp/%h-%n")]).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "TITRACE_DIR=/tmp/%h-%n: there is no %n: %h is the host, %r the rank, %j the job, %% a percent sign"
+        );
     }
 
     #[test]

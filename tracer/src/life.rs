@@ -29,7 +29,7 @@ use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
 
 use crate::config::Config;
 use crate::counter::{Calibration, Source};
-use crate::directory::{self, DirectoryError};
+use crate::directory::{self, Claim, DirectoryError};
 use crate::notice::tell;
 use crate::record::{Recorder, Slot, Thread};
 use crate::sink::{self, Sink};
@@ -207,8 +207,8 @@ fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Recorde
     let size = u32::try_from(pmpi::comm_size(world)).ok()?;
     // Without agreement nothing is written: the largest number says so to `claim`.
     let agree = |value| pmpi::allreduce(abi, value, abi.max, world).unwrap_or(i64::MAX);
-    let directory = match directory::claim(config, rank, agree) {
-        Ok(directory) => directory,
+    let Claim { path: directory, run: name } = match directory::claim(config, rank, agree) {
+        Ok(claim) => claim,
         // The rank where it failed says why.
         Err(DirectoryError::Elsewhere) => return None,
         Err(error) => {
@@ -221,7 +221,7 @@ fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Recorde
         tell(format_args!("tracing to {}, computation is {}", directory.display(), counter.unit));
     }
     let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
-    match Sink::open(config, &directory, run, sink::begin(rank, counter), size) {
+    match Sink::open(config, &directory, run, sink::begin(name, rank, counter), size) {
         Ok(sink) => Some(Recorder::new(abi, sink, size, counters.precision())),
         Err(error) => {
             not_written(&directory, &error);

@@ -54,6 +54,9 @@ pub enum Mode {
 /// How one rank was traced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankEntry {
+    /// The name of the run, the same for all its ranks and for no other run's; empty where it was not named.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub run: String,
     /// Which.
     pub rank: u32,
     /// Where it ran.
@@ -71,6 +74,9 @@ pub struct RankEntry {
     pub text: Bytes,
     /// Size of its stream.
     pub disk: Bytes,
+    /// CRC-32 of its stream as it is on disk (as `gzip` and `crc32` compute it), once it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crc32: Option<u32>,
     /// How computation was measured.
     pub counter: Counter,
     /// How often the program had to wait for the flush thread.
@@ -125,6 +131,18 @@ pub struct Counter {
     /// What a hook adds to the volume between two calls, as measured at the start; it is subtracted.
     #[serde(default)]
     pub hook: f64,
+    /// What a fixed piece of work counts as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yardstick: Option<Yardstick>,
+}
+
+/// The same piece of work for every rank, done once at the start: what makes volumes of unlike counters comparable.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Yardstick {
+    /// What the counter makes of it, in its unit.
+    pub volume: f64,
+    /// CPU time that it takes here, in seconds.
+    pub seconds: f64,
 }
 
 impl Manifest {

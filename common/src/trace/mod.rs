@@ -18,4 +18,4 @@ pub use error::TraceError;
 pub use manifest::Manifest;
 pub use source::Source;
 pub use stream::{Ending, RankStream};
-pub use writer::StreamWriter;
+pub use writer::{StreamWriter, Written};

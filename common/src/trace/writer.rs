@@ -9,6 +9,7 @@ use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use super::directory;
 use crate::event::Rank;
 use crate::grammar::{END, HEADER};
+use crate::units::Bytes;
 
 /// A gzip header without name or time, so that the same text gives the same bytes (RFC 1952 §2.3).
 const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
@@ -22,6 +23,17 @@ pub struct StreamWriter {
     packed: Vec<u8>,
     /// Size of the file up to the last whole member.
     size: u64,
+    /// Of those bytes.
+    crc: Crc,
+}
+
+/// A complete stream as it is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its size.
+    pub size: Bytes,
+    /// Its checksum.
+    pub crc32: u32,
 }
 
 impl StreamWriter {
@@ -33,7 +45,7 @@ impl StreamWriter {
         let path = directory::stream(directory, rank);
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         let deflate = Compress::new(Compression::new(level), false);
-        let mut stream = Self { file, path, deflate, packed: Vec::new(), size: 0 };
+        let mut stream = Self { file, path, deflate, packed: Vec::new(), size: 0, crc: Crc::new() };
         stream.write_member(format!("{HEADER}\n").as_bytes())?;
         Ok(stream)
     }
@@ -56,16 +68,17 @@ impl StreamWriter {
             return Err(error);
         }
         self.size += self.packed.len() as u64;
+        self.crc.update(&self.packed);
         Ok(())
     }
 
-    /// Ends the stream after `events` events and returns its size on disk.
+    /// Ends the stream after `events` events.
     ///
     /// # Errors
     /// As [`write_member`](Self::write_member).
-    pub fn finish(mut self, events: u64) -> io::Result<u64> {
+    pub fn finish(mut self, events: u64) -> io::Result<Written> {
         self.write_member(format!("{END}{events}\n").as_bytes())?;
-        Ok(self.size)
+        Ok(Written { size: Bytes(self.size), crc32: self.crc.sum() })
     }
 
     /// Fills `packed` with `text` as a gzip member.

@@ -114,9 +114,13 @@ impl Flush {
     }
 
     fn end(mut self, mut entry: RankEntry) {
-        if let Some(Err(error)) = self.stream.take().map(|stream| stream.finish(self.events)) {
-            let path = self.path.clone();
-            self.fail(&path, &error);
+        match self.stream.take().map(|stream| stream.finish(self.events)) {
+            Some(Ok(written)) => entry.crc32 = Some(written.crc32),
+            Some(Err(error)) => {
+                let path = self.path.clone();
+                self.fail(&path, &error);
+            }
+            None => {}
         }
         entry.events = self.events;
         entry.text = Bytes(self.text);

@@ -31,7 +31,7 @@ use titr_common::trace::manifest::{Ended, Manifest, RankEntry};
 use crate::config::Config;
 use flush::{Files, Work};
 
-pub use entry::begin;
+pub use entry::{begin, host};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
 const BUFFERS: usize = 3;

@@ -35,7 +35,7 @@ fn manifest(ranks: u32) -> Manifest {
 
 fn open(directory: &Path, rank: u32, ranks: u32, buffer: usize) -> Sink {
     let run = (rank == 0).then(|| manifest(ranks));
-    Sink::open(&config(buffer), directory, run, begin(Rank(rank), counter()), ranks).unwrap()
+    Sink::open(&config(buffer), directory, run, begin("a run".into(), Rank(rank), counter()), ranks).unwrap()
 }
 
 /// Distinct events, so that none can be lost, doubled or moved unnoticed.
@@ -164,7 +164,7 @@ fn a_stream_that_is_there_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let path = titr_common::trace::directory::stream(directory.path(), Rank(0));
     std::fs::write(&path, "precious").unwrap();
-    let refused = Sink::open(&config(SMALL), directory.path(), None, begin(Rank(0), counter()), 1);
+    let refused = Sink::open(&config(SMALL), directory.path(), None, begin("a run".into(), Rank(0), counter()), 1);
     assert_eq!(refused.err().map(|error| error.kind()), Some(io::ErrorKind::AlreadyExists));
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
 }

@@ -1,6 +1,6 @@
 //! Writing one rank's stream.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,7 @@ impl StreamWriter {
     /// Where the file exists or cannot be created.
     pub fn create(directory: &Path, rank: Rank, level: u32) -> io::Result<Self> {
         let path = directory::stream(directory, rank);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         let deflate = Compress::new(Compression::new(level), false);
         let mut stream = Self { file, path, deflate, packed: Vec::new(), size: 0, crc: Crc::new() };

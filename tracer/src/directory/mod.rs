@@ -22,10 +22,8 @@ use titr_common::trace::directory;
 
 use crate::config::Config;
 use crate::notice::tell;
-use crate::sink::host;
-use pattern::Place;
 
-pub use pattern::Pattern;
+pub use pattern::{Pattern, Place};
 
 /// Candidates that are tried: as many traces side by side are a mistake, and nobody should wait for a million looks.
 const CANDIDATES: i64 = 10_000;
@@ -62,12 +60,12 @@ enum Step {
 }
 
 /// Where one rank's part of the trace goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Claim {
     /// The directory's absolute path.
     pub path: PathBuf,
-    /// The name of the run, the same for all its ranks and for no other run's.
-    pub run: String,
+    /// What placeholders stand for.
+    pub place: Place,
 }
 
 /// Claims a directory for the trace. Collective: `agree` gives the maximum over all ranks of the numbers they call it
@@ -77,10 +75,8 @@ pub struct Claim {
 /// If not all ranks can write; then all return one, and the rank at fault returns its reason.
 pub fn claim(config: &Config, rank: Rank, mut agree: impl FnMut(i64) -> i64) -> Result<Claim, DirectoryError> {
     let run = format!("{:x}", agree(if rank == Rank(0) { fresh() } else { 0 }));
-    let place = Place { host: host(), rank, job: pattern::job().unwrap_or_else(|| run.clone()) };
-    let path = config.directory.expand(&place);
-    // The program may change its working directory before the last file is written.
-    let wanted = std::path::absolute(&path).unwrap_or(path);
+    let place = Place::here(rank, run);
+    let wanted = absolute(config.directory.expand(&place));
     let mut from = 1;
     loop {
         let proposal = first_free(&wanted, from);
@@ -98,10 +94,15 @@ pub fn claim(config: &Config, rank: Rank, mut agree: impl FnMut(i64) -> i64) -> 
             } else if first && index > 1 {
                 tell(format_args!("{} exists: writing to {}", wanted.display(), path.display()));
             }
-            return joined.map(|_| Claim { path, run });
+            return joined.map(|_| Claim { path, place });
         }
         from = index + 1;
     }
+}
+
+/// The program may change its working directory before the last file is written.
+pub(crate) fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// A number that no other run has: the time in microseconds, and some bits of the process in case two start at once.
@@ -127,7 +128,7 @@ fn settle(
 }
 
 /// The name with `-index` appended, but for the first.
-fn candidate(wanted: &Path, index: i64) -> PathBuf {
+pub(crate) fn candidate(wanted: &Path, index: i64) -> PathBuf {
     if index == 1 {
         return wanted.to_owned();
     }
@@ -176,10 +177,15 @@ fn create(path: &Path) -> io::Result<Step> {
 /// Sees to it that the directory exists here as well, and can be written to.
 fn join(path: &Path) -> io::Result<Step> {
     fs::create_dir_all(path)?;
+    is_writable(path).map(|()| Step::Done)
+}
+
+/// Whether files can be created in the directory.
+pub(crate) fn is_writable(path: &Path) -> io::Result<()> {
     let name = std::ffi::CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: the name is a live string that ends with a zero.
     match unsafe { libc::access(name.as_ptr(), libc::W_OK | libc::X_OK) } {
-        0 => Ok(Step::Done),
+        0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
@@ -224,7 +230,7 @@ mod tests {
 
     fn paths(claims: Vec<Result<Claim, DirectoryError>>) -> Vec<PathBuf> {
         let claims: Vec<Claim> = claims.into_iter().map(Result::unwrap).collect();
-        assert!(claims.iter().all(|claim| claim.run == claims[0].run), "{claims:?}");
+        assert!(claims.iter().all(|claim| claim.place.run == claims[0].place.run), "{claims:?}");
         claims.into_iter().map(|claim| claim.path).collect()
     }
 

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use titr_common::event::Rank;
 
+use crate::sink::host;
+
 /// What schedulers and launchers call the job, the most telling first: Slurm, PBS and Torque, LSF, Grid Engine, Cobalt,
 /// Flux, and then PMIx, which Open MPI's `mpirun` sets, and Open MPI's own.
 const JOBS: [&str; 8] = [
@@ -37,8 +39,17 @@ pub struct Place {
     pub host: String,
     /// `%r`.
     pub rank: Rank,
-    /// `%j`.
+    /// The name of the run, the same for all its ranks and for no other run's.
+    pub run: String,
+    /// `%j`: the scheduler's or the launcher's word for the job, or the run's name.
     pub job: String,
+}
+
+impl Place {
+    /// This process.
+    pub(super) fn here(rank: Rank, run: String) -> Self {
+        Self { host: host(), rank, job: job().unwrap_or_else(|| run.clone()), run }
+    }
 }
 
 impl Pattern {
@@ -82,8 +93,7 @@ impl fmt::Display for Pattern {
 }
 
 /// What the scheduler or the launcher calls this job, if it does.
-#[must_use]
-pub fn job() -> Option<String> {
+fn job() -> Option<String> {
     JOBS.into_iter().filter_map(|name| std::env::var(name).ok()).find(|id| !id.is_empty())
 }
 
@@ -97,7 +107,7 @@ mod tests {
     use super::*;
 
     fn expanded(pattern: &str) -> String {
-        let place = Place { host: "node7".into(), rank: Rank(12), job: "12/3.0".into() };
+        let place = Place { host: "node7".into(), rank: Rank(12), run: "1a".into(), job: "12/3.0".into() };
         Pattern::new(pattern.as_ref()).unwrap().expand(&place).display().to_string()
     }
 

@@ -24,7 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Event, Rank, RequestId};
-use titr_common::trace::manifest::Ended;
+use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
 use titr_wrappers::functions::datatype::MPI_Type_free;
@@ -93,21 +93,21 @@ impl Slot {
         *self.lock() = Some(recorder);
     }
 
-    /// Records no more, and completes the trace; `thread` is the one that ends it. False if nothing was recorded, or if
-    /// another thread is in the middle of it and may never come out, as in a signal handler.
-    pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> bool {
+    /// Records no more, and completes the trace; `thread` is the one that ends it. The entry that was
+    /// written; `None` if nothing was recorded, or if another thread is in the middle of it and may never come out, as in
+    /// a signal handler.
+    pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> Option<RankEntry> {
         let recorder = match self.0.try_lock() {
             Ok(mut slot) => slot.take(),
             Err(TryLockError::Poisoned(slot)) => slot.into_inner().take(),
             Err(TryLockError::WouldBlock) => None,
         };
-        let Some(mut recorder) = recorder else { return false };
+        let mut recorder = recorder?;
         if let Some(thread) = thread {
             thread.stop();
             std::mem::swap(&mut recorder.computed, &mut thread.computed);
         }
-        recorder.end(ended);
-        true
+        recorder.end(ended)
     }
 
     /// Runs a call and records it.
@@ -231,13 +231,13 @@ impl Recorder {
         self.sink.record(event);
     }
 
-    fn end(mut self, ended: Ended) {
+    fn end(mut self, ended: Ended) -> Option<RankEntry> {
         match ended {
             Ended::Finalize => self.emit(&Event::Finalize),
             Ended::Running | Ended::Exit | Ended::Abort => {}
         }
         let tally = self.tally;
-        self.sink.finish(ended, |entry| tally.complete(entry));
+        self.sink.finish(ended, |entry| tally.complete(entry))
     }
 
     /// The volume of `count` elements.

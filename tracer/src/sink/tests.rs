@@ -104,8 +104,8 @@ fn whoever_ends_last_completes_the_manifest() {
     // Two at once, then one after the other.
     let together: Vec<_> =
         sinks.drain(2..).map(|sink| thread::spawn(|| sink.finish(Ended::Finalize, |_| {}))).collect();
-    together.into_iter().for_each(|ending| ending.join().unwrap());
-    sinks.into_iter().rev().for_each(|sink| sink.finish(Ended::Finalize, |_| {}));
+    together.into_iter().for_each(|ending| assert!(ending.join().unwrap().is_some()));
+    sinks.into_iter().rev().for_each(|sink| assert!(sink.finish(Ended::Finalize, |_| {}).is_some()));
     let names = std::fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name());
     assert_eq!(names.count(), 5, "four streams and the manifest");
     let ended = Manifest::read(directory.path()).unwrap();

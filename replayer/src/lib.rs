@@ -1,6 +1,7 @@
 //! Replays what MPI programs asked of a machine on machines that need not exist.
 
 pub mod cli;
+pub mod convert;
 pub mod inspect;
 pub mod network;
 pub mod observe;

@@ -48,6 +48,17 @@ fn fat_tree() {
     assert_eq!((platform.topology.hosts(), platform.cores), (64, 4));
 }
 
+#[test]
+fn dragonfly() {
+    let platform = example("dragonfly.toml", &[]);
+    assert_eq!(platform.topology.name(), "dragonfly of 4 groups × 3 chassis × 4 blades × 3 nodes");
+    assert_eq!((platform.topology.hosts(), platform.cores), (144, 4));
+    // By seven links: neither blade has the blue link, and neither chassis is the first of its group.
+    let mut ideal = example("dragonfly.toml", &["network.model=ideal"]).network();
+    let seconds = alone(&mut *ideal, 4 * 3 * 2 + 6, 36 + 4 * 3 * 2 + 9, 1_250_000);
+    assert!((seconds - (7.0 * 1e-6 + 1e-3)).abs() < 1e-7, "{seconds}");
+}
+
 /// The cluster of the paper, where SimGrid 3.32 gives these times.
 #[test]
 fn cluster16() {

@@ -1,5 +1,6 @@
-//! Against SimGrid 3.32: the simulated time of every row of `data/simgrid/oracle.csv` that titr can replay is within
-//! 0.1 % of what `smpirun -replay` says. The platforms there say in TOML what SimGrid's XML and defaults mean.
+//! Against SimGrid 3.32: the simulated time of every row of `data/simgrid/oracle.csv` is within 0.1 % of what
+//! `smpirun -replay` says, that of whole programs (the NAS Parallel Benchmarks) within 1 %. Both read the same XML. Where
+//! they disagree, it is for a reason that is told here, and with evidence in `docs/SIMGRID.md`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -21,8 +22,14 @@ struct Row<'a> {
     /// `--cfg` keys.
     config: &'a str,
     seconds: f64,
-    events: u64,
 }
+
+/// Rows where SimGrid is not what titr wants to be like: trace, options, and why.
+const EXPLAINED: [(&str, &str, &str); 1] = [(
+    "twoflows",
+    "network/model:IB",
+    "when a message is over, SimGrid forgets to lift what it cost those that go to the same host",
+)];
 
 fn data(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/simgrid").join(path)
@@ -31,26 +38,18 @@ fn data(path: &str) -> PathBuf {
 impl<'a> Row<'a> {
     fn of(line: &'a str) -> Self {
         let fields: Vec<&str> = line.split(',').collect();
-        let [trace, _, platform, config, seconds, events] = fields[..] else { panic!("{line}") };
-        Self { trace, platform, config, seconds: seconds.parse().unwrap(), events: events.parse().unwrap() }
+        let [trace, _, platform, config, seconds, _] = fields[..] else { panic!("{line}") };
+        Self { trace, platform, config, seconds: seconds.parse().unwrap() }
     }
 
-    /// Why titr cannot replay it like SimGrid, or not here.
-    fn out_of_reach(&self) -> Option<&'static str> {
-        if self.platform.starts_with("dragonfly") {
-            return Some("dragonfly");
-        }
-        if self.config.contains("network/model:IB") {
-            return Some("IB model");
-        }
-        // Its selector follows the rules of Open MPI 1.6; titr's "openmpi" those of 4.1.
-        if self.config.contains("coll-selector:ompi") {
-            return Some("Open MPI 1.6");
-        }
-        if cfg!(debug_assertions) && self.events > 300_000 {
-            return Some("too long without optimisation");
-        }
-        None
+    fn explanation(&self) -> Option<&'static str> {
+        let explained = EXPLAINED.iter().find(|&&(trace, config, _)| (trace, config) == (self.trace, self.config));
+        explained.map(|&(_, _, why)| why)
+    }
+
+    /// By how much simulated times may differ, relatively.
+    fn bar(&self) -> f64 {
+        if self.trace.starts_with("npb/") { 1e-2 } else { 1e-3 }
     }
 
     fn trace(&self) -> PathBuf {
@@ -62,31 +61,11 @@ impl<'a> Row<'a> {
 
     /// What its `--cfg` means in titr's platform file.
     fn overrides(&self) -> Vec<String> {
-        let setting = |pair: &str| {
-            let (key, value) = pair.split_once(':').unwrap();
-            let (key, value) = match key {
-                "network/model" => ("network.flow.preset", format!("\"{}\"", value.to_lowercase())),
-                "network/crosstraffic" => ("network.flow.crosstraffic", value.to_owned()),
-                "network/TCP-gamma" => ("network.flow.tcp_gamma", value.to_owned()),
-                "network/weight-S" => ("network.flow.weight_s", value.to_owned()),
-                "smpi/bw-factor" => ("network.flow.bandwidth_factor", steps(value)),
-                "smpi/lat-factor" => ("network.flow.latency_factor", steps(value)),
-                "smpi/send-is-detached-thresh" => ("mpi.eager_threshold", format!("\"{value} B\"")),
-                "smpi/async-small-thresh" => ("mpi.eager_transfer", "\"at-once\"".to_owned()),
-                "smpi/os" => ("mpi.send_overhead", steps(value)),
-                "smpi/ois" => ("mpi.isend_overhead", steps(value)),
-                "smpi/or" => ("mpi.recv_overhead", steps(value)),
-                "smpi/simulate-computation" => ("hosts.speed", "\"1e30 instr/s\"".to_owned()),
-                _ => panic!("{pair}"),
-            };
-            format!("{key}={value}")
-        };
-        self.config.split_whitespace().map(setting).collect()
+        self.config.split_whitespace().flat_map(overrides).collect()
     }
 
     fn simulated(&self) -> Result<f64, String> {
-        let platform = self.platform.trim_end_matches(".xml").trim_end_matches("_zone");
-        let platform = Platform::load(&data(&format!("platforms/{platform}.toml")), &self.overrides())
+        let platform = Platform::load(&data(&format!("platforms/{}", self.platform)), &self.overrides())
             .map_err(|error| error.to_string())?;
         let source = Source::open(&self.trace()).map_err(|error| error.to_string())?;
         let hosts = platform.place(source.ranks()).map_err(|error| error.to_string())?.0.into_iter();
@@ -98,6 +77,31 @@ impl<'a> Row<'a> {
     }
 }
 
+/// What an option of SimGrid is in titr's platform file.
+fn overrides(option: &str) -> Vec<String> {
+    let (key, value) = option.split_once(':').unwrap();
+    let settings: &[(&str, String)] = match key {
+        "network/model" => &[("network.flow.preset", format!("\"{}\"", value.to_lowercase()))],
+        "network/crosstraffic" => &[("network.flow.crosstraffic", value.to_owned())],
+        "network/TCP-gamma" => &[("network.flow.tcp_gamma", value.to_owned())],
+        "network/weight-S" => &[("network.flow.weight_s", value.to_owned())],
+        "smpi/bw-factor" => &[("network.flow.bandwidth_factor", steps(value))],
+        "smpi/lat-factor" => &[("network.flow.latency_factor", steps(value))],
+        "smpi/send-is-detached-thresh" => &[("mpi.eager_threshold", format!("\"{value} B\""))],
+        "smpi/async-small-thresh" => &[("mpi.eager_transfer", "\"at-once\"".to_owned())],
+        "smpi/os" => &[("mpi.send_overhead", steps(value))],
+        "smpi/ois" => &[("mpi.isend_overhead", steps(value))],
+        "smpi/or" => &[("mpi.recv_overhead", steps(value))],
+        "smpi/simulate-computation" => &[("hosts.speed", "\"1e30 instr/s\"".to_owned())],
+        "smpi/coll-selector" => {
+            assert_eq!(value, "ompi");
+            &[("mpi.collectives", "\"simgrid-openmpi\"".to_owned())]
+        }
+        _ => panic!("{option}"),
+    };
+    settings.iter().map(|(key, value)| format!("{key}={value}")).collect()
+}
+
 /// SimGrid's `from:a:b;from:a:b`.
 fn steps(value: &str) -> String {
     let steps = value.split(';').map(|step| format!("[{}]", step.replace(':', ", ")));
@@ -105,20 +109,24 @@ fn steps(value: &str) -> String {
 }
 
 #[test]
-fn every_row_agrees_with_simgrid() {
+fn every_row_agrees_with_simgrid_or_is_explained() {
     let text = std::fs::read_to_string(data("oracle.csv")).unwrap();
     let rows: Vec<Row> = text.lines().skip(1).map(Row::of).collect();
-    let within: Vec<&Row> = rows.iter().filter(|row| row.out_of_reach().is_none()).collect();
-    assert!(within.len() > 660, "{} rows of {}", within.len(), rows.len());
+    assert_eq!(rows.len(), 909);
 
     let next = AtomicUsize::new(0);
     let work = || {
         let mut wrong = String::new();
-        while let Some(row) = within.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
             let Row { trace, platform, config, seconds, .. } = row;
             let simulated = row.simulated();
-            if !simulated.as_ref().is_ok_and(|time| (time - seconds).abs() <= 1e-3 * seconds) {
-                writeln!(wrong, "{trace} {platform} {config}: {simulated:?}, SimGrid says {seconds}").unwrap();
+            let agrees = simulated.as_ref().is_ok_and(|time| (time - seconds).abs() <= row.bar() * seconds);
+            match row.explanation() {
+                None if !agrees => {
+                    writeln!(wrong, "{trace} {platform} {config}: {simulated:?}, SimGrid says {seconds}").unwrap();
+                }
+                Some(why) if agrees => writeln!(wrong, "{trace} {platform} {config} agrees, although {why}").unwrap(),
+                _ => {}
             }
         }
         wrong

@@ -8,7 +8,9 @@ use std::io::Read;
 use flate2::read::MultiGzDecoder;
 use proptest::prelude::*;
 use titr_common::units::Seconds;
-use titr_replayer::topology::{Backbone, Cable, Duplex, FatTree, Grid, HostId, LinkId, Sharing, Stage, Star, Topology};
+use titr_replayer::topology::{
+    Backbone, Cable, Dragonfly, Duplex, FatTree, Grid, HostId, LinkId, Routing, Shape, Sharing, Stage, Star, Topology,
+};
 
 const FULL: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
 const HALF: Cable = Cable { duplex: Duplex::Half, ..FULL };
@@ -77,6 +79,18 @@ fn fat_trees_route_as_simgrid() {
     assert_routes_as_simgrid(&tree(&[[6, 2, 3]]), simgrid_routes!("fat_tree_1_level"));
     assert_routes_as_simgrid(&tree(&[[4, 2, 1], [4, 3, 3]]), simgrid_routes!("fat_tree_2_levels"));
     assert_routes_as_simgrid(&tree(&[[3, 2, 1], [2, 3, 1], [4, 2, 3]]), simgrid_routes!("fat_tree_3_levels"));
+}
+
+fn shape([groups, chassis, blades, nodes]: [u32; 4]) -> Shape {
+    Shape { groups, blue: 3, chassis, black: 2, blades, green: 4, nodes }
+}
+
+#[test]
+fn dragonflies_route_as_simgrid() {
+    let fly = |sizes, cable| Dragonfly::new(shape(sizes), Routing::SimGrid, cable);
+    assert_routes_as_simgrid(&fly([2, 2, 2, 2], FULL), simgrid_routes!("dragonfly_16"));
+    assert_routes_as_simgrid(&fly([3, 3, 3, 2], FULL), simgrid_routes!("dragonfly_3x3x3x2"));
+    assert_routes_as_simgrid(&fly([2, 3, 5, 1], HALF), simgrid_routes!("dragonfly_half_duplex"));
 }
 
 /// Checks that each link of a route begins where the one before ends, going by their names (`a to b`).
@@ -160,6 +174,27 @@ proptest! {
     }
 }
 
+proptest! {
+    /// In a dragonfly, a route goes from cable to cable, and none of its routers twice.
+    #[test]
+    fn dragonflies_route_minimally(
+        (groups, chassis, blades, nodes) in (1_u32..5, 1_u32..4, 0_u32..3, 1_u32..4),
+        ends in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+    ) {
+        let shape = shape([groups, chassis, groups + blades, nodes]);
+        let fly = Dragonfly::new(shape, Routing::Minimal, FULL);
+        prop_assert_eq!(shape.cables() * 2, fly.links().len() as u64);
+        let hosts = fly.hosts() as usize;
+        let (from, to) = (ends.0.index(hosts) as u32, ends.1.index(hosts) as u32);
+        assert_connected(&fly, from, to);
+        let mut taken = route(&fly, from, to);
+        let length = taken.len();
+        taken.sort_unstable();
+        taken.dedup();
+        prop_assert_eq!(taken.len(), length);
+    }
+}
+
 fn number(sizes: &[u32], coordinates: &[u32]) -> u32 {
     sizes.iter().zip(coordinates).rev().fold(0, |number, (&size, &coordinate)| number * size + coordinate)
 }
@@ -184,6 +219,32 @@ fn distances_on_grids_have_closed_forms() {
     let (diameter, mean) = diameter_and_mean(&Grid::mesh(&[5, 3], FULL));
     assert_eq!(diameter, 4 + 2);
     assert!((mean - (24.0 / 15.0 + 8.0 / 9.0)).abs() < 1e-12);
+}
+
+/// A blade is left by a green link unless it is the right one already, a chassis by a black one; between groups, that
+/// happens at either end of the blue link.
+#[test]
+fn distances_in_dragonflies_have_closed_forms() {
+    let (diameter, mean) = diameter_and_mean(&Dragonfly::new(shape([4, 3, 5, 2]), Routing::Minimal, FULL));
+    assert_eq!(diameter, 1 + 2 + 1 + 2 + 1);
+    let (same_group, within) = (1.0 / 4.0, 4.0 / 5.0 + 2.0 / 3.0);
+    assert!((mean - (2.0 + same_group * within + (1.0 - same_group) * (2.0 * within + 1.0))).abs() < 1e-12);
+}
+
+/// Cables side by side are one link, as wide as all of them.
+#[test]
+fn dragonflies_bundle_their_cables() {
+    let fly = Dragonfly::new(shape([2, 2, 2, 1]), Routing::Minimal, FULL);
+    let name = |link: &LinkId| fly.link_name(*link).split(' ').next_back().unwrap().to_owned();
+    for link in route(&fly, 3, 7) {
+        let expected = match name(&link).as_str() {
+            "blue" => 3.0,
+            "black" => 2.0,
+            "green" => 4.0,
+            _ => 1.0,
+        };
+        assert_eq!(fly.links()[link.index()].bandwidth, expected * FULL.bandwidth);
+    }
 }
 
 /// With as many cables up as down, and none of them parallel, no two messages of a shift permutation share a link

@@ -129,7 +129,11 @@ impl Config {
         Self::from_variables(std::env::vars_os())
     }
 
-    fn from_variables(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Self, ConfigError> {
+    /// Reads these variables, the later of two that have the same name.
+    ///
+    /// # Errors
+    /// As [`Config::from_env`].
+    pub fn from_variables(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Self, ConfigError> {
         let ours: BTreeMap<String, OsString> = variables
             .into_iter()
             .filter(|(name, _)| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))

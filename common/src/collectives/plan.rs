@@ -30,7 +30,12 @@ pub(super) fn plan(selection: &Selection, call: &Call) -> Schedule {
             if matches!(algorithm, Bcast::ScatterAllgather | Bcast::ScatterAllgatherRing) {
                 data.element = library.scatter_unit(data.element);
             }
-            bcast::bcast(algorithm, comm, root, data, segment, choice.fanout)
+            let mut steps = bcast::bcast(algorithm, comm, root, data, segment, choice.fanout);
+            if let Some(rest) = bcast::left_over(algorithm, data, segment) {
+                let op = CollectiveOp::Bcast { bytes: rest.len, root: Rank(0) };
+                append_rest(&mut steps, selection, &Call { op: &op, ..*call }, rest);
+            }
+            steps
         }
         (Algorithm::Reduce(algorithm), CollectiveOp::Reduce { bytes, .. }) => {
             let data = call.data(*bytes);
@@ -97,6 +102,14 @@ fn plan_allreduce(selection: &Selection, call: &Call, algorithm: Allreduce, byte
         Allreduce::RecursiveDoubling => allreduce::recursive_doubling(comm, data),
         Allreduce::Ring => allreduce::ring(comm, data, 1),
         Allreduce::SegmentedRing => allreduce::ring(comm, data, allreduce::phases(comm, data, choice.segment.0)),
+        Allreduce::EqualRing => {
+            let mut steps = allreduce::equal_ring(comm, data);
+            if let Some(rest) = allreduce::left_over(comm, data) {
+                let op = CollectiveOp::Allreduce { bytes: rest.len, work: Instructions(0.0) };
+                append_rest(&mut steps, selection, &Call { op: &op, ..*call }, rest);
+            }
+            steps
+        }
         Allreduce::Rabenseifner => rabenseifner::allreduce(Variant::Halves, comm, data),
         Allreduce::ReduceScatterAllgather => rabenseifner::allreduce(Variant::Blocks, comm, data),
     }
@@ -180,9 +193,10 @@ fn plan_allgatherv(selection: &Selection, call: &Call, algorithm: Allgatherv, re
             let gather =
                 CollectiveOp::Gatherv { send: Bytes(blocks.len(comm.me)), recvs: recvs.to_vec(), root: Rank(0) };
             steps = part(selection, call, &gather);
-            // Open MPI broadcasts one element of a datatype that holds all blocks.
             let whole = Bytes(blocks.total());
-            let call = Call { element: whole, ..*call };
+            // Open MPI broadcasts one element of a datatype that holds all blocks.
+            let element = if selection.library.is_simgrid() { call.element } else { whole };
+            let call = Call { element, ..*call };
             steps.append(part(selection, &call, &bcast_from_first(whole)));
         }
         Allgatherv::Bruck => steps = allgather::bruck(comm, &blocks),
@@ -200,6 +214,13 @@ fn plan_allgatherv(selection: &Selection, call: &Call, algorithm: Allgatherv, re
 /// The steps of a collective that is a part of the call, with member 0 as its root, as its own rules say.
 fn part(selection: &Selection, call: &Call, op: &CollectiveOp) -> Schedule {
     plan(selection, &Call { op, root: 0, ..*call })
+}
+
+/// Goes on with the same collective on what an algorithm left of the vector, as its own rules say.
+fn append_rest(steps: &mut Schedule, selection: &Selection, call: &Call, rest: Slice) {
+    let behind = |slice: Slice| slice.buffer.at(rest.offset.0.saturating_add(slice.offset.0), slice.len.0);
+    let planned = plan(selection, call).into_steps();
+    steps.extend(planned.into_iter().map(|step| relocate(step, behind)));
 }
 
 fn reduce_to_first(bytes: Bytes) -> CollectiveOp {

@@ -16,7 +16,7 @@ pub(super) fn element(f: &mut Fields) -> Result<Option<Bytes>, ParseError> {
 
 /// The size of one element of datatype `id`, as SimGrid 3.32 numbers them (`smpi_datatype.cpp`); `None` for a number
 /// that it does not know. Derived types are all −1 there, their size is lost: SimGrid replays them as nothing.
-fn size(id: i64) -> Option<Bytes> {
+pub(super) fn size(id: i64) -> Option<Bytes> {
     Some(Bytes(match id {
         -1 => 0,
         2 | 6 | 8 | 9 | 16 | 17 | 21 | 45 | 51 | 55 | 56 | 57 => 1,

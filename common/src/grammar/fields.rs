@@ -1,7 +1,6 @@
 //! The blank-separated fields of one line, read from left to right; an error knows its column.
 
 use nom::IResult;
-use nom::bytes::complete::take_while1;
 use nom::number::complete::double;
 
 use super::error::ParseError;
@@ -22,6 +21,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Whether nothing is left.
+    #[inline]
     pub(super) fn at_end(&self) -> bool {
         self.rest.is_empty()
     }
@@ -42,6 +42,7 @@ impl<'a> Fields<'a> {
         ParseError { column: self.column(), what: what.into() }
     }
 
+    #[cold]
     fn expected(&self, what: &str) -> ParseError {
         let field = self.rest.split(u8::is_ascii_whitespace).next().unwrap_or_default();
         if field.is_empty() {
@@ -68,10 +69,17 @@ impl<'a> Fields<'a> {
 
     /// The next field as it is.
     pub(super) fn word(&mut self, what: &str) -> Result<&'a [u8], ParseError> {
-        self.field(what, take_while1(|byte: u8| !byte.is_ascii_whitespace()))
+        let length = self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(length);
+        if word.is_empty() {
+            return Err(self.expected(what));
+        }
+        self.rest = skip_blanks(rest);
+        Ok(word)
     }
 
     /// Takes the next field if it is `word`.
+    #[inline]
     pub(super) fn accept(&mut self, word: &str) -> bool {
         match self.rest.strip_prefix(word.as_bytes()) {
             Some(rest) if rest.first().is_none_or(u8::is_ascii_whitespace) => {
@@ -116,14 +124,23 @@ impl<'a> Fields<'a> {
     }
 
     /// The next field if it is a whole number, which nearly all fields are.
+    #[inline]
     fn whole(&mut self) -> Option<u64> {
-        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (number, rest) = self.rest.split_at_checked(digits)?;
-        if number.is_empty() || !rest.first().is_none_or(u8::is_ascii_whitespace) {
+        let mut value = 0_u64;
+        let mut digits = 0;
+        let rest = loop {
+            match self.rest.get(digits) {
+                Some(digit @ b'0'..=b'9') => {
+                    value = value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+                    digits += 1;
+                }
+                Some(byte) if !byte.is_ascii_whitespace() => return None,
+                _ => break self.rest.get(digits..)?,
+            }
+        };
+        if digits == 0 {
             return None;
         }
-        let append = |value: u64, digit: &u8| value.checked_mul(10)?.checked_add(u64::from(digit - b'0'));
-        let value = number.iter().try_fold(0, append)?;
         self.rest = skip_blanks(rest);
         Some(value)
     }
@@ -222,7 +239,10 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn skip_blanks(input: &[u8]) -> &[u8] {
-    let blanks = input.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    input.get(blanks..).unwrap_or_default()
+#[inline]
+fn skip_blanks(mut input: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] = input {
+        input = rest;
+    }
+    input
 }

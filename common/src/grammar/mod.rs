@@ -36,6 +36,7 @@ mod error;
 mod fields;
 mod list;
 mod parse;
+mod plain;
 mod volumes;
 mod words;
 mod write;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::datatype;
 use super::error::ParseError;
 use super::fields::Fields;
+use super::plain;
 use super::volumes::Volumes;
 use crate::event::{
     Ask, CollectiveOp, CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
@@ -37,6 +38,13 @@ impl Parser {
     /// # Errors
     /// [`ParseError`] with the column, for a line that is not in the grammar.
     pub fn line(&mut self, line: &[u8]) -> Result<Option<(Rank, Event)>, ParseError> {
+        match plain::line(line, self.world, self.element) {
+            Some(read) => Ok(Some(read)),
+            None => self.any_line(line),
+        }
+    }
+
+    fn any_line(&mut self, line: &[u8]) -> Result<Option<(Rank, Event)>, ParseError> {
         let line = line.trim_ascii_end();
         let mut fields = Fields::of(line);
         if line.trim_ascii_start().first().is_none_or(|&first| first == b'#') {
@@ -311,4 +319,31 @@ fn tested(f: &mut Fields) -> Result<Option<Requests>, ParseError> {
 fn outstanding(f: &mut Fields) -> Result<Requests, ParseError> {
     let count = if f.at_end() { None } else { Some(f.rank("a number of requests")?.0) };
     Ok(Requests::Outstanding(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The quick way reads what the long way reads, or nothing.
+        #[test]
+        fn both_ways_read_the_same(
+            word in "compute|send|recv|isend|irecv|wait|ssend|sleep",
+            numbers in prop::collection::vec(prop_oneof![0..6_u64, 0..100_000_u64, any::<u64>()], 0..6),
+            between in "( |  |\t|x|-){0,1}",
+            at in 0..40_usize,
+            element in prop_oneof![Just(1_u64), Just(8)],
+        ) {
+            let mut line = format!("3 {word}");
+            numbers.iter().for_each(|number| line += &format!(" {number}"));
+            line.insert_str(at.min(line.len()), &between);
+            let mut parser = Parser { element: Bytes(element), ..Parser::new(5) };
+            if let Some(read) = plain::line(line.as_bytes(), 5, Bytes(element)) {
+                prop_assert_eq!(parser.any_line(line.as_bytes()), Ok(Some(read)), "{}", line);
+            }
+        }
+    }
 }

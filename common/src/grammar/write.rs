@@ -130,6 +130,11 @@ impl<'a> Line<'a> {
         all.iter().fold(self, |line, &bytes| line.bytes(bytes))
     }
 
+    /// The size of a whole buffer: SimGrid reads it as a C `int`, and only to have one that is large enough.
+    fn total(&mut self, all: &[Bytes]) -> &mut Self {
+        self.bytes(all.iter().copied().sum::<Bytes>().min(Bytes(i32::MAX as u64)))
+    }
+
     fn rank(&mut self, rank: Rank) -> &mut Self {
         self.number(u64::from(rank.0))
     }
@@ -267,8 +272,8 @@ impl<'a> Line<'a> {
             }
             CollectiveOp::Allgatherv { send, recvs } => return self.bytes(*send).all_bytes(recvs),
             CollectiveOp::Alltoallv { sends, recvs } | CollectiveOp::Alltoallw { sends, recvs } => {
-                self.bytes(sends.iter().copied().sum()).all_bytes(sends);
-                self.bytes(recvs.iter().copied().sum()).all_bytes(recvs);
+                self.total(sends).all_bytes(sends);
+                self.total(recvs).all_bytes(recvs);
                 2
             }
         };

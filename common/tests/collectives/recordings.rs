@@ -28,7 +28,7 @@ fn recordings(library: Library) -> Vec<Recording> {
     let data = match library {
         Library::Mpich => MPICH,
         Library::OpenMpi => OPEN_MPI,
-        Library::SimGrid => SIMGRID,
+        Library::SimGrid | Library::SimGridOpenMpi => SIMGRID,
     };
     let mut text = String::new();
     GzDecoder::new(data).read_to_string(&mut text).expect("a gzip file");
@@ -126,7 +126,7 @@ fn is_recorded(recording: &Recording, (kind, peer, len): (char, Member, u64), re
     let blocks_unseen = match recording.library {
         // Where recursive halving only receives, Open MPI posts a non-blocking receive and waits for it at once.
         Library::OpenMpi => recording.collective == "reduce_scatter" && kind == 'R',
-        Library::Mpich | Library::SimGrid => true,
+        Library::Mpich | Library::SimGrid | Library::SimGridOpenMpi => true,
     };
     let is_send = kind.eq_ignore_ascii_case(&'s');
     (recorded_kind.starts_with(kind) || (blocks_unseen && recorded_kind.starts_with(kind.to_ascii_lowercase())))

@@ -2,6 +2,7 @@
 //!
 //! 0: done. 1: the input is at fault, and standard error says how. 2: wrong usage (clap's status).
 
+mod convert;
 pub mod replay;
 pub mod titr;
 
@@ -12,6 +13,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use thiserror::Error;
 use titr_common::trace::TraceError;
 
+use crate::convert::ConvertError;
 use crate::platform::{PlacementError, PlatformError};
 use crate::ranks::ReplayError;
 
@@ -26,6 +28,8 @@ enum Failure {
     Placement(#[from] PlacementError),
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
     /// The command has said what is wrong.
     #[error("")]
     Findings,

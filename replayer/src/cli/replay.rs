@@ -58,7 +58,7 @@ fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(),
     let seats = platform.place(source.ranks())?.0.into_iter();
     let seats = seats.map(|host| Seat { host, speed: platform.speed(host) }).collect();
     let breakdown = Breakdown::new(source.ranks());
-    let workload = Workload::new(source.streams()?);
+    let workload = Workload::read_ahead(source.streams()?);
     let mut network = platform.network();
 
     let start = Instant::now();

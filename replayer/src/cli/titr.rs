@@ -12,7 +12,7 @@ use titr_common::grammar::write_event;
 use titr_common::trace::manifest::{Ended, Manifest};
 use titr_common::trace::{Source, TraceError};
 
-use super::{Failure, run};
+use super::{Failure, convert, run};
 use crate::inspect::{Inventory, check};
 use crate::words::{count, plural, volume};
 
@@ -21,6 +21,7 @@ Examples:
   titr info traces/
   titr check traces/
   titr cat traces/ --rank 5 | head
+  titr convert --to simgrid traces/ -o for-simgrid
 
 Exit status: 0 done; 1 the trace is at fault; 2 wrong usage.";
 
@@ -58,6 +59,7 @@ enum Command {
         /// A trace directory, a SimGrid index, or one trace file.
         trace: PathBuf,
     },
+    Convert(convert::Args),
 }
 
 /// The command.
@@ -68,6 +70,7 @@ pub fn main() -> ExitCode {
         Command::Info { json, trace } => info(trace, *json, out),
         Command::Check { trace } => report_check(trace, out),
         Command::Cat { rank, partial, trace } => cat(trace, *rank, *partial, out),
+        Command::Convert(args) => convert::convert(args),
     })
 }
 

@@ -72,7 +72,7 @@ fn unreplayable(source: &Source) -> Result<Vec<String>, TraceError> {
         recv_overhead: Overhead::default(),
         collectives: Selection::from(Library::SimGrid),
     };
-    let workload = Workload::new(source.streams()?);
+    let workload = Workload::read_ahead(source.streams()?);
     let seats = vec![seat; workload.ranks()];
     Ok(match replay(workload, seats, &mpi, &mut Instant::default(), (), Options::default()) {
         Ok(outcome) => outcome.warnings,

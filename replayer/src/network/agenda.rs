@@ -51,6 +51,14 @@ impl Agenda {
         }
     }
 
+    /// Enters `key`, or moves it if it is there and due later.
+    pub fn hasten(&mut self, key: u32, due: Due) {
+        let place = self.places.get(key as usize).copied().unwrap_or(ABSENT);
+        if self.heap.get(place as usize).is_none_or(|entry| due < entry.0) {
+            self.set(key, due);
+        }
+    }
+
     /// Takes out what is due first.
     pub fn pop(&mut self) -> Option<(Due, u32)> {
         let last = self.heap.pop()?;
@@ -64,6 +72,12 @@ impl Agenda {
         };
         self.places[first.1 as usize] = ABSENT;
         Some(first)
+    }
+
+    /// Takes out what is due first if that is by `now`.
+    pub fn pop_by(&mut self, now: Time) -> Option<(Due, u32)> {
+        self.first().filter(|(due, _)| due.at <= now)?;
+        self.pop()
     }
 
     fn rise(&mut self, mut place: usize) {
@@ -110,23 +124,47 @@ mod tests {
 
     use super::*;
 
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Set(u32, u64),
+        Hasten(u32, u64),
+        Pop,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let (key, at) = (0_u32..20, 0_u64..50);
+        prop_oneof![
+            (key.clone(), at.clone()).prop_map(|(key, at)| Step::Set(key, at)),
+            (key, at).prop_map(|(key, at)| Step::Hasten(key, at)),
+            Just(Step::Pop),
+        ]
+    }
+
     proptest! {
         /// Whatever is entered, moved and taken out, the agenda answers as an ordered map does.
         #[test]
-        fn is_an_ordered_map(steps in prop::collection::vec((0_u32..20, 0_u64..50, prop::bool::ANY), 0..200)) {
+        fn is_an_ordered_map(steps in prop::collection::vec(step(), 0..200)) {
             let mut agenda = Agenda::default();
             let mut model: BTreeMap<u32, Due> = BTreeMap::new();
-            for (sequence, (key, at, pop)) in (0_u64..).zip(steps) {
-                if pop {
-                    let expected = model.iter().map(|(&key, &due)| (due, key)).min();
-                    prop_assert_eq!(agenda.pop(), expected);
-                    if let Some((_, key)) = expected {
-                        model.remove(&key);
+            for (sequence, step) in (0_u64..).zip(steps) {
+                match step {
+                    Step::Set(key, at) => {
+                        let due = Due { at: Time(at), sequence };
+                        agenda.set(key, due);
+                        model.insert(key, due);
                     }
-                } else {
-                    let due = Due { at: Time(at), sequence };
-                    agenda.set(key, due);
-                    model.insert(key, due);
+                    Step::Hasten(key, at) => {
+                        let due = Due { at: Time(at), sequence };
+                        agenda.hasten(key, due);
+                        model.entry(key).and_modify(|known| *known = due.min(*known)).or_insert(due);
+                    }
+                    Step::Pop => {
+                        let expected = model.iter().map(|(&key, &due)| (due, key)).min();
+                        prop_assert_eq!(agenda.pop(), expected);
+                        if let Some((_, key)) = expected {
+                            model.remove(&key);
+                        }
+                    }
                 }
                 prop_assert_eq!(agenda.first(), model.iter().map(|(&key, &due)| (due, key)).min());
             }

@@ -42,7 +42,7 @@ impl<T> Paths<T> {
 
     /// The path between two hosts for a message of `bytes`, which it is reckoned to carry. `derive` makes of a route
     /// that is not remembered what the model needs to know of it.
-    pub fn carry(&mut self, ends: (HostId, HostId), bytes: Bytes, derive: impl FnOnce(&[LinkId]) -> T) -> &T {
+    pub fn carry(&mut self, ends: (HostId, HostId), bytes: Bytes, derive: impl FnOnce(&[LinkId]) -> T) -> &mut T {
         let pair = u64::from(ends.0.0) * u64::from(self.topology.hosts()) + u64::from(ends.1.0);
         let place = (pair % self.entries.len() as u64) as usize;
         if let Some(other) = self.entries[place].take_if(|path| path.ends != ends) {
@@ -55,7 +55,7 @@ impl<T> Paths<T> {
         });
         path.carried.bytes += bytes;
         path.carried.messages += 1;
-        &path.derived
+        &mut path.derived
     }
 
     /// What each link has carried.

@@ -2,10 +2,12 @@
 //!
 //! [`schema`] is what can be written, [`resolve`] what it means. A mistake is shown in the file's own text ([`source`]).
 
+mod cabling;
 mod placement;
 mod quantity;
 mod resolve;
 mod schema;
+mod simgrid;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -39,6 +41,8 @@ pub struct Platform {
     pub mpi: Mpi,
     /// How ranks are given hosts.
     pub policy: Policy,
+    /// What should be known about how the file was read.
+    pub warnings: Vec<String>,
 }
 
 /// How messages travel.
@@ -68,7 +72,7 @@ pub enum PlatformError {
 }
 
 impl Platform {
-    /// The platform that a file describes, with `KEY=VALUE` overrides on top, whose keys are dotted:
+    /// The platform that a file describes, titr's own or SimGrid's, with `KEY=VALUE` overrides on top, whose keys are dotted:
     /// `network.flow.preset=cm02`.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, PlatformError> {
         let text = std::fs::read_to_string(path)

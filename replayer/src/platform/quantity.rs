@@ -33,16 +33,16 @@ pub struct InstructionRate {
 }
 
 /// A kind of quantity: what it is called, how it is written, and what each way of writing it is worth.
-struct Kind {
-    name: &'static str,
-    example: &'static str,
+pub(super) struct Kind {
+    pub name: &'static str,
+    pub example: &'static str,
     /// Units without prefix, and their worth. A unit that another ends with comes after it.
-    units: &'static [(&'static str, f64)],
-    prefixes: &'static [&'static [(&'static str, f64)]],
-    may_be_zero: bool,
+    pub units: &'static [(&'static str, f64)],
+    pub prefixes: &'static [&'static [(&'static str, f64)]],
+    pub may_be_zero: bool,
 }
 
-const NO_PREFIX: &[(&str, f64)] = &[("", 1.0)];
+pub(super) const NO_PREFIX: &[(&str, f64)] = &[("", 1.0)];
 const DECIMAL: &[(&str, f64)] = &[("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15)];
 const BINARY: &[(&str, f64)] = &[
     ("Ki", 1024.0),
@@ -87,7 +87,7 @@ const INSTRUCTION_RATE: Kind = Kind {
 
 impl Kind {
     /// The worth of `text`, or what is wrong with it.
-    fn parse(&self, text: &str) -> Result<f64, String> {
+    pub(super) fn parse(&self, text: &str) -> Result<f64, String> {
         let Self { name, example, .. } = self;
         let (_, (_, number, _, unit)) = all_consuming((space0, double::<_, ()>, space0, rest))
             .parse(text)

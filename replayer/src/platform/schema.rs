@@ -22,7 +22,7 @@ pub struct File {
     pub schema: Spanned<u32>,
     pub hosts: Hosts,
     pub topology: Spanned<Topology>,
-    pub network: Network,
+    pub network: Spanned<Network>,
     #[serde(default)]
     pub mpi: Mpi,
     #[serde(default)]
@@ -53,6 +53,10 @@ pub enum Topology {
     Mesh(Grid),
     /// Switches in levels: SimGrid's `FAT_TREE`.
     FatTree(FatTree),
+    /// Groups of chassis of blades of nodes: SimGrid's `DRAGONFLY`.
+    Dragonfly(Dragonfly),
+    /// Links and routes one by one, as in SimGrid's zones.
+    Explicit(Explicit),
 }
 
 /// `[topology.star]`
@@ -94,6 +98,96 @@ pub struct FatTree {
     pub up: Spanned<Vec<u32>>,
     /// Parallel cables to each parent. Default: 1 everywhere.
     pub count: Option<Spanned<Vec<u32>>>,
+    /// Default: `"minimal"`, which is D-mod-K.
+    #[serde(default)]
+    pub routing: Routing,
+}
+
+/// `[topology.dragonfly]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dragonfly {
+    pub groups: Spanned<u32>,
+    /// In a group.
+    pub chassis: Spanned<u32>,
+    /// In a chassis, at least as many as groups.
+    pub blades: Spanned<u32>,
+    /// On a blade.
+    pub nodes: Spanned<u32>,
+    /// Cables between two groups. Default: 1.
+    pub blue: Option<Spanned<u32>>,
+    /// Cables between two blades of one position in different chassis of a group. Default: 1.
+    pub black: Option<Spanned<u32>>,
+    /// Cables between two blades of a chassis. Default: 1.
+    pub green: Option<Spanned<u32>>,
+    /// Default: `"minimal"`.
+    #[serde(default)]
+    pub routing: Routing,
+}
+
+/// `[topology.fat-tree] routing`, `[topology.dragonfly] routing`
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Routing {
+    #[default]
+    Minimal,
+    /// What SimGrid 3.32 takes for that.
+    SimGrid,
+}
+
+/// `[topology.explicit]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explicit {
+    /// Their names.
+    pub hosts: Spanned<Vec<Spanned<String>>>,
+    /// Their names. Default: there are none.
+    #[serde(default)]
+    pub routers: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub links: Vec<ExplicitLink>,
+    #[serde(default)]
+    pub routes: Vec<ExplicitRoute>,
+    /// What routes between hosts are made of. Default: `"full"`.
+    #[serde(default)]
+    pub routing: ExplicitRouting,
+}
+
+/// `[[topology.explicit.links]]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExplicitLink {
+    pub name: Spanned<String>,
+    pub bandwidth: Bandwidth,
+    pub latency: Duration,
+    #[serde(default)]
+    pub sharing: Sharing,
+}
+
+/// `[[topology.explicit.routes]]`: one way only.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExplicitRoute {
+    /// A host or router.
+    pub from: Spanned<String>,
+    /// A host or router.
+    pub to: Spanned<String>,
+    pub links: Vec<Spanned<String>>,
+}
+
+/// `[topology.explicit] routing`: SimGrid's kinds of zone.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExplicitRouting {
+    /// Each is written.
+    #[default]
+    Full,
+    /// To the first router, and from there (`Cluster`).
+    Hub,
+    /// The shortest way, counted in links.
+    Floyd,
+    /// Likewise, where that matters with other ties.
+    Dijkstra,
 }
 
 /// `[network]`
@@ -103,13 +197,15 @@ pub struct Network {
     /// Default: `"flow"`.
     #[serde(default)]
     pub model: Model,
-    /// Of every cable, in each direction.
-    pub bandwidth: Bandwidth,
-    /// Of every cable.
-    pub latency: Duration,
+    /// Of every cable, in each direction. To be given unless the topology is explicit.
+    pub bandwidth: Option<Spanned<Bandwidth>>,
+    /// Of every cable, likewise.
+    pub latency: Option<Spanned<Duration>>,
     /// What the directions of every cable share. Default: `"full"`, as SimGrid's SPLITDUPLEX.
-    #[serde(default)]
-    pub duplex: Duplex,
+    pub duplex: Option<Spanned<Duplex>>,
+    /// What each host and switch passes on in all (SimGrid's `limiter_link`; of a star, the hosts only). Default: as
+    /// much as its cables do.
+    pub limiter: Option<Spanned<Bandwidth>>,
     #[serde(default)]
     pub loopback: Loopback,
     #[serde(default)]
@@ -204,6 +300,9 @@ pub struct Flow {
     pub crosstraffic: Option<NonNegative>,
     /// What MPI adds to each message.
     pub envelope: Option<Size>,
+    /// How much messages at one InfiniBand adapter slow each other down: `[β_e, β_s, γ_s]`, for arriving together, leaving
+    /// together, and leaving together where one goes to a crowd. Default: not at all, but for the preset `"ib"`.
+    pub infiniband_penalties: Option<[NonNegative; 3]>,
 }
 
 /// `[network.flow] preset`: SimGrid's models. Their values stand with [`flow::Preset`].
@@ -214,6 +313,7 @@ pub enum Preset {
     Smpi,
     Cm02,
     Lv08,
+    Ib,
 }
 
 /// `[mpi]`
@@ -267,6 +367,9 @@ pub enum CollectiveLibrary {
     OpenMpi,
     /// SimGrid 3.32's default selector.
     SimGrid,
+    /// SimGrid 3.32's selector `ompi`.
+    #[serde(rename = "simgrid-openmpi")]
+    SimGridOpenMpi,
 }
 
 /// `[placement]`

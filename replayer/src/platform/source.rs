@@ -1,9 +1,10 @@
 //! The text of a platform, where each value in it was written, and mistakes shown there.
 //!
-//! A platform is a file, and values given on the command line on top. Both are TOML; what is read is one table, each
-//! value of which knows its place. Places count through the file first and then through each `--set` in turn, so that
-//! a place alone says who wrote the value.
+//! A platform is a file, and values given on the command line on top. Both are TOML, or mean some ([`Translation`]); what
+//! is read is one table, each value of which knows its place. Places count through the file first and then through each
+//! `--set` in turn, so that a place alone says who wrote the value.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource};
@@ -27,6 +28,17 @@ struct Part {
     text: String,
     /// The place of its first byte.
     start: usize,
+    /// What it means, where it is not TOML itself.
+    translation: Option<Translation>,
+}
+
+/// What a file in another language says, in TOML.
+#[derive(Debug, Default)]
+pub struct Translation {
+    /// The TOML.
+    toml: String,
+    /// Where in the file that is said which stands at a byte of the TOML.
+    places: BTreeMap<usize, Place>,
 }
 
 /// Something wrong in a platform, and where.
@@ -56,15 +68,30 @@ impl Source {
     fn add(&mut self, name: &str, text: String) {
         // A byte between parts, so that the end of one is not the start of the next.
         let start = self.parts.last().map_or(0, |last| last.start + last.text.len() + 1);
-        self.parts.push(Part { name: name.to_owned(), text, start });
+        self.parts.push(Part { name: name.to_owned(), text, start, translation: None });
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> &str {
+        self.parts.first().map_or("", |file| &file.text)
+    }
+
+    /// Has the file read as its translation.
+    pub fn translate(&mut self, translation: Translation) {
+        if let Some(file) = self.parts.first_mut() {
+            file.translation = Some(translation);
+        }
     }
 
     /// The table that file and overrides make together.
     pub fn table(&self) -> Result<Spanned<DeTable<'_>>, Box<Mistake>> {
         let mut all = Spanned::new(0..0, DeTable::new());
         for part in &self.parts {
-            let table = DeTable::parse(&part.text).map_err(|error| self.toml_mistake(error, part.start))?;
-            let table = shifted(table, part.start);
+            let parsed = |text| DeTable::parse(text).map_err(|error| self.toml_mistake(error, part.start));
+            let table = match &part.translation {
+                None => relocated(parsed(&part.text)?, &|place| moved(place, part.start)),
+                Some(translation) => relocated(parsed(&translation.toml)?, &|place| translation.place(place)),
+            };
             if part.start == 0 {
                 all = table;
             } else {
@@ -85,6 +112,22 @@ impl Source {
         Box::new(Mistake { help, ..*self.mistake(place, message) })
     }
 
+    /// The place of a character of the file, by line and column from 1.
+    pub fn at(&self, line: usize, column: usize) -> Place {
+        let text = self.text();
+        let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
+        let before = text[start..].chars().take(column - 1).map(char::len_utf8).sum::<usize>();
+        start + before..start + before
+    }
+
+    /// A place of the file for people: `file:line:column`.
+    pub fn name_of(&self, place: &Place) -> String {
+        let before = self.text().get(..place.start).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let name = self.parts.first().map_or("", |file| &file.name);
+        format!("{name}:{}:{}", before.matches('\n').count() + 1, line.chars().count() + 1)
+    }
+
     /// A mistake at a place.
     pub fn mistake(&self, place: Option<Place>, message: impl Into<String>) -> Box<Mistake> {
         let start = place.as_ref().map_or(0, |place| place.start);
@@ -96,6 +139,50 @@ impl Source {
             at: place.map(|place| LabeledSpan::new_with_span(None, place.start - offset..place.end - offset)),
             help: None,
         })
+    }
+}
+
+impl Translation {
+    /// Begins a table: `[name]`, or `[[name]]` for one more of several.
+    pub fn table(&mut self, header: &str) {
+        self.toml += header;
+        self.toml.push('\n');
+    }
+
+    /// Adds to the last table that was begun a key whose value is said at `place`.
+    pub fn value(&mut self, key: &str, value: impl Into<toml::Value>, place: Place) {
+        self.toml += key;
+        self.toml += " = ";
+        self.element(value, place);
+        self.toml.push('\n');
+    }
+
+    /// Likewise a list, the elements of which are said at places of their own.
+    pub fn list<V: Into<toml::Value>>(
+        &mut self,
+        key: &str,
+        elements: impl IntoIterator<Item = (V, Place)>,
+        place: Place,
+    ) {
+        self.toml += key;
+        self.toml += " = ";
+        self.places.insert(self.toml.len(), place);
+        self.toml.push('[');
+        for (value, place) in elements {
+            self.element(value, place);
+            self.toml += ", ";
+        }
+        self.toml += "]\n";
+    }
+
+    fn element(&mut self, value: impl Into<toml::Value>, place: Place) {
+        self.places.insert(self.toml.len(), place);
+        self.toml += &value.into().to_string();
+    }
+
+    /// Where that is said which stands at a place of the TOML.
+    fn place(&self, place: Place) -> Place {
+        self.places.range(..=place.start).next_back().map_or(0..0, |(_, place)| place.clone())
     }
 }
 
@@ -126,25 +213,23 @@ fn as_toml(setting: &str) -> String {
     }
 }
 
-/// Moves every place in `table` by `start`.
-fn shifted(table: Spanned<DeTable<'_>>, start: usize) -> Spanned<DeTable<'_>> {
-    let place = moved(table.span(), start);
+/// Has every place in `table` be another.
+fn relocated<'a>(table: Spanned<DeTable<'a>>, to: &impl Fn(Place) -> Place) -> Spanned<DeTable<'a>> {
+    let place = to(table.span());
     let entries = table.into_inner().into_iter();
-    let entries = entries.map(|(key, value)| {
-        let key_place = moved(key.span(), start);
-        (Spanned::new(key_place, key.into_inner()), shifted_value(value, start))
-    });
+    let entries =
+        entries.map(|(key, value)| (Spanned::new(to(key.span()), key.into_inner()), relocated_value(value, to)));
     Spanned::new(place, entries.collect())
 }
 
-fn shifted_value(value: Spanned<DeValue<'_>>, start: usize) -> Spanned<DeValue<'_>> {
-    let place = moved(value.span(), start);
+fn relocated_value<'a>(value: Spanned<DeValue<'a>>, to: &impl Fn(Place) -> Place) -> Spanned<DeValue<'a>> {
+    let place = to(value.span());
     let value = match value.into_inner() {
-        DeValue::Table(table) => DeValue::Table(shifted(Spanned::new(0..0, table), start).into_inner()),
+        DeValue::Table(table) => DeValue::Table(relocated(Spanned::new(0..0, table), to).into_inner()),
         DeValue::Array(mut items) => {
             for item in items.iter_mut() {
                 let taken = std::mem::replace(item, Spanned::new(0..0, DeValue::Boolean(false)));
-                *item = shifted_value(taken, start);
+                *item = relocated_value(taken, to);
             }
             DeValue::Array(items)
         }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use titr_common::collectives::{Member, Slice, Step};
-use titr_common::event::{Collective, CollectiveOp, Rank, SendMode, Tag};
+use titr_common::event::{Collective, CollectiveOp, CommCall, Rank, SendMode, Tag};
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 use super::communicator::{CommIndex, Members, Part};
@@ -215,7 +215,7 @@ pub(super) fn volumes(op: &CollectiveOp) -> Vec<usize> {
 }
 
 /// What each member computes to reduce.
-fn work(op: &CollectiveOp) -> Instructions {
+pub(crate) fn work(op: &CollectiveOp) -> Instructions {
     match *op {
         CollectiveOp::Reduce { work, .. }
         | CollectiveOp::Allreduce { work, .. }
@@ -227,11 +227,23 @@ fn work(op: &CollectiveOp) -> Instructions {
     }
 }
 
+/// What the members of a communicator agree by when it is made.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Agreement {
+    /// Over what is made, and not over its parent.
+    pub(crate) over_made: bool,
+    pub(crate) op: CollectiveOp,
+    pub(crate) element: Bytes,
+}
+
 /// The collective that a call which makes a communicator is simulated as; see [`super`].
-pub(super) fn agreement(colours: bool) -> (CollectiveOp, Bytes) {
-    if colours {
-        (CollectiveOp::Allgather { send: Bytes(8), recv: Bytes(8) }, Bytes(8))
-    } else {
-        (CollectiveOp::Allreduce { bytes: Bytes(4), work: Instructions(0.0) }, Bytes(4))
-    }
+pub(crate) fn agreement(call: CommCall) -> Option<Agreement> {
+    let (op, element) = match call {
+        CommCall::Idup => return None,
+        CommCall::Split | CommCall::SplitType | CommCall::CartSub => {
+            (CollectiveOp::Allgather { send: Bytes(8), recv: Bytes(8) }, Bytes(8))
+        }
+        _ => (CollectiveOp::Allreduce { bytes: Bytes(4), work: Instructions(0.0) }, Bytes(4)),
+    };
+    Some(Agreement { over_made: matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate), op, element })
 }

@@ -19,11 +19,13 @@ use super::matching::Context;
 
 /// A communicator of the simulated program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct CommIndex(usize);
+pub(crate) struct CommIndex(usize);
 
-const WORLD: CommIndex = CommIndex(0);
+impl CommIndex {
+    pub(crate) const WORLD: Self = Self(0);
+}
 
-pub(super) struct Communicators {
+pub(crate) struct Communicators {
     ranks: usize,
     all: Slab<Communicator>,
     /// What each rank calls them, but for the world.
@@ -36,10 +38,10 @@ pub(super) struct Communicators {
 /// The members; the groups of an inter-communicator, the one with the smaller first rank first.
 type Groups = (Vec<Rank>, Vec<Rank>);
 
-pub(super) struct Communicator {
+pub(crate) struct Communicator {
     /// Of its point-to-point messages.
-    pub(super) context: Context,
-    pub(super) members: Rc<Members>,
+    pub(crate) context: Context,
+    pub(crate) members: Rc<Members>,
     /// Members that have freed it.
     freed: usize,
     /// How many collectives each member has started.
@@ -51,7 +53,7 @@ pub(super) struct Communicator {
 }
 
 /// Who the members are.
-pub(super) struct Members {
+pub(crate) struct Members {
     name: Name,
     /// In order; of an inter-communicator, its two groups one after the other.
     ranks: Vec<Rank>,
@@ -89,15 +91,15 @@ struct Call {
 
 /// A member's part in a collective.
 #[derive(Debug)]
-pub(super) struct Part {
-    pub(super) me: Member,
-    pub(super) root: Member,
+pub(crate) struct Part {
+    pub(crate) me: Member,
+    pub(crate) root: Member,
     /// Which collective on the communicator it is.
-    pub(super) number: u64,
+    pub(crate) number: u64,
 }
 
 impl Communicators {
-    pub(super) fn new(ranks: usize) -> Self {
+    pub(crate) fn new(ranks: usize) -> Self {
         let mut this = Self {
             ranks,
             all: Slab::new(),
@@ -110,14 +112,14 @@ impl Communicators {
         this
     }
 
-    pub(super) fn get(&self, index: CommIndex) -> &Communicator {
+    pub(crate) fn get(&self, index: CommIndex) -> &Communicator {
         &self.all[index.0]
     }
 
     /// The communicator that `rank` calls `id`.
-    pub(super) fn find(&mut self, rank: Rank, id: CommId) -> Result<CommIndex, Fault> {
+    pub(crate) fn find(&mut self, rank: Rank, id: CommId) -> Result<CommIndex, Fault> {
         if id == CommId::WORLD {
-            return Ok(WORLD);
+            return Ok(CommIndex::WORLD);
         }
         if let Some(&index) = self.names[rank.0 as usize].get(&id) {
             return Ok(index);
@@ -131,7 +133,7 @@ impl Communicators {
     }
 
     /// `rank` has made a communicator.
-    pub(super) fn create(&mut self, rank: Rank, group: &Group) -> Result<CommIndex, Fault> {
+    pub(crate) fn create(&mut self, rank: Rank, group: &Group) -> Result<CommIndex, Fault> {
         let (mut first, mut second) = (group.members.clone(), group.remote.clone());
         if !second.is_empty() && second < first {
             std::mem::swap(&mut first, &mut second);
@@ -169,7 +171,7 @@ impl Communicators {
     }
 
     /// `rank` uses it no more. Its context is never given again, so what is under way in it goes on.
-    pub(super) fn free(&mut self, rank: Rank, id: CommId) -> Result<(), Fault> {
+    pub(crate) fn free(&mut self, rank: Rank, id: CommId) -> Result<(), Fault> {
         let index = self.names[rank.0 as usize].remove(&id).ok_or(Fault::NoSuchCommunicator(id))?;
         let communicator = &mut self.all[index.0];
         communicator.freed += 1;
@@ -179,19 +181,11 @@ impl Communicators {
         Ok(())
     }
 
-    /// `rank` starts its next collective on a communicator.
-    pub(super) fn enter(&mut self, index: CommIndex, rank: Rank, op: &CollectiveOp) -> Result<Part, Fault> {
-        let Communicator { members, started, open, closed, .. } = &mut self.all[index.0];
-        let outside = |rank| Fault::NotAMember { rank, on: members.describe() };
-        let me = members.place(rank).ok_or_else(|| outside(rank))?;
-        let root = root(op);
-        let root_place = root.map_or(Ok(0), |root| members.place(root).ok_or_else(|| outside(root)))?;
-        if let Some(found) = volumes(op).into_iter().find(|&found| found != members.len()) {
-            return Err(Fault::Volumes { word: op.word(), on: members.describe(), found, members: members.len() });
-        }
-
-        let number = started[me as usize];
-        started[me as usize] += 1;
+    /// `rank` starts its next collective on a communicator, and that belongs with what the other members called.
+    pub(crate) fn enter(&mut self, index: CommIndex, rank: Rank, op: &CollectiveOp) -> Result<Part, Fault> {
+        let part = self.begin(index, rank, op)?;
+        let Communicator { members, open, closed, .. } = &mut self.all[index.0];
+        let (number, root) = (part.number, root(op));
         match open.get_mut((number - *closed) as usize) {
             None => open.push_back(Call { word: op.word(), root, first: rank, missing: members.len() - 1 }),
             Some(call) if call.word == op.word() && call.root == root => call.missing -= 1,
@@ -213,11 +207,25 @@ impl Communicators {
             open.pop_front();
             *closed += 1;
         }
-        Ok(Part { me, root: root_place, number })
+        Ok(part)
+    }
+
+    /// `rank` starts its next collective on a communicator; that others call the same is not looked at.
+    pub(crate) fn begin(&mut self, index: CommIndex, rank: Rank, op: &CollectiveOp) -> Result<Part, Fault> {
+        let Communicator { members, started, .. } = &mut self.all[index.0];
+        let outside = |rank| Fault::NotAMember { rank, on: members.describe() };
+        let me = members.place(rank).ok_or_else(|| outside(rank))?;
+        let root = root(op).map_or(Ok(0), |root| members.place(root).ok_or_else(|| outside(root)))?;
+        if let Some(found) = volumes(op).into_iter().find(|&found| found != members.len()) {
+            return Err(Fault::Volumes { word: op.word(), on: members.describe(), found, members: members.len() });
+        }
+        let number = started[me as usize];
+        started[me as usize] += 1;
+        Ok(Part { me, root, number })
     }
 
     /// The name of the communicator that has `context`, for people.
-    pub(super) fn describe(&self, context: Context) -> String {
+    pub(crate) fn describe(&self, context: Context) -> String {
         let has = |communicator: &&Communicator| {
             communicator.context == context || communicator.context.of_collectives() == context
         };
@@ -248,17 +256,17 @@ impl Members {
         Ok(Self { name, ranks, first_group, places })
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ranks.len()
     }
 
     /// The rank of a member in the world.
-    pub(super) fn rank(&self, member: Member) -> Rank {
+    pub(crate) fn rank(&self, member: Member) -> Rank {
         self.ranks.get(member as usize).copied().unwrap_or_default()
     }
 
     /// The rank of a rank of the world here.
-    pub(super) fn place(&self, rank: Rank) -> Option<Member> {
+    pub(crate) fn place(&self, rank: Rank) -> Option<Member> {
         match self.name {
             Name::World => ((rank.0 as usize) < self.ranks.len()).then_some(rank.0),
             Name::Itself | Name::Made => self.places.get(&rank).copied(),
@@ -266,12 +274,12 @@ impl Members {
     }
 
     /// Whether it is an inter-communicator.
-    pub(super) fn is_inter(&self) -> bool {
+    pub(crate) fn is_inter(&self) -> bool {
         self.first_group < self.ranks.len()
     }
 
     /// For people.
-    pub(super) fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let list = |ranks: &[Rank]| {
             let shown: Vec<String> = ranks.iter().take(8).map(|rank| rank.0.to_string()).collect();
             let more = if ranks.len() > shown.len() { ", …" } else { "" };
@@ -357,10 +365,10 @@ mod tests {
     fn collectives_that_do_not_belong_together_name_the_ranks() {
         let mut all = Communicators::new(3);
         let bcast = |root| CollectiveOp::Bcast { bytes: Bytes(1), root: Rank(root) };
-        all.enter(WORLD, Rank(0), &CollectiveOp::Barrier).unwrap();
-        all.enter(WORLD, Rank(0), &bcast(1)).unwrap();
-        all.enter(WORLD, Rank(2), &CollectiveOp::Barrier).unwrap();
-        let error = all.enter(WORLD, Rank(2), &bcast(2)).unwrap_err().to_string();
+        all.enter(CommIndex::WORLD, Rank(0), &CollectiveOp::Barrier).unwrap();
+        all.enter(CommIndex::WORLD, Rank(0), &bcast(1)).unwrap();
+        all.enter(CommIndex::WORLD, Rank(2), &CollectiveOp::Barrier).unwrap();
+        let error = all.enter(CommIndex::WORLD, Rank(2), &bcast(2)).unwrap_err().to_string();
         assert_eq!(
             error,
             "bcast with root 2 is this rank's collective number 2 on the world, where rank 0 called bcast with root 1"

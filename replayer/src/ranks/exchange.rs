@@ -22,7 +22,7 @@ pub(super) struct MessageId(pub(super) u32);
 
 /// An operation until it is claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OperationId(pub(super) u32);
+pub(crate) struct OperationId(pub(crate) u32);
 
 #[derive(Debug)]
 pub(super) struct Message {

@@ -20,11 +20,11 @@ use super::queues::Queues;
 ///
 /// The second kind is odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Context(pub(super) u32);
+pub(crate) struct Context(pub(super) u32);
 
 impl Context {
     /// The one for the messages that collectives of the same communicator are made of.
-    pub(super) fn of_collectives(self) -> Self {
+    pub(crate) fn of_collectives(self) -> Self {
         Self(self.0 | 1)
     }
 

@@ -31,7 +31,12 @@ mod request;
 mod stuck;
 mod warnings;
 
+pub(crate) use collective::{Agreement, agreement, work};
+pub(crate) use communicator::{CommIndex, Communicators, Members, Part};
 pub use error::{Fault, Place, ReplayError};
+pub(crate) use exchange::OperationId;
+pub(crate) use matching::Context;
+pub(crate) use request::{RequestTable, Template};
 pub use stuck::{Deadlock, Stuck};
 
 use slab::Slab;
@@ -47,8 +52,7 @@ use crate::workload::{Program, Workload};
 
 use agenda::Agenda;
 use collective::{Run, RunId};
-use communicator::Communicators;
-use exchange::{Claim, Exchange, MessageId, OperationId};
+use exchange::{Claim, Exchange, MessageId};
 use process::Process;
 use warnings::Warnings;
 

@@ -6,7 +6,7 @@ use titr_common::event::{
 use titr_common::trace::TraceError;
 use titr_common::units::Seconds;
 
-use super::collective::agreement;
+use super::collective::{Agreement, agreement};
 use super::error::{Fault, Place, ReplayError};
 use super::exchange::{Exchange, OperationId, Outbound};
 use super::matching::{Envelope, Selector};
@@ -342,13 +342,8 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     ) -> Result<Option<OperationId>, Fault> {
         let parent = self.communicators.find(rank, parent)?;
         let made = group.map(|group| self.communicators.create(rank, &group)).transpose()?;
-        let on = match call {
-            CommCall::Idup => None,
-            CommCall::CreateGroup | CommCall::IntercommCreate => made,
-            _ => Some(parent),
-        };
-        let colours = matches!(call, CommCall::Split | CommCall::SplitType | CommCall::CartSub);
-        let (op, element) = agreement(colours);
+        let Some(Agreement { over_made, op, element }) = agreement(call) else { return Ok(None) };
+        let on = if over_made { made } else { Some(parent) };
         on.map(|on| self.start_collective_on(rank, on, &op, element)).transpose()
     }
 

@@ -12,13 +12,13 @@ use super::queues::Queues;
 
 /// The requests of one rank.
 #[derive(Default)]
-pub(super) struct RequestTable {
+pub(crate) struct RequestTable {
     numbered: FxHashMap<RequestId, Request>,
     keyed: Queues<Key, Activity>,
 }
 
 /// What a request stands for; `None`: it was complete as soon as it was made.
-pub(super) type Activity = Option<OperationId>;
+pub(crate) type Activity = Option<OperationId>;
 
 enum Request {
     /// Gone once it is completed.
@@ -29,24 +29,24 @@ enum Request {
 
 /// What starting a persistent request does.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Template {
+pub(crate) enum Template {
     Send(SendMode, Outgoing),
     Receive(Incoming),
 }
 
 impl RequestTable {
     /// A numbered request was made.
-    pub(super) fn add(&mut self, id: RequestId, activity: Activity) -> Result<(), Fault> {
+    pub(crate) fn add(&mut self, id: RequestId, activity: Activity) -> Result<(), Fault> {
         self.make(id, Request::Once(activity))
     }
 
     /// One without a number was made.
-    pub(super) fn add_keyed(&mut self, key: Key, activity: Activity) {
+    pub(crate) fn add_keyed(&mut self, key: Key, activity: Activity) {
         self.keyed.push(key, activity);
     }
 
     /// A persistent one was set up.
-    pub(super) fn add_persistent(&mut self, id: RequestId, template: Template) -> Result<(), Fault> {
+    pub(crate) fn add_persistent(&mut self, id: RequestId, template: Template) -> Result<(), Fault> {
         self.make(id, Request::Persistent(template, None))
     }
 
@@ -58,7 +58,7 @@ impl RequestTable {
     }
 
     /// What a persistent request does when it is started.
-    pub(super) fn template(&self, id: RequestId) -> Option<Template> {
+    pub(crate) fn template(&self, id: RequestId) -> Option<Template> {
         match self.numbered.get(&id) {
             Some(&Request::Persistent(template, None)) => Some(template),
             _ => None,
@@ -66,7 +66,7 @@ impl RequestTable {
     }
 
     /// A persistent request was started.
-    pub(super) fn start(&mut self, id: RequestId, activity: Activity) -> Result<(), Fault> {
+    pub(crate) fn start(&mut self, id: RequestId, activity: Activity) -> Result<(), Fault> {
         match self.numbered.get_mut(&id) {
             Some(Request::Persistent(_, current @ None)) => {
                 *current = Some(activity);
@@ -78,7 +78,7 @@ impl RequestTable {
 
     /// What has to be claimed to complete a request. A persistent one that is not active completes at once (MPI 4.0
     /// §3.7.3).
-    pub(super) fn complete(&mut self, id: RequestId) -> Result<Activity, Fault> {
+    pub(crate) fn complete(&mut self, id: RequestId) -> Result<Activity, Fault> {
         match self.numbered.get_mut(&id) {
             Some(&mut Request::Once(activity)) => {
                 self.numbered.remove(&id);
@@ -90,12 +90,12 @@ impl RequestTable {
     }
 
     /// Likewise for the oldest outstanding request with `key`; `None` if there is none.
-    pub(super) fn complete_keyed(&mut self, key: &Key) -> Option<Activity> {
+    pub(crate) fn complete_keyed(&mut self, key: &Key) -> Option<Activity> {
         self.keyed.pop(key)
     }
 
     /// Likewise for all that are outstanding.
-    pub(super) fn complete_all(&mut self) -> Vec<OperationId> {
+    pub(crate) fn complete_all(&mut self) -> Vec<OperationId> {
         let mut all: Vec<OperationId> = self.keyed.drain().flatten().collect();
         self.numbered.retain(|_, request| match request {
             Request::Once(activity) => {
@@ -113,7 +113,7 @@ impl RequestTable {
     }
 
     /// What a request stands for at the moment.
-    pub(super) fn activity(&self, id: RequestId) -> Result<Activity, Fault> {
+    pub(crate) fn activity(&self, id: RequestId) -> Result<Activity, Fault> {
         match self.numbered.get(&id) {
             Some(&Request::Once(activity)) => Ok(activity),
             Some(&Request::Persistent(_, activity)) => Ok(activity.flatten()),
@@ -122,14 +122,14 @@ impl RequestTable {
     }
 
     /// The request is gone; what it stood for runs on.
-    pub(super) fn free(&mut self, id: RequestId) -> Result<Activity, Fault> {
+    pub(crate) fn free(&mut self, id: RequestId) -> Result<Activity, Fault> {
         let activity = self.activity(id)?;
         self.numbered.remove(&id);
         Ok(activity)
     }
 
     /// How many were never completed.
-    pub(super) fn outstanding(&self) -> usize {
+    pub(crate) fn outstanding(&self) -> usize {
         let active = |request: &&Request| matches!(request, Request::Once(_) | Request::Persistent(_, Some(_)));
         self.keyed.len() + self.numbered.values().filter(active).count()
     }

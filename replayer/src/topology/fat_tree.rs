@@ -11,21 +11,26 @@
 //! on real life fat trees", CCIT 776, 2010), and with one cable each the XGFTs of Öhring et al. (IPPS 1995).
 //!
 //! **Routing** is his D-mod-K: up from the source, at each level by the port that the destination's number chooses, until
-//! the destination is below; then the only way down, over the parallel cable that the source's number chooses. (Where a
-//! stage that is not the highest has parallel cables, SimGrid 3.32 takes one that depends on where the loop over the stage above
-//! stopped: `FatTreeZone.cpp`, "Down part", does not leave that loop when it has found the way.)
+//! the destination is below; then the only way down, over the parallel cable that the source's number chooses. (SimGrid
+//! 3.32, in `FatTreeZone::get_local_route`, looks for that way among a switch's ports from where it stopped at the switch
+//! above, and only where there is none after that from the port of the source's number.)
 
 use super::cable::Direction;
-use super::{Cable, HostId, Link, LinkId, Topology};
+use super::limiter::Limiters;
+use super::{Cable, HostId, Link, LinkId, Routing, Topology};
 
 /// Hosts under levels of switches.
 #[derive(Clone, Debug)]
 pub struct FatTree {
     /// From the hosts upwards.
     stages: Vec<Laid>,
+    routing: Routing,
     hosts: u32,
+    /// Hosts and switches.
+    devices: u32,
     cable: Cable,
     links: Vec<Link>,
+    limiters: Limiters,
 }
 
 /// What is between two levels.
@@ -49,6 +54,8 @@ struct Laid {
     hosts: u32,
     /// The cables of this stage are numbered from here, by lower device and port.
     first_cable: u32,
+    /// The first device of the upper level, where hosts and switches are numbered level by level.
+    first_upper: u32,
 }
 
 impl Laid {
@@ -73,6 +80,18 @@ impl Laid {
         position / self.stride % self.stage.up
     }
 
+    /// Which of the parallel cables downwards SimGrid takes, and the port that it found it at. Ports downwards are
+    /// numbered by parallel cable and then by child.
+    fn parallel_after(self, last_port: &mut Option<u32>, from: u32, to: u32) -> u32 {
+        let Stage { down, count, .. } = self.stage;
+        let child = to / self.hosts % down;
+        let at_or_after = |port: u32| port + (child + down - port % down) % down;
+        let next = last_port.map(|port| at_or_after(port + 1)).filter(|port| *port < down * count);
+        let port = next.unwrap_or(at_or_after(from % count * down));
+        *last_port = Some(port);
+        port / down
+    }
+
     /// Ports upwards of each device of the lower level.
     fn ports(self) -> u32 {
         self.stage.up * self.stage.count
@@ -95,15 +114,47 @@ impl FatTree {
     pub fn new(stages: &[Stage], cable: Cable) -> Self {
         let mut laid = Vec::with_capacity(stages.len());
         let hosts = stages.iter().map(|stage| stage.down).product();
-        let (mut stride, mut below, mut first_cable) = (1, 1, 0);
+        let (mut stride, mut below, mut first_cable, mut first_upper) = (1, 1, 0, 0);
         for &stage in stages {
-            let this = Laid { stage, stride, hosts: below, first_cable };
+            first_upper += stride * (hosts / below);
+            let this = Laid { stage, stride, hosts: below, first_cable, first_upper };
             laid.push(this);
             first_cable += stride * (hosts / below) * this.ports();
             stride *= stage.up;
             below *= stage.down;
         }
-        Self { stages: laid, hosts, cable, links: cable.lay(first_cable) }
+        let devices = first_upper + stride;
+        Self {
+            stages: laid,
+            routing: Routing::default(),
+            hosts,
+            devices,
+            cable,
+            links: cable.lay(first_cable),
+            limiters: Limiters::default(),
+        }
+    }
+
+    /// The same, but routed as `routing` says.
+    #[must_use]
+    pub fn routed(mut self, routing: Routing) -> Self {
+        self.routing = routing;
+        self
+    }
+
+    /// The same, but no host or switch passes on more than `bandwidth` in all.
+    #[must_use]
+    pub fn limited(mut self, bandwidth: f64) -> Self {
+        self.limiters = Limiters::lay(self.devices, bandwidth, &mut self.links);
+        self
+    }
+
+    /// What a device is called.
+    fn device_name(&self, device: u32) -> String {
+        match self.stages.iter().rposition(|stage| stage.first_upper <= device) {
+            None => format!("node-{device}"),
+            Some(below) => format!("switch-{}.{}", below + 1, device - self.stages[below].first_upper),
+        }
     }
 
     /// How many cables such a tree has, `u64::MAX` if that many or more.
@@ -146,17 +197,18 @@ impl Topology for FatTree {
     }
 
     fn link_name(&self, link: LinkId) -> String {
+        if let Some(device) = self.limiters.device(link) {
+            return format!("{} limiter", self.device_name(device));
+        }
         let (cable, direction) = self.cable.of_link(link);
         let level = self.stages.iter().rposition(|stage| stage.first_cable <= cable).unwrap_or_default();
         let Some(stage) = self.stages.get(level) else {
             return format!("link {}", link.0);
         };
         let (child, port) = ((cable - stage.first_cable) / stage.ports(), (cable - stage.first_cable) % stage.ports());
-        let lower = match level {
-            0 => format!("node-{child}"),
-            _ => format!("switch-{level}.{child}"),
-        };
-        let upper = format!("switch-{}.{}", level + 1, stage.parent(child, port));
+        let first_lower = level.checked_sub(1).map_or(0, |below| self.stages[below].first_upper);
+        let lower = self.device_name(first_lower + child);
+        let upper = self.device_name(stage.first_upper + stage.parent(child, port));
         let which = match stage.stage.count {
             1 => String::new(),
             _ => format!(" cable {}", port / stage.stage.up),
@@ -169,6 +221,7 @@ impl Topology for FatTree {
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         let mut here = from.0;
+        let mut first_device = 0;
         let mut level = 0;
         for stage in &self.stages {
             // A message to the own host turns round at the first switch, like one to a neighbour.
@@ -176,15 +229,24 @@ impl Topology for FatTree {
                 break;
             }
             let port = to.0 / stage.stride % stage.ports();
+            route.extend(self.limiters.of(first_device + here));
             route.push(self.cable.link(stage.cable(here, port), Direction::Up));
             here = stage.parent(here, port);
+            first_device = stage.first_upper;
             level += 1;
         }
+        let mut last_port = None;
         for stage in self.stages[..level].iter().rev() {
             let child = stage.child_towards(here, to.0);
-            let port = stage.port_to(here) + from.0 % stage.stage.count * stage.stage.up;
+            let parallel = match self.routing {
+                Routing::Minimal => from.0 % stage.stage.count,
+                Routing::SimGrid => stage.parallel_after(&mut last_port, from.0, to.0),
+            };
+            let port = stage.port_to(here) + parallel * stage.stage.up;
+            route.extend(self.limiters.of(stage.first_upper + here));
             route.push(self.cable.link(stage.cable(child, port), Direction::Down));
             here = child;
         }
+        route.extend(self.limiters.of(to.0));
     }
 }

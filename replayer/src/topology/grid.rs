@@ -8,6 +8,7 @@
 //! not symmetric, so that there and back use different cables.
 
 use super::cable::Direction;
+use super::limiter::Limiters;
 use super::{Cable, HostId, Link, LinkId, Topology};
 
 /// Hosts on a grid.
@@ -19,6 +20,7 @@ pub struct Grid {
     hosts: u32,
     cable: Cable,
     links: Vec<Link>,
+    limiters: Limiters,
 }
 
 /// One dimension.
@@ -58,7 +60,14 @@ impl Grid {
             stride *= size;
             first_cable += hosts / size * cables;
         }
-        Self { dims, closed, hosts, cable, links: cable.lay(first_cable) }
+        Self { dims, closed, hosts, cable, links: cable.lay(first_cable), limiters: Limiters::default() }
+    }
+
+    /// The same, but no host passes on more than `bandwidth` in all.
+    #[must_use]
+    pub fn limited(mut self, bandwidth: f64) -> Self {
+        self.limiters = Limiters::lay(self.hosts, bandwidth, &mut self.links);
+        self
     }
 
     /// Whether the way from one coordinate to another is up.
@@ -120,6 +129,9 @@ impl Topology for Grid {
     }
 
     fn link_name(&self, link: LinkId) -> String {
+        if let Some(host) = self.limiters.device(link) {
+            return format!("node-{host} limiter");
+        }
         let (cable, direction) = self.cable.of_link(link);
         let along = self.dims.iter().rposition(|dim| dim.cables > 0 && dim.first_cable <= cable).unwrap_or_default();
         let Some(&dim) = self.dims.get(along) else {
@@ -145,6 +157,7 @@ impl Topology for Grid {
             let up = self.goes_up(dim, dim.coordinate(here), target);
             while dim.coordinate(here) != target {
                 let coordinate = dim.coordinate(here);
+                route.extend(self.limiters.of(here));
                 if up {
                     route.push(self.cable.link(dim.cable_up(here), Direction::Up));
                     here = dim.at(here, dim.above(coordinate));
@@ -154,5 +167,6 @@ impl Topology for Grid {
                 }
             }
         }
+        route.extend(self.limiters.of(to.0));
     }
 }

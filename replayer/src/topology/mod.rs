@@ -1,9 +1,13 @@
 //! How hosts are cabled: links, and the route between two hosts. Shared by all network models.
 
 mod cable;
+mod dragonfly;
+mod explicit;
 mod fat_tree;
 mod grid;
+mod limiter;
 mod loopback;
+mod shortest;
 mod star;
 
 use std::fmt::Debug;
@@ -11,6 +15,8 @@ use std::fmt::Debug;
 use titr_common::units::Seconds;
 
 pub use cable::{Cable, Duplex};
+pub use dragonfly::{Dragonfly, Shape};
+pub use explicit::{Explicit, Piece, Routes};
 pub use fat_tree::{FatTree, Stage};
 pub use grid::Grid;
 pub use loopback::WithLoopback;
@@ -50,6 +56,16 @@ pub struct Link {
     pub latency: Seconds,
     /// How flows share it.
     pub sharing: Sharing,
+}
+
+/// How messages are routed, where SimGrid does otherwise than it means to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Routing {
+    /// On the shortest way that the topology's definition says.
+    #[default]
+    Minimal,
+    /// As SimGrid 3.32 does.
+    SimGrid,
 }
 
 /// Hosts and the links between them.

@@ -3,6 +3,7 @@
 use titr_common::units::Seconds;
 
 use super::cable::Direction;
+use super::limiter::Limiters;
 use super::{Cable, Duplex, HostId, Link, LinkId, Sharing, Topology};
 
 /// Hosts round a switch.
@@ -13,6 +14,7 @@ pub struct Star {
     /// The cables, host by host, then the backbone.
     links: Vec<Link>,
     backbone: Option<LinkId>,
+    limiters: Limiters,
 }
 
 /// What every message between two hosts crosses in the middle.
@@ -37,7 +39,14 @@ impl Star {
             latency: backbone.latency,
             sharing: backbone.sharing,
         }));
-        Self { hosts, cable, links, backbone: backbone.map(|_| after_cables) }
+        Self { hosts, cable, links, backbone: backbone.map(|_| after_cables), limiters: Limiters::default() }
+    }
+
+    /// The same, but no host sends and receives more than `bandwidth` in all.
+    #[must_use]
+    pub fn limited(mut self, bandwidth: f64) -> Self {
+        self.limiters = Limiters::lay(self.hosts, bandwidth, &mut self.links);
+        self
     }
 }
 
@@ -61,6 +70,9 @@ impl Topology for Star {
         if self.backbone == Some(link) {
             return "backbone".to_owned();
         }
+        if let Some(host) = self.limiters.device(link) {
+            return format!("node-{host} limiter");
+        }
         match self.cable.of_link(link) {
             (host, Some(Direction::Up)) => format!("node-{host} up"),
             (host, Some(Direction::Down)) => format!("node-{host} down"),
@@ -69,11 +81,15 @@ impl Topology for Star {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        route.extend(self.limiters.of(from.0));
         route.push(self.cable.link(from.0, Direction::Up));
         route.extend(self.backbone);
-        // A message to its own host returns on the cable it came by, which counts once if it is one link.
+        // A message to its own host returns on the cable it came by. What it takes both ways counts once.
         if from != to || self.cable.duplex == Duplex::Full {
             route.push(self.cable.link(to.0, Direction::Down));
+        }
+        if from != to {
+            route.extend(self.limiters.of(to.0));
         }
     }
 }

@@ -12,17 +12,22 @@ use titr_common::event::{Event, Rank, RequestId, Tag};
 use titr_common::trace::TraceError;
 
 use super::Program;
+use super::batch::{Batch, Then};
+use super::reader::Reader;
 
 /// How many events are read ahead at most. HPCC's RandomAccess asks after a receive 70,000 times before it is matched.
 const REACH: usize = 1 << 18;
 
 pub(super) struct LookAhead<P> {
-    program: P,
-    /// The event that is next.
-    front: Option<Event>,
-    /// Events that are read beyond it.
-    ahead: VecDeque<Event>,
-    /// What was read ahead about each request, in order.
+    reader: Reader<P>,
+    /// The batch that the next event is in, and its index there.
+    batch: Batch,
+    at: usize,
+    /// The one that was given out last: the same, or the one before.
+    given: usize,
+    /// How many events, from the next one on, were looked at.
+    seen: usize,
+    /// What was seen about each request, in order.
     marks: FxHashMap<RequestId, VecDeque<Mark>>,
 }
 
@@ -43,57 +48,68 @@ enum Mark {
 }
 
 impl<P: Program> LookAhead<P> {
-    pub(super) fn new(program: P) -> Self {
-        Self { program, front: None, ahead: VecDeque::new(), marks: FxHashMap::default() }
+    pub(super) fn new(reader: Reader<P>) -> Self {
+        Self { reader, batch: Batch::default(), at: 0, given: 0, seen: 0, marks: FxHashMap::default() }
     }
 
-    /// Known only while nothing is read ahead.
+    /// The file and the line of the event that was given out last.
     pub(super) fn line(&self) -> Option<(PathBuf, u64)> {
-        if self.ahead.is_empty() { self.program.line() } else { None }
+        self.reader.path.clone().zip(self.batch.line(self.given))
     }
 
     pub(super) fn torn(&self) -> Option<String> {
-        self.program.torn()
+        match &self.batch.then {
+            Then::End(reason) => reason.clone(),
+            Then::More | Then::Fault(_) => None,
+        }
     }
 
     /// The next event, where it stands: moving events about is what costs most of their replay.
     pub(super) fn front(&mut self) -> Result<Option<&mut Event>, TraceError> {
-        if self.front.is_none() {
-            self.front = if self.ahead.is_empty() { self.read()? } else { self.step() };
+        loop {
+            match self.batch.events.get(self.at) {
+                Some(Event::Matched(..)) => self.pass(),
+                Some(_) => break,
+                None => match std::mem::take(&mut self.batch.then) {
+                    Then::More => {
+                        let used = std::mem::take(&mut self.batch);
+                        self.batch = self.reader.next(used);
+                        self.at = 0;
+                    }
+                    Then::Fault(error) => return Err(error),
+                    end @ Then::End(_) => {
+                        self.batch.then = end;
+                        return Ok(None);
+                    }
+                },
+            }
         }
-        Ok(self.front.as_mut())
+        self.given = self.at;
+        Ok(self.batch.events.get_mut(self.at))
     }
 
     /// Goes on to the event after it.
     pub(super) fn pass(&mut self) {
-        self.front = None;
-    }
-
-    /// Reads an event that no other is waiting before.
-    fn read(&mut self) -> Result<Option<Event>, TraceError> {
-        self.marks.clear();
-        loop {
-            match self.program.next_event()? {
-                Some(Event::Matched(..)) => {}
-                event => return Ok(event),
-            }
+        self.at += 1;
+        self.seen = self.seen.saturating_sub(1);
+        if self.marks.is_empty() {
+            return;
         }
-    }
-
-    /// Takes the first event that was read ahead.
-    fn step(&mut self) -> Option<Event> {
-        let event = self.ahead.pop_front()?;
-        for request in started(&event) {
+        if self.seen == 0 {
+            self.marks.clear();
+            return;
+        }
+        for request in self.batch.events.get(self.at).map_or(&[][..], started) {
             // A match before this start was out of reach of the start it belongs to.
             while let Some(marks) = self.marks.get_mut(request)
                 && !matches!(marks.pop_front(), Some(Mark::Started) | None)
             {}
         }
-        Some(event)
     }
 
     /// What becomes of `request`, which the next event starts; `None` if that is not told within reach.
     pub(super) fn matched(&mut self, request: RequestId) -> Result<Option<Match>, TraceError> {
+        self.seen = self.seen.max(1);
         loop {
             let marks = self.marks.entry(request).or_default();
             let mut cancelled = None;
@@ -114,25 +130,46 @@ impl<P: Program> LookAhead<P> {
                     }
                 }
             }
-            if self.ahead.len() >= REACH {
+            if self.seen > REACH || !self.see()? {
                 return Ok(cancelled);
             }
-            match self.program.next_event()? {
-                None => return Ok(cancelled),
-                Some(Event::Matched(request, source, tag)) => {
-                    self.marks.entry(request).or_default().push_back(Mark::Matched(source, tag));
+        }
+    }
+
+    /// Looks at one more event; false if there is none.
+    fn see(&mut self) -> Result<bool, TraceError> {
+        let event = loop {
+            if let Some(event) = self.batch.events.get(self.at + self.seen) {
+                break event;
+            }
+            match std::mem::take(&mut self.batch.then) {
+                Then::More => {
+                    if self.at >= self.batch.events.len() / 2 {
+                        self.batch.forget(self.at);
+                        (self.at, self.given) = (0, 0);
+                    }
+                    self.batch.append(self.reader.next(Batch::default()));
                 }
-                Some(event) => {
-                    if let Event::Cancel(request) = event {
-                        self.marks.entry(request).or_default().push_back(Mark::Cancelled);
-                    }
-                    for &request in started(&event) {
-                        self.marks.entry(request).or_default().push_back(Mark::Started);
-                    }
-                    self.ahead.push_back(event);
+                Then::Fault(error) => return Err(error),
+                end @ Then::End(_) => {
+                    self.batch.then = end;
+                    return Ok(false);
+                }
+            }
+        };
+        self.seen += 1;
+        match event {
+            &Event::Matched(request, source, tag) => {
+                self.marks.entry(request).or_default().push_back(Mark::Matched(source, tag));
+            }
+            &Event::Cancel(request) => self.marks.entry(request).or_default().push_back(Mark::Cancelled),
+            event => {
+                for &request in started(event) {
+                    self.marks.entry(request).or_default().push_back(Mark::Started);
                 }
             }
         }
+        Ok(true)
     }
 }
 
@@ -177,7 +214,7 @@ mod tests {
 
     /// Gives out all events, asking at each receive.
     fn sources(events: Vec<Event>) -> (Vec<Told>, Vec<Event>) {
-        let mut ahead = LookAhead::new(events.into_iter());
+        let mut ahead = LookAhead::new(Reader::new(events.into_iter(), 1000));
         let (mut sources, mut given) = (Vec::new(), Vec::new());
         while let Some(event) = ahead.front().unwrap().cloned() {
             for &request in started(&event) {

@@ -1,15 +1,19 @@
 //! Where each rank's next event comes from. A trace on disk, a synthetic pattern and either of them seen through a
 //! hypothesis are all a [`Program`] for each rank; the ranks cannot tell them apart.
 
+mod batch;
 mod look_ahead;
+mod reader;
 
 use std::path::PathBuf;
+use std::thread;
 
 use titr_common::event::{Event, Rank, RequestId};
 use titr_common::trace::{Ending, RankStream, TraceError};
 
 use look_ahead::LookAhead;
 pub use look_ahead::Match;
+use reader::Reader;
 
 /// The events of one rank, in order.
 pub trait Program {
@@ -19,8 +23,13 @@ pub trait Program {
     /// Where the trace cannot be read.
     fn next_event(&mut self) -> Result<Option<Event>, TraceError>;
 
-    /// The file and the line of the event given out last, where there is one.
-    fn line(&self) -> Option<(PathBuf, u64)> {
+    /// The file it is read from, where there is one.
+    fn path(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// The line there of the event given out last.
+    fn line(&self) -> Option<u64> {
         None
     }
 
@@ -35,8 +44,12 @@ impl Program for RankStream {
         RankStream::next_event(self)
     }
 
-    fn line(&self) -> Option<(PathBuf, u64)> {
-        Some((self.path(), RankStream::line(self)))
+    fn path(&self) -> Option<PathBuf> {
+        Some(RankStream::path(self))
+    }
+
+    fn line(&self) -> Option<u64> {
+        Some(RankStream::line(self))
     }
 
     fn torn(&self) -> Option<String> {
@@ -53,13 +66,30 @@ impl Program for std::vec::IntoIter<Event> {
     }
 }
 
+/// Bytes of events in a batch of one rank, and in those of all ranks together if that is less.
+const BATCH: usize = 32 << 10;
+const BATCHES: usize = 8 << 20;
+
 /// The programs of all ranks.
 pub struct Workload<P>(Vec<LookAhead<P>>);
 
 impl<P: Program> Workload<P> {
     /// One program for each rank.
-    pub fn new(programs: impl IntoIterator<Item = P>) -> Self {
-        Self(programs.into_iter().map(LookAhead::new).collect())
+    pub fn new(programs: Vec<P>) -> Self {
+        Self(readers(programs).map(LookAhead::new).collect())
+    }
+
+    /// Likewise; another thread reads ahead, unless there is but one core.
+    pub fn read_ahead(programs: Vec<P>) -> Self
+    where
+        P: Send + 'static,
+    {
+        if thread::available_parallelism().is_ok_and(|cores| cores.get() > 1)
+            && let Ok(errands) = reader::thread()
+        {
+            return Self(readers(programs).map(|reader| LookAhead::new(reader.ahead(&errands))).collect());
+        }
+        Self::new(programs)
     }
 
     /// Size of the world.
@@ -90,7 +120,7 @@ impl<P: Program> Workload<P> {
         self.0[rank.0 as usize].matched(request)
     }
 
-    /// The file and line of the next event of `rank`, where they are known.
+    /// The file and line of the event of `rank` that was given out last, where it has any.
     #[must_use]
     pub fn line(&self, rank: Rank) -> Option<(PathBuf, u64)> {
         self.0[rank.0 as usize].line()
@@ -103,11 +133,17 @@ impl<P: Program> Workload<P> {
     }
 }
 
+/// With batches as large as memory allows: together, 2 × [`BATCHES`] at most.
+fn readers<P: Program>(programs: Vec<P>) -> impl Iterator<Item = Reader<P>> {
+    let size = BATCH.min(BATCHES / programs.len().max(1));
+    programs.into_iter().map(move |program| Reader::new(program, size))
+}
+
 /// Programs that are lists of events: what tests and small tools replay.
 impl Workload<std::vec::IntoIter<Event>> {
     /// One list for each rank.
     #[must_use]
     pub fn of_lists(lists: Vec<Vec<Event>>) -> Self {
-        Self::new(lists.into_iter().map(Vec::into_iter))
+        Self::new(lists.into_iter().map(Vec::into_iter).collect())
     }
 }

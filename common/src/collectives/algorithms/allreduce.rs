@@ -1,5 +1,5 @@
 //! Reductions whose result all members get. Sources: Open MPI 4.1 `coll_base_allreduce.c`; MPICH 4.0
-//! `allreduce_intra_*.c`; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.5.
+//! `allreduce_intra_*.c`; SimGrid 3.32 `allreduce-lr.cpp`; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.5.
 //!
 //! The ring needs an operation that commutes; recursive doubling keeps the order of ranks.
 
@@ -7,7 +7,7 @@ use super::algorithms;
 use super::blocks::{Blocks, Data};
 use super::comm::{Comm, Fold, Role, Survivor, doubling};
 use super::schedule::Schedule;
-use crate::collectives::step::Buffer;
+use crate::collectives::step::{Buffer, Slice};
 
 algorithms! {
     /// How a reduction to all is done.
@@ -22,6 +22,8 @@ algorithms! {
         Ring = "ring",
         /// The same in several phases, each on a part of every block.
         SegmentedRing = "segmented_ring",
+        /// The ring on blocks of one length; what is left after whole blocks goes by another reduction (SimGrid).
+        EqualRing = "equal_ring" | "lr",
         /// A reduce-scatter by recursive halving of the vector, then an allgather (Rabenseifner; Open MPI).
         Rabenseifner = "rabenseifner" | "redscat_allgather",
         /// The same on blocks of nearly one length (Rabenseifner; MPICH).
@@ -102,6 +104,32 @@ pub(in crate::collectives) fn ring(comm: Comm, data: Data, phases: u32) -> Sched
         steps.sendrecv(right, reduced, left, next);
     }
     steps
+}
+
+/// [`Allreduce::EqualRing`] of as many whole blocks as there are members. The vector has an element for each.
+pub(in crate::collectives) fn equal_ring(comm: Comm, data: Data) -> Schedule {
+    let mut steps = Schedule::new();
+    let elements = data.count() / u64::from(comm.size);
+    let block = |buffer: Buffer, member: u32| data.segment(buffer, u64::from(member), elements);
+    let (left, right) = (comm.before(1), comm.after(1));
+    steps.copy(block(Buffer::Send, left), block(Buffer::Recv, left));
+    for round in 1..comm.size {
+        let (given, taken) = (comm.before(round), comm.before(round + 1));
+        steps.sendrecv(right, block(Buffer::Recv, given), left, block(Buffer::Recv, taken));
+        steps.reduce_left(block(Buffer::Send, taken), block(Buffer::Recv, taken));
+    }
+    for round in 0..comm.size - 1 {
+        let (given, taken) = (comm.before(round), comm.before(round + 1));
+        steps.sendrecv(right, block(Buffer::Recv, given), left, block(Buffer::Recv, taken));
+    }
+    steps
+}
+
+/// What [`equal_ring`] leaves.
+pub(in crate::collectives) fn left_over(comm: Comm, data: Data) -> Option<Slice> {
+    let count = data.count();
+    let rest = data.elements(Buffer::Recv, count - count % u64::from(comm.size)..count);
+    (rest.len.0 > 0).then_some(rest)
 }
 
 /// How many phases [`Allreduce::SegmentedRing`] takes, whose segments have about `segment` bytes.

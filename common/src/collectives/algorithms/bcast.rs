@@ -1,4 +1,5 @@
-//! Broadcasts. Sources: Open MPI 4.1 `coll_base_bcast.c`; MPICH 4.0 `bcast_intra_*.c`; Thakur, Rabenseifner, Gropp:
+//! Broadcasts. Sources: Open MPI 4.1 `coll_base_bcast.c`; MPICH 4.0 `bcast_intra_*.c`; SimGrid 3.32 `bcast-NTSL.cpp`,
+//! `bcast-NTSB.cpp`; Thakur, Rabenseifner, Gropp:
 //! "Optimization of Collective Communication Operations in MPICH", IJHPCA 19(1), 2005, section 4.2.
 
 use super::algorithms;
@@ -22,6 +23,10 @@ algorithms! {
         SplitBinary = "split_binary_tree" | "split_binary",
         /// Down a binary tree.
         Binary = "binary_tree" | "binary",
+        /// Along one chain from member 0, all receives posted at once (SimGrid).
+        PostedChain = "posted_chain" | "ntsl",
+        /// Down a binary heap from member 0, all receives posted at once (SimGrid).
+        PostedBinary = "posted_binary_tree" | "ntsb",
         /// Down a binomial tree, the farthest child first (MPICH).
         Binomial = "binomial_distance_halving",
         /// Down a binomial tree, the nearest child first (Open MPI).
@@ -55,6 +60,8 @@ pub(in crate::collectives) fn bcast(
         Bcast::Pipeline => down(&Tree::chain(comm, root, 1), data, segment),
         Bcast::SplitBinary => split_binary(comm, root, data, segment),
         Bcast::Binary => down(&Tree::binary(comm, root), data, segment),
+        Bcast::PostedChain => posted(&Tree::chain(comm, 0, 1), comm, root, data, segment),
+        Bcast::PostedBinary => posted(&Tree::heap(comm), comm, root, data, segment),
         Bcast::Binomial => binomial(comm, root, whole),
         Bcast::BinomialDoubling => down(&Tree::binomial_doubling(comm, root), data, segment),
         Bcast::Knomial => down(&Tree::knomial(comm, root, RADIX), data, segment),
@@ -98,8 +105,7 @@ fn binomial(comm: Comm, root: Member, whole: Slice) -> Schedule {
     steps
 }
 
-/// Segment by segment down a tree. A member starts to receive the next segment once it forwards one; its parent, whose
-/// sends must be complete before it goes on, cannot send it sooner.
+/// Segment by segment down a tree. A member is ready for the next segment while it waits for one and forwards it.
 fn down(tree: &Tree, data: Data, segment: u64) -> Schedule {
     let mut steps = Schedule::new();
     let stride = data.segment_elements(segment);
@@ -109,20 +115,76 @@ fn down(tree: &Tree, data: Data, segment: u64) -> Schedule {
         steps.irecv(parent, piece(0));
     }
     for index in 0..segments {
+        let next = tree.parent.filter(|_| index + 1 < segments);
+        if let Some(parent) = next {
+            steps.irecv(parent, piece(index + 1));
+        }
         if tree.parent.is_some() {
             steps.wait(0);
         }
         for &child in &tree.children {
             steps.isend(child, piece(index));
         }
-        if let Some(parent) = tree.parent.filter(|_| index + 1 < segments) {
-            steps.irecv(parent, piece(index + 1));
-        }
         for _ in &tree.children {
-            steps.wait(0);
+            steps.wait(u32::from(next.is_some()));
         }
     }
     steps
+}
+
+/// Segment by segment down a tree whose top is member 0, which gets everything from the root first. Who receives posts
+/// the receives of all segments before it waits for the first. What does not fill a segment is [`left_over`].
+fn posted(tree: &Tree, comm: Comm, root: Member, data: Data, segment: u64) -> Schedule {
+    let mut steps = Schedule::new();
+    if root != 0 && comm.me == root {
+        steps.send(0, data.whole(Buffer::Recv));
+    } else if root != 0 && comm.me == 0 {
+        steps.recv(root, data.whole(Buffer::Recv));
+    }
+    let stride = posted_stride(data, segment);
+    if stride >= data.count() {
+        if let Some(parent) = tree.parent {
+            steps.recv(parent, data.whole(Buffer::Recv));
+        }
+        for &child in &tree.children {
+            steps.send(child, data.whole(Buffer::Recv));
+        }
+        return steps;
+    }
+    let pieces = (0..data.count() / stride).map(|index| data.segment(Buffer::Recv, index, stride));
+    if let Some(parent) = tree.parent {
+        for piece in pieces.clone() {
+            steps.irecv(parent, piece);
+        }
+    }
+    for piece in pieces {
+        if tree.parent.is_some() {
+            steps.wait(0);
+        }
+        for &child in &tree.children {
+            steps.isend(child, piece);
+        }
+    }
+    steps.wait_all();
+    steps
+}
+
+fn posted_stride(data: Data, segment: u64) -> u64 {
+    match segment {
+        0 => data.count(),
+        _ => (segment / data.element).max(1).max(data.count() / MOST_SEGMENTS),
+    }
+}
+
+/// What [`posted`] has not sent: a rest that does not fill a segment goes by another broadcast.
+pub(in crate::collectives) fn left_over(algorithm: Bcast, data: Data, segment: u64) -> Option<Slice> {
+    let stride = posted_stride(data, segment);
+    let is_posted = matches!(algorithm, Bcast::PostedChain | Bcast::PostedBinary);
+    if !is_posted || stride >= data.count() {
+        return None;
+    }
+    let rest = data.elements(Buffer::Recv, data.count() / stride * stride..data.count());
+    (rest.len.0 > 0).then_some(rest)
 }
 
 fn split_binary(comm: Comm, root: Member, data: Data, segment: u64) -> Schedule {

@@ -57,6 +57,13 @@ impl Tree {
         Self::new(comm, root, parent, [place.saturating_add(level), place.saturating_add(2 * level)])
     }
 
+    /// The binary heap whose top is member 0: what stands at *i* is above 2*i*+1 and 2*i*+2.
+    pub fn heap(comm: Comm) -> Self {
+        let place = comm.me;
+        let left = place.saturating_mul(2).saturating_add(1);
+        Self::new(comm, 0, place.checked_sub(1).map(|before| before / 2), [left, left.saturating_add(1)])
+    }
+
     /// The binomial tree in which a parent is a child's place without its highest bit; the nearest child is served first.
     pub fn binomial_doubling(comm: Comm, root: Member) -> Self {
         let place = comm.place(root);

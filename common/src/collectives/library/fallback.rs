@@ -13,7 +13,7 @@ use crate::units::Bytes;
 /// A choice, or what replaces it.
 pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice {
     // Recursive doubling of blocks works with any number of members, but these two refuse.
-    let is_refused = library != Library::SimGrid && !call.size.is_power_of_two();
+    let is_refused = !library.is_simgrid() && !call.size.is_power_of_two();
     let algorithm = match (choice.algorithm, call.op) {
         (Algorithm::Barrier(Barrier::TwoProc), _) if call.size != 2 => Algorithm::Barrier(Barrier::RecursiveDoubling),
         (Algorithm::Bcast(algorithm), CollectiveOp::Bcast { bytes, .. }) => {
@@ -98,6 +98,7 @@ fn allreduce(algorithm: Allreduce, call: &Call, bytes: Bytes) -> Allreduce {
     let can_go_around = call.is_commutative && count >= u64::from(call.size);
     match algorithm {
         Allreduce::Ring | Allreduce::SegmentedRing if !can_go_around => Allreduce::RecursiveDoubling,
+        Allreduce::EqualRing if !can_go_around => Allreduce::NonOverlapping,
         Allreduce::Rabenseifner if !can_be_halved => Allreduce::Linear,
         Allreduce::ReduceScatterAllgather if !can_be_halved => Allreduce::RecursiveDoubling,
         possible => possible,

@@ -6,6 +6,7 @@ mod mpich;
 mod openmpi;
 mod openmpi_tables;
 mod simgrid;
+mod simgrid_openmpi;
 
 use super::algorithms::schedule::Empty;
 use super::algorithms::{Algorithm, Choice, Collective};
@@ -20,11 +21,13 @@ pub enum Library {
     OpenMpi,
     /// SimGrid 3.32's default selector.
     SimGrid,
+    /// SimGrid 3.32's selector `ompi`.
+    SimGridOpenMpi,
 }
 
 impl Library {
     /// All of them.
-    pub const ALL: &[Self] = &[Self::Mpich, Self::OpenMpi, Self::SimGrid];
+    pub const ALL: &[Self] = &[Self::Mpich, Self::OpenMpi, Self::SimGrid, Self::SimGridOpenMpi];
 
     /// Its name.
     #[must_use]
@@ -33,6 +36,7 @@ impl Library {
             Self::Mpich => "mpich",
             Self::OpenMpi => "openmpi",
             Self::SimGrid => "simgrid",
+            Self::SimGridOpenMpi => "simgrid-openmpi",
         }
     }
 
@@ -47,18 +51,19 @@ impl Library {
         match self {
             Self::Mpich => mpich::OWN_NAMES,
             Self::OpenMpi => openmpi::OWN_NAMES,
-            Self::SimGrid => simgrid::OWN_NAMES,
+            Self::SimGrid | Self::SimGridOpenMpi => simgrid::OWN_NAMES,
         }
     }
 
     /// The choice of the library's rules.
     pub(super) fn choose(self, call: &Call) -> Choice {
-        let algorithm = match self {
-            Self::Mpich => mpich::choose(call),
-            Self::OpenMpi => openmpi::choose(call),
-            Self::SimGrid => simgrid::choose(call),
+        let choice = match self {
+            Self::Mpich => Choice::new(mpich::choose(call)),
+            Self::OpenMpi => Choice::new(openmpi::choose(call)),
+            Self::SimGrid => Choice::new(simgrid::choose(call)),
+            Self::SimGridOpenMpi => simgrid_openmpi::choose(call),
         };
-        fallback::possible(self, Choice::new(algorithm), call)
+        fallback::possible(self, choice, call)
     }
 
     /// A choice, or what the library does where that is impossible.
@@ -68,13 +73,18 @@ impl Library {
 
     /// Whether it does nothing at all where nobody has anything to move. SimGrid replays even that.
     pub(super) fn leaves_out_empty_calls(self) -> bool {
-        self != Self::SimGrid
+        !self.is_simgrid()
+    }
+
+    /// Whether the algorithms are SimGrid's.
+    pub(super) fn is_simgrid(self) -> bool {
+        matches!(self, Self::SimGrid | Self::SimGridOpenMpi)
     }
 
     /// What becomes of empty messages where each pair of members has its own length.
     pub(super) fn empty_messages(self, collective: Collective) -> Empty {
         match (self, collective) {
-            (Self::SimGrid, _) | (Self::OpenMpi, Collective::Alltoallv) => Empty::Sent,
+            (Self::SimGrid | Self::SimGridOpenMpi, _) | (Self::OpenMpi, Collective::Alltoallv) => Empty::Sent,
             _ => Empty::Skipped,
         }
     }
@@ -83,7 +93,7 @@ impl Library {
     pub(super) fn scatter_unit(self, element: u64) -> u64 {
         match self {
             Self::Mpich => 1,
-            Self::OpenMpi | Self::SimGrid => element,
+            Self::OpenMpi | Self::SimGrid | Self::SimGridOpenMpi => element,
         }
     }
 }

@@ -44,15 +44,20 @@ pub(super) fn choose(call: &Call) -> Algorithm {
         CollectiveOp::Gather { .. } => Algorithm::Gather(Gather::LinearNonblocking),
         CollectiveOp::Scatter { .. } => Algorithm::Scatter(Scatter::LinearNonblocking),
         CollectiveOp::Allgather { .. } => Algorithm::Allgather(Allgather::Spread),
-        CollectiveOp::Alltoall { send, .. } => Algorithm::Alltoall(match openmpi::alltoall(call.size, *send) {
-            Alltoall::Pairwise => Alltoall::PairwiseXor,
-            Alltoall::LinearSync | Alltoall::TwoProc => Alltoall::Linear,
-            other => other,
-        }),
+        CollectiveOp::Alltoall { send, .. } => Algorithm::Alltoall(alltoall(openmpi::alltoall(call.size, *send))),
         CollectiveOp::Gatherv { .. } => Algorithm::Gatherv(Gatherv::LinearNonblocking),
         CollectiveOp::Scatterv { .. } => Algorithm::Scatterv(Scatterv::LinearNonblocking),
         CollectiveOp::Allgatherv { .. } => Algorithm::Allgatherv(Allgatherv::Spread),
         CollectiveOp::Alltoallv { .. } => Algorithm::Alltoallv(Alltoallv::Linear),
         CollectiveOp::Alltoallw { .. } => Algorithm::Alltoallw(Alltoallv::Linear),
+    }
+}
+
+/// What SimGrid has in the place of Open MPI's.
+pub(super) fn alltoall(openmpi: Alltoall) -> Alltoall {
+    match openmpi {
+        Alltoall::Pairwise => Alltoall::PairwiseXor,
+        Alltoall::LinearSync | Alltoall::TwoProc => Alltoall::Linear,
+        other => other,
     }
 }

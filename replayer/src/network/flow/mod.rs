@@ -14,24 +14,31 @@
 //!   Marchal 2002);
 //! * the weight 1 on each link of its route, and `crosstraffic` more on each link of the way back: acknowledgements
 //!   (Velho, Schnorr, Casanova and Legrand, "On the validity of flow-level TCP network models", TOMACS 23(4), 2013);
-//! * on links that are not shared (FATPIPE), only a bound: their bandwidth.
+//! * on links that are not shared (FATPIPE), only a bound: their bandwidth;
+//! * on [InfiniBand](infiniband), a lower bound while other messages leave or arrive at the same adapters.
 //!
 //! **Time** moves from one event to the next: a latency paid, or a transfer complete. Shares change only then, and only
-//! for some flows; what a flow has left to transfer is brought up to date only when its own share changes. All that
-//! happens at one instant is settled once, when the network is next asked for its next event.
+//! for some flows. Messages between the same two hosts are one flow to the sharing, and a [`Stream`] here, whose messages
+//! need no looking at when their share changes. All that happens at one instant is settled once, when the network is next
+//! asked for its next event.
 
+mod infiniband;
 mod parameters;
 #[cfg(test)]
 mod reference;
 pub mod sharing;
+mod stream;
 
 use std::sync::Arc;
 
 use slab::Slab;
 use titr_common::units::Seconds;
 
+use infiniband::Contention;
+pub use infiniband::Penalties;
 pub use parameters::{Factor, Parameters, Preset};
 use sharing::{Demand, FlowId};
+use stream::Stream;
 
 use super::agenda::{Agenda, Due};
 use super::paths::Paths;
@@ -46,13 +53,22 @@ pub struct Flow {
     parameters: Parameters,
     paths: Paths<Terms>,
     sharing: sharing::Sharing,
-    agenda: Agenda,
-    /// What is under way. A message's key here is its flow's number, and its key in the agenda.
+    contention: Option<Contention>,
+    /// What is under way. A message's key here is its key in `latencies`.
     messages: Slab<Message>,
+    latencies: Agenda,
+    /// By the number of their flow, which is their key in `transfers`.
+    streams: Vec<Lane>,
+    /// When the next message of each stream is complete, or an earlier time.
+    transfers: Agenda,
+    /// Numbers of streams without messages.
+    idle: Vec<FlowId>,
     injected: u64,
     now: Time,
-    /// Flows whose rate has changed, while the agenda is brought up to date.
+    /// Streams whose next completion is to be found out again.
     changed: Vec<FlowId>,
+    /// Kept to be used again: what is delivered at one instant.
+    complete: Vec<(u64, TransferId)>,
 }
 
 /// What a message meets on its route, whatever its size.
@@ -60,25 +76,26 @@ pub struct Flow {
 struct Terms {
     latency: f64,
     demand: Demand,
+    /// The stream of those that take it, and which use of that number it was.
+    lane: Option<(FlowId, u64)>,
 }
 
 #[derive(Debug)]
 struct Message {
     id: TransferId,
     sequence: u64,
-    phase: Phase,
-    /// Bytes left to transfer at `since`.
-    left: f64,
-    since: Time,
-    /// Bytes per second from then on.
-    speed: f64,
-    bandwidth_factor: f64,
+    flow: FlowId,
+    /// What its share adds up to when it is complete.
+    need: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Latency,
-    Transfer,
+/// A stream, and how many messages are in it or will enter it.
+#[derive(Debug, Default)]
+struct Lane {
+    stream: Stream,
+    messages: u32,
+    /// Counts those who had it before.
+    uses: u64,
 }
 
 impl Flow {
@@ -89,26 +106,42 @@ impl Flow {
             paths: Paths::new(Arc::clone(&topology)),
             sharing: sharing::Sharing::new(topology.links().iter().map(|link| link.bandwidth)),
             topology,
+            contention: parameters.contention.map(Contention::new),
             parameters,
-            agenda: Agenda::default(),
             messages: Slab::new(),
+            latencies: Agenda::default(),
+            streams: Vec::new(),
+            transfers: Agenda::default(),
+            idle: Vec::new(),
             injected: 0,
             now: Time::ZERO,
             changed: Vec::new(),
+            complete: Vec::new(),
         }
     }
 
     /// Brings shares, and when transfers end, up to date with what happened at this instant.
     fn settle(&mut self) {
         self.sharing.settle(&mut self.changed);
+        if let Some(contention) = &mut self.contention {
+            // After those that entered have a share: only then may they leave and come again, with another demand.
+            let (messages, sharing) = (&self.messages, &mut self.sharing);
+            contention.settle(|key, demand| sharing.ask_again(messages[key as usize].flow, demand));
+            self.sharing.settle(&mut self.changed);
+        }
         for flow in self.changed.drain(..) {
-            let message = &mut self.messages[flow.0 as usize];
-            let transferred = message.speed * (self.now - message.since).0;
-            message.left = (message.left - transferred).max(0.0);
-            message.since = self.now;
-            message.speed = self.sharing.rate(flow) * message.bandwidth_factor;
-            let at = self.now + Seconds(message.left / message.speed);
-            self.agenda.set(flow.0, Due { at, sequence: message.sequence });
+            let stream = &mut self.streams[flow.0 as usize].stream;
+            stream.set_rate(self.now, self.sharing.rate(flow));
+            if let Some((at, first)) = stream.next() {
+                self.transfers.hasten(flow.0, Due { at, sequence: first.sequence });
+            }
+        }
+        // One that got slower meanwhile is found out here, where it matters.
+        while let Some((due, key)) = self.transfers.first()
+            && let Some((at, first)) = self.streams[key as usize].stream.next()
+            && at > due.at
+        {
+            self.transfers.set(key, Due { at, sequence: first.sequence });
         }
     }
 }
@@ -119,48 +152,66 @@ impl Network for Flow {
         let ends = (transfer.from, transfer.to);
         let (topology, parameters) = (&*self.topology, &self.parameters);
         let terms = self.paths.carry(ends, transfer.bytes, |route| Terms::of(topology, parameters, ends, route));
+        let flow = match terms.lane {
+            Some((flow, uses)) if self.streams[flow.0 as usize].uses == uses => flow,
+            _ => {
+                let flow = self.idle.pop().unwrap_or(FlowId(self.streams.len() as u32));
+                if self.streams.len() == flow.0 as usize {
+                    self.streams.push(Lane::default());
+                }
+                self.sharing.announce(flow, &terms.demand);
+                terms.lane = Some((flow, self.streams[flow.0 as usize].uses));
+                flow
+            }
+        };
+        self.streams[flow.0 as usize].messages += 1;
 
         let size = transfer.bytes + parameters.envelope;
         let sequence = self.injected;
         self.injected += 1;
-        let key = self.messages.insert(Message {
-            id: transfer.id,
-            sequence,
-            phase: Phase::Latency,
-            left: size.0 as f64,
-            since: now,
-            speed: 0.0,
-            bandwidth_factor: parameters.bandwidth_factor.at(size),
-        }) as u32;
-        self.sharing.announce(FlowId(key), &terms.demand);
+        let need = size.0 as f64 / parameters.bandwidth_factor.at(size);
+        let key = self.messages.insert(Message { id: transfer.id, sequence, flow, need }) as u32;
+        if let Some(contention) = &mut self.contention {
+            contention.start(key, ends, &terms.demand);
+        }
         let at = now + Seconds(terms.latency * parameters.latency_factor.at(size));
-        self.agenda.set(key, Due { at, sequence });
+        self.latencies.set(key, Due { at, sequence });
     }
 
     fn next_event(&mut self) -> Option<Time> {
         self.settle();
-        self.agenda.first().map(|(due, _)| due.at)
+        [self.latencies.first(), self.transfers.first()].into_iter().flatten().map(|(due, _)| due.at).min()
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
         self.settle();
         self.now = now;
-        while let Some((_, key)) = self.agenda.first().filter(|(due, _)| due.at <= now) {
-            self.agenda.pop();
-            let message = &mut self.messages[key as usize];
-            match message.phase {
-                Phase::Latency => {
-                    message.phase = Phase::Transfer;
-                    message.since = now;
-                    self.sharing.enter(FlowId(key));
-                }
-                Phase::Transfer => {
-                    delivered.push(message.id);
-                    self.messages.remove(key as usize);
-                    self.sharing.leave(FlowId(key));
+        while let Some((_, key)) = self.transfers.pop_by(now) {
+            let flow = FlowId(key);
+            let lane = &mut self.streams[key as usize];
+            while let Some(member) = lane.stream.leave(now) {
+                let message = self.messages.remove(member.message as usize);
+                self.complete.push((member.sequence, message.id));
+                self.sharing.leave(flow);
+                lane.messages -= 1;
+                if let Some(contention) = &mut self.contention {
+                    contention.finish(member.message);
                 }
             }
+            if lane.messages == 0 {
+                lane.uses += 1;
+                self.idle.push(flow);
+            }
+            self.changed.push(flow);
         }
+        while let Some((_, key)) = self.latencies.pop_by(now) {
+            let &Message { sequence, flow, need, .. } = &self.messages[key as usize];
+            self.streams[flow.0 as usize].stream.enter(now, need, sequence, key);
+            self.sharing.enter(flow);
+            self.changed.push(flow);
+        }
+        self.complete.sort_unstable();
+        delivered.extend(self.complete.drain(..).map(|(_, id)| id));
     }
 
     fn link_loads(&self) -> Vec<LinkLoad> {
@@ -202,7 +253,7 @@ impl Terms {
         for link in route {
             demand.bound = demand.bound.min(links[link.index()].bandwidth);
         }
-        Self { latency, demand }
+        Self { latency, demand, lane: None }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use titr_common::units::Bytes;
 
+use super::infiniband::Penalties;
+
 /// Everything the flow model takes from outside the topology.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
@@ -17,6 +19,8 @@ pub struct Parameters {
     pub crosstraffic: f64,
     /// What MPI adds to each message.
     pub envelope: Bytes,
+    /// What messages at one InfiniBand adapter take from each other.
+    pub contention: Option<Penalties>,
 }
 
 /// A set of values that go together, as SimGrid names it.
@@ -32,6 +36,8 @@ pub enum Preset {
     /// Fitted to bulk TCP transfers: Velho and Legrand, "Accuracy study and improvement of network simulation in the
     /// SimGrid framework", SIMUTools 2009.
     Lv08,
+    /// As [`Smpi`](Self::Smpi), with what messages at one InfiniBand adapter take from each other: Vienne's thesis.
+    Ib,
 }
 
 impl From<Preset> for Parameters {
@@ -45,14 +51,17 @@ impl From<Preset> for Parameters {
             tcp_gamma: 4_194_304.0,
             crosstraffic: 0.05,
             envelope: Bytes(16),
+            contention: None,
+        };
+        let smpi = Self {
+            latency_factor: Factor::steps(SMPI_LATENCY),
+            bandwidth_factor: Factor::steps(SMPI_BANDWIDTH),
+            weight_s: 8775.0,
+            ..plain.clone()
         };
         match preset {
-            Preset::Smpi => Self {
-                latency_factor: Factor::steps(SMPI_LATENCY),
-                bandwidth_factor: Factor::steps(SMPI_BANDWIDTH),
-                weight_s: 8775.0,
-                ..plain
-            },
+            Preset::Smpi => smpi,
+            Preset::Ib => Self { contention: Some(Penalties::default()), ..smpi },
             Preset::Cm02 => plain,
             Preset::Lv08 => Self {
                 latency_factor: Factor::constant(13.01),

@@ -1,0 +1,102 @@
+//! Which algorithm SimGrid 3.32 chooses with its selector `ompi`: Open MPI's decision rules (as of 4.1), but in their
+//! place the algorithms that SimGrid has of a kind, with segments and fan-outs of their own, and its defaults for what
+//! the selector leaves out. So it is neither what Open MPI does nor what SimGrid does by default
+//! (`smpi_openmpi_selector.cpp`, `reduce-ompi.cpp`, `bcast-*.cpp`).
+
+use super::{openmpi, simgrid};
+use crate::collectives::algorithms::{Algorithm, Allreduce, Bcast, Choice, Collective, Reduce};
+use crate::collectives::call::Call;
+use crate::event::CollectiveOp;
+use crate::units::Bytes;
+
+/// Length of the segments of [`Allreduce::SegmentedRing`].
+const SEGMENTED_RING: u64 = 1 << 20;
+
+/// The algorithm for a call, with its parameters.
+pub(super) fn choose(call: &Call) -> Choice {
+    let cut = |algorithm, segment| Choice { segment: Bytes(segment), ..Choice::new(algorithm) };
+    match (openmpi::choose(call), call.op) {
+        (Algorithm::Bcast(algorithm), CollectiveOp::Bcast { bytes, .. }) => {
+            let (algorithm, segment) = bcast(algorithm, call.size, *bytes);
+            cut(Algorithm::Bcast(algorithm), segment)
+        }
+        (Algorithm::Reduce(algorithm), CollectiveOp::Reduce { bytes, .. }) => {
+            let (algorithm, segment) = reduce(algorithm, call, *bytes);
+            let fanout = if algorithm == Reduce::Chain { call.size / 2 } else { 1 };
+            Choice { fanout, ..cut(Algorithm::Reduce(algorithm), segment) }
+        }
+        (Algorithm::Allreduce(algorithm), CollectiveOp::Allreduce { bytes, .. }) => {
+            cut(Algorithm::Allreduce(allreduce(algorithm, call, *bytes)), SEGMENTED_RING)
+        }
+        (Algorithm::Gather(algorithm), CollectiveOp::Gather { send, recv, .. }) => {
+            let is_long = call.block(*recv, *send).0 > 92_160;
+            cut(Algorithm::Gather(algorithm), if is_long { 32 << 10 } else { 1 << 10 })
+        }
+        (Algorithm::Alltoall(algorithm), _) => Choice::new(Algorithm::Alltoall(simgrid::alltoall(algorithm))),
+        (own, _) => match Collective::of(call.op) {
+            Collective::Barrier
+            | Collective::ReduceScatter
+            | Collective::Scatter
+            | Collective::Allgather
+            | Collective::Allgatherv
+            | Collective::Alltoallv => Choice::new(own),
+            _ => Choice::new(simgrid::choose(call)),
+        },
+    }
+}
+
+fn bcast(openmpi: Bcast, size: u32, bytes: Bytes) -> (Bcast, u64) {
+    /// Of the pipelines whose receives are all posted.
+    const POSTED: u64 = 8 << 10;
+    match openmpi {
+        Bcast::Linear => (Bcast::PostedChain, POSTED),
+        Bcast::Binary => (Bcast::PostedBinary, POSTED),
+        Bcast::BinomialDoubling => (Bcast::Binomial, 0),
+        Bcast::Chain | Bcast::Pipeline => {
+            let (size, bytes) = (f64::from(size), bytes.0 as f64);
+            let segment = match () {
+                () if size < 1.6134e-6 * bytes + 2.1102 => 128 << 10,
+                () if size < 2.3679e-6 * bytes + 1.1787 => 64 << 10,
+                () if size < 3.2118e-6 * bytes + 8.7936 => 16 << 10,
+                () => 128 << 10,
+            };
+            (Bcast::Pipeline, segment)
+        }
+        Bcast::SplitBinary => (openmpi, if bytes.0 < 370_728 { 1 << 10 } else { 8 << 10 }),
+        own => (own, 0),
+    }
+}
+
+fn allreduce(openmpi: Allreduce, call: &Call, bytes: Bytes) -> Allreduce {
+    let data = call.data(bytes);
+    let round = data.segment_elements(SEGMENTED_RING).saturating_mul(u64::from(call.size));
+    match openmpi {
+        Allreduce::Linear => Allreduce::NonOverlapping,
+        Allreduce::SegmentedRing if data.count() >= round => openmpi,
+        Allreduce::Ring | Allreduce::SegmentedRing => Allreduce::EqualRing,
+        Allreduce::Rabenseifner => Allreduce::ReduceScatterAllgather,
+        own => own,
+    }
+}
+
+fn reduce(openmpi: Reduce, call: &Call, bytes: Bytes) -> (Reduce, u64) {
+    let (size, length) = (f64::from(call.size), bytes.0 as f64 / 1024.0);
+    match openmpi {
+        Reduce::Rabenseifner => (Reduce::Linear, 0),
+        Reduce::Chain => (openmpi, 64 << 10),
+        Reduce::Pipeline => (
+            openmpi,
+            match () {
+                () if size > 0.0410 * length + 9.7128 => 1 << 10,
+                () if size > 0.0033 * length + 1.6761 => 32 << 10,
+                () => 64 << 10,
+            },
+        ),
+        Reduce::Binary => (openmpi, 32 << 10),
+        Reduce::BinomialPipelined => {
+            let is_short = (call.size < 8 && bytes.0 < 20_480) || bytes.0 < 2_048 || call.data(bytes).count() <= 1;
+            (openmpi, if !is_short && size > 0.6016 * length + 1.3496 { 1 << 10 } else { 0 })
+        }
+        own => (own, 0),
+    }
+}

@@ -1,0 +1,72 @@
+//! The quick way through most lines: a rank, one of the words below and a few whole numbers, a blank between each.
+//!
+//! Every other line, and every one with a mistake in it, is [`Parser`](super::Parser)'s, which would read these the same.
+
+use super::datatype;
+use crate::event::{Ask, CommId, Event, Incoming, Key, Outgoing, Rank, Requests, SendMode, Tag, Wildcard};
+use crate::units::{Bytes, Instructions};
+
+/// A number has fewer digits than this, so that it fits a float too.
+const DIGITS: usize = 16;
+
+/// The rank and event of a line of a world of `world` ranks, where elements without a datatype have `element` bytes.
+pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Event)> {
+    let (rank, rest) = number(line)?;
+    let rest = rest.strip_prefix(b" ")?;
+    let (word, mut rest) = rest.split_at(rest.iter().position(|&byte| byte == b' ')?);
+    let mut numbers = [0; 4];
+    let mut count = 0;
+    while let [b' ', after @ ..] = rest {
+        (*numbers.get_mut(count)?, rest) = number(after)?;
+        count += 1;
+    }
+    if !rest.is_empty() {
+        return None;
+    }
+    let peer = |rank: u64| (rank < u64::from(world)).then_some(Rank(rank as u32));
+    let tag = |tag: u64| i32::try_from(tag).ok().map(Tag);
+    let event = match (word, numbers.get(..count)?) {
+        (b"compute", &[work]) => Event::Compute(Instructions(work as f64)),
+        (b"wait", &[from, to, named]) => {
+            let key = Key { from: Some(peer(from)?), to: peer(to)?, tag: Some(tag(named)?) };
+            Event::Wait(Ask::Single, Requests::One(key, None))
+        }
+        (_, &[with, named, elements, ref datatype @ ..]) => {
+            let element = match datatype {
+                [] => element,
+                [datatype] => datatype::size(datatype.cast_signed())?,
+                _ => return None,
+            };
+            let (comm, with, tag, bytes) = (CommId::WORLD, peer(with)?, tag(named)?, element.times(elements));
+            let outgoing = Outgoing { comm, to: with, tag, bytes };
+            let wildcard = Wildcard::default();
+            let incoming = Incoming { comm, from: Some(with), tag: Some(tag), bytes, wildcard };
+            match word {
+                b"send" => Event::Send(SendMode::Standard, outgoing),
+                b"recv" => Event::Recv(incoming),
+                b"isend" => Event::Isend(SendMode::Standard, outgoing, None),
+                b"irecv" => Event::Irecv(incoming, None),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some((Rank(u32::try_from(rank).ok()?), event))
+}
+
+/// The whole number that `text` starts with, and what follows.
+#[inline]
+fn number(text: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0;
+    for (at, byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return (at > 0).then(|| (value, text.get(at..).unwrap_or_default()));
+        }
+        if at == DIGITS - 1 {
+            return None;
+        }
+        value = 10 * value + u64::from(digit);
+    }
+    (!text.is_empty()).then_some((value, &[]))
+}

@@ -1,0 +1,232 @@
+//! The traces of `ci/bench`, twice: in `DIRECTORY/titr` as titr's tracer writes them, in `DIRECTORY/simgrid` as SimGrid takes them,
+//! with an index in each.
+//!
+//! ```text
+//! bench_traces wavefront RANKS ITERATIONS DIRECTORY     NPB LU in outline; RANKS is a square
+//! bench_traces alltoall RANKS ROUNDS DIRECTORY          all-to-all exchanges of small, middle and large blocks
+//! bench_traces collectives RANKS ROUNDS DIRECTORY       the collectives that take each rank a logarithm of steps
+//! bench_traces pending COUNT DIRECTORY                  COUNT messages wait for receives that come in the worst order
+//! ```
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use titr_common::event::{
+    Ask, Collective, CollectiveOp, CommId, Event, Incoming, Key, Outgoing, Rank, Requests, SendMode, Tag, Wildcard,
+};
+use titr_common::grammar::{EventWriter, write_event};
+use titr_common::trace::StreamWriter;
+use titr_common::units::{Bytes, Instructions, Seconds};
+
+/// Text in a gzip member, and its level: the tracer's defaults.
+const MEMBER: usize = 128 << 10;
+const LEVEL: u32 = 3;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number > 0);
+    let written = match args[..] {
+        ["pending", count, directory] => number(count).map(|count| pending(count, Path::new(directory))),
+        [pattern, ranks, times, directory] => match (pattern, number(ranks).zip(number(times))) {
+            ("wavefront", Some((ranks, times))) => Some(wavefront(ranks, times, Path::new(directory))),
+            ("alltoall", Some((ranks, times))) => Some(alltoall(ranks, times, Path::new(directory))),
+            ("collectives", Some((ranks, times))) => Some(collectives(ranks, times, Path::new(directory))),
+            _ => None,
+        },
+        _ => None,
+    };
+    match written {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(error)) => {
+            eprintln!("bench_traces: {error}");
+            ExitCode::FAILURE
+        }
+        None => {
+            eprintln!("usage: bench_traces wavefront|alltoall|collectives RANKS TIMES DIR | pending COUNT DIR");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// One rank's stream.
+struct Script {
+    rank: Rank,
+    titr: StreamWriter,
+    simgrid: File,
+    writer: EventWriter,
+    text: Vec<u8>,
+    spelled: Vec<u8>,
+    events: u64,
+    /// What makes no two computations alike, as on a real machine; the same for the same rank.
+    noise: u64,
+}
+
+impl Script {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.writer.write(&mut self.text, event);
+        write_event(&mut self.spelled, self.rank, event);
+        self.events += 1;
+        if self.spelled.len() >= MEMBER {
+            self.simgrid.write_all(&self.spelled)?;
+            self.spelled.clear();
+        }
+        if self.text.len() >= MEMBER { self.end_member() } else { Ok(()) }
+    }
+
+    fn end_member(&mut self) -> io::Result<()> {
+        self.writer.end_line(&mut self.text);
+        self.titr.write_member(&self.text)?;
+        self.text.clear();
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.event(&Event::Finalize)?;
+        self.simgrid.write_all(&self.spelled)?;
+        self.end_member()?;
+        self.titr.finish(self.events)?;
+        Ok(())
+    }
+
+    /// About `instructions`, a tenth more or less.
+    fn compute(&mut self, instructions: u64) -> io::Result<()> {
+        // Knuth's MMIX generator.
+        self.noise = self.noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let fifth = instructions / 5;
+        let work = instructions - fifth / 2 + (self.noise >> 32) * fifth / (1 << 32);
+        self.event(&Event::Compute(Instructions(work as f64)))
+    }
+
+    fn send(&mut self, to: Option<Rank>, tag: i32, bytes: u64) -> io::Result<()> {
+        let Some(to) = to else { return Ok(()) };
+        let message = Outgoing { comm: CommId::WORLD, to, tag: Tag(tag), bytes: Bytes(bytes) };
+        self.event(&Event::Send(SendMode::Standard, message))
+    }
+
+    fn recv(&mut self, from: Option<Rank>, tag: i32, bytes: u64) -> io::Result<()> {
+        from.map_or(Ok(()), |from| self.event(&Event::Recv(incoming(from, tag, bytes))))
+    }
+
+    fn collective(&mut self, op: CollectiveOp) -> io::Result<()> {
+        self.event(&Event::Collective(Collective { comm: CommId::WORLD, op, element: Bytes(1) }))
+    }
+}
+
+fn incoming(from: Rank, tag: i32, bytes: u64) -> Incoming {
+    let (from, tag) = (Some(from), Some(Tag(tag)));
+    Incoming { comm: CommId::WORLD, from, tag, bytes: Bytes(bytes), wildcard: Wildcard::default() }
+}
+
+/// Writes the streams of all ranks, and an `index` that lists them.
+fn write(directory: &Path, ranks: u32, program: impl Fn(&mut Script) -> io::Result<()>) -> io::Result<()> {
+    let [titr, simgrid] = ["titr", "simgrid"].map(|form| directory.join(form));
+    let mut indexes = (String::new(), String::new());
+    fs::create_dir_all(&titr)?;
+    fs::create_dir(&simgrid)?;
+    for rank in (0..ranks).map(Rank) {
+        let text = format!("rank-{}.txt", rank.0);
+        let mut script = Script {
+            rank,
+            titr: StreamWriter::create(&titr, rank, LEVEL)?,
+            simgrid: File::create(simgrid.join(&text))?,
+            writer: EventWriter::new(rank),
+            text: Vec::new(),
+            spelled: Vec::new(),
+            events: 0,
+            noise: u64::from(rank.0),
+        };
+        indexes.0 += &format!("{}\n", script.titr.path().display());
+        indexes.1 += &format!("{}\n", simgrid.join(text).display());
+        script.event(&Event::Init)?;
+        program(&mut script)?;
+        script.finish()?;
+    }
+    fs::write(titr.join("index"), indexes.0)?;
+    fs::write(simgrid.join("index"), indexes.1)
+}
+
+/// Planes of the domain, as in class B of NPB LU, and bytes that a rank of 64 passes on for each.
+const PLANES: u64 = 102;
+const PENCIL: u64 = 520;
+/// Bytes of a face.
+const FACE: u64 = 53_040;
+
+/// NPB LU in outline: ranks in a square solve a triangular system plane by plane, from one corner to the other and
+/// back; then they exchange faces, and now and then a norm.
+fn wavefront(ranks: u32, iterations: u32, directory: &Path) -> io::Result<()> {
+    let width = ranks.isqrt();
+    write(directory, ranks, |script| {
+        let (x, y) = (script.rank.0 % width, script.rank.0 / width);
+        let at = |x: u32, y: u32| (x < width && y < width).then_some(Rank(y * width + x));
+        let west = x.checked_sub(1).and_then(|x| at(x, y));
+        let north = y.checked_sub(1).and_then(|y| at(x, y));
+        let (east, south) = (at(x + 1, y), at(x, y + 1));
+        script.collective(CollectiveOp::Bcast { bytes: Bytes(40), root: Rank(0) })?;
+        for iteration in 0..iterations {
+            for (from, to) in [([north, west], [south, east]), ([south, east], [north, west])] {
+                for _ in 0..PLANES {
+                    script.recv(from[0], 1, PENCIL)?;
+                    script.recv(from[1], 3, PENCIL)?;
+                    script.compute(20_000)?;
+                    script.send(to[0], 1, PENCIL)?;
+                    script.send(to[1], 3, PENCIL)?;
+                }
+            }
+            for (tag, from, to) in [(1, south, north), (2, north, south), (3, east, west), (4, west, east)] {
+                if let Some(from) = from {
+                    script.event(&Event::Irecv(incoming(from, tag, FACE), None))?;
+                }
+                script.send(to, tag, FACE)?;
+                if let Some(from) = from {
+                    let key = Key { from: Some(from), to: script.rank, tag: Some(Tag(tag)) };
+                    script.event(&Event::Wait(Ask::Single, Requests::One(key, None)))?;
+                }
+            }
+            script.compute(1_000_000)?;
+            if iteration % 20 == 0 {
+                script.collective(CollectiveOp::Allreduce { bytes: Bytes(40), work: Instructions(0.0) })?;
+            }
+        }
+        script.collective(CollectiveOp::Barrier)
+    })
+}
+
+fn alltoall(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
+    write(directory, ranks, |script| {
+        for _ in 0..rounds {
+            for bytes in [100, 1000, 100_000].map(Bytes) {
+                script.compute(1_000_000)?;
+                script.collective(CollectiveOp::Alltoall { send: bytes, recv: bytes })?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn collectives(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
+    let work = Instructions(0.0);
+    write(directory, ranks, |script| {
+        for _ in 0..rounds {
+            script.compute(1_000_000)?;
+            script.collective(CollectiveOp::Allreduce { bytes: Bytes(8), work })?;
+            script.collective(CollectiveOp::Bcast { bytes: Bytes(1000), root: Rank(0) })?;
+            script.collective(CollectiveOp::Reduce { bytes: Bytes(1000), work, root: Rank(0) })?;
+            script.collective(CollectiveOp::Barrier)?;
+        }
+        Ok(())
+    })
+}
+
+fn pending(count: u32, directory: &Path) -> io::Result<()> {
+    let tags = 0..count.cast_signed();
+    write(directory, 2, |script| {
+        if script.rank == Rank(0) {
+            return tags.clone().try_for_each(|tag| script.send(Some(Rank(1)), tag, 1));
+        }
+        script.event(&Event::Sleep(Seconds(1000.0)))?;
+        tags.clone().rev().try_for_each(|tag| script.recv(Some(Rank(0)), tag, 1))
+    })
+}

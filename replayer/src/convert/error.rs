@@ -1,0 +1,25 @@
+//! What can go wrong in a conversion.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+use titr_common::trace::TraceError;
+
+use crate::ranks::{Fault, Place};
+
+/// A conversion that could not be finished.
+#[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
+pub enum ConvertError {
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error("{place}: {fault}")]
+    Event { place: Box<Place>, fault: Box<Fault> },
+    #[error(
+        "{path}: there is something in it already, and nothing is overwritten: name another directory, or remove it"
+    )]
+    Occupied { path: PathBuf },
+    #[error("cannot write {path}: {error}")]
+    Output { path: PathBuf, error: io::Error },
+}

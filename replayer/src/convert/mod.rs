@@ -1,0 +1,7 @@
+//! Traces in the formats of other tools, a module for each.
+
+mod error;
+mod output;
+pub mod simgrid;
+
+pub use error::ConvertError;

@@ -1,0 +1,98 @@
+//! A directory of text files, one for each rank, that grow together.
+//!
+//! Files are open only while something is appended, so that there may be more ranks than a process may have open files.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use titr_common::event::Rank;
+
+use super::ConvertError;
+
+/// Text that a rank keeps in memory between two writes.
+const BUFFER: usize = 32 << 10;
+
+pub(super) struct Texts {
+    directory: PathBuf,
+    files: Vec<Text>,
+    finished: bool,
+}
+
+struct Text {
+    path: PathBuf,
+    /// What is not written yet.
+    pending: Vec<u8>,
+}
+
+impl Texts {
+    /// Creates `directory` where there is none, and an empty file in it for each rank.
+    ///
+    /// # Errors
+    /// Where the directory holds something already, or a file cannot be written.
+    pub(super) fn create(directory: &Path, ranks: usize) -> Result<Self, ConvertError> {
+        fs::create_dir_all(directory).map_err(at(directory))?;
+        if fs::read_dir(directory).map_err(at(directory))?.next().is_some() {
+            return Err(ConvertError::Occupied { path: directory.into() });
+        }
+        let mut this = Self { directory: directory.into(), files: Vec::with_capacity(ranks), finished: false };
+        for rank in 0..ranks {
+            let path = directory.join(format!("rank-{rank:06}.txt"));
+            File::create_new(&path).map_err(at(&path))?;
+            this.files.push(Text { path, pending: Vec::new() });
+        }
+        Ok(this)
+    }
+
+    /// The end of the text of `rank`, to append to.
+    pub(super) fn of(&mut self, rank: Rank) -> &mut Vec<u8> {
+        &mut self.files[rank.0 as usize].pending
+    }
+
+    /// Writes what `rank` has pending, if that is worth it.
+    pub(super) fn relieve(&mut self, rank: Rank) -> Result<(), ConvertError> {
+        let text = &mut self.files[rank.0 as usize];
+        if text.pending.len() < BUFFER { Ok(()) } else { text.write() }
+    }
+
+    /// Writes all that is pending, and in the end a list of the files: as they were named, a line each.
+    pub(super) fn finish(mut self, index: &str) -> Result<PathBuf, ConvertError> {
+        let mut list = String::new();
+        for text in &mut self.files {
+            text.write()?;
+            list += &format!("{}\n", text.path.display());
+        }
+        let path = self.directory.join(index);
+        File::create_new(&path).and_then(|mut file| file.write_all(list.as_bytes())).map_err(at(&path))?;
+        self.finished = true;
+        Ok(path)
+    }
+}
+
+/// What could not be finished is taken away, so that a second attempt finds the directory as the first did.
+impl Drop for Texts {
+    fn drop(&mut self) {
+        if self.finished {
+            return;
+        }
+        for text in &self.files {
+            let _ = fs::remove_file(&text.path);
+        }
+        // Stays if there is anything else in it.
+        let _ = fs::remove_dir(&self.directory);
+    }
+}
+
+impl Text {
+    fn write(&mut self) -> Result<(), ConvertError> {
+        let file = OpenOptions::new().append(true).open(&self.path);
+        file.and_then(|mut file| file.write_all(&self.pending)).map_err(at(&self.path))?;
+        self.pending.clear();
+        Ok(())
+    }
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> ConvertError {
+    let path = path.to_owned();
+    move |error| ConvertError::Output { path, error }
+}

@@ -1,0 +1,228 @@
+//! Collectives: as SimGrid's own, or as the messages they are made of.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use titr_common::collectives::{Call, Library, Member, Selection, Slice, Step};
+use titr_common::event::{Collective, CollectiveOp, CommId, Event, Rank, Tag};
+use titr_common::units::{Bytes, Instructions};
+
+use super::messages::LONGEST;
+use super::store::{Posted, Way};
+use super::translation::{Operation, Translation};
+use crate::ranks::{CommIndex, Context, Fault, Members, OperationId, Part, work};
+use crate::workload::Program;
+
+/// How many collectives of a communicator are told apart by their tags: more than are under way at one time.
+const UNDER_WAY: u64 = 1 << 10;
+
+/// What is left of one member's part in a collective.
+pub(super) struct Run {
+    context: Context,
+    /// Which collective of the communicator it is.
+    number: u64,
+    members: Rc<Members>,
+    tag: Tag,
+    steps: Vec<Step>,
+    next: usize,
+    /// What the rank waits for before the next step.
+    owed: Vec<Posted>,
+    /// Sends and receives that were started, in order.
+    started: VecDeque<Posted>,
+    work: Instructions,
+}
+
+impl<P: Program> Translation<'_, P> {
+    /// A blocking collective.
+    pub(super) fn collective(
+        &mut self,
+        rank: Rank,
+        index: CommIndex,
+        op: CollectiveOp,
+        element: Bytes,
+    ) -> Result<(), Fault> {
+        let part = self.communicators.begin(index, rank, &op)?;
+        let members = Rc::clone(&self.communicators.get(index).members);
+        if is_world(&members, self.ranks.len()) && self.rules.is_simgrids(&part, members.len(), &op, element) {
+            let op = self.action(op, members.len());
+            self.emit(rank, &Event::Collective(Collective { comm: CommId::WORLD, op, element }));
+        } else {
+            let mut run = self.run(index, &part, &op, element);
+            self.go_on(rank, &mut run);
+        }
+        Ok(())
+    }
+
+    /// A collective in SimGrid's words: those it lacks are special cases of others, with the same messages.
+    fn action(&mut self, op: CollectiveOp, size: usize) -> CollectiveOp {
+        let received = |counts: Vec<Bytes>| counts.into_iter().map(|count| count.min(LONGEST)).collect();
+        let mut sent = |counts: Vec<Bytes>| counts.into_iter().map(|count| self.cut(count)).collect();
+        match op {
+            CollectiveOp::ReduceScatterBlock { bytes, work } => {
+                CollectiveOp::ReduceScatter { counts: vec![bytes; size], work }
+            }
+            CollectiveOp::Alltoallv { sends, recvs } | CollectiveOp::Alltoallw { sends, recvs } => {
+                CollectiveOp::Alltoallv { sends: sent(sends), recvs: received(recvs) }
+            }
+            CollectiveOp::Gatherv { send, recvs, root } => {
+                CollectiveOp::Gatherv { send: self.cut(send), recvs: received(recvs), root }
+            }
+            CollectiveOp::Scatterv { sends, recv, root } => {
+                CollectiveOp::Scatterv { sends: sent(sends), recv: recv.min(LONGEST), root }
+            }
+            op => op,
+        }
+    }
+
+    /// Starts a non-blocking collective; what completing it waits for.
+    pub(super) fn icollective(
+        &mut self,
+        rank: Rank,
+        index: CommIndex,
+        op: &CollectiveOp,
+        element: Bytes,
+    ) -> Result<Option<OperationId>, Fault> {
+        let part = self.communicators.begin(index, rank, op)?;
+        let mut run = self.run(index, &part, op, element);
+        self.losses.background += 1;
+        self.go_on_in_background(rank, &mut run);
+        Ok(Some(self.operation(rank, Operation::Collective(Box::new(run)))))
+    }
+
+    /// Carries these out to their ends, and before them what was started before on their communicators: all members
+    /// start collectives in one order, but may complete them in another.
+    pub(super) fn complete_collectives(&mut self, rank: Rank, mut runs: Vec<Run>) {
+        let last: Vec<_> = runs.iter().map(|run| (run.context, run.number)).collect();
+        let is_before = |run: &Run| last.iter().any(|&(context, number)| run.context == context && run.number < number);
+        runs.extend(self.background(rank, is_before));
+        runs.sort_by_key(|run| (run.context, run.number));
+        for mut run in runs {
+            self.wait(rank, &std::mem::take(&mut run.owed));
+            self.go_on(rank, &mut run);
+        }
+    }
+
+    /// Carries out what `rank` never completed.
+    pub(super) fn finish_collectives(&mut self, rank: Rank) {
+        let runs = self.background(rank, |_| true);
+        self.complete_collectives(rank, runs);
+    }
+
+    fn run(&mut self, index: CommIndex, part: &Part, op: &CollectiveOp, element: Bytes) -> Run {
+        let &Part { me, root, number } = part;
+        let communicator = self.communicators.get(index);
+        let (context, members) = (communicator.context.of_collectives(), Rc::clone(&communicator.members));
+        let steps = self.rules.collectives.schedule(me, members.len() as u32, root, op, element);
+        let tag = self.tags.of(context, Tag((number % UNDER_WAY) as i32));
+        let (owed, started) = (Vec::new(), VecDeque::new());
+        Run { context, number, members, tag, steps, next: 0, owed, started, work: work(op) }
+    }
+
+    /// Carries out steps to the end, waiting wherever that takes it.
+    fn go_on(&mut self, rank: Rank, run: &mut Run) {
+        for step in run.steps.split_off(run.next) {
+            match step {
+                Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
+                Step::Isend { to, data } => self.start_send(rank, run, to, data),
+                Step::Irecv { from, data } => self.start_receive(rank, run, from, data),
+                Step::Send { to, data } => self.emit_send(rank, run.members.rank(to), run.tag, data.len),
+                Step::Recv { from, data } => self.emit_recv(rank, run.members.rank(from), run.tag, data.len),
+                Step::Sendrecv { to, send, from, recv } => {
+                    let sent = self.emit_isend(rank, run.members.rank(to), run.tag, send.len);
+                    self.emit_recv(rank, run.members.rank(from), run.tag, recv.len);
+                    self.wait(rank, &[sent]);
+                }
+                Step::Wait { nth } => {
+                    let posted = run.started.remove(nth as usize);
+                    self.wait(rank, posted.as_slice());
+                }
+                Step::WaitAll => self.wait(rank, std::mem::take(&mut run.started).make_contiguous()),
+            }
+        }
+        self.wait(rank, std::mem::take(&mut run.started).make_contiguous());
+        if run.work.0 > 0.0 {
+            self.emit(rank, &Event::Compute(run.work));
+        }
+    }
+
+    /// Carries out steps up to where one waits, and takes note of what for.
+    fn go_on_in_background(&mut self, rank: Rank, run: &mut Run) {
+        while let Some(&step) = run.steps.get(run.next) {
+            run.next += 1;
+            match step {
+                Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
+                Step::Isend { to, data } => self.start_send(rank, run, to, data),
+                Step::Irecv { from, data } => self.start_receive(rank, run, from, data),
+                Step::Send { to, data } if data.len < self.rules.eager_threshold => {
+                    self.emit_send(rank, run.members.rank(to), run.tag, data.len);
+                }
+                Step::Send { to, data } => {
+                    run.owed.push(self.emit_isend(rank, run.members.rank(to), run.tag, data.len));
+                }
+                Step::Recv { from, data } => {
+                    run.owed.push(self.emit_irecv(rank, run.members.rank(from), run.tag, data.len, Way::Matched));
+                }
+                Step::Sendrecv { to, send, from, recv } => {
+                    run.owed.push(self.emit_isend(rank, run.members.rank(to), run.tag, send.len));
+                    run.owed.push(self.emit_irecv(rank, run.members.rank(from), run.tag, recv.len, Way::Matched));
+                }
+                Step::Wait { nth } => run.owed.extend(run.started.remove(nth as usize)),
+                Step::WaitAll => run.owed.extend(run.started.drain(..)),
+            }
+            if !run.owed.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn start_send(&mut self, rank: Rank, run: &mut Run, to: Member, data: Slice) {
+        run.started.push_back(self.emit_isend(rank, run.members.rank(to), run.tag, data.len));
+    }
+
+    fn start_receive(&mut self, rank: Rank, run: &mut Run, from: Member, data: Slice) {
+        run.started.push_back(self.emit_irecv(rank, run.members.rank(from), run.tag, data.len, Way::Matched));
+    }
+}
+
+/// Whether these are all ranks, in their order.
+fn is_world(members: &Members, ranks: usize) -> bool {
+    members.len() == ranks && (0..ranks as u32).all(|member| members.rank(member) == Rank(member))
+}
+
+impl super::Rules {
+    /// Whether SimGrid carries out a collective of the world with the algorithm that titr simulates. All members
+    /// have to come to one conclusion.
+    fn is_simgrids(&self, part: &Part, size: usize, op: &CollectiveOp, element: Bytes) -> bool {
+        let simgrid = Selection::from(Library::SimGrid);
+        let call = Call { me: part.me, size: size as u32, root: part.root, op, element, is_commutative: true };
+        // It is told of bytes, and counts those where its rules count elements.
+        let told = Call { element: Bytes(1), ..call };
+        self.collectives == simgrid && simgrid.choose(&call) == simgrid.choose(&told) && is_countable(op, size as u64)
+    }
+}
+
+/// Whether SimGrid, which counts in C's `int`, can add up what a collective moves. Where only the root knows the volumes,
+/// others cannot tell.
+fn is_countable(op: &CollectiveOp, size: u64) -> bool {
+    let sum = |counts: &[Bytes]| counts.iter().copied().sum();
+    LONGEST
+        >= match op {
+            CollectiveOp::Bcast { bytes, .. }
+            | CollectiveOp::Reduce { bytes, .. }
+            | CollectiveOp::Allreduce { bytes, .. }
+            | CollectiveOp::Scan { bytes, .. }
+            | CollectiveOp::Exscan { bytes, .. } => *bytes,
+            CollectiveOp::Gather { send, recv, .. }
+            | CollectiveOp::Scatter { send, recv, .. }
+            | CollectiveOp::Allgather { send, recv }
+            | CollectiveOp::Alltoall { send, recv } => *send.max(recv),
+            CollectiveOp::ReduceScatterBlock { bytes, .. } => bytes.times(size),
+            CollectiveOp::ReduceScatter { counts, .. } => sum(counts),
+            CollectiveOp::Allgatherv { recvs, .. } => sum(recvs),
+            CollectiveOp::Barrier
+            | CollectiveOp::Gatherv { .. }
+            | CollectiveOp::Scatterv { .. }
+            | CollectiveOp::Alltoallv { .. }
+            | CollectiveOp::Alltoallw { .. } => Bytes(0),
+        }
+}

@@ -1,0 +1,186 @@
+//! Messages and the waits for them.
+
+use titr_common::event::{Ask, CommId, Event, Incoming, Key, Outgoing, Rank, Requests, SendMode, Tag, Wildcard};
+use titr_common::units::Bytes;
+
+use super::collective::Run;
+use super::store::{Name, Posted, Way};
+use super::translation::{Operation, Translation};
+use crate::ranks::{Fault, OperationId};
+use crate::workload::{Match, Program};
+
+/// SimGrid counts the elements of a message in a C `int`.
+pub(super) const LONGEST: Bytes = Bytes(i32::MAX as u64);
+
+/// A receive whose source and tag are known, as SimGrid is told of it.
+struct Expected {
+    from: Rank,
+    tag: Tag,
+    bytes: Bytes,
+}
+
+impl<P: Program> Translation<'_, P> {
+    pub(super) fn send(&mut self, rank: Rank, mode: SendMode, message: Outgoing) -> Result<(), Fault> {
+        if mode == SendMode::Buffered && message.bytes >= self.rules.eager_threshold {
+            return self.isend(rank, mode, message).map(drop);
+        }
+        let (tag, bytes) = self.outgoing(rank, mode, message)?;
+        self.emit_send(rank, message.to, tag, bytes);
+        Ok(())
+    }
+
+    /// Starts a send; what completing it waits for.
+    pub(super) fn isend(
+        &mut self,
+        rank: Rank,
+        mode: SendMode,
+        message: Outgoing,
+    ) -> Result<Option<OperationId>, Fault> {
+        let (tag, bytes) = self.outgoing(rank, mode, message)?;
+        let posted = self.emit_isend(rank, message.to, tag, bytes);
+        let complete = mode == SendMode::Buffered && message.bytes >= self.rules.eager_threshold;
+        Ok((!complete).then(|| self.operation(rank, Operation::Message(posted))))
+    }
+
+    pub(super) fn receive(&mut self, rank: Rank, message: Incoming) -> Result<(), Fault> {
+        if let Some(Expected { from, tag, bytes }) = self.incoming(rank, message, None)? {
+            self.emit_recv(rank, from, tag, bytes);
+        }
+        Ok(())
+    }
+
+    /// Starts a receive of what is recorded that it got; what completing it waits for.
+    pub(super) fn irecv(
+        &mut self,
+        rank: Rank,
+        message: Incoming,
+        recorded: Option<Match>,
+    ) -> Result<Option<OperationId>, Fault> {
+        let Some(Expected { from, tag, bytes }) = self.incoming(rank, message, recorded)? else { return Ok(None) };
+        let way = if matches!(recorded, Some(Match::With(..))) { Way::Matched } else { Way::Receive };
+        let posted = match self.state(rank).store.reuse(Name { from, to: rank, tag }, way) {
+            Some(posted) => posted,
+            None => self.emit_irecv(rank, from, tag, bytes, way),
+        };
+        Ok(Some(self.operation(rank, Operation::Message(posted))))
+    }
+
+    /// Both are under way before either is waited for.
+    pub(super) fn sendrecv(
+        &mut self,
+        rank: Rank,
+        outgoing: Option<Outgoing>,
+        incoming: Option<Incoming>,
+    ) -> Result<(), Fault> {
+        let sent = outgoing.map(|message| self.isend(rank, SendMode::Standard, message)).transpose()?;
+        if let Some(message) = incoming {
+            self.receive(rank, message)?;
+        }
+        self.complete(rank, sent.flatten().into_iter().collect());
+        Ok(())
+    }
+
+    /// Completes what these stand for. Collectives first, as others may need what is left of them before they send
+    /// what the messages wait for.
+    pub(super) fn complete(&mut self, rank: Rank, operations: Vec<OperationId>) {
+        let (mut messages, mut runs) = (Vec::new(), Vec::new());
+        for operation in operations {
+            match self.state(rank).operations.try_remove(operation.0 as usize) {
+                Some(Operation::Message(posted)) => messages.push(posted),
+                Some(Operation::Collective(run)) => runs.push(*run),
+                Some(Operation::Over) | None => {}
+            }
+        }
+        self.complete_collectives(rank, runs);
+        self.wait(rank, &messages);
+    }
+
+    /// Waits for these.
+    pub(super) fn wait(&mut self, rank: Rank, messages: &[Posted]) {
+        if messages.len() > 1 && self.state(rank).store.take_all(messages) {
+            return self.emit(rank, &Event::Wait(Ask::All, Requests::Outstanding(None)));
+        }
+        for &posted in messages {
+            let Name { from, to, tag } = posted.name;
+            let waits = self.state(rank).store.take(posted);
+            for _ in 0..waits {
+                let key = Key { from: Some(from), to, tag: Some(tag) };
+                self.emit(rank, &Event::Wait(Ask::Single, Requests::One(key, None)));
+            }
+            self.losses.reordered += waits.saturating_sub(1);
+        }
+    }
+
+    pub(super) fn operation(&mut self, rank: Rank, operation: Operation) -> OperationId {
+        OperationId(self.state(rank).operations.insert(operation) as u32)
+    }
+
+    /// Takes those collectives that `rank` has in the background and that are `meant`.
+    pub(super) fn background(&mut self, rank: Rank, meant: impl Fn(&Run) -> bool) -> Vec<Run> {
+        let mut taken = Vec::new();
+        for (_, operation) in &mut self.state(rank).operations {
+            *operation = match std::mem::replace(operation, Operation::Over) {
+                Operation::Collective(run) if meant(&run) => {
+                    taken.push(*run);
+                    continue;
+                }
+                other => other,
+            };
+        }
+        taken
+    }
+
+    /// The tag and size that a send has in SimGrid.
+    fn outgoing(&mut self, rank: Rank, mode: SendMode, message: Outgoing) -> Result<(Tag, Bytes), Fault> {
+        self.known(message.to)?;
+        let small = message.bytes < self.rules.eager_threshold;
+        self.losses.synchronous += u64::from(small && mode == SendMode::Synchronous);
+        Ok((self.tag(rank, message.comm, message.tag)?, message.bytes))
+    }
+
+    /// What a receive asks for; nothing if it got nothing, or if nobody knows what.
+    fn incoming(&mut self, rank: Rank, message: Incoming, recorded: Option<Match>) -> Result<Option<Expected>, Fault> {
+        let (from, tag) = match (recorded, message.from, message.tag) {
+            (Some(Match::Cancelled), ..) => return Ok(None),
+            (Some(Match::With(from, tag)), ..) | (None, Some(from), Some(tag)) => (from, tag),
+            (None, ..) => {
+                self.losses.open += 1;
+                return Ok(None);
+            }
+        };
+        self.known(from)?;
+        Ok(Some(Expected { from, tag: self.tag(rank, message.comm, tag)?, bytes: message.bytes }))
+    }
+
+    pub(super) fn emit_send(&mut self, from: Rank, to: Rank, tag: Tag, bytes: Bytes) {
+        let bytes = self.cut(bytes);
+        self.emit(from, &Event::Send(SendMode::Standard, Outgoing { comm: CommId::WORLD, to, tag, bytes }));
+    }
+
+    pub(super) fn emit_isend(&mut self, from: Rank, to: Rank, tag: Tag, bytes: Bytes) -> Posted {
+        let bytes = self.cut(bytes);
+        self.emit(from, &Event::Isend(SendMode::Standard, Outgoing { comm: CommId::WORLD, to, tag, bytes }, None));
+        let way = if bytes < self.rules.eager_threshold { Way::EagerSend } else { Way::Send };
+        self.state(from).store.post(Name { from, to, tag }, way)
+    }
+
+    pub(super) fn emit_recv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes) {
+        self.emit(to, &Event::Recv(expected(from, tag, bytes)));
+    }
+
+    pub(super) fn emit_irecv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes, way: Way) -> Posted {
+        self.emit(to, &Event::Irecv(expected(from, tag, bytes), None));
+        self.state(to).store.post(Name { from, to, tag }, way)
+    }
+
+    /// As much of a message as SimGrid can count.
+    pub(super) fn cut(&mut self, bytes: Bytes) -> Bytes {
+        self.losses.cut += u64::from(bytes > LONGEST);
+        bytes.min(LONGEST)
+    }
+}
+
+fn expected(from: Rank, tag: Tag, bytes: Bytes) -> Incoming {
+    let (comm, wildcard) = (CommId::WORLD, Wildcard::default());
+    Incoming { comm, from: Some(from), tag: Some(tag), bytes: bytes.min(LONGEST), wildcard }
+}

@@ -1,0 +1,100 @@
+//! Traces that `smpirun -replay` runs: SimGrid 3.32's words, a text file for each rank, and an index.
+//!
+//! The aim is that SimGrid's simulated time of what comes out is titr's of what went in, on the same platform. titr's words
+//! that SimGrid lacks are said with those it has:
+//!
+//! * There is only the world. Peers are ranks of the world already; a message in another communicator gets a tag that
+//!   stands for that communicator and its own tag ([`tags`]).
+//! * A collective stays one where SimGrid would carry it out as titr does: of all ranks, in their order, blocking, with
+//!   the algorithm that SimGrid chooses by default. Any other becomes the messages of the schedule that titr simulates
+//!   ([`collective`]).
+//! * A wait names requests by what they move ([`store`]). A wildcard receive asks for what it got when it was recorded,
+//!   a persistent request is made when it is started, a test that found something waits, and one that did not is left out:
+//!   SimGrid would charge 0.1 ms for it.
+//! * Sends are standard ones. A buffered one of the eager threshold and more is a non-blocking one that is waited for only at the end.
+//!
+//! What remains different is counted ([`Losses`]). All of a rank's events are translated in order, by themselves; ranks
+//! take turns only so that what they share — communicators and tags — does not wait long for the last of them.
+
+mod collective;
+mod losses;
+mod messages;
+mod store;
+mod tags;
+mod translation;
+
+use std::path::{Path, PathBuf};
+
+use titr_common::collectives::Selection;
+use titr_common::event::{Event, Rank};
+use titr_common::units::Bytes;
+
+pub use losses::Losses;
+
+use super::ConvertError;
+use super::output::Texts;
+use crate::workload::{Program, Workload};
+use translation::Translation;
+
+/// The name of the index.
+pub const INDEX: &str = "index.txt";
+
+/// How many events of a rank are translated before it is another one's turn.
+const TURN: usize = 1 << 10;
+
+/// What decides what becomes of a trace.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The algorithms of collectives.
+    pub collectives: Selection,
+    /// Sends of fewer bytes complete at once.
+    pub eager_threshold: Bytes,
+}
+
+/// What was written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The index, which SimGrid is given.
+    pub index: PathBuf,
+    /// Events that were read.
+    pub events: u64,
+    /// Actions that they became.
+    pub actions: u64,
+    /// What SimGrid cannot be told.
+    pub losses: Losses,
+    /// Why streams ended before their program did.
+    pub torn: Vec<String>,
+}
+
+impl Written {
+    /// What is different in SimGrid, a sentence for each kind.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut all = self.torn.clone();
+        all.extend(self.losses.sentences(messages::LONGEST));
+        all
+    }
+}
+
+/// Writes `workload` to `directory`, which is created or is empty.
+///
+/// # Errors
+/// Where the trace cannot be read or makes no sense, or the directory cannot be written.
+pub fn convert<P: Program>(workload: Workload<P>, rules: &Rules, directory: &Path) -> Result<Written, ConvertError> {
+    let ranks: Vec<Rank> = (0..workload.ranks() as u32).map(Rank).collect();
+    let texts = Texts::create(directory, ranks.len())?;
+    let mut translation = Translation::new(workload, rules, texts);
+    // SimGrid wants this first, whatever the trace begins with.
+    ranks.iter().for_each(|&rank| translation.emit(rank, &Event::Init));
+    let mut going = ranks.clone();
+    while !going.is_empty() {
+        let mut still = Vec::with_capacity(going.len());
+        for rank in going {
+            if translation.advance(rank, TURN)? {
+                still.push(rank);
+            }
+        }
+        going = still;
+    }
+    translation.finish(&ranks)
+}

@@ -1,0 +1,205 @@
+//! The requests that SimGrid's replay has in store for a rank.
+//!
+//! It names a request by what it moves — source, destination, tag — and a `wait` takes the oldest of that name
+//! (`RequestStorage` in SimGrid 3.32's `smpi_replay.cpp`). A send to oneself and its receive have one name. When the trace
+//! ends, the youngest of each name is waited for, so a receive that gets nothing would never let the rank end; others are
+//! dropped, and a message that is dropped under way ends the simulation.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{Rank, Tag};
+
+/// What SimGrid calls a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Name {
+    pub(super) from: Rank,
+    pub(super) to: Rank,
+    pub(super) tag: Tag,
+}
+
+/// A request in store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Posted {
+    pub(super) name: Name,
+    serial: u64,
+}
+
+#[derive(Default)]
+pub(super) struct Store {
+    queues: FxHashMap<Name, VecDeque<Entry>>,
+    /// How many there are in all queues.
+    len: usize,
+    /// How many of them are cancelled.
+    cancelled: usize,
+    /// How many were ever made.
+    made: u64,
+}
+
+struct Entry {
+    serial: u64,
+    way: Way,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// A send that is complete at once.
+    EagerSend,
+    Send,
+    Receive,
+    /// A receive that is known to have got a message: a cancel comes too late.
+    Matched,
+    /// A receive that the program has cancelled: SimGrid still has it.
+    Cancelled,
+}
+
+impl Store {
+    /// A request is made.
+    pub(super) fn post(&mut self, name: Name, way: Way) -> Posted {
+        let serial = self.made;
+        self.made += 1;
+        self.len += 1;
+        self.queues.entry(name).or_default().push_back(Entry { serial, way });
+        Posted { name, serial }
+    }
+
+    /// A receive that was cancelled, to serve as a new one.
+    pub(super) fn reuse(&mut self, name: Name, way: Way) -> Option<Posted> {
+        if self.cancelled == 0 {
+            return None;
+        }
+        let mut entries = self.queues.get_mut(&name)?.iter_mut();
+        let entry = entries.find(|entry| entry.way == Way::Cancelled)?;
+        entry.way = way;
+        self.cancelled -= 1;
+        Some(Posted { name, serial: entry.serial })
+    }
+
+    /// A request is cancelled; which way it goes from then on, if it is there at all.
+    pub(super) fn cancel(&mut self, posted: Posted) -> Option<Way> {
+        let entry = self.queues.get_mut(&posted.name)?.iter_mut().find(|entry| entry.serial == posted.serial)?;
+        if entry.way == Way::Receive {
+            entry.way = Way::Cancelled;
+            self.cancelled += 1;
+        }
+        Some(entry.way)
+    }
+
+    /// Takes requests until `posted` is taken: how many `wait`s of its name that is. Not for a send that is complete at
+    /// once where others would have to be waited for.
+    pub(super) fn take(&mut self, posted: Posted) -> u64 {
+        let Some(queue) = self.queues.get_mut(&posted.name) else { return 0 };
+        let Ok(before) = queue.binary_search_by_key(&posted.serial, |entry| entry.serial) else { return 0 };
+        let is_eager = |entry: &Entry| entry.way == Way::EagerSend;
+        if is_eager(&queue[before]) && !queue.iter().take(before).all(is_eager) {
+            return 0;
+        }
+        let mut taken: Vec<Entry> = queue.drain(..=before).collect();
+        // What comes goes to the older, so it is the younger that a cancel leaves over.
+        let left = taken.iter().filter(|entry| entry.way == Way::Cancelled).count();
+        let waits = taken.len() - left;
+        for entry in taken.drain(waits..).rev() {
+            queue.push_front(Entry { way: Way::Cancelled, ..entry });
+        }
+        if queue.is_empty() {
+            self.queues.remove(&posted.name);
+        }
+        self.len -= waits;
+        waits as u64
+    }
+
+    /// Takes these, none named twice, if they are all there is.
+    pub(super) fn take_all(&mut self, posted: &[Posted]) -> bool {
+        let is_here = |posted: &&Posted| {
+            let queue = self.queues.get(&posted.name);
+            queue.is_some_and(|queue| queue.binary_search_by_key(&posted.serial, |entry| entry.serial).is_ok())
+        };
+        let all = posted.iter().filter(is_here).count() == self.len;
+        if all {
+            self.queues.clear();
+            self.len = 0;
+        }
+        all
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The receives that are left in the end and may have got nothing, in order.
+    pub(super) fn receives_left(&self) -> Vec<Name> {
+        let receives = |(&name, queue): (&Name, &VecDeque<Entry>)| {
+            let is_open = |entry: &&Entry| matches!(entry.way, Way::Receive | Way::Cancelled);
+            std::iter::repeat_n(name, queue.iter().filter(is_open).count())
+        };
+        let mut left: Vec<Name> = self.queues.iter().flat_map(receives).collect();
+        left.sort_unstable();
+        left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(tag: i32) -> Name {
+        Name { from: Rank(1), to: Rank(0), tag: Tag(tag) }
+    }
+
+    #[test]
+    fn a_wait_takes_the_oldest_of_its_name_first() {
+        let mut store = Store::default();
+        let [first, second, third] = [7, 7, 8].map(|tag| store.post(name(tag), Way::Receive));
+        assert_eq!(store.take(second), 2);
+        assert_eq!(store.take(first), 0);
+        assert_eq!(store.receives_left(), [name(8)]);
+        assert_eq!(store.take(third), 1);
+        assert_eq!(store.take(third), 0);
+    }
+
+    #[test]
+    fn all_there_is_can_be_taken_at_once() {
+        let mut store = Store::default();
+        let [first, second] = [7, 8].map(|tag| store.post(name(tag), Way::Send));
+        assert!(!store.take_all(&[first]));
+        assert_eq!(store.take(first), 1);
+        assert!(store.take_all(&[first, second]));
+        assert!(store.take_all(&[]));
+    }
+
+    #[test]
+    fn a_send_that_is_complete_does_not_wait_for_others() {
+        let mut store = Store::default();
+        let [large, small, last] = [Way::Send, Way::EagerSend, Way::Send].map(|way| store.post(name(7), way));
+        assert_eq!(store.take(small), 0);
+        assert_eq!(store.take(large), 1);
+        assert_eq!(store.take(last), 2);
+    }
+
+    #[test]
+    fn a_cancelled_receive_serves_again() {
+        let mut store = Store::default();
+        let first = store.post(name(7), Way::Receive);
+        assert_eq!(store.reuse(name(7), Way::Receive), None);
+        assert_eq!(store.cancel(first), Some(Way::Cancelled));
+        assert_eq!(store.receives_left(), [name(7)]);
+        assert_eq!(store.reuse(name(7), Way::Matched), Some(first));
+        assert_eq!(store.cancel(first), Some(Way::Matched));
+        assert_eq!(store.receives_left(), []);
+        assert_eq!(store.take(first), 1);
+        assert_eq!(store.cancel(first), None);
+    }
+
+    #[test]
+    fn a_receive_after_one_that_was_cancelled_gets_what_comes_first() {
+        let mut store = Store::default();
+        let [first, second] = [7, 7].map(|tag| store.post(name(tag), Way::Receive));
+        store.cancel(first);
+        assert_eq!(store.take(second), 1);
+        assert_eq!(store.receives_left(), [name(7)]);
+        let third = store.reuse(name(7), Way::Receive).unwrap();
+        assert_eq!(store.take(third), 1);
+        assert_eq!(store.receives_left(), []);
+    }
+}

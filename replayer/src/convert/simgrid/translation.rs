@@ -1,0 +1,304 @@
+//! One event after another, into SimGrid's words.
+
+use slab::Slab;
+use titr_common::event::{
+    Ask, Collective, CommCall, CommId, Event, Group, Incoming, Key, Rank, RequestId, Requests, Tag,
+};
+use titr_common::grammar::write_event;
+use titr_common::trace::TraceError;
+use titr_common::units::Bytes;
+
+use super::collective::Run;
+use super::losses::Losses;
+use super::store::{Posted, Store, Way};
+use super::tags::Tags;
+use super::{INDEX, Rules, Written};
+use crate::convert::ConvertError;
+use crate::convert::output::Texts;
+use crate::ranks::{Agreement, CommIndex, Communicators, Fault, OperationId, Place, RequestTable, Template, agreement};
+use crate::workload::{Match, Program, Workload};
+
+/// A trace on its way.
+pub(super) struct Translation<'a, P> {
+    workload: Workload<P>,
+    pub(super) rules: &'a Rules,
+    pub(super) communicators: Communicators,
+    pub(super) tags: Tags,
+    pub(super) ranks: Vec<State>,
+    texts: Texts,
+    pub(super) losses: Losses,
+    actions: u64,
+}
+
+/// What is known of a rank.
+#[derive(Default)]
+pub(super) struct State {
+    /// As the program names them.
+    requests: RequestTable,
+    /// What they stand for.
+    pub(super) operations: Slab<Operation>,
+    /// As SimGrid names them.
+    pub(super) store: Store,
+    events: u64,
+    finalized: bool,
+}
+
+/// What completing a request has to wait for.
+pub(super) enum Operation {
+    Message(Posted),
+    /// A collective in the background.
+    Collective(Box<Run>),
+    /// Nothing any more: a receive that was cancelled, a collective that went to its end because a later one did.
+    Over,
+}
+
+/// Why an event cannot be translated.
+pub(super) enum Failure {
+    Fault(Fault),
+    Trace(TraceError),
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self::Trace(error)
+    }
+}
+
+impl<'a, P: Program> Translation<'a, P> {
+    pub(super) fn new(workload: Workload<P>, rules: &'a Rules, texts: Texts) -> Self {
+        let count = workload.ranks();
+        let communicators = Communicators::new(count);
+        let tags = Tags::new(communicators.get(CommIndex::WORLD).context);
+        let ranks = (0..count).map(|_| State::default()).collect();
+        Self { workload, rules, communicators, tags, ranks, texts, losses: Losses::default(), actions: 0 }
+    }
+
+    pub(super) fn state(&mut self, rank: Rank) -> &mut State {
+        &mut self.ranks[rank.0 as usize]
+    }
+
+    /// Writes an action of `rank`.
+    pub(super) fn emit(&mut self, rank: Rank, action: &Event) {
+        self.actions += 1;
+        write_event(self.texts.of(rank), rank, action);
+    }
+
+    /// Translates up to `turn` events of `rank`; false at its end.
+    pub(super) fn advance(&mut self, rank: Rank, turn: usize) -> Result<bool, ConvertError> {
+        for _ in 0..turn {
+            let Some(event) = self.workload.front(rank)? else { return Ok(false) };
+            let event = std::mem::replace(event, Event::Init);
+            self.state(rank).events += 1;
+            match self.event(rank, event) {
+                Ok(()) => {}
+                Err(Failure::Trace(error)) => return Err(error.into()),
+                Err(Failure::Fault(fault)) => {
+                    let place = Place { rank, event: self.state(rank).events, line: self.workload.line(rank) };
+                    return Err(ConvertError::Event { place: Box::new(place), fault: Box::new(fault) });
+                }
+            }
+            self.workload.pass(rank);
+            self.texts.relieve(rank)?;
+        }
+        Ok(true)
+    }
+
+    fn event(&mut self, rank: Rank, event: Event) -> Result<(), Failure> {
+        match event {
+            Event::Init | Event::Matched(..) => {}
+            // There may be something to be said before.
+            Event::Finalize => self.state(rank).finalized = true,
+            Event::Compute(_) | Event::Sleep(_) => self.emit(rank, &event),
+            Event::Send(mode, message) => self.send(rank, mode, message)?,
+            Event::Recv(message) => self.receive(rank, message)?,
+            Event::Sendrecv(outgoing, incoming) => self.sendrecv(rank, outgoing, incoming)?,
+            Event::Isend(mode, message, request) => {
+                let sent = self.isend(rank, mode, message)?;
+                let key = Key { from: Some(rank), to: message.to, tag: Some(message.tag) };
+                self.request(rank, request, key, sent)?;
+            }
+            Event::Irecv(message, request) => {
+                let recorded = self.recorded(rank, message, request)?;
+                let received = self.irecv(rank, message, recorded)?;
+                let key = Key { from: message.from, to: rank, tag: message.tag };
+                self.request(rank, request, key, received)?;
+            }
+            Event::Probe(_) | Event::Iprobe(_, true) => self.losses.probes += 1,
+            Event::Iprobe(_, false) | Event::Test(_, None) => {}
+            Event::SendInit(mode, message, id) => {
+                self.state(rank).requests.add_persistent(id, Template::Send(mode, message))?;
+            }
+            Event::RecvInit(message, id) => {
+                self.state(rank).requests.add_persistent(id, Template::Receive(message))?;
+            }
+            Event::Start(ids) => ids.into_iter().try_for_each(|id| self.start(rank, id))?,
+            Event::RequestFree(id) => self.free(rank, id)?,
+            Event::Cancel(id) => self.cancel(rank, id)?,
+            Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
+                let operations = self.asked(rank, requests)?;
+                self.complete(rank, operations);
+            }
+            Event::Collective(Collective { comm, op, element }) => {
+                if let Some(index) = self.within(rank, comm)? {
+                    self.collective(rank, index, op, element)?;
+                }
+            }
+            Event::Icollective(Collective { comm, op, element }, id) => {
+                let started = match self.within(rank, comm)? {
+                    Some(index) => self.icollective(rank, index, &op, element)?,
+                    None => None,
+                };
+                self.state(rank).requests.add(id, started)?;
+            }
+            Event::CommCreate(call, parent, group) => self.create(rank, call, parent, group)?,
+            Event::CommFree(id) => self.communicators.free(rank, id)?,
+        }
+        Ok(())
+    }
+
+    /// The communicator of a collective, if there is a schedule for it.
+    fn within(&mut self, rank: Rank, comm: CommId) -> Result<Option<CommIndex>, Fault> {
+        let index = self.communicators.find(rank, comm)?;
+        let inter = self.communicators.get(index).members.is_inter();
+        self.losses.inter += u64::from(inter);
+        Ok((!inter).then_some(index))
+    }
+
+    /// A request is made, and stands for `operation`.
+    fn request(
+        &mut self,
+        rank: Rank,
+        request: Option<RequestId>,
+        key: Key,
+        operation: Option<OperationId>,
+    ) -> Result<(), Fault> {
+        let requests = &mut self.state(rank).requests;
+        match request {
+            Some(id) => requests.add(id, operation),
+            None => {
+                requests.add_keyed(key, operation);
+                Ok(())
+            }
+        }
+    }
+
+    /// What the trace says later about a receive that it leaves open.
+    fn recorded(
+        &mut self,
+        rank: Rank,
+        message: Incoming,
+        request: Option<RequestId>,
+    ) -> Result<Option<Match>, Failure> {
+        match request {
+            Some(id) if message.from.is_none() || message.tag.is_none() => Ok(self.workload.matched(rank, id)?),
+            _ => Ok(None),
+        }
+    }
+
+    fn start(&mut self, rank: Rank, id: RequestId) -> Result<(), Failure> {
+        let operation = match self.state(rank).requests.template(id) {
+            Some(Template::Send(mode, message)) => self.isend(rank, mode, message)?,
+            Some(Template::Receive(message)) => {
+                let recorded = self.recorded(rank, message, Some(id))?;
+                self.irecv(rank, message, recorded)?
+            }
+            None => return Err(Fault::NotStartable(id).into()),
+        };
+        Ok(self.state(rank).requests.start(id, operation)?)
+    }
+
+    /// What a request stands for runs on, and SimGrid waits for it in the end.
+    fn free(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
+        let State { requests, operations, .. } = self.state(rank);
+        if let Some(operation) = requests.free(id)?
+            && let Some(Operation::Message(_)) = operations.get(operation.0 as usize)
+        {
+            operations.remove(operation.0 as usize);
+        }
+        Ok(())
+    }
+
+    fn cancel(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
+        let State { requests, operations, store, .. } = self.state(rank);
+        let Some(operation) = requests.activity(id)? else { return Ok(()) };
+        let Some(operation) = operations.get_mut(operation.0 as usize) else { return Ok(()) };
+        if let Operation::Message(posted) = *operation {
+            match store.cancel(posted) {
+                Some(Way::Cancelled) => *operation = Operation::Over,
+                Some(Way::Send | Way::EagerSend) => self.losses.cancelled_sends += 1,
+                Some(Way::Receive | Way::Matched) | None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What a wait or a test asked after.
+    fn asked(&mut self, rank: Rank, requests: Requests) -> Result<Vec<OperationId>, Fault> {
+        let table = &mut self.state(rank).requests;
+        match requests {
+            Requests::One(_, Some(id)) => Ok(table.complete(id)?.into_iter().collect()),
+            Requests::One(key, None) => {
+                let found = table.complete_keyed(&key);
+                self.losses.idle += u64::from(found.is_none());
+                Ok(found.flatten().into_iter().collect())
+            }
+            Requests::These(ids) => {
+                ids.into_iter().map(|id| table.complete(id)).filter_map(Result::transpose).collect()
+            }
+            Requests::Outstanding(_) => Ok(table.complete_all()),
+        }
+    }
+
+    /// Makes a communicator; its members agree as titr simulates it.
+    fn create(&mut self, rank: Rank, call: CommCall, parent: CommId, group: Option<Group>) -> Result<(), Fault> {
+        let parent = self.communicators.find(rank, parent)?;
+        let made = group.map(|group| self.communicators.create(rank, &group)).transpose()?;
+        let Some(Agreement { over_made, op, element }) = agreement(call) else { return Ok(()) };
+        let on = if over_made { made } else { Some(parent) };
+        on.map_or(Ok(()), |on| self.collective(rank, on, op, element))
+    }
+
+    /// Ends what the traces leave open, and writes the rest.
+    pub(super) fn finish(mut self, ranks: &[Rank]) -> Result<Written, ConvertError> {
+        for &rank in ranks {
+            self.finish_collectives(rank);
+        }
+        for &rank in ranks {
+            for left in self.state(rank).store.receives_left() {
+                self.losses.unanswered += 1;
+                self.emit_send(left.from, rank, left.tag, Bytes(0));
+            }
+        }
+        for &rank in ranks {
+            if !self.state(rank).store.is_empty() {
+                self.emit(rank, &Event::Wait(Ask::All, Requests::Outstanding(None)));
+            }
+            if self.state(rank).finalized {
+                self.emit(rank, &Event::Finalize);
+            }
+        }
+        let Self { workload, ranks: states, texts, losses, actions, .. } = self;
+        let torn = ranks.iter().filter_map(|&rank| workload.torn(rank)).collect();
+        let events = states.iter().map(|state| state.events).sum();
+        Ok(Written { index: texts.finish(INDEX)?, events, actions, losses, torn })
+    }
+
+    /// The tag that stands for `tag` of the communicator that `rank` calls `comm`.
+    pub(super) fn tag(&mut self, rank: Rank, comm: CommId, tag: Tag) -> Result<Tag, Fault> {
+        let index = self.communicators.find(rank, comm)?;
+        let context = self.communicators.get(index).context;
+        Ok(self.tags.of(context, tag))
+    }
+
+    /// Whether there is such a rank.
+    pub(super) fn known(&self, peer: Rank) -> Result<(), Fault> {
+        let world = self.ranks.len();
+        if (peer.0 as usize) < world { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world }) }
+    }
+}

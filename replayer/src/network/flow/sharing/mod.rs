@@ -1,0 +1,289 @@
+//! Who gets how much of which link: weighted max-min fairness, kept up as flows come and go.
+//!
+//! **Vocabulary.** A *link* has a capacity *C*. A *flow* f has a *penalty* P, a *bound* b on its rate, and a *weight*
+//! w(l) on each link l it takes: a rate r uses w·r of that link. Its *level* is r·P: what a fair division makes equal.
+//! Flows that ask for the same get the same, so they are kept as one, with their *count* n: they use n·w·r.
+//!
+//! **The problem.** Rates are *feasible* if r ≤ b for each flow and Σ n·w·r ≤ C on each link. Of the feasible rates we
+//! want those that are max-min fair: no flow's level can be raised without lowering that of a flow whose level is no
+//! higher (Bertsekas and Gallager, *Data Networks*, §6.5.2). There is exactly one such division, and it is
+//! recognized link by link: it is the feasible one where **each flow is held** —
+//!
+//! * by its bound: r = b, or
+//! * by a link: the link is full, and no flow on it has a higher level. This is the flow's *bottleneck*.
+//!
+//! **The algorithm.** Because of that, a change needs [repair] where a flow is no longer held, and nowhere else. When a
+//! flow leaves, those it shared a bottleneck with are held no longer. When a flow comes, it takes its bound if the links
+//! have room for that: nobody else notices, and it cost O(route). If they have not, it is unsettled, and so are those
+//! held by the link without room.
+//!
+//! **Room.** A link whose flows could all have their bounds is never full. It has *room* and is left out of repairs,
+//! however many flows it carries; not even its load is kept.
+
+mod repair;
+#[cfg(test)]
+mod tests;
+
+use repair::Repair;
+
+use crate::topology::LinkId;
+
+/// A flow, numbered by the caller; numbers are small and used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlowId(pub u32);
+
+/// What a flow asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Demand {
+    /// Its rate at most; positive.
+    pub bound: f64,
+    /// The higher it is, the less the flow gets where it shares; positive.
+    pub penalty: f64,
+    /// The links it takes, each once, and what a unit of its rate uses of each.
+    pub uses: Vec<(LinkId, f64)>,
+}
+
+/// Links and the flows on them.
+#[derive(Debug)]
+pub struct Sharing {
+    links: Vec<Link>,
+    flows: Vec<Flow>,
+    /// Flows that came since the rates were last settled.
+    arrived: Vec<FlowId>,
+    /// Links that held flows when another flow left them since.
+    loosened: Vec<LinkId>,
+    repair: Repair,
+}
+
+#[derive(Debug)]
+struct Link {
+    capacity: f64,
+    /// What would be left if all its flows had their bounds, in [quanta](QUANTUM). Whole numbers, for they come back to
+    /// where they were.
+    room: i64,
+    /// Σ n·w·r of its flows; kept while there is no room.
+    load: f64,
+    /// Its flows, and which of each flow's `legs` lies on it.
+    flows: Vec<(FlowId, u32)>,
+    /// How many of them it holds.
+    holds: u32,
+    /// The filling that touched it last, and where it stands among what that touched.
+    touched: (u64, u32),
+}
+
+#[derive(Debug, Default)]
+struct Flow {
+    count: u32,
+    /// The level at its bound.
+    bound: f64,
+    /// 1/P: the rate for each unit of level.
+    ease: f64,
+    level: f64,
+    /// The link that holds it; its own bound if none.
+    held: Option<LinkId>,
+    legs: Vec<Leg>,
+    /// The repair that unsettled it last.
+    unsettled: u64,
+    /// The filling that gave it its `next` level, and the parts that it has in that.
+    filled: u64,
+    parts: (u32, u32),
+    next: (f64, Option<LinkId>),
+}
+
+/// A flow on one link.
+#[derive(Clone, Copy, Debug)]
+struct Leg {
+    link: LinkId,
+    /// Where the link's list of flows has it.
+    place: u32,
+    weight: f64,
+    /// What one flow takes of the link's room.
+    room: i64,
+}
+
+/// A thousandth of a byte per second: what room is counted in.
+const QUANTUM: f64 = 1e-3;
+
+/// Two levels, or a load and a capacity, closer than this (relatively) are the same.
+const TOLERANCE: f64 = 1e-9;
+
+impl Sharing {
+    /// Links of these capacities, no flows.
+    #[must_use]
+    pub fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
+        let links = capacities.into_iter().map(|capacity| Link {
+            capacity,
+            room: (capacity / QUANTUM).ceil() as i64,
+            load: 0.0,
+            flows: Vec::new(),
+            holds: 0,
+            touched: (0, 0),
+        });
+        Self {
+            links: links.collect(),
+            flows: Vec::new(),
+            arrived: Vec::new(),
+            loosened: Vec::new(),
+            repair: Repair::default(),
+        }
+    }
+
+    /// Says what `flow` asks for. None of it may be under way.
+    pub fn announce(&mut self, flow: FlowId, demand: &Demand) {
+        if self.flows.len() <= flow.index() {
+            self.flows.resize_with(flow.index() + 1, Flow::default);
+        }
+        let known = &mut self.flows[flow.index()];
+        known.bound = demand.bound * demand.penalty;
+        known.ease = 1.0 / demand.penalty;
+        known.legs.clear();
+        known.legs.extend(demand.uses.iter().map(|&(link, weight)| {
+            let room = (weight * demand.bound / QUANTUM).ceil() as i64;
+            Leg { link, place: 0, weight, room }
+        }));
+    }
+
+    /// Says what `flow` asks for from now on, whether it is under way or not. The rates must have been settled.
+    pub fn ask_again(&mut self, flow: FlowId, demand: &Demand) {
+        let under_way = self.flows[flow.index()].count;
+        (0..under_way).for_each(|_| self.leave(flow));
+        self.announce(flow, demand);
+        (0..under_way).for_each(|_| self.enter(flow));
+    }
+
+    /// One more of `flow` starts. Its rate means nothing until the rates are settled.
+    pub fn enter(&mut self, flow: FlowId) {
+        let entering = &mut self.flows[flow.index()];
+        entering.count += 1;
+        let first = entering.count == 1;
+        if first {
+            entering.level = 0.0;
+            entering.held = None;
+        }
+        for number in 0..entering.legs.len() {
+            let leg = &mut self.flows[flow.index()].legs[number];
+            let link = &mut self.links[leg.link.index()];
+            if first {
+                leg.place = link.flows.len() as u32;
+                link.flows.push((flow, number as u32));
+            }
+            let had_room = link.has_room();
+            link.room = link.room.saturating_sub(leg.room);
+            if !link.has_room() {
+                let (id, weight) = (leg.link, leg.weight);
+                if had_room {
+                    self.reckon_load(id);
+                } else {
+                    self.links[id.index()].load += weight * self.flows[flow.index()].rate();
+                }
+            }
+        }
+        self.arrived.push(flow);
+    }
+
+    /// One of `flow` ends. With the last, its number is free again.
+    pub fn leave(&mut self, flow: FlowId) {
+        let leaving = &mut self.flows[flow.index()];
+        leaving.count -= 1;
+        let last = leaving.count == 0;
+        let rate = leaving.rate();
+        if last && let Some(link) = leaving.held.take() {
+            self.links[link.index()].holds -= 1;
+        }
+        for number in 0..leaving.legs.len() {
+            let leg = self.flows[flow.index()].legs[number];
+            let link = &mut self.links[leg.link.index()];
+            link.room = link.room.saturating_add(leg.room);
+            link.load -= leg.weight * rate;
+            if link.holds > 0 {
+                self.loosened.push(leg.link);
+            }
+            if last {
+                link.flows.swap_remove(leg.place as usize);
+                if let Some(&(moved, number)) = link.flows.get(leg.place as usize) {
+                    self.flows[moved.index()].legs[number as usize].place = leg.place;
+                }
+            }
+        }
+    }
+
+    /// The rate of a flow that has entered, as last settled.
+    #[must_use]
+    pub fn rate(&self, flow: FlowId) -> f64 {
+        self.flows[flow.index()].rate()
+    }
+
+    /// Makes the rates max-min fair again, and appends to `changed` the flows whose rate is another now, each once.
+    pub fn settle(&mut self, changed: &mut Vec<FlowId>) {
+        if self.arrived.is_empty() && self.loosened.is_empty() {
+            return;
+        }
+        self.begin_repair();
+        for number in 0..self.arrived.len() {
+            self.admit(self.arrived[number], changed);
+        }
+        self.arrived.clear();
+        for number in 0..self.loosened.len() {
+            self.unsettle_held(self.loosened[number]);
+        }
+        self.loosened.clear();
+        self.finish_repair(changed);
+    }
+
+    /// Gives a flow that arrived its bound if there is room for it, and unsettles it if not.
+    fn admit(&mut self, flow: FlowId, changed: &mut Vec<FlowId>) {
+        let Flow { bound, level, ease, count, .. } = self.flows[flow.index()];
+        if count == 0 {
+            return;
+        }
+        let more = f64::from(count) * (bound - level) * ease;
+        let mut fits = true;
+        for number in 0..self.flows[flow.index()].legs.len() {
+            let leg = self.flows[flow.index()].legs[number];
+            let link = &self.links[leg.link.index()];
+            if !link.has_room() && link.load + leg.weight * more > link.capacity * (1.0 + TOLERANCE) {
+                fits = false;
+                self.unsettle_held(leg.link);
+            }
+        }
+        let admitted = &mut self.flows[flow.index()];
+        if !fits || admitted.held.is_some() {
+            self.unsettle(flow);
+        } else if level < bound {
+            admitted.level = bound;
+            for leg in &admitted.legs {
+                self.links[leg.link.index()].load += leg.weight * more;
+            }
+            changed.push(flow);
+        }
+    }
+
+    fn reckon_load(&mut self, link: LinkId) {
+        let flows = &self.flows;
+        let link = &mut self.links[link.index()];
+        link.load = link.flows.iter().map(|&(flow, leg)| flows[flow.index()].uses(leg)).sum();
+    }
+}
+
+impl Link {
+    fn has_room(&self) -> bool {
+        self.room >= 0
+    }
+}
+
+impl Flow {
+    fn rate(&self) -> f64 {
+        self.level * self.ease
+    }
+
+    /// What it uses of the link that one of its legs lies on.
+    fn uses(&self, leg: u32) -> f64 {
+        f64::from(self.count) * self.legs[leg as usize].weight * self.rate()
+    }
+}
+
+impl FlowId {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}

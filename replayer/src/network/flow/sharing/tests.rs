@@ -1,0 +1,189 @@
+use proptest::prelude::*;
+
+use super::super::reference::progressive_filling;
+use super::*;
+
+fn demand(bound: f64, penalty: f64, uses: &[(u32, f64)]) -> Demand {
+    Demand { bound, penalty, uses: uses.iter().map(|&(link, weight)| (LinkId(link), weight)).collect() }
+}
+
+/// The rates of flows that all come at once.
+fn shared(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
+    let mut sharing = Sharing::new(capacities.iter().copied());
+    for (flow, demand) in (0..).map(FlowId).zip(demands) {
+        sharing.announce(flow, demand);
+        sharing.enter(flow);
+    }
+    sharing.settle(&mut Vec::new());
+    (0..demands.len() as u32).map(|flow| sharing.rate(FlowId(flow))).collect()
+}
+
+/// Two links in a row, one flow over both and one over each: the long one gets half of the narrower link, the short
+/// ones what it leaves.
+#[test]
+fn a_chain_of_links() {
+    let demands =
+        [demand(1e9, 1.0, &[(0, 1.0), (1, 1.0)]), demand(1e9, 1.0, &[(0, 1.0)]), demand(1e9, 1.0, &[(1, 1.0)])];
+    assert_eq!(shared(&[10.0, 6.0], &demands), [3.0, 7.0, 3.0]);
+}
+
+/// A share goes by 1/penalty: 12 in the ratio of 1 to 1/2.
+#[test]
+fn penalties_divide_a_link() {
+    assert_eq!(shared(&[12.0], &[demand(1e9, 1.0, &[(0, 1.0)]), demand(1e9, 2.0, &[(0, 1.0)])]), [8.0, 4.0]);
+}
+
+/// What a bound leaves goes to the others: 1 for the first, 11/2 for each of the other two.
+#[test]
+fn bounds_leave_the_rest() {
+    let demands = [demand(1.0, 1.0, &[(0, 1.0)]), demand(1e9, 1.0, &[(0, 1.0)]), demand(1e9, 1.0, &[(0, 1.0)])];
+    assert_eq!(shared(&[12.0], &demands), [1.0, 5.5, 5.5]);
+}
+
+/// Each direction of a cable carries a flow and 5 % of the other: r + 0.05 r = C.
+#[test]
+fn crosstraffic_costs_both_ways() {
+    let there = demand(100.0, 1.0, &[(0, 1.0), (1, 0.05)]);
+    let back = demand(100.0, 1.0, &[(1, 1.0), (0, 0.05)]);
+    let rates = shared(&[105.0, 105.0], &[there, back]);
+    assert!(rates.iter().all(|rate| (rate - 100.0).abs() < 1e-9), "{rates:?}");
+}
+
+/// A flow that leaves gives way at once, and one whose bottleneck is elsewhere is not recomputed.
+#[test]
+fn only_what_changes_is_reported() {
+    let mut sharing = Sharing::new([10.0, 4.0]);
+    let demands = [demand(1e9, 1.0, &[(0, 1.0)]), demand(1e9, 1.0, &[(0, 1.0)]), demand(1e9, 1.0, &[(1, 1.0)])];
+    for (flow, demand) in (0..).map(FlowId).zip(&demands) {
+        sharing.announce(flow, demand);
+        sharing.enter(flow);
+    }
+    let mut changed = Vec::new();
+    sharing.settle(&mut changed);
+    changed.clear();
+    sharing.leave(FlowId(0));
+    sharing.settle(&mut changed);
+    assert_eq!((&changed[..], sharing.rate(FlowId(1))), (&[FlowId(1)][..], 10.0));
+}
+
+/// Links m, n, k, q, s. On m, g and x have 4 each and h, held by n, 2. At one instant w (on n) is held by s no longer
+/// but has to share q, which makes room for h on n, and x has to share k, which makes room on m. Were g not looked
+/// at again, h would take all of that room, for m is full again then.
+#[test]
+fn no_flow_overtakes_another_that_its_link_holds() {
+    let [m, n, k, q, s] = [0, 1, 2, 3, 4];
+    let before = [
+        demand(1e9, 1.0, &[(m, 1.0)]),
+        demand(1e9, 1.0, &[(m, 1.0), (k, 1.0)]),
+        demand(1e9, 1.0, &[(m, 1.0), (n, 1.0)]),
+        demand(1e9, 0.1, &[(n, 1.0), (q, 1.0), (s, 1.0)]),
+        demand(1.0, 1.0, &[(s, 1.0)]),
+    ];
+    let after = [demand(1e9, 0.001, &[(q, 1.0)]), demand(1e9, 0.1, &[(k, 1.0)])];
+    let mut sharing = Sharing::new([10.0, 20.0, 5.0, 18.5, 19.0]);
+    for (flow, demand) in (0..).map(FlowId).zip(&before) {
+        sharing.announce(flow, demand);
+        sharing.enter(flow);
+    }
+    sharing.settle(&mut Vec::new());
+    let rates = |sharing: &Sharing| [0, 1, 2].map(|flow| (sharing.rate(FlowId(flow)) * 1e6).round() / 1e6);
+    assert_eq!(rates(&sharing), [4.0, 4.0, 2.0]);
+    sharing.leave(FlowId(4));
+    for (flow, demand) in (5..).map(FlowId).zip(&after) {
+        sharing.announce(flow, demand);
+        sharing.enter(flow);
+    }
+    sharing.settle(&mut Vec::new());
+    assert_eq!(rates(&sharing), [4.772_727, 0.454_545, 4.772_727]);
+}
+
+const LINKS: usize = 8;
+
+fn any_demand() -> impl Strategy<Value = Demand> {
+    let weight = prop::sample::select(vec![1.0, 1.0, 0.05, 1.05]);
+    let uses = prop::collection::btree_map(0..LINKS as u32, weight, 0..6);
+    let penalty = prop_oneof![Just(1.0), Just(2.0), 0.1..10.0];
+    let bound = prop_oneof![Just(10.0), Just(100.0), 0.1..200.0];
+    (bound, penalty, uses).prop_map(|(bound, penalty, uses)| Demand {
+        bound,
+        penalty,
+        uses: uses.into_iter().map(|(link, weight)| (LinkId(link), weight)).collect(),
+    })
+}
+
+/// What happens to a flow.
+#[derive(Clone, Debug)]
+enum Step {
+    /// So many of a new one enter.
+    Enter(Demand, u32),
+    /// One more of one that is there.
+    Again(prop::sample::Index),
+    Leave(prop::sample::Index),
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (any_demand(), prop_oneof![4 => Just(1), 1 => 2_u32..5]).prop_map(|(demand, count)| Step::Enter(demand, count)),
+        any::<prop::sample::Index>().prop_map(Step::Again),
+        any::<prop::sample::Index>().prop_map(Step::Leave),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// However flows come and go, singly or together, the rates are those of filling all links from nothing with each of
+    /// them by itself, and every flow whose rate is another is reported.
+    #[test]
+    fn repair_equals_starting_over(
+        capacities in prop::collection::vec(prop_oneof![Just(100.0), 1.0..1000.0], LINKS),
+        steps in prop::collection::vec((any_step(), prop::bool::weighted(0.7)), 1..60),
+    ) {
+        let mut sharing = Sharing::new(capacities.iter().copied());
+        let mut present: Vec<(Demand, u32)> = Vec::new();
+        let mut known: Vec<f64> = Vec::new();
+        for (step, settle) in steps {
+            let there = |index: prop::sample::Index| {
+                let flows: Vec<usize> = (0..present.len()).filter(|&flow| present[flow].1 > 0).collect();
+                (!flows.is_empty()).then(|| flows[index.index(flows.len())])
+            };
+            match step {
+                Step::Enter(demand, count) => {
+                    let flow = present.iter().position(|(_, count)| *count == 0).unwrap_or(present.len());
+                    present.resize(present.len().max(flow + 1), Default::default());
+                    known.resize(present.len(), 0.0);
+                    known[flow] = 0.0;
+                    sharing.announce(FlowId(flow as u32), &demand);
+                    (0..count).for_each(|_| sharing.enter(FlowId(flow as u32)));
+                    present[flow] = (demand, count);
+                }
+                Step::Again(index) => {
+                    if let Some(flow) = there(index) {
+                        sharing.enter(FlowId(flow as u32));
+                        present[flow].1 += 1;
+                    }
+                }
+                Step::Leave(index) => {
+                    if let Some(flow) = there(index) {
+                        sharing.leave(FlowId(flow as u32));
+                        present[flow].1 -= 1;
+                    }
+                }
+            }
+            if !settle {
+                continue;
+            }
+            let mut changed = Vec::new();
+            sharing.settle(&mut changed);
+            for flow in changed {
+                known[flow.index()] = sharing.rate(flow);
+            }
+            let each = |flow: usize| std::iter::repeat_n((flow, present[flow].0.clone()), present[flow].1 as usize);
+            let (flows, demands): (Vec<usize>, Vec<Demand>) = (0..present.len()).flat_map(each).unzip();
+            for (flow, expected) in flows.into_iter().zip(progressive_filling(&capacities, &demands)) {
+                let found = known[flow];
+                prop_assert!((found - expected).abs() <= 1e-6 * expected, "flow {flow}: {found} not {expected}");
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! A dragonfly as the Cray XC builds it (Faanes et al., SC 2012; SimGrid's four numbers): nodes on blades, blades in
+//! chassis, chassis in groups.
+//!
+//! Each blade has one router. *Green* links join every two blades of a chassis, *black* ones the blades of one position
+//! in every two chassis of a group, and one *blue* link joins every two groups *i* and *j*: it leaves group *i* at blade
+//! *j* of its first chassis, and arrives at blade *i* of the first chassis of *j*. So there are at most as many groups as
+//! blades in a chassis. Routes are minimal: green, then black, to the blue link; then green and black again. (SimGrid 3.32,
+//! in `DragonflyZone::get_local_route`, thinks a message that has taken its last green link is in the first chassis. Within
+//! any other it so takes a black link too many, and from another to the first one too few.)
+
+use std::fmt;
+
+use super::cable::Direction;
+use super::limiter::Limiters;
+use super::{Cable, HostId, Link, LinkId, Routing, Topology};
+
+/// Sizes of a dragonfly: how many there are of each in the next larger one, and how many cables side by side make one
+/// link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Groups, at most as many as blades in a chassis.
+    pub groups: u32,
+    /// Cables between two groups.
+    pub blue: u32,
+    /// Chassis in a group.
+    pub chassis: u32,
+    /// Cables between two blades of one position.
+    pub black: u32,
+    /// Blades in a chassis.
+    pub blades: u32,
+    /// Cables between two blades of a chassis.
+    pub green: u32,
+    /// Nodes on a blade.
+    pub nodes: u32,
+}
+
+/// A dragonfly.
+#[derive(Clone, Debug)]
+pub struct Dragonfly {
+    shape: Shape,
+    routing: Routing,
+    cable: Cable,
+    /// Cables of the nodes, then green, black and blue ones.
+    links: Vec<Link>,
+    limiters: Limiters,
+}
+
+/// A blade's router.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Router {
+    group: u32,
+    chassis: u32,
+    blade: u32,
+}
+
+impl fmt::Display for Router {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "blade-{}.{}.{}", self.group, self.chassis, self.blade)
+    }
+}
+
+impl Dragonfly {
+    /// A dragonfly of the given shape; every cable is like `cable`. No number of the shape may be 0, there must be at
+    /// least as many blades as groups, and the number of cables must fit a `u32`.
+    #[must_use]
+    pub fn new(shape: Shape, routing: Routing, cable: Cable) -> Self {
+        let bundle = |count: u32| Cable { bandwidth: cable.bandwidth * f64::from(count), ..cable };
+        let mut links = cable.lay(shape.hosts());
+        links.extend(bundle(shape.green).lay(shape.green_links()));
+        links.extend(bundle(shape.black).lay(shape.black_links()));
+        links.extend(bundle(shape.blue).lay(pairs(shape.groups)));
+        Self { shape, routing, cable, links, limiters: Limiters::default() }
+    }
+
+    /// The same, but no host or router passes on more than `bandwidth` in all.
+    #[must_use]
+    pub fn limited(mut self, bandwidth: f64) -> Self {
+        let Shape { groups, chassis, blades, .. } = self.shape;
+        self.limiters = Limiters::lay(self.shape.hosts() + groups * chassis * blades, bandwidth, &mut self.links);
+        self
+    }
+
+    fn router(&self, host: HostId) -> Router {
+        let Shape { chassis, blades, nodes, .. } = self.shape;
+        let blade = host.0 / nodes;
+        Router { group: blade / blades / chassis, chassis: blade / blades % chassis, blade: blade % blades }
+    }
+
+    /// Adds to a route what a message takes to leave `at` by `link`.
+    fn leave(&self, at: Router, link: LinkId, route: &mut Vec<LinkId>) {
+        let Shape { chassis, blades, .. } = self.shape;
+        route.extend(self.limiters.of(self.shape.hosts() + (at.group * chassis + at.chassis) * blades + at.blade));
+        route.push(link);
+    }
+
+    /// The green link from `at` to another blade of its chassis.
+    fn green(&self, at: Router, blade: u32) -> LinkId {
+        let Shape { chassis, blades, .. } = self.shape;
+        let before = (at.group * chassis + at.chassis) * pairs(blades);
+        self.directed(self.shape.hosts() + before, blades, at.blade, blade)
+    }
+
+    /// The black link from `at` to the blade of its position in another chassis of its group.
+    fn black(&self, at: Router, chassis: u32) -> LinkId {
+        let Shape { chassis: all, blades, .. } = self.shape;
+        let before = self.shape.green_links() + (at.group * blades + at.blade) * pairs(all);
+        self.directed(self.shape.hosts() + before, all, at.chassis, chassis)
+    }
+
+    /// The blue link from one group to another.
+    fn blue(&self, from: u32, to: u32) -> LinkId {
+        let before = self.shape.green_links() + self.shape.black_links();
+        self.directed(self.shape.hosts() + before, self.shape.groups, from, to)
+    }
+
+    /// What a cable joins, and the colour of its kind, if it has one.
+    fn ends(&self, cable: u32) -> (String, String, &'static str) {
+        let Shape { chassis, blades, .. } = self.shape;
+        let Some(green) = cable.checked_sub(self.shape.hosts()) else {
+            return (format!("node-{cable}"), self.router(HostId(cable)).to_string(), "");
+        };
+        let (low, high, colour) = if let Some(black) = green.checked_sub(self.shape.green_links()) {
+            if let Some(blue) = black.checked_sub(self.shape.black_links()) {
+                let (low, high) = nth_pair(self.shape.groups, blue);
+                let router = |group, blade| Router { group, chassis: 0, blade };
+                (router(low, high), router(high, low), " blue")
+            } else {
+                let (at, (low, high)) = (black / pairs(chassis), nth_pair(chassis, black % pairs(chassis)));
+                let router = |chassis| Router { group: at / blades, chassis, blade: at % blades };
+                (router(low), router(high), " black")
+            }
+        } else {
+            let (at, (low, high)) = (green / pairs(blades), nth_pair(blades, green % pairs(blades)));
+            let router = |blade| Router { group: at / chassis, chassis: at % chassis, blade };
+            (router(low), router(high), " green")
+        };
+        (low.to_string(), high.to_string(), colour)
+    }
+
+    /// The link from one to another of `all` devices that are all joined, the first of whose cables is `first`.
+    fn directed(&self, first: u32, all: u32, from: u32, to: u32) -> LinkId {
+        let direction = if from < to { Direction::Up } else { Direction::Down };
+        self.cable.link(first + pair(all, from.min(to), from.max(to)), direction)
+    }
+}
+
+impl Shape {
+    /// How many hosts there are.
+    #[must_use]
+    pub fn hosts(&self) -> u32 {
+        self.groups * self.chassis * self.blades * self.nodes
+    }
+
+    /// How many cables such a dragonfly has, `u64::MAX` if that many or more. Those that make one link count once.
+    #[must_use]
+    pub fn cables(&self) -> u64 {
+        let pairs = |count: u32| u64::from(count) * u64::from(count.saturating_sub(1)) / 2;
+        let product = |factors: [u64; 4]| factors.into_iter().fold(1, u64::saturating_mul);
+        let [groups, chassis, blades, nodes] = [self.groups, self.chassis, self.blades, self.nodes].map(u64::from);
+        [
+            product([groups, chassis, blades, nodes]),
+            product([groups, chassis, pairs(self.blades), 1]),
+            product([groups, blades, pairs(self.chassis), 1]),
+            pairs(self.groups),
+        ]
+        .into_iter()
+        .fold(0, u64::saturating_add)
+    }
+
+    fn green_links(&self) -> u32 {
+        self.groups * self.chassis * pairs(self.blades)
+    }
+
+    fn black_links(&self) -> u32 {
+        self.groups * self.blades * pairs(self.chassis)
+    }
+}
+
+/// How many pairs there are of `count` things.
+fn pairs(count: u32) -> u32 {
+    count * count.saturating_sub(1) / 2
+}
+
+/// The place of the pair `low < high` among the pairs of `count` things, in their order.
+fn pair(count: u32, low: u32, high: u32) -> u32 {
+    pairs(count) - pairs(count - low) + (high - low - 1)
+}
+
+impl Topology for Dragonfly {
+    fn name(&self) -> String {
+        let Shape { groups, chassis, blades, nodes, .. } = self.shape;
+        format!("dragonfly of {groups} groups × {chassis} chassis × {blades} blades × {nodes} nodes")
+    }
+
+    fn hosts(&self) -> u32 {
+        self.shape.hosts()
+    }
+
+    fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    fn link_name(&self, link: LinkId) -> String {
+        if let Some(device) = self.limiters.device(link) {
+            return match device.checked_sub(self.shape.hosts()) {
+                None => format!("node-{device} limiter"),
+                Some(router) => format!("{} limiter", self.router(HostId(router * self.shape.nodes))),
+            };
+        }
+        let (cable, direction) = self.cable.of_link(link);
+        let (lower, upper, colour) = self.ends(cable);
+        match direction {
+            Some(Direction::Up) | None => format!("{lower} to {upper}{colour}"),
+            Some(Direction::Down) => format!("{upper} to {lower}{colour}"),
+        }
+    }
+
+    fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        route.extend(self.limiters.of(from.0));
+        route.push(self.cable.link(from.0, Direction::Up));
+        let (mut at, goal) = (self.router(from), self.router(to));
+        if at.group != goal.group {
+            if at.blade != goal.group {
+                self.leave(at, self.green(at, goal.group), route);
+                at.blade = goal.group;
+            }
+            if at.chassis != 0 {
+                self.leave(at, self.black(at, 0), route);
+                at.chassis = 0;
+            }
+            self.leave(at, self.blue(at.group, goal.group), route);
+            at = Router { group: goal.group, chassis: 0, blade: at.group };
+        }
+        if at.blade != goal.blade {
+            self.leave(at, self.green(at, goal.blade), route);
+            at.blade = goal.blade;
+            if self.routing == Routing::SimGrid {
+                at.chassis = 0;
+            }
+        }
+        if at.chassis != goal.chassis {
+            self.leave(at, self.black(at, goal.chassis), route);
+        }
+        self.leave(goal, self.cable.link(to.0, Direction::Down), route);
+        route.extend(self.limiters.of(to.0));
+    }
+}
+
+/// The inverse of [`pair`].
+fn nth_pair(count: u32, mut place: u32) -> (u32, u32) {
+    let mut low = 0;
+    while low + 1 < count && place >= count - low - 1 {
+        place -= count - low - 1;
+        low += 1;
+    }
+    (low, low + 1 + place)
+}

@@ -1,0 +1,103 @@
+//! Hosts and routers, and the links and routes between them as somebody wrote them down.
+//!
+//! A *piece* is a way from one host or router to another: some links, in order. What routes between hosts are made of them
+//! is one of [`Routes`], which are SimGrid's kinds of zone (`FullZone`, `StarZone`, `FloydZone`, `DijkstraZone`).
+
+use rustc_hash::FxHashMap;
+
+use super::shortest::Tree;
+use super::{HostId, Link, LinkId, Topology};
+
+/// A network as written.
+#[derive(Clone, Debug)]
+pub struct Explicit {
+    hosts: u32,
+    links: Vec<Link>,
+    names: Vec<String>,
+    pieces: FxHashMap<(u32, u32), Box<[LinkId]>>,
+    routes: Routes,
+    /// For routes that are the shortest.
+    tree: Option<Tree>,
+}
+
+/// A way from one node to another. Nodes are numbered: the hosts, then the routers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it begins.
+    pub from: u32,
+    /// Where it ends.
+    pub to: u32,
+    /// What it takes, in order.
+    pub links: Vec<LinkId>,
+}
+
+/// What routes between hosts are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routes {
+    /// One piece each.
+    Full,
+    /// A piece to the first router and one from there, without links that the route has already taken. A host's piece to
+    /// itself is its whole route.
+    Hub,
+    /// The pieces with fewest links, found by Floyd and Warshall's algorithm.
+    Floyd,
+    /// The same by Dijkstra's, which of several that are as short may find another.
+    Dijkstra,
+}
+
+impl Explicit {
+    /// The network of these links, with their names, and these pieces, no two of which have the same ends.
+    #[must_use]
+    pub fn new(hosts: u32, routers: u32, links: Vec<(String, Link)>, pieces: &[Piece], routes: Routes) -> Self {
+        let (names, links) = links.into_iter().unzip();
+        let tree = match routes {
+            Routes::Full | Routes::Hub => None,
+            Routes::Floyd => Some(Tree::floyd(hosts + routers, pieces)),
+            Routes::Dijkstra => Some(Tree::dijkstra(hosts + routers, pieces)),
+        };
+        let pieces = pieces.iter().map(|piece| ((piece.from, piece.to), piece.links.clone().into())).collect();
+        Self { hosts, links, names, pieces, routes, tree }
+    }
+
+    fn piece(&self, from: u32, to: u32) -> &[LinkId] {
+        self.pieces.get(&(from, to)).map_or(&[], |links| links)
+    }
+}
+
+impl Topology for Explicit {
+    fn name(&self) -> String {
+        format!("network of {} hosts and {} links as written", self.hosts, self.links.len())
+    }
+
+    fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
+    fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    fn link_name(&self, link: LinkId) -> String {
+        self.names.get(link.index()).cloned().unwrap_or_default()
+    }
+
+    fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        match (self.routes, &self.tree) {
+            (Routes::Hub, _) if self.pieces.contains_key(&(from.0, to.0)) => route.extend(self.piece(from.0, to.0)),
+            (Routes::Hub, _) => {
+                let start = route.len();
+                for link in self.piece(from.0, self.hosts).iter().chain(self.piece(self.hosts, to.0)) {
+                    if !route[start..].contains(link) {
+                        route.push(*link);
+                    }
+                }
+            }
+            (_, Some(tree)) => {
+                for (from, to) in tree.path(from.0, to.0) {
+                    route.extend(self.piece(from, to));
+                }
+            }
+            (_, None) => route.extend(self.piece(from.0, to.0)),
+        }
+    }
+}

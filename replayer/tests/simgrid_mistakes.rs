@@ -1,0 +1,215 @@
+//! Mistakes in SimGrid platforms, as users see them: each points into the XML, and says what to do.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use proptest::prelude::*;
+use titr_replayer::platform::Platform;
+
+/// A cluster that is right.
+const CLUSTER: &str = r#"<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="world" routing="Full">
+    <cluster id="c" prefix="node-" suffix="" radical="0-15" speed="1Gf"
+             bw="125MBps" lat="50us" topology="TORUS" topo_parameters="4,4"/>
+  </zone>
+</platform>
+"#;
+
+/// A zone that is right.
+const ZONE: &str = r#"<?xml version='1.0'?>
+<platform version="4.1">
+  <zone id="world" routing="Full">
+    <host id="alice" speed="1Gf"/>
+    <host id="bob" speed="1Gf"/>
+    <link id="wire" bandwidth="125MBps" latency="50us"/>
+    <link id="cable" bandwidth="125MBps" latency="50us" sharing_policy="SPLITDUPLEX"/>
+    <route src="alice" dst="bob">
+      <link_ctn id="wire"/>
+      <link_ctn id="cable" direction="UP"/>
+    </route>
+  </zone>
+</platform>
+"#;
+
+/// Another, of hosts round a hub.
+const HUB: &str = r#"<?xml version='1.0'?>
+<platform version="4.1">
+  <AS id="world" routing="Cluster">
+    <host id="alice" speed="1Gf"/>
+    <host id="bob" speed="1Gf"/>
+    <link id="wire" bandwidth="125MBps" latency="50us"/>
+    <host_link id="alice" up="wire" down="wire"/>
+    <host_link id="bob" up="wire" down="wire"/>
+    <backbone id="backbone" bandwidth="1GBps" latency="0"/>
+  </AS>
+</platform>
+"#;
+
+fn shown(text: &str, overrides: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("platform.xml");
+    std::fs::write(&path, text).unwrap();
+    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    let shown = match Platform::load(&path, &overrides) {
+        Ok(platform) => platform.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect(),
+        Err(error) => {
+            let mut shown = String::new();
+            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
+            handler.render_report(&mut shown, &error).unwrap();
+            shown
+        }
+    };
+    shown.replace(&format!("{}/", folder.path().display()), "")
+}
+
+fn all(right: &str, cases: &[(&str, &str, &str)]) -> String {
+    assert_eq!(shown(right, &[]), "");
+    let mut all = String::new();
+    for (case, old, new) in cases {
+        assert!(right.contains(old), "{case}");
+        all += &format!("# {case}\n{}\n", shown(&right.replacen(old, new, 1), &[]));
+    }
+    all
+}
+
+#[test]
+fn in_clusters() {
+    let cases = [
+        ("not XML", "</zone>", "</zon>"),
+        ("an unfinished file", "</platform>", ""),
+        ("another kind of XML", &CLUSTER[CLUSTER.find("<platform").unwrap()..], "<plan/>"),
+        ("an old version", "4.1", "3"),
+        ("no version", " version=\"4.1\"", ""),
+        ("a missing attribute", "lat=\"50us\"", ""),
+        ("an unknown attribute", "lat=", "latency="),
+        ("an unknown topology", "TORUS", "RING"),
+        ("no unit that is known", "125MBps", "125MB/s"),
+        ("no bandwidth", "125MBps", "0"),
+        ("a unit of something else", "50us", "50MBps"),
+        ("no number", "50us", "short"),
+        ("too few hosts", "0-15", "0-14"),
+        ("a reversed range", "0-15", "0-10,15-11"),
+        ("a host twice", "0-15", "0-10,10-14"),
+        ("no range", "0-15", "all"),
+        ("more hosts than can be", "0-15", "0-4294967295"),
+        ("no parameters", "topo_parameters=\"4,4\"", ""),
+        ("a parameter that is no number", "\"4,4\"", "\"4,x\""),
+        ("a parameter of nothing", "\"4,4\"", "\"4,0\""),
+        ("parameters of another topology", "TORUS", "FAT_TREE"),
+        ("uneven levels", "TORUS\" topo_parameters=\"4,4\"", "FAT_TREE\" topo_parameters=\"2;4,4;1;1,1\""),
+        ("too few kinds of links", "TORUS\" topo_parameters=\"4,4\"", "DRAGONFLY\" topo_parameters=\"4,1;4;1\""),
+        ("more groups than blades", "TORUS\" topo_parameters=\"4,4\"", "DRAGONFLY\" topo_parameters=\"4,1;1,1;2,1;2\""),
+        ("a latency of no backbone", "topology=\"TORUS\" topo_parameters=\"4,4\"", "bb_lat=\"1us\""),
+        ("a latency of no loopback", "topology=", "loopback_lat=\"1us\" topology="),
+        ("an element in a cluster", "\"4,4\"/>", "\"4,4\"><host id=\"x\" speed=\"1Gf\"/></cluster>"),
+        ("two clusters", "  </zone>", "    <cluster id=\"d\"/>\n  </zone>"),
+        ("two zones", "</platform>", "  <zone id=\"other\" routing=\"Full\"/>\n</platform>"),
+        ("a route between zones", "  </zone>", "    <zoneRoute src=\"c\" dst=\"c\"/>\n  </zone>"),
+        ("a peer", "  <zone", "  <peer id=\"p\"/>\n  <zone"),
+        ("no hosts", &CLUSTER[CLUSTER.find("  <zone").unwrap()..CLUSTER.find("</platform").unwrap()], ""),
+        ("an empty zone", &CLUSTER[CLUSTER.find("    <cluster").unwrap()..CLUSTER.find("  </zone").unwrap()], ""),
+        ("a backbone that nothing takes", "topology=", "bb_bw=\"1GBps\" topology="),
+        ("links that SimGrid shares", "topology=", "sharing_policy=\"FATPIPE\" topology="),
+        ("processes", "</platform>", "  <actor host=\"node-0\" function=\"f\"/>\n</platform>"),
+    ];
+    insta::assert_snapshot!("clusters", all(CLUSTER, &cases));
+}
+
+#[test]
+fn in_zones() {
+    let cases = [
+        ("an unknown routing", "routing=\"Full\"", "routing=\"Vivaldi\""),
+        ("a host twice", "id=\"bob\"", "id=\"alice\""),
+        ("a link twice", "id=\"cable\"", "id=\"wire\""),
+        ("a route of an unknown host", "dst=\"bob\"", "dst=\"eve\""),
+        ("a route of an unknown link", "<link_ctn id=\"wire\"", "<link_ctn id=\"fire\""),
+        ("a route without links", "<link_ctn id=\"wire\"/>\n      <link_ctn id=\"cable\" direction=\"UP\"/>", ""),
+        ("no way back", "dst=\"bob\"", "dst=\"bob\" symmetrical=\"NO\""),
+        (
+            "the same route again",
+            "  </zone>",
+            "    <route src=\"bob\" dst=\"alice\"><link_ctn id=\"wire\"/></route>\n  </zone>",
+        ),
+        ("no direction", " direction=\"UP\"", ""),
+        ("a direction of a link without", "id=\"wire\"/>\n      ", "id=\"wire\" direction=\"UP\"/>\n      "),
+        ("a speed that changes", "speed=\"1Gf\"", "speed=\"1Gf\" speed_file=\"day.txt\""),
+        ("a state without speed", "speed=\"1Gf\"", "speed=\"1Gf\" pstate=\"1\""),
+        ("radio", "SPLITDUPLEX", "WIFI"),
+        ("a cabinet", "<host id=\"alice\" speed=\"1Gf\"/>", "<cabinet id=\"alice\"/>"),
+        ("a route with something else", "<link_ctn id=\"wire\"/>", "<link id=\"wire\"/>"),
+        ("no hub", "routing=\"Full\"", "routing=\"Cluster\""),
+    ];
+    insta::assert_snapshot!("zones", all(ZONE, &cases));
+}
+
+#[test]
+fn in_zones_round_a_hub() {
+    let cabinet = "<cabinet id=\"c\" radical=\"0-9999\" speed=\"1f\" bw=\"1GBps\" lat=\"0\"/></AS>";
+    let cases = [
+        ("a host that nothing joins", "<host_link id=\"bob\" up=\"wire\" down=\"wire\"/>", ""),
+        ("a joint of no host", "<host_link", "<host_link id=\"eve\" up=\"wire\" down=\"wire\"/><host_link"),
+        ("a host joined twice", "<host_link id=\"bob\"", "<host_link id=\"alice\""),
+        ("a joint of no link", "up=\"wire\"", "up=\"fire\""),
+        ("two backbones", "<backbone", "<backbone id=\"b\" bandwidth=\"1GBps\" latency=\"0\"/><backbone"),
+        ("a cabinet of too many", "</AS>", cabinet),
+    ];
+    insta::assert_snapshot!("hubs", all(HUB, &cases));
+}
+
+#[test]
+fn in_options() {
+    let option = |option: &str, value: &str| {
+        let config =
+            format!("  <config id=\"General\">\n    <prop id=\"{option}\" value=\"{value}\"/>\n  </config>\n  <zone");
+        format!("# {option} = {value}\n{}\n", shown(&CLUSTER.replacen("  <zone", &config, 1), &[]))
+    };
+    let mut all = String::new();
+    for (name, value) in [
+        ("network/model", "CM02"),
+        ("network/TCP-gamma", "much"),
+        ("network/TCP-gamma", "-1"),
+        ("network/crosstraffic", "perhaps"),
+        ("network/loopback-bw", "1GBps"),
+        ("smpi/bw-factor", "65472:0.9;x:1"),
+        ("smpi/bw-factor", "0:-1"),
+        ("smpi/os", "0:1e-6"),
+        ("smpi/coll-selector", "impi"),
+        ("smpi/bcast", "binomial"),
+        ("precision/timing", "1e-9"),
+    ] {
+        all += &option(name, value);
+    }
+    insta::assert_snapshot!("options", all);
+}
+
+#[test]
+fn in_overrides() {
+    let mut all = String::new();
+    for setting in ["network.bandwidth=5", "hosts.count=15", "network.flow.prset=smpi"] {
+        all += &format!("# --set {setting}\n{}\n", shown(CLUSTER, &["mpi.eager_threshold=1 KiB", setting]));
+    }
+    all += &format!("# --set network.latency=1 us, on a zone\n{}\n", shown(ZONE, &["network.latency=1 us"]));
+    insta::assert_snapshot!("overrides", all);
+}
+
+proptest! {
+    /// Whatever happens to a file, titr says what is wrong with it, if anything is.
+    #[test]
+    fn no_file_makes_titr_fall_over(
+        right in prop::sample::select(vec![CLUSTER, ZONE, HUB]),
+        changes in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0_usize..4, "[a-zA-Z0-9<>/=\" ,;&#é-]{0,3}"),
+            1..4,
+        ),
+    ) {
+        let mut text: Vec<char> = right.chars().collect();
+        for (place, removed, added) in changes {
+            let start = place.index(text.len());
+            let end = (start + removed).min(text.len());
+            text.splice(start..end, added.chars());
+        }
+        shown(&text.into_iter().collect::<String>(), &[]);
+    }
+}

@@ -1,0 +1,90 @@
+//! `mpirun titrace PROGRAM`: the same trace as with `LD_PRELOAD`, and a reason where there can be none.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+use titr_common::trace::Manifest;
+use titr_tests::{Family, binary, built, lines, run, traced};
+
+fn titrace() -> Command {
+    binary("titrace")
+}
+
+#[test]
+fn the_trace_is_the_one_that_preloading_leaves() {
+    for family in Family::ALL {
+        let program = family.build("ring.c", &[]);
+        let preloaded = traced(family, 4, &program, &[], str::to_owned);
+        let directory = TempDir::new().unwrap();
+        let trace = directory.path().join("ring");
+        let mut command = family.mpirun();
+        command.args(["-np", "4"]).arg(built("titrace")).args(["--level", "9", "--dir"]).arg(&trace).arg(&program);
+        // An option says more than the environment does.
+        let launched = run(command.env("TITRACE_LEVEL", "1"));
+        assert_eq!(launched.status, Some(0), "{}", launched.stderr);
+        assert_eq!(lines(&trace), lines(&preloaded.path()));
+        assert_eq!(Manifest::read(&trace).unwrap().config["TITRACE_LEVEL"], "9");
+    }
+}
+
+/// Slurm's `srun` starts the ranks and hands its environment on: the launcher adds to that and takes nothing away.
+#[test]
+fn what_the_launcher_was_told_reaches_the_program() {
+    let seen = run(titrace().args(["env"]).env("SLURM_PROCID", "3").env("LD_PRELOAD", "libc.so.6"));
+    assert!(seen.stdout.contains("SLURM_PROCID=3\n"), "{seen:?}");
+    let preload = format!("LD_PRELOAD={}:libc.so.6\n", built("libtitrace.so").display());
+    assert!(seen.stdout.contains(&preload), "{seen:?}");
+    let failed = run(titrace().args(["sh", "-c", "exit 7"]));
+    assert_eq!(failed.status, Some(7), "{failed:?}");
+}
+
+fn refused(command: &mut Command, because: &str) {
+    let refused = run(command);
+    assert_eq!(refused.status, Some(1), "{refused:?}");
+    assert!(refused.stderr.starts_with("titrace: ") && refused.stderr.contains(because), "{refused:?}");
+    assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+}
+
+#[test]
+fn what_cannot_be_traced_is_not_started() {
+    let directory = TempDir::new().unwrap();
+    let source = directory.path().join("hello.c");
+    fs::write(&source, "int main(void) { return 0; }").unwrap();
+    let program = directory.path().join("hello");
+    let compile = |options: &[&str]| {
+        assert!(Command::new("cc").args(options).arg("-o").arg(&program).arg(&source).status().unwrap().success());
+    };
+    compile(&["-static"]);
+    refused(titrace().arg(&program), "hello is statically linked");
+    compile(&[]);
+    assert_eq!(run(titrace().arg(&program)).status, Some(0));
+    refused(titrace().args(["--level", "20"]).arg(&program), "TITRACE_LEVEL=20: expected a gzip level");
+    refused(titrace().args(["--library", "/nowhere"]).arg(&program), "--library FILE");
+    refused(titrace().arg(directory.path().join("missing")), "no such program");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
+    refused(titrace().arg(&program), "hello is not executable");
+    set_uid(&program);
+}
+
+/// Needs to be root to give a file to another user.
+fn set_uid(program: &Path) {
+    if chown(program, Some(65_534), None).is_err() {
+        return;
+    }
+    fs::set_permissions(program, fs::Permissions::from_mode(0o4755)).unwrap();
+    refused(titrace().arg(program), "set-uid");
+}
+
+#[test]
+fn put_before_mpirun_it_says_where_it_belongs() {
+    let directory = TempDir::new().unwrap();
+    let mpirun = directory.path().join("mpirun");
+    fs::write(&mpirun, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&mpirun, fs::Permissions::from_mode(0o755)).unwrap();
+    let started = run(titrace().arg(&mpirun).args(["-np", "2", "./ring"]));
+    assert_eq!(started.status, Some(0), "{started:?}");
+    assert!(started.stderr.contains("put titrace after it"), "{started:?}");
+}

@@ -1,0 +1,92 @@
+//! `titrace`, to put between `mpirun` and the program: preloads the tracer into it, or says why that cannot work.
+//!
+//! ```text
+//!   options ──► TITRACE_*     library ──► LD_PRELOAD     program: can it be preloaded into? ──► exec
+//! ```
+
+mod library;
+mod options;
+mod program;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use clap::Parser;
+use thiserror::Error;
+use titrace::config::{Config, ConfigError};
+
+use library::Library;
+use options::Options;
+use program::Program;
+
+/// Why the program is not started.
+#[derive(Debug, Error)]
+enum Error {
+    #[error(transparent)]
+    Library(#[from] library::LibraryError),
+    #[error(transparent)]
+    Program(#[from] program::ProgramError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("cannot start {0}: {1}")]
+    Start(String, std::io::Error),
+}
+
+fn main() -> ExitCode {
+    // Comes back only when it could not become the program.
+    let Err(error) = start(&Options::parse());
+    eprintln!("titrace: {error}");
+    ExitCode::FAILURE
+}
+
+/// Becomes the program.
+fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
+    let (name, arguments) = options.command.split_first().unzip();
+    let (name, arguments) = (name.map_or_else(Default::default, OsString::as_os_str), arguments.unwrap_or_default());
+    let program = Program::find(name)?;
+    let library = Library::find(options.library.as_deref())?;
+    program.check(&library)?;
+    if program.is_launcher() {
+        eprintln!(
+            "titrace: {0} starts the ranks, and may not hand the tracer on to those on other hosts: put titrace after it, \
+             as in `{0} -np 64 titrace PROGRAM`",
+            program.name()
+        );
+    }
+    let settings = options.settings();
+    Config::from_variables(std::env::vars_os().chain(settings.iter().cloned()))?;
+    let preload = preload(library.path(), std::env::var_os("LD_PRELOAD").as_deref());
+    if options.verbose {
+        let set: Vec<_> =
+            settings.iter().map(|(name, value)| format!("{}={} ", name.display(), value.display())).collect();
+        eprintln!("titrace: {}LD_PRELOAD={} {}", set.concat(), preload.display(), program.path().display());
+    }
+    let mut command = Command::new(program.path());
+    command.arg0(name).args(arguments).envs(settings).env("LD_PRELOAD", preload);
+    Err(Error::Start(program.name(), command.exec()))
+}
+
+/// The tracer goes before what is preloaded already: its functions are to be the outermost.
+fn preload(library: &Path, others: Option<&OsStr>) -> OsString {
+    let mut preload = library.as_os_str().to_owned();
+    if let Some(other) = others.filter(|others| !others.is_empty()) {
+        preload.push(":");
+        preload.push(other);
+    }
+    preload
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_preloaded_before_stays() {
+        let library = Path::new("/opt/titr/libtitrace.so");
+        assert_eq!(preload(library, None), "/opt/titr/libtitrace.so");
+        assert_eq!(preload(library, Some("".as_ref())), "/opt/titr/libtitrace.so");
+        assert_eq!(preload(library, Some("liba.so libb.so".as_ref())), "/opt/titr/libtitrace.so:liba.so libb.so");
+    }
+}

@@ -1,0 +1,77 @@
+//! The command line, and the variables it stands for.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Parser;
+
+/// Traces one rank of an MPI program: mpirun -np 64 titrace [OPTIONS] ./lu.B.64
+///
+/// Each option is short for a TITRACE_ variable, and goes before one in the environment.
+#[derive(Debug, Parser)]
+#[command(name = "titrace", version)]
+pub struct Options {
+    /// Where the trace is written; a directory that exists already is left alone, and the next free name taken
+    /// [TITRACE_DIR, default: traces].
+    #[arg(long, value_name = "DIRECTORY")]
+    pub dir: Option<OsString>,
+    /// What is recorded: ti [TITRACE_MODE].
+    #[arg(long)]
+    pub mode: Option<OsString>,
+    /// What measures computation: auto, papi, perf or cpu [TITRACE_COUNTER].
+    #[arg(long)]
+    pub counter: Option<OsString>,
+    /// Instructions per second of CPU time, where that is what is measured, such as 2.5Ginstr/s [TITRACE_RATE].
+    #[arg(long)]
+    pub rate: Option<OsString>,
+    /// How much a rank keeps before it is written, such as 256KiB [TITRACE_BUFFER].
+    #[arg(long, value_name = "SIZE")]
+    pub buffer: Option<OsString>,
+    /// Compression, from 1 (fast) to 9 (small) [TITRACE_LEVEL].
+    #[arg(long)]
+    pub level: Option<OsString>,
+    /// Say what is set, and what the tracer does [TITRACE_VERBOSE].
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// The tracer. Default: libtitrace.so beside titrace, or in ../lib from there.
+    #[arg(long, value_name = "FILE")]
+    pub library: Option<PathBuf>,
+    /// The MPI program, looked for as a shell does, and what it is called with.
+    #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+}
+
+impl Options {
+    /// The variables that the options set.
+    pub fn settings(&self) -> Vec<(OsString, OsString)> {
+        let given = [
+            ("TITRACE_DIR", &self.dir),
+            ("TITRACE_MODE", &self.mode),
+            ("TITRACE_COUNTER", &self.counter),
+            ("TITRACE_RATE", &self.rate),
+            ("TITRACE_BUFFER", &self.buffer),
+            ("TITRACE_LEVEL", &self.level),
+        ];
+        let given = given.into_iter().filter_map(|(name, value)| Some((name.into(), value.clone()?)));
+        given.chain(self.verbose.then(|| ("TITRACE_VERBOSE".into(), "1".into()))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        use clap::CommandFactory as _;
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn options_after_the_program_are_its_own() {
+        let options = Options::parse_from(["titrace", "--dir", "t", "./lu", "--dir", "u", "-v"]);
+        assert_eq!(options.settings(), [("TITRACE_DIR".into(), "t".into())]);
+        assert_eq!(options.command, ["./lu", "--dir", "u", "-v"]);
+        assert!(Options::try_parse_from(["titrace", "--dri", "t", "./lu"]).is_err(), "a mistake is no program");
+    }
+}

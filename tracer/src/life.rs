@@ -66,7 +66,7 @@ struct Tracer {
     /// Whether `MPI_Init` was called.
     begun: AtomicBool,
     recording: AtomicBool,
-    recorder: Slot,
+    recorder: Slot<Recorder>,
     /// What threads measure computation with, from the beginning on.
     counters: OnceLock<Source>,
 }

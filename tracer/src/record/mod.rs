@@ -74,7 +74,7 @@ pub struct Thread {
 /// A call is an event, or it is counted.
 type Outcome = Result<(), Unrecorded>;
 
-impl Slot {
+impl Slot<Recorder> {
     /// Begins to record.
     pub fn fill(&self, mut recorder: Recorder) {
         recorder.emit(&Event::Init);

@@ -10,9 +10,9 @@ use titr_common::units::{Bytes, Instructions, Seconds};
 
 const WORLD: u32 = 4;
 
-fn text(rank: Rank, event: &Event) -> String {
+fn text(actor: impl Into<Actor>, event: &Event) -> String {
     let mut out = Vec::new();
-    write_event(&mut out, rank, event);
+    write_event(&mut out, actor, event);
     String::from_utf8(out).unwrap()
 }
 
@@ -259,14 +259,19 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
+fn thread() -> impl Strategy<Value = ThreadId> {
+    prop_oneof![3 => Just(ThreadId::MAIN), 2 => (1..4_u32).prop_map(ThreadId), 1 => (0..65_536_u32).prop_map(ThreadId)]
+}
+
 proptest! {
     #[test]
-    fn what_is_written_is_read(rank in rank(), event in event()) {
+    fn what_is_written_is_read(rank in rank(), thread in thread(), event in event()) {
         let mut parser = Parser::new(WORLD);
         parser.line(b"0 comm_split 2 0 0-2").unwrap();
-        let line = text(rank, &event);
+        let actor = Actor { rank, thread };
+        let line = text(actor, &event);
         let read = parser.line(line.as_bytes());
-        prop_assert_eq!(read, Ok(Some((rank, event))), "{}", line);
+        prop_assert_eq!(read, Ok(Some((actor, event))), "{}", line);
     }
 
     #[test]
@@ -279,24 +284,28 @@ proptest! {
     #[test]
     fn events_that_come_again_are_read_again(
         events in prop::collection::vec(event(), 1..20),
-        order in prop::collection::vec(any::<prop::sample::Index>(), 0..200),
+        order in prop::collection::vec((any::<prop::sample::Index>(), thread()), 0..200),
     ) {
-        let mut events: Vec<Event> = order.iter().map(|index| index.get(&events).clone()).collect();
+        let mut events: Vec<(ThreadId, Event)> =
+            order.iter().map(|(index, thread)| (*thread, index.get(&events).clone())).collect();
         // What the communicators are that the events speak of.
         let members = vec![Rank(0), Rank(1), Rank(2)];
         let group = Group { id: CommId(2), members, remote: Vec::new() };
-        events.insert(0, Event::CommCreate(CommCall::Split, CommId::WORLD, Some(group)));
+        events.insert(0, (ThreadId::MAIN, Event::CommCreate(CommCall::Split, CommId::WORLD, Some(group))));
         let (mut writer, mut text) = (EventWriter::new(Rank(1)), Vec::new());
-        events.iter().for_each(|event| writer.write(&mut text, event));
+        for (thread, event) in &events {
+            writer.switch(&mut text, *thread);
+            writer.write(&mut text, event);
+        }
         writer.end_line(&mut text);
 
         let (mut reader, mut read) = (EventReader::new(WORLD), Vec::new());
         reader.remember();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
-            let (rank, event) = reader.line(line.trim_ascii_end()).unwrap().unwrap();
-            prop_assert_eq!(rank, Rank(1));
-            read.push(event);
-            read.extend(std::iter::from_fn(|| reader.rest()));
+            let (Actor { rank, thread }, event) = reader.line(line.trim_ascii_end()).unwrap().unwrap();
+            prop_assert_eq!((rank, thread), (Rank(1), reader.thread()));
+            read.push((thread, event));
+            read.extend(std::iter::from_fn(|| reader.rest()).map(|event| (thread, event)));
         }
         prop_assert_eq!(read, events);
     }

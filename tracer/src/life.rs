@@ -49,7 +49,18 @@ static TRACER: Tracer = Tracer {
 
 thread_local! {
     /// The counter of this thread and what goes with it; taken out while a call is recorded.
-    static THREAD: Cell<Option<Box<Thread>>> = const { Cell::new(None) };
+    static THREAD: Cell<Option<Own>> = const { Cell::new(None) };
+}
+
+/// A thread of the program, until it ends.
+struct Own(Box<Thread>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if TRACER.recording.load(Ordering::Relaxed) {
+            TRACER.recorder.leave(&self.0);
+        }
+    }
 }
 
 /// Runs when the library is loaded.
@@ -104,7 +115,7 @@ impl Tracer {
         // A thread that ends has no counter any more; its calls are not recorded.
         let _ = THREAD.try_with(|own| {
             if let Some(mut thread) = own.take().or_else(|| self.new_thread()) {
-                self.recorder.record(&mut thread, function, call, real);
+                self.recorder.record(&mut thread.0, function, call, real);
                 own.set(Some(thread));
             }
         });
@@ -112,8 +123,8 @@ impl Tracer {
 
     /// What a thread computed before its first call is not known.
     #[cold]
-    fn new_thread(&self) -> Option<Box<Thread>> {
-        self.counters.get().map(|counters| Box::new(Thread::new(counters)))
+    fn new_thread(&self) -> Option<Own> {
+        self.counters.get().map(|counters| Own(Box::new(Thread::new(counters))))
     }
 
     fn init(&self, real: Real<'_>) {
@@ -136,7 +147,7 @@ impl Tracer {
         let (datatype, dest, comm) = (abi.byte.raw(), abi.proc_null as usize, abi.comm_self.raw());
         let mut thread = Thread::new(&counters);
         thread.start();
-        THREAD.set(Some(Box::new(thread)));
+        THREAD.set(Some(Own(Box::new(thread))));
         self.recording.store(true, Ordering::Relaxed);
         let mut batches = [0.0; BATCHES];
         for batch in &mut batches {
@@ -168,17 +179,17 @@ impl Tracer {
             libc::atexit(at_exit);
             libc::pthread_atfork(None, None, Some(in_child));
         }
-        self.recorder.fill(recorder);
         let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters)));
+        self.recorder.fill(recorder, &mut thread);
         self.recording.store(true, Ordering::Release);
         thread.start();
-        THREAD.set(Some(thread));
+        THREAD.set(Some(Own(thread)));
     }
 
     fn end(&self, ended: Ended) {
         if self.recording.swap(false, Ordering::AcqRel) {
             let mut thread = THREAD.try_with(Cell::take).ok().flatten();
-            if !self.recorder.end(thread.as_deref_mut(), ended) {
+            if !self.recorder.end(thread.as_mut().map(|own| &mut *own.0), ended) {
                 tell(format_args!("the trace is not complete: the program ends while it is being written"));
             }
         }
@@ -188,7 +199,7 @@ impl Tracer {
 /// What this thread has computed and not recorded is forgotten.
 fn discard() -> Instructions {
     let mut thread = THREAD.take();
-    let volume = thread.as_mut().map_or(Instructions(0.0), |thread| thread.discard());
+    let volume = thread.as_mut().map_or(Instructions(0.0), |thread| thread.0.discard());
     THREAD.set(thread);
     volume
 }

@@ -23,7 +23,10 @@
 //! | `on C LINE` | the line's communicator is `C`, not the world |
 //! | `comm_dup ID PARENT MEMBERS [REMOTE]`, `comm_split` …, `cart_create` … | `- PARENT` where this rank is no member |
 //! | `comm_free ID` | |
-//! | `again D V1 V2 …` | the events that were `D` events ago, after computing so much, see `again` |
+//! | `again D V1 V2*N …` | the events that were `D` events ago, after computing so much, see `again` |
+//!
+//! The rank is `R.T` for an event of its thread `T` that is not the one that initialised MPI: `3.1 send …`. A rank's lines
+//! stand in the order in which its calls returned, whichever thread they are of; an `again` counts those of its thread.
 //!
 //! `WILD` is `any_source`, `any_tag` or `any`. `REQS` and `MEMBERS` are lists such as `0-3,8,12-20/4` (from–to/step).
 //! `6` is SimGrid's number for `MPI_BYTE`: it has to stand there for SimGrid to pass over what follows. A collective

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::error::TraceError;
 use super::lines::Lines;
 use super::shared_file::SharedFile;
-use crate::event::{Event, Rank};
+use crate::event::{Event, Rank, ThreadId};
 use crate::grammar::{END, EventReader, HEADER};
 
 /// How much of a line an error shows.
@@ -68,6 +68,12 @@ impl RankStream {
         }
     }
 
+    /// The thread whose event was read last.
+    #[must_use]
+    pub fn thread(&self) -> ThreadId {
+        self.reader.thread()
+    }
+
     /// How many events were read.
     #[must_use]
     pub fn events(&self) -> u64 {
@@ -111,12 +117,12 @@ impl RankStream {
             }
             match self.reader.line(&text) {
                 Ok(None) => {}
-                Ok(Some((rank, event))) if rank == self.rank => {
+                Ok(Some((actor, event))) if actor.rank == self.rank => {
                     self.events += 1;
                     return Ok(Some(event));
                 }
                 Ok(Some((found, _))) => {
-                    let (found, expected) = (found.0, self.rank.0);
+                    let (found, expected) = (found.rank.0, self.rank.0);
                     return Err(TraceError::ForeignRank { path: self.path(), line, found, expected });
                 }
                 Err(error) => {

@@ -23,7 +23,7 @@ mod tally;
 use std::ptr;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Event, Rank, RequestId};
+use titr_common::event::{Event, Rank, RequestId, ThreadId};
 use titr_common::trace::manifest::Ended;
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
@@ -37,6 +37,7 @@ use communicators::Communicators;
 use completion::Held;
 use inquiry::Inquiry;
 use message::Found;
+use numbers::LowestFree;
 use requests::Requests;
 use sizes::Sizes;
 use tally::{Tally, Unrecorded};
@@ -55,9 +56,12 @@ pub struct Recorder {
     /// Messages that a matched probe has found and nobody received yet.
     messages: FxHashMap<Message, Found>,
     tally: Tally,
-    /// What the calling thread has computed and no event says yet.
-    computed: Instructions,
-    rounding: Rounding,
+    /// The thread whose call is being recorded.
+    thread: ThreadId,
+    /// What each thread computes, by its number.
+    ledgers: Vec<Ledger>,
+    precision: Precision,
+    threads: LowestFree,
     /// Lists that events are made of, kept for their memory.
     numbers: Vec<RequestId>,
     sends: Vec<Bytes>,
@@ -67,16 +71,27 @@ pub struct Recorder {
 /// What one thread of the program keeps from call to call.
 pub struct Thread {
     counter: Counter,
+    /// What it has computed and the recorder does not know of.
     computed: Instructions,
     held: Held,
+    /// None before its first call is recorded.
+    number: Option<ThreadId>,
+}
+
+/// What one thread computes.
+struct Ledger {
+    /// And no event says yet.
+    computed: Instructions,
+    rounding: Rounding,
 }
 
 /// A call is an event, or it is counted.
 type Outcome = Result<(), Unrecorded>;
 
 impl Slot<Recorder> {
-    /// Begins to record.
-    pub fn fill(&self, mut recorder: Recorder) {
+    /// Begins to record, with the thread that has initialised MPI.
+    pub fn fill(&self, mut recorder: Recorder, thread: &mut Thread) {
+        recorder.turn_to(thread);
         recorder.emit(&Event::Init);
         *self.hold() = Some(recorder);
     }
@@ -87,50 +102,76 @@ impl Slot<Recorder> {
         let Some(mut recorder) = self.try_hold().and_then(|mut slot| slot.take()) else { return false };
         if let Some(thread) = thread {
             thread.stop();
-            std::mem::swap(&mut recorder.computed, &mut thread.computed);
+            recorder.turn_to(thread);
         }
         recorder.end(ended);
         true
     }
 
+    /// A thread ends, and its number is free for another one.
+    pub fn leave(&self, thread: &Thread) {
+        // Where somebody holds the recorder and may never let go, as in a signal handler, the number is lost.
+        if let (Some(number), Some(mut slot)) = (thread.number, self.try_hold())
+            && let Some(recorder) = &mut *slot
+        {
+            recorder.threads.give(number.0);
+        }
+    }
+
     /// Runs a call and records it.
     pub fn record(&self, thread: &mut Thread, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
         thread.stop();
-        let inquiry = Inquiry::of(call);
-        self.before(&mut thread.held, function, call, inquiry.as_ref());
-        let success = real.run();
-        if let Some(recorder) = &mut *self.hold() {
-            std::mem::swap(&mut recorder.computed, &mut thread.computed);
-            let outcome = recorder.after(&mut thread.held, function, call, inquiry.as_ref(), success);
-            if let Err(why) = outcome {
-                recorder.tally.count(function, why);
+        match Inquiry::of(call) {
+            Some(inquiry) => {
+                self.then(thread, function, |recorder, held| {
+                    recorder.hold_requests(held, &inquiry);
+                    Ok(())
+                });
+                let success = real.run();
+                // A wait may fail and have completed requests.
+                self.then(thread, function, |recorder, held| recorder.inquiry(held, &inquiry, success));
             }
-            std::mem::swap(&mut recorder.computed, &mut thread.computed);
+            None => {
+                self.before(&mut thread.held, function, call);
+                let success = real.run();
+                self.then(thread, function, |recorder, held| recorder.after(held, function, call, success));
+            }
         }
         thread.start();
     }
 
-    /// Holds what the call overwrites, and sees to it that there is a status where one is needed.
-    fn before(&self, held: &mut Held, function: &Function, call: &Call<'_>, inquiry: Option<&Inquiry<'_>>) {
-        match (call, inquiry) {
-            (_, Some(inquiry)) => {
-                if let Some(recorder) = &mut *self.hold() {
-                    recorder.hold_requests(held, inquiry);
-                }
+    /// Lets the recorder do what is to be done before or after a call.
+    #[inline]
+    fn then(
+        &self,
+        thread: &mut Thread,
+        function: &'static Function,
+        record: impl FnOnce(&mut Recorder, &mut Held) -> Outcome,
+    ) {
+        if let Some(recorder) = &mut *self.hold() {
+            recorder.turn_to(thread);
+            if let Err(why) = record(recorder, &mut thread.held) {
+                recorder.tally.count(function, why);
             }
-            (Call::PointToPoint(MPI_Request_free(request)), None) => {
+        }
+    }
+
+    /// Holds what the call overwrites, and sees to it that there is a status where one is needed.
+    fn before(&self, held: &mut Held, function: &Function, call: &Call<'_>) {
+        match call {
+            Call::PointToPoint(MPI_Request_free(request)) => {
                 if let Some(recorder) = &mut *self.hold() {
                     recorder.hold_request(held, request);
                 }
             }
-            (Call::PointToPoint(call), None) => message::before(held, call),
-            (Call::Communicator(call), None) => creation::before(held, call),
-            (Call::Other, None) if ptr::eq(function, &MPI_Type_free) => {
+            Call::PointToPoint(call) => message::before(held, call),
+            Call::Communicator(call) => creation::before(held, call),
+            Call::Other if ptr::eq(function, &MPI_Type_free) => {
                 if let Some(recorder) = &mut *self.hold() {
                     recorder.sizes.forget();
                 }
             }
-            (Call::Collective(_) | Call::Topology(_) | Call::Process(_) | Call::Other, None) => {}
+            Call::Collective(_) | Call::Topology(_) | Call::Process(_) | Call::Other => {}
         }
     }
 }
@@ -139,7 +180,7 @@ impl Thread {
     /// The calling thread.
     #[must_use]
     pub fn new(counters: &Source) -> Self {
-        Self { counter: counters.open(), computed: Instructions(0.0), held: Held::default() }
+        Self { counter: counters.open(), computed: Instructions(0.0), held: Held::default(), number: None }
     }
 
     fn stop(&mut self) {
@@ -154,6 +195,14 @@ impl Thread {
     /// What was computed so far and is not recorded; it will not be.
     pub fn discard(&mut self) -> Instructions {
         std::mem::take(&mut self.computed)
+    }
+}
+
+impl Ledger {
+    /// What is to be said of the computation before an event.
+    #[inline]
+    fn due(&mut self) -> Option<Instructions> {
+        self.rounding.round(std::mem::take(&mut self.computed))
     }
 }
 
@@ -172,26 +221,17 @@ impl Recorder {
             sizes: Sizes::default(),
             messages: FxHashMap::default(),
             tally: Tally::default(),
-            computed: Instructions(0.0),
-            rounding: Rounding::to(precision),
+            thread: ThreadId::MAIN,
+            ledgers: Vec::new(),
+            precision,
+            threads: LowestFree::default(),
             numbers: Vec::new(),
             sends: Vec::new(),
             recvs: Vec::new(),
         }
     }
 
-    fn after(
-        &mut self,
-        held: &mut Held,
-        function: &Function,
-        call: &Call<'_>,
-        inquiry: Option<&Inquiry<'_>>,
-        success: bool,
-    ) -> Outcome {
-        if let Some(inquiry) = inquiry {
-            // A wait may fail and have completed requests.
-            return self.inquiry(held, inquiry, success);
-        }
+    fn after(&mut self, held: &mut Held, function: &Function, call: &Call<'_>, success: bool) -> Outcome {
         match call {
             Call::PointToPoint(call) if completion::takes_requests(call) => self.completion(held, call, success),
             Call::Other => Err(Unrecorded::unless_read(function)),
@@ -206,12 +246,30 @@ impl Recorder {
         }
     }
 
-    /// Writes an event, after what was computed before it.
-    fn emit(&mut self, event: &Event) {
-        if let Some(work) = self.rounding.round(std::mem::take(&mut self.computed)) {
-            self.sink.record(&Event::Compute(work));
+    /// What follows is of `thread`, with what it has computed.
+    #[inline]
+    fn turn_to(&mut self, thread: &mut Thread) {
+        let number = thread.number.unwrap_or_else(|| self.admit(thread));
+        self.thread = number;
+        if let Some(ledger) = self.ledgers.get_mut(number.0 as usize) {
+            ledger.computed.0 += std::mem::take(&mut thread.computed).0;
         }
-        self.sink.record(event);
+    }
+
+    #[cold]
+    fn admit(&mut self, thread: &mut Thread) -> ThreadId {
+        let number = self.threads.take();
+        if self.ledgers.len() == number as usize {
+            let rounding = Rounding::to(self.precision);
+            self.ledgers.push(Ledger { computed: Instructions(0.0), rounding });
+        }
+        *thread.number.insert(ThreadId(number))
+    }
+
+    /// Writes an event of the thread, after what it computed before it.
+    fn emit(&mut self, event: &Event) {
+        let work = self.ledgers.get_mut(self.thread.0 as usize).and_then(Ledger::due);
+        self.sink.record_after(self.thread, work, event);
     }
 
     fn end(mut self, ended: Ended) {

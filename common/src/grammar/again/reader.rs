@@ -1,8 +1,11 @@
 //! Reading events, those that come again from memory.
 
+use std::collections::HashMap;
+
 use super::{AGAIN, LONGEST, WINDOW};
-use crate::event::{Event, Rank};
+use crate::event::{Actor, Event, ThreadId};
 use crate::grammar::error::ParseError;
+use crate::grammar::fields::Fields;
 use crate::grammar::parse::Parser;
 use crate::units::Instructions;
 
@@ -11,12 +14,22 @@ use crate::units::Instructions;
 pub struct EventReader {
     parser: Parser,
     remembers: bool,
-    /// The last events that count: number *n* at *n* modulo [`WINDOW`].
+    /// Whose events the last line has.
+    thread: ThreadId,
+    past: Past,
+    /// Those of the other threads.
+    pasts: HashMap<ThreadId, Past>,
+    /// What is left of the line.
+    again: Again,
+}
+
+/// The events of one thread that may come again.
+#[derive(Clone, Debug, Default)]
+struct Past {
+    /// The last ones that count: number *n* at *n* modulo [`WINDOW`].
     window: Vec<Event>,
     /// How many there were.
     count: usize,
-    /// What is left of the line.
-    again: Again,
 }
 
 /// Events that come again.
@@ -34,7 +47,8 @@ impl EventReader {
     /// A reader of a stream in a world of `world` ranks.
     #[must_use]
     pub fn new(world: u32) -> Self {
-        Self { parser: Parser::new(world), remembers: false, window: Vec::new(), count: 0, again: Again::default() }
+        let (thread, past, pasts) = (ThreadId::MAIN, Past::default(), HashMap::new());
+        Self { parser: Parser::new(world), remembers: false, thread, past, pasts, again: Again::default() }
     }
 
     /// From here on events may come again. Only titr's own streams have such lines.
@@ -42,26 +56,43 @@ impl EventReader {
         self.remembers = true;
     }
 
-    /// The rank and the first event of `line` (without its newline); [`rest`](Self::rest) has the others. `None` as in
-    /// [`Parser::line`].
+    /// The first event of `line` (without its newline), and whose it is; [`rest`](Self::rest) has the others. `None` as
+    /// in [`Parser::line`].
     ///
     /// # Errors
     /// [`ParseError`] with the column, for a line that is not in the grammar.
-    pub fn line(&mut self, line: &[u8]) -> Result<Option<(Rank, Event)>, ParseError> {
-        let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if digits > 0 && line[digits..].starts_with(AGAIN) {
-            let rank = Numbers { line, at: 0 }.next("a rank", u64::from(u32::MAX))?;
-            self.again(line, digits + AGAIN.len())?;
-            return Ok(self.rest().map(|event| (Rank(rank as u32), event)));
+    pub fn line(&mut self, line: &[u8]) -> Result<Option<(Actor, Event)>, ParseError> {
+        if let Some(column) = line.iter().position(|&byte| byte == b' ')
+            && line[column..].starts_with(AGAIN)
+            && line.first().is_some_and(u8::is_ascii_digit)
+        {
+            let actor = Fields::of(line).actor()?;
+            self.switch(actor.thread);
+            self.again(line, column + AGAIN.len())?;
+            return Ok(self.rest().map(|event| (actor, event)));
         }
         let read = self.parser.line(line)?;
-        if let (true, Some((_, event))) = (self.remembers, &read)
-            && !matches!(event, Event::Compute(_))
-            && line.len() <= LONGEST
-        {
-            self.keep(event.clone());
+        if let Some((actor, event)) = &read {
+            self.switch(actor.thread);
+            if self.remembers && !matches!(event, Event::Compute(_)) && line.len() <= LONGEST {
+                self.past.keep(event.clone());
+            }
         }
         Ok(read)
+    }
+
+    /// The thread whose event was given out last.
+    #[must_use]
+    pub fn thread(&self) -> ThreadId {
+        self.thread
+    }
+
+    fn switch(&mut self, thread: ThreadId) {
+        if self.thread != thread {
+            let next = self.pasts.remove(&thread).unwrap_or_default();
+            self.pasts.insert(self.thread, std::mem::replace(&mut self.past, next));
+            self.thread = thread;
+        }
     }
 
     /// The next event of a line that holds several.
@@ -74,18 +105,18 @@ impl EventReader {
         }
         again.computed = false;
         again.done += 1;
-        let event = self.window.get((self.count - again.distance) % WINDOW)?.clone();
+        let event = self.past.window.get((self.past.count - again.distance) % WINDOW)?.clone();
         if let Event::CommCreate(_, _, Some(group)) = &event {
             self.parser.introduce(group);
         }
-        self.keep(event.clone());
+        self.past.keep(event.clone());
         Some(event)
     }
 
     /// Takes in `DISTANCE VOLUMES…` of a line.
     fn again(&mut self, line: &[u8], at: usize) -> Result<(), ParseError> {
         let mut numbers = Numbers { line, at };
-        let known = self.count.min(WINDOW);
+        let known = self.past.count.min(WINDOW);
         let distance = numbers.next("how many events ago they were", u64::MAX)? as usize;
         if distance == 0 || distance > known {
             let what = format!("{distance} events ago there was none: {known} are known here");
@@ -99,12 +130,22 @@ impl EventReader {
                 return Err(ParseError { column: numbers.at + 1, what });
             }
             numbers.at += 1;
-            volumes.push(numbers.next("a number of instructions", u64::MAX)?);
+            let volume = numbers.next("a number of instructions", u64::MAX)?;
+            let room = (WINDOW - volumes.len()) as u64;
+            let times = if line.get(numbers.at) == Some(&b'*') {
+                numbers.at += 1;
+                numbers.next("how often, at most as often as a line holds volumes,", room)?
+            } else {
+                1
+            };
+            volumes.extend(std::iter::repeat_n(volume, times as usize));
         }
         self.again = Again { distance, volumes, done: 0, computed: false };
         Ok(())
     }
+}
 
+impl Past {
     fn keep(&mut self, event: Event) {
         match self.window.get_mut(self.count % WINDOW) {
             Some(oldest) => *oldest = event,

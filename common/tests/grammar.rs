@@ -6,6 +6,7 @@
 use proptest::prelude::*;
 use titr_common::event::*;
 use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
+use titr_common::passage::{Moment, Passage};
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 const WORLD: u32 = 4;
@@ -278,7 +279,7 @@ proptest! {
     fn no_line_panics(line in prop::collection::vec(any::<u8>(), 0..60), words in "[0-9]{1,2} (on 0 )?[a-z_]{3,9}( [-0-9*a-z,/.]{1,9}){0,6}") {
         let _ = Parser::new(WORLD).line(&line);
         let _ = Parser::new(WORLD).line(words.as_bytes());
-        let _ = EventReader::new(WORLD).line(&line);
+        let _ = EventReader::new(WORLD).line(&line, &mut Passage::default());
     }
 
     #[test]
@@ -299,14 +300,14 @@ proptest! {
         }
         writer.end_line(&mut text);
 
-        let (mut reader, mut read) = (EventReader::new(WORLD), Vec::new());
+        let (mut reader, mut read, mut threads) = (EventReader::new(WORLD), Passage::default(), Vec::new());
         reader.remember();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
-            let (Actor { rank, thread }, event) = reader.line(line.trim_ascii_end()).unwrap().unwrap();
-            prop_assert_eq!((rank, thread), (Rank(1), reader.thread()));
-            read.push((thread, event));
-            read.extend(std::iter::from_fn(|| reader.rest()).map(|event| (thread, event)));
+            let before = read.len();
+            let actor = reader.line(line.trim_ascii_end(), &mut read).unwrap().unwrap();
+            prop_assert_eq!(actor, Actor { rank: Rank(1), thread: reader.thread() });
+            threads.resize(threads.len() + read.len() - before, actor.thread);
         }
-        prop_assert_eq!(read, events);
+        prop_assert_eq!(threads.into_iter().zip(read.iter().map(Moment::to_event)).collect::<Vec<_>>(), events);
     }
 }

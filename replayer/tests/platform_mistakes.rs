@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod support;
+
 use std::path::Path;
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
+use support::mistake::{all, shown};
 use titr_common::collectives::Library;
 use titr_replayer::platform::Platform;
 
@@ -22,25 +24,11 @@ bandwidth = "10 Gbit/s"
 latency = "1 us"
 "#;
 
-fn shown(text: &str, overrides: &[&str]) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cluster.toml");
-    std::fs::write(&path, text).unwrap();
-    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-    let Err(error) = Platform::load(&path, &overrides) else {
-        return "right\n".to_owned();
-    };
-    let mut shown = String::new();
-    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
-    handler.render_report(&mut shown, &error).unwrap();
-    shown.replace(&format!("{}/", folder.path().display()), "")
-}
+const NAME: &str = "cluster.toml";
 
 #[test]
 fn point_into_the_text() {
-    assert_eq!(shown(RIGHT, &[]), "right\n");
-    let mut all = String::new();
-    for (case, old, new) in [
+    let cases = [
         ("no unit", "\"10 Gbit/s\"", "\"10\""),
         ("a bare number", "\"10 Gbit/s\"", "10"),
         ("a negative bandwidth", "10 Gbit/s", "-10 Gbit/s"),
@@ -76,12 +64,9 @@ fn point_into_the_text() {
         ),
         ("an unknown collective", "[network]", "[mpi]\ncollectives.broadcast = \"binomial\"\n\n[network]"),
         ("a factor of nothing", "[network]", "[network.flow]\nlatency_factor = [[0, 1.0], [1000, 0]]\n\n[network]"),
-    ] {
-        assert!(RIGHT.contains(old), "{case}");
-        all += &format!("# {case}\n{}\n", shown(&RIGHT.replacen(old, new, 1), &[]));
-    }
-    all += &format!("# an empty file\n{}\n", shown("", &[]));
-    insta::assert_snapshot!("mistakes", all);
+    ];
+    let mistakes = all(NAME, RIGHT, &cases) + &format!("# an empty file\n{}\n", shown(NAME, "", &[]));
+    insta::assert_snapshot!("mistakes", mistakes);
 }
 
 #[test]
@@ -97,7 +82,7 @@ fn name_the_override() {
         "network=ideal",
         "topology.star.backbone.latency=1 us",
     ] {
-        all += &format!("# --set {setting}\n{}\n", shown(RIGHT, &["mpi.eager_threshold=1 KiB", setting]));
+        all += &format!("# --set {setting}\n{}\n", shown(NAME, RIGHT, &["mpi.eager_threshold=1 KiB", setting]));
     }
     insta::assert_snapshot!("overrides", all);
 }

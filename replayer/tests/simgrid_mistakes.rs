@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
+mod support;
+
 use proptest::prelude::*;
-use titr_replayer::platform::Platform;
+use support::mistake::{all, shown};
 
 /// A cluster that is right.
 const CLUSTER: &str = r#"<?xml version='1.0'?>
@@ -47,32 +48,7 @@ const HUB: &str = r#"<?xml version='1.0'?>
 </platform>
 "#;
 
-fn shown(text: &str, overrides: &[&str]) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("platform.xml");
-    std::fs::write(&path, text).unwrap();
-    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-    let shown = match Platform::load(&path, &overrides) {
-        Ok(platform) => platform.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect(),
-        Err(error) => {
-            let mut shown = String::new();
-            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
-            handler.render_report(&mut shown, &error).unwrap();
-            shown
-        }
-    };
-    shown.replace(&format!("{}/", folder.path().display()), "")
-}
-
-fn all(right: &str, cases: &[(&str, &str, &str)]) -> String {
-    assert_eq!(shown(right, &[]), "");
-    let mut all = String::new();
-    for (case, old, new) in cases {
-        assert!(right.contains(old), "{case}");
-        all += &format!("# {case}\n{}\n", shown(&right.replacen(old, new, 1), &[]));
-    }
-    all
-}
+const NAME: &str = "platform.xml";
 
 #[test]
 fn in_clusters() {
@@ -114,7 +90,7 @@ fn in_clusters() {
         ("links that SimGrid shares", "topology=", "sharing_policy=\"FATPIPE\" topology="),
         ("processes", "</platform>", "  <actor host=\"node-0\" function=\"f\"/>\n</platform>"),
     ];
-    insta::assert_snapshot!("clusters", all(CLUSTER, &cases));
+    insta::assert_snapshot!("clusters", all(NAME, CLUSTER, &cases));
 }
 
 #[test]
@@ -141,7 +117,7 @@ fn in_zones() {
         ("a route with something else", "<link_ctn id=\"wire\"/>", "<link id=\"wire\"/>"),
         ("no hub", "routing=\"Full\"", "routing=\"Cluster\""),
     ];
-    insta::assert_snapshot!("zones", all(ZONE, &cases));
+    insta::assert_snapshot!("zones", all(NAME, ZONE, &cases));
 }
 
 #[test]
@@ -155,7 +131,7 @@ fn in_zones_round_a_hub() {
         ("two backbones", "<backbone", "<backbone id=\"b\" bandwidth=\"1GBps\" latency=\"0\"/><backbone"),
         ("a cabinet of too many", "</AS>", cabinet),
     ];
-    insta::assert_snapshot!("hubs", all(HUB, &cases));
+    insta::assert_snapshot!("hubs", all(NAME, HUB, &cases));
 }
 
 #[test]
@@ -163,7 +139,7 @@ fn in_options() {
     let option = |option: &str, value: &str| {
         let config =
             format!("  <config id=\"General\">\n    <prop id=\"{option}\" value=\"{value}\"/>\n  </config>\n  <zone");
-        format!("# {option} = {value}\n{}\n", shown(&CLUSTER.replacen("  <zone", &config, 1), &[]))
+        format!("# {option} = {value}\n{}\n", shown(NAME, &CLUSTER.replacen("  <zone", &config, 1), &[]))
     };
     let mut all = String::new();
     for (name, value) in [
@@ -188,9 +164,9 @@ fn in_options() {
 fn in_overrides() {
     let mut all = String::new();
     for setting in ["network.bandwidth=5", "hosts.count=15", "network.flow.prset=smpi"] {
-        all += &format!("# --set {setting}\n{}\n", shown(CLUSTER, &["mpi.eager_threshold=1 KiB", setting]));
+        all += &format!("# --set {setting}\n{}\n", shown(NAME, CLUSTER, &["mpi.eager_threshold=1 KiB", setting]));
     }
-    all += &format!("# --set network.latency=1 us, on a zone\n{}\n", shown(ZONE, &["network.latency=1 us"]));
+    all += &format!("# --set network.latency=1 us, on a zone\n{}\n", shown(NAME, ZONE, &["network.latency=1 us"]));
     insta::assert_snapshot!("overrides", all);
 }
 
@@ -210,6 +186,6 @@ proptest! {
             let end = (start + removed).min(text.len());
             text.splice(start..end, added.chars());
         }
-        shown(&text.into_iter().collect::<String>(), &[]);
+        shown(NAME, &text.into_iter().collect::<String>(), &[]);
     }
 }

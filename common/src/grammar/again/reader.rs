@@ -7,151 +7,170 @@ use crate::event::{Actor, Event, ThreadId};
 use crate::grammar::error::ParseError;
 use crate::grammar::fields::Fields;
 use crate::grammar::parse::Parser;
+use crate::passage::{Memory, Passage};
 use crate::units::Instructions;
 
 /// Reads the lines of one rank's stream in order; a line holds any number of events.
 #[derive(Clone, Debug)]
 pub struct EventReader {
     parser: Parser,
-    remembers: bool,
+    memory: Option<Box<Window>>,
     /// Whose events the last line has.
     thread: ThreadId,
-    past: Past,
-    /// Those of the other threads.
-    pasts: HashMap<ThreadId, Past>,
-    /// What is left of the line.
-    again: Again,
+    /// What is remembered of the other threads.
+    others: HashMap<ThreadId, Box<Window>>,
+    /// How many events were learnt, by whichever window.
+    learnt: u32,
 }
 
-/// The events of one thread that may come again.
-#[derive(Clone, Debug, Default)]
-struct Past {
-    /// The last ones that count: number *n* at *n* modulo [`WINDOW`].
-    window: Vec<Event>,
+/// How many events are kept: those in the window, and some that were, so that these are looked for now and then and not
+/// at every event.
+const KEPT: usize = WINDOW + WINDOW / 4;
+
+/// The last events that count.
+#[derive(Clone, Debug)]
+struct Window {
+    /// Where each is kept: number *n* at *n* modulo [`WINDOW`].
+    slots: [u16; WINDOW],
     /// How many there were.
     count: usize,
-}
-
-/// Events that come again.
-#[derive(Clone, Debug, Default)]
-struct Again {
-    distance: usize,
-    volumes: Vec<u64>,
-    /// How many of them were given out.
-    done: usize,
-    /// Whether the computation before the next event was.
-    computed: bool,
+    /// Each once for each time it was spelled, with how many the reader had learnt before; [`KEPT`] at most.
+    kept: Vec<(Event, u32)>,
+    /// Slots whose events are in the window no more.
+    free: Vec<u16>,
 }
 
 impl EventReader {
     /// A reader of a stream in a world of `world` ranks.
     #[must_use]
     pub fn new(world: u32) -> Self {
-        let (thread, past, pasts) = (ThreadId::MAIN, Past::default(), HashMap::new());
-        Self { parser: Parser::new(world), remembers: false, thread, past, pasts, again: Again::default() }
+        Self { parser: Parser::new(world), memory: None, thread: ThreadId::MAIN, others: HashMap::new(), learnt: 0 }
     }
 
     /// From here on events may come again. Only titr's own streams have such lines.
     pub fn remember(&mut self) {
-        self.remembers = true;
+        self.memory = Some(Box::default());
     }
 
-    /// The first event of `line` (without its newline), and whose it is; [`rest`](Self::rest) has the others. `None` as
-    /// in [`Parser::line`].
+    /// Whose `line` (without its newline) is, whose events it appends to `events`; `None` as in [`Parser::line`]. A
+    /// passage is of one reader until it is cleared.
     ///
     /// # Errors
-    /// [`ParseError`] with the column, for a line that is not in the grammar.
-    pub fn line(&mut self, line: &[u8]) -> Result<Option<(Actor, Event)>, ParseError> {
-        if let Some(column) = line.iter().position(|&byte| byte == b' ')
-            && line[column..].starts_with(AGAIN)
-            && line.first().is_some_and(u8::is_ascii_digit)
-        {
+    /// [`ParseError`] with the column, for a line that is not in the grammar; it appends nothing.
+    pub fn line(&mut self, line: &[u8], events: &mut Passage) -> Result<Option<Actor>, ParseError> {
+        if self.memory.is_none() {
+            let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
+            self.thread = actor.thread;
+            events.push(event);
+            return Ok(Some(actor));
+        }
+        let column = memchr::memchr(b' ', line).filter(|_| line.first().is_some_and(u8::is_ascii_digit));
+        if let Some(column) = column.filter(|&column| line[column..].starts_with(AGAIN)) {
             let actor = Fields::of(line).actor()?;
             self.switch(actor.thread);
-            self.again(line, column + AGAIN.len())?;
-            return Ok(self.rest().map(|event| (actor, event)));
-        }
-        let read = self.parser.line(line)?;
-        if let Some((actor, event)) = &read {
-            self.switch(actor.thread);
-            if self.remembers && !matches!(event, Event::Compute(_)) && line.len() <= LONGEST {
-                self.past.keep(event.clone());
+            if let Some(window) = &mut self.memory {
+                let before = events.len();
+                let read = window.again(Numbers { line, at: column + AGAIN.len() }, &mut self.parser, events);
+                read.inspect_err(|_| events.truncate(before))?;
             }
+            return Ok(Some(actor));
         }
-        Ok(read)
+        let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
+        self.switch(actor.thread);
+        match &mut self.memory {
+            Some(window) if !matches!(event, Event::Compute(_)) && line.len() <= LONGEST => {
+                let slot = window.learn(event, self.learnt);
+                self.learnt = (self.learnt + 1) % u32::MAX;
+                window.next(slot, events);
+            }
+            _ => events.push(event),
+        }
+        Ok(Some(actor))
     }
 
-    /// The thread whose event was given out last.
+    /// The thread whose events the last line has.
     #[must_use]
     pub fn thread(&self) -> ThreadId {
         self.thread
     }
 
+    #[inline]
     fn switch(&mut self, thread: ThreadId) {
         if self.thread != thread {
-            let next = self.pasts.remove(&thread).unwrap_or_default();
-            self.pasts.insert(self.thread, std::mem::replace(&mut self.past, next));
-            self.thread = thread;
+            let next = self.others.remove(&thread).unwrap_or_default();
+            let last = self.memory.replace(next).unwrap_or_default();
+            self.others.insert(std::mem::replace(&mut self.thread, thread), last);
         }
     }
+}
 
-    /// The next event of a line that holds several.
-    #[inline]
-    pub fn rest(&mut self) -> Option<Event> {
-        let again = &mut self.again;
-        let volume = *again.volumes.get(again.done)?;
-        if volume > 0 && !std::mem::replace(&mut again.computed, true) {
-            return Some(Event::Compute(Instructions(volume as f64)));
-        }
-        again.computed = false;
-        again.done += 1;
-        let event = self.past.window.get((self.past.count - again.distance) % WINDOW)?.clone();
-        if let Event::CommCreate(_, _, Some(group)) = &event {
-            self.parser.introduce(group);
-        }
-        self.past.keep(event.clone());
-        Some(event)
+impl Default for Window {
+    fn default() -> Self {
+        Self { slots: [0; WINDOW], count: 0, kept: Vec::new(), free: Vec::new() }
     }
+}
 
-    /// Takes in `DISTANCE VOLUMES…` of a line.
-    fn again(&mut self, line: &[u8], at: usize) -> Result<(), ParseError> {
-        let mut numbers = Numbers { line, at };
-        let known = self.past.count.min(WINDOW);
+impl Window {
+    /// The events of a line's `DISTANCE VOLUMES…`.
+    fn again(&mut self, mut numbers: Numbers, parser: &mut Parser, events: &mut Passage) -> Result<(), ParseError> {
+        let at = numbers.at;
+        let known = self.count.min(WINDOW);
         let distance = numbers.next("how many events ago they were", u64::MAX)? as usize;
         if distance == 0 || distance > known {
             let what = format!("{distance} events ago there was none: {known} are known here");
             return Err(ParseError { column: at + 1, what });
         }
-        let mut volumes = std::mem::take(&mut self.again.volumes);
-        volumes.clear();
-        while numbers.at < line.len() || volumes.is_empty() {
-            if line.get(numbers.at) != Some(&b' ') || volumes.len() == WINDOW {
+        let mut volumes = 0;
+        while numbers.at < numbers.line.len() || volumes == 0 {
+            if numbers.line.get(numbers.at) != Some(&b' ') || volumes == WINDOW {
                 let what = format!("a blank and a number of instructions are expected, at most {WINDOW} times");
                 return Err(ParseError { column: numbers.at + 1, what });
             }
             numbers.at += 1;
             let volume = numbers.next("a number of instructions", u64::MAX)?;
-            let room = (WINDOW - volumes.len()) as u64;
-            let times = if line.get(numbers.at) == Some(&b'*') {
+            let mut times = 1;
+            if numbers.line.get(numbers.at) == Some(&b'*') {
                 numbers.at += 1;
-                numbers.next("how often, at most as often as a line holds volumes,", room)?
-            } else {
-                1
-            };
-            volumes.extend(std::iter::repeat_n(volume, times as usize));
+                let room = (WINDOW - volumes) as u64;
+                times = numbers.next("how often, at most as often as a line holds volumes,", room)? as usize;
+            }
+            volumes += times;
+            for _ in 0..times {
+                if volume > 0 {
+                    events.compute(Instructions(volume as f64));
+                }
+                let slot = self.slots[(self.count - distance) % WINDOW];
+                if let (Event::CommCreate(_, _, Some(group)), _) = &self.kept[slot as usize] {
+                    parser.introduce(group);
+                }
+                self.next(slot, events);
+            }
         }
-        self.again = Again { distance, volumes, done: 0, computed: false };
         Ok(())
     }
-}
 
-impl Past {
-    fn keep(&mut self, event: Event) {
-        match self.window.get_mut(self.count % WINDOW) {
-            Some(oldest) => *oldest = event,
-            None => self.window.push(event),
-        }
+    /// What is kept in `slot` is the next event.
+    #[inline]
+    fn next(&mut self, slot: u16, events: &mut Passage) {
+        let (event, generation) = &self.kept[slot as usize];
+        events.recall(Memory { slot, generation: *generation }, event);
+        self.slots[self.count % WINDOW] = slot;
         self.count += 1;
+    }
+
+    /// Keeps an event, after so many that the reader has learnt before.
+    fn learn(&mut self, event: Event, learnt: u32) -> u16 {
+        if self.free.is_empty() && self.kept.len() == KEPT {
+            let mut used = [false; KEPT];
+            self.slots.iter().for_each(|&slot| used[slot as usize] = true);
+            self.free.extend((0..KEPT as u16).filter(|&slot| !used[slot as usize]));
+        }
+        if let Some(slot) = self.free.pop() {
+            self.kept[slot as usize] = (event, learnt);
+            return slot;
+        }
+        self.kept.push((event, learnt));
+        (self.kept.len() - 1) as u16
     }
 }
 
@@ -164,15 +183,20 @@ struct Numbers<'l> {
 
 impl Numbers<'_> {
     /// The next one, at most `largest`.
+    #[inline]
     fn next(&mut self, what: &str, largest: u64) -> Result<u64, ParseError> {
         let start = self.at;
-        let mut number = Some(0_u64);
+        let (mut number, mut overflow) = (0_u64, false);
         while let Some(digit) = self.line.get(self.at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
-            number = number.and_then(|number| number.checked_mul(10)?.checked_add(u64::from(digit)));
+            // Fewer digits than this fit, so nearly always there is nothing to check.
+            overflow |=
+                self.at >= start + 19 && number.checked_mul(10).and_then(|n| n.checked_add(u64::from(digit))).is_none();
+            number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
             self.at += 1;
         }
-        number
-            .filter(|&number| self.at > start && number <= largest)
-            .ok_or_else(|| ParseError { column: start + 1, what: format!("{what} is expected") })
+        if self.at == start || overflow || number > largest {
+            return Err(ParseError { column: start + 1, what: format!("{what} is expected") });
+        }
+        Ok(number)
     }
 }

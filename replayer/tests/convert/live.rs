@@ -1,0 +1,163 @@
+//! SimGrid itself, where it is installed, says the same of what comes out as titr of what went in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use titr_common::trace::Source;
+use titr_replayer::platform::Platform;
+use titr_replayer::ranks::Seat;
+use titr_replayer::replay::{Options, replay};
+use titr_replayer::workload::Workload;
+
+use crate::program::{Happening, Program, happening};
+use crate::support::command::{Folder, TITR, here};
+
+/// A platform of 16 hosts, as SimGrid describes it and both read it.
+fn platform(name: &str) -> PathBuf {
+    here("tests/data/simgrid/platforms").join(name)
+}
+
+/// The simulated time of a trace.
+fn titr_says(trace: &Path, platform: &Path, collectives: &str) -> f64 {
+    let platform = Platform::load(platform, &[format!("mpi.collectives=\"{collectives}\"")]).unwrap();
+    let source = Source::open(trace).unwrap();
+    let hosts = platform.place(source.ranks()).unwrap().0.into_iter();
+    let seats = hosts.map(|host| Seat { host, speed: platform.speed(host) }).collect();
+    let workload = Workload::new(source.streams().unwrap());
+    let mut network = platform.network();
+    let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), (), Options::default());
+    outcome.unwrap_or_else(|error| panic!("{}: {error}", trace.display())).simulated_time.seconds().0
+}
+
+/// Whether SimGrid is here; if not, the test says that it looks at nothing.
+fn has_simgrid() -> bool {
+    let found = Command::new("smpirun").arg("-version").output().is_ok();
+    if !found {
+        eprintln!("smpirun is not installed (ci/install test): nothing is compared with SimGrid");
+    }
+    found
+}
+
+/// The simulated time of an index that SimGrid is given.
+fn simgrid_says(index: &Path, platform: &Path, ranks: u32) -> f64 {
+    let folder = Folder::new();
+    let hosts: String = (0..16).map(|host| format!("node-{host}\n")).collect();
+    let mut command = Command::new("smpirun");
+    command.arg("-np").arg(ranks.to_string()).arg("-platform").arg(platform);
+    command.arg("-hostfile").arg(folder.file("hosts", hosts));
+    // All digits of the time that a message is said at.
+    let output = command.arg("-replay").arg(index).arg("--log=root.fmt:%.12r%e%m%n").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let time = said.lines().find_map(|line| line.split_once(" Simulation time")?.0.parse().ok());
+    time.unwrap_or_else(|| panic!("{}: {said}{}", index.display(), String::from_utf8_lossy(&output.stdout)))
+}
+
+/// titr's time of a trace, SimGrid's of what it is converted to, and whether that is told to be something else.
+fn both(trace: &Path, platform: &Path, collectives: &str) -> (f64, f64, bool) {
+    let folder = Folder::new();
+    let out = folder.path().join("out");
+    let paths = [trace, &out].map(|path| path.to_str().unwrap());
+    let arguments = ["convert", "--to", "simgrid", paths[0], "--output", paths[1], "--collectives", collectives];
+    let said = folder.run(TITR, &arguments);
+    assert!(said.ends_with("[0]"), "{said}");
+    let ranks = Source::open(trace).unwrap().ranks();
+    let simgrid = simgrid_says(&out.join("index.txt"), platform, ranks);
+    (titr_says(trace, platform, collectives), simgrid, said.lines().count() > 2)
+}
+
+fn agree(titr: f64, simgrid: f64) -> bool {
+    (titr - simgrid).abs() <= 1e-3 * simgrid
+}
+
+fn assert_agreement(trace: &Path, platform: &Path, collectives: &str) {
+    let (titr, simgrid, _) = both(trace, platform, collectives);
+    assert!(agree(titr, simgrid), "{} with {collectives}: titr says {titr}, SimGrid {simgrid}", trace.display());
+}
+
+/// The golden traces of real programs that call each function of MPI, as text files in `folder`.
+fn recorded(folder: &Folder) -> Vec<PathBuf> {
+    let mut traces = Vec::new();
+    for entry in fs::read_dir(here("../tests/tests/snapshots")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(name) = name.strip_prefix("calls__").and_then(|name| name.strip_suffix(".snap")) {
+            let snapshot =
+                fs::read_to_string(here("../tests/tests/snapshots").join(format!("calls__{name}.snap"))).unwrap();
+            let (_, text) = snapshot.trim_start_matches("---\n").split_once("---\n").unwrap();
+            traces.push(folder.file(name, text));
+        }
+    }
+    traces.sort();
+    traces
+}
+
+#[test]
+fn simgrid_agrees_on_recorded_programs() {
+    if !has_simgrid() {
+        return;
+    }
+    let folder = Folder::new();
+    let recorded = recorded(&folder);
+    assert!(recorded.len() >= 15, "{recorded:?}");
+    for trace in &recorded {
+        for collectives in ["simgrid", "openmpi", "mpich"] {
+            // Two collectives at once in the background, which SimGrid carries out one after the other.
+            if collectives == "simgrid" || !trace.ends_with("nonblocking_collectives") {
+                assert_agreement(trace, &platform("cluster16.xml"), collectives);
+            }
+        }
+    }
+}
+
+#[test]
+fn simgrid_agrees_on_its_own_traces() {
+    if !has_simgrid() {
+        return;
+    }
+    assert_agreement(&here("../examples/ring.txt"), &platform("cluster16.xml"), "simgrid");
+    for (program, on) in [("cg.S.4", "cluster16.xml"), ("ft.S.4", "fattree16_loop.xml"), ("mg.S.4", "torus16_loop.xml")]
+    {
+        let trace = here("tests/data/simgrid/traces").join(format!("{program}.idx"));
+        for collectives in ["simgrid", "openmpi"] {
+            assert_agreement(&trace, &platform(on), collectives);
+        }
+    }
+}
+
+#[test]
+fn simgrid_agrees_on_programs_made_up() {
+    if !has_simgrid() {
+        return;
+    }
+    let mut runner = TestRunner::deterministic();
+    let mut alike = 0;
+    for on in ["cluster16.xml", "fattree16.xml", "torus16.xml"].iter().cycle().take(12) {
+        let happenings = prop::collection::vec(happening(), 5..25).new_tree(&mut runner).unwrap().current();
+        let has_word = |happening: &Happening| {
+            !matches!(happening, Happening::Background(_) | Happening::Message { sent: "issend", .. })
+        };
+        let happenings: Vec<Happening> = happenings.into_iter().filter(has_word).collect();
+        let (folder, program) = (Folder::new(), Program::of(&happenings));
+        let (titr, simgrid, told) = both(&folder.file("trace", &program), &platform(on), "simgrid");
+        alike += u32::from(!told);
+        assert!(told || agree(titr, simgrid), "titr says {titr}, SimGrid {simgrid}:\n{program}");
+    }
+    assert!(alike >= 6, "{alike}");
+}
+
+/// SimGrid waits for whatever was started, and gets a message for each receive that nothing comes for.
+#[test]
+fn simgrid_ends_where_receives_are_left() {
+    if !has_simgrid() {
+        return;
+    }
+    let folder = Folder::new();
+    let trace = "\
+0 send 1 7 100\n0 compute 1000000\n\
+1 irecv 0 8 100 6 0\n1 cancel 0\n1 wait_of 0\n1 irecv 0 9 100 6 0\n1 irecv * * 8 6 1\n1 cancel 1\n1 wait_of 1\n1 recv 0 7 100\n";
+    let (titr, simgrid, _) = both(&folder.file("trace", trace), &platform("cluster16.xml"), "simgrid");
+    assert!((0.0..1e-3).contains(&(simgrid - titr)), "titr says {titr}, SimGrid {simgrid}");
+}

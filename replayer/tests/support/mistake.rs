@@ -1,0 +1,39 @@
+//! Mistakes in the files people write, as they are shown.
+
+use std::path::Path;
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use titr_replayer::platform::Platform;
+
+/// What is said of a platform in a file of this name: the mistake, or the warnings if there is none.
+pub fn shown(name: &str, text: &str, overrides: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    said(&path, overrides).replace(&format!("{}/", folder.path().display()), "")
+}
+
+fn said(path: &Path, overrides: &[&str]) -> String {
+    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    match Platform::load(path, &overrides) {
+        Ok(platform) => platform.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect(),
+        Err(error) => {
+            let mut shown = String::new();
+            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
+            handler.render_report(&mut shown, &error).unwrap();
+            shown
+        }
+    }
+}
+
+/// A file that is right, and what is said of it after each of several changes to it: what is tried, the text that goes
+/// and the text that comes.
+pub fn all(name: &str, right: &str, cases: &[(&str, &str, &str)]) -> String {
+    assert_eq!(shown(name, right, &[]), "");
+    let mut all = String::new();
+    for (case, old, new) in cases {
+        assert!(right.contains(old), "{case}");
+        all += &format!("# {case}\n{}\n", shown(name, &right.replacen(old, new, 1), &[]));
+    }
+    all
+}

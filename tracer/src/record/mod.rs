@@ -29,7 +29,7 @@ use std::ptr;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Event, Rank, RequestId, ThreadId};
-use titr_common::trace::manifest::Ended;
+use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
 use titr_wrappers::functions::datatype::MPI_Type_free;
@@ -105,16 +105,16 @@ impl Slot<Recorder> {
         *self.hold() = Some(recorder);
     }
 
-    /// Records no more, and completes the trace; `thread` is the one that ends it. False if nothing was recorded, or if
-    /// another thread is in the middle of it and may never come out, as in a signal handler.
-    pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> bool {
-        let Some(mut recorder) = self.try_hold().and_then(|mut slot| slot.take()) else { return false };
+    /// Records no more, and completes the trace; `thread` is the one that ends it. The entry that was
+    /// written; `None` if nothing was recorded, or if another thread is in the middle of it and may never come out, as in
+    /// a signal handler.
+    pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> Option<RankEntry> {
+        let mut recorder = self.try_hold()?.take()?;
         if let Some(thread) = thread {
             thread.stop();
             recorder.turn_to(thread);
         }
-        recorder.end(ended);
-        true
+        recorder.end(ended)
     }
 
     /// A thread ends, and its number is free for another one.
@@ -293,13 +293,13 @@ impl Recorder {
         self.sink.record_after(self.thread, work, event);
     }
 
-    fn end(mut self, ended: Ended) {
+    fn end(mut self, ended: Ended) -> Option<RankEntry> {
         match ended {
             Ended::Finalize => self.emit(&Event::Finalize),
             Ended::Running | Ended::Exit | Ended::Abort => {}
         }
         let tally = self.tally;
-        self.sink.finish(ended, |entry| tally.complete(entry));
+        self.sink.finish(ended, |entry| tally.complete(entry))
     }
 
     /// The volume of `count` elements.

@@ -1,6 +1,6 @@
 //! Reading events, those that come again from memory.
 
-use super::{AGAIN, LONGEST, WINDOW};
+use super::{AGAIN, WINDOW, may_come_again};
 use crate::event::{Event, Rank};
 use crate::grammar::error::ParseError;
 use crate::grammar::parse::Parser;
@@ -56,8 +56,7 @@ impl EventReader {
         }
         let read = self.parser.line(line)?;
         if let (true, Some((_, event))) = (self.remembers, &read)
-            && !matches!(event, Event::Compute(_))
-            && line.len() <= LONGEST
+            && may_come_again(event, line.len())
         {
             self.keep(event.clone());
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{AGAIN, LONGEST, WINDOW};
+use super::{AGAIN, WINDOW, may_come_again};
 use crate::event::{Event, Rank};
 use crate::grammar::write::{push_number, write_event};
 use crate::units::Instructions;
@@ -134,7 +134,7 @@ impl EventWriter {
             self.distance = self.count - last;
             return self.come_again(out, volume, known);
         }
-        if text.len() <= LONGEST {
+        if may_come_again(event, text.len()) {
             self.distance = 0;
             self.history.learn(self.count, text, event);
             self.count += 1;

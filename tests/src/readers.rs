@@ -12,6 +12,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use tempfile::TempDir;
 use titr_common::event::Rank;
 use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
+use titr_common::passage::{Moment, Passage};
 use titr_common::trace::{Manifest, Source};
 use titr_replayer::platform::Platform;
 use titr_replayer::topology::{HostId, Topology};
@@ -39,19 +40,17 @@ pub fn lines(data: &[u8]) {
     if data.first().is_some_and(|first| first % 2 == 1) {
         reader.remember();
     }
-    let mut spelled = Vec::new();
-    let mut again = Vec::new();
-    let mut writer = EventWriter::new(Rank(0));
+    let mut events = Passage::default();
     for line in data.split(|&byte| byte == b'\n') {
-        let mut next = reader.line(line).map(|read| read.map(|(_, event)| event));
-        while let Ok(Some(event)) = next {
-            write_event(&mut spelled, Rank(0), &event);
-            writer.write(&mut again, &event);
-            next = Ok(reader.rest());
-        }
-        if next.is_err() {
+        if reader.line(line, &mut events).is_err() {
             break;
         }
+    }
+    let (mut spelled, mut again) = (Vec::new(), Vec::new());
+    let mut writer = EventWriter::new(Rank(0));
+    for event in events.iter().map(Moment::to_event) {
+        write_event(&mut spelled, Rank(0), &event);
+        writer.write(&mut again, &event);
     }
     writer.end_line(&mut again);
 
@@ -66,15 +65,12 @@ pub fn lines(data: &[u8]) {
 
     let mut reader = EventReader::new(WORLD);
     reader.remember();
-    let mut unfolded = Vec::new();
+    let mut events = Passage::default();
     for line in again.split(|&byte| byte == b'\n') {
-        let read = reader.line(line).unwrap_or_else(|error| panic!("{error}: {}", text(line)));
-        let mut next = read.map(|(_, event)| event);
-        while let Some(event) = next {
-            write_event(&mut unfolded, Rank(0), &event);
-            next = reader.rest();
-        }
+        reader.line(line, &mut events).unwrap_or_else(|error| panic!("{error}: {}", text(line)));
     }
+    let mut unfolded = Vec::new();
+    events.iter().for_each(|moment| write_event(&mut unfolded, Rank(0), &moment.to_event()));
     assert!(spelled == unfolded, "{}\n---\n{}\n---\n{}", text(&spelled), text(&again), text(&unfolded));
 }
 

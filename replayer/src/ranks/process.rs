@@ -1,8 +1,11 @@
 //! One rank's program: its events, one after another.
 
+use std::rc::Rc;
+
 use titr_common::event::{
     CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
 };
+use titr_common::passage::Moment;
 use titr_common::trace::TraceError;
 use titr_common::units::Seconds;
 
@@ -10,7 +13,7 @@ use super::collective::{Agreement, agreement};
 use super::error::{Fault, Place, ReplayError};
 use super::exchange::{Exchange, OperationId, Outbound};
 use super::matching::{Envelope, Selector};
-use super::request::{RequestTable, Template};
+use super::request::{RequestTable, Template, request_of_skipped};
 use super::{Agent, Ranks, Timeline};
 use crate::observe::{Activity, Observer};
 use crate::platform::Mpi;
@@ -28,6 +31,8 @@ pub(super) struct Process {
     began: Time,
     /// Whether what it costs before others can see it is on the clock.
     paid: bool,
+    /// How many of the requests that it starts are started.
+    started: usize,
     /// What it waits in.
     pub(super) waiting: Option<Activity>,
     pub(super) finished: bool,
@@ -65,7 +70,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             self.account(rank, activity);
         }
         loop {
-            let Some(event) = self.workload.front(rank)? else {
+            let Some(moment) = self.workload.front(rank)? else {
                 self.processes[at].finished = true;
                 self.finished += 1;
                 return Ok(());
@@ -74,18 +79,21 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             if !process.paid {
                 process.events += 1;
                 process.began = process.timeline.clock;
-                let computing = match event {
-                    Event::Compute(work) => Some(self.places[at].speed.time_for(*work)),
-                    Event::Sleep(seconds) => Some(*seconds),
-                    _ => None,
+                let event = match moment {
+                    Moment::Compute(work) => Err(self.places[at].speed.time_for(work)),
+                    Moment::Event(&Event::Sleep(seconds)) => Err(seconds),
+                    Moment::Event(event) => Ok(event),
                 };
-                if let Some(span) = computing {
-                    process.timeline.clock = process.timeline.clock + span;
-                    self.workload.pass(rank);
-                    self.account(rank, Activity::Compute);
-                    continue;
-                }
-                let cost = overhead(event, self.mpi, &self.exchange, &process.requests);
+                let event = match event {
+                    Ok(event) => event,
+                    Err(span) => {
+                        process.timeline.clock = process.timeline.clock + span;
+                        self.workload.pass(rank);
+                        self.account(rank, Activity::Compute);
+                        continue;
+                    }
+                };
+                let cost = overhead(event, process.started, self.mpi, &self.exchange, &process.requests);
                 process.timeline.clock = process.timeline.clock + cost;
                 process.paid = true;
             }
@@ -131,29 +139,29 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     fn carry_out(&mut self, rank: Rank) -> Result<Option<Activity>, Failure> {
         let me = Agent::Rank(rank);
         let at = rank.0 as usize;
-        let Some(event) = self.workload.front(rank)? else { return Ok(None) };
+        let Some(Moment::Event(event)) = self.workload.front(rank)? else { return Ok(Some(Activity::Compute)) };
         Ok(Some(match event {
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Matched(..) => {
                 Activity::Compute
             }
-            &mut Event::Send(mode, message) => {
+            &Event::Send(mode, message) => {
                 let sent = self.send(rank, mode, message)?;
                 self.claim(me, sent);
                 Activity::Send
             }
-            &mut Event::Recv(message) => {
+            &Event::Recv(message) => {
                 let received = self.receive(rank, message, None)?;
                 self.claim(me, received);
                 Activity::Recv
             }
-            &mut Event::Sendrecv(outgoing, incoming) => {
+            &Event::Sendrecv(outgoing, incoming) => {
                 let sent = outgoing.map_or(Ok(None), |message| self.send(rank, SendMode::Standard, message))?;
                 let received = incoming.map(|message| self.receive(rank, message, None)).transpose()?.flatten();
                 self.claim(me, sent);
                 self.claim(me, received);
                 Activity::Recv
             }
-            &mut Event::Isend(mode, message, request) => {
+            &Event::Isend(mode, message, request) => {
                 let sent = self.send(rank, mode, message)?;
                 let requests = &mut self.processes[at].requests;
                 match request {
@@ -165,7 +173,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 }
                 Activity::Send
             }
-            &mut Event::Irecv(message, request) => {
+            &Event::Irecv(message, request) => {
                 let recorded = self.recorded(rank, message, request)?;
                 let received = self.receive(rank, message, recorded)?;
                 let requests = &mut self.processes[at].requests;
@@ -178,7 +186,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 }
                 Activity::Recv
             }
-            &mut (Event::Probe(message) | Event::Iprobe(message, true)) => {
+            &(Event::Probe(message) | Event::Iprobe(message, true)) => {
                 let selector = self.selector(rank, message)?;
                 if !self.exchange.probe(rank, selector) {
                     self.processes[at].timeline.awaited = 1;
@@ -186,43 +194,62 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 Activity::Recv
             }
             Event::Iprobe(_, false) => Activity::Recv,
-            &mut Event::SendInit(mode, message, id) => {
+            &Event::SendInit(mode, message, id) => {
                 self.processes[at].requests.add_persistent(id, Template::Send(mode, message))?;
                 Activity::Send
             }
-            &mut Event::RecvInit(message, id) => {
+            &Event::RecvInit(message, id) => {
                 self.processes[at].requests.add_persistent(id, Template::Receive(message))?;
                 Activity::Recv
             }
             Event::Start(requests) => {
                 // One after another: each costs its overhead before it leaves.
-                if requests.is_empty() {
-                    return Ok(Some(Activity::Send));
-                }
-                let id = requests.remove(0);
-                let left = requests.len();
+                let process = &mut self.processes[at];
+                let Some(&id) = requests.get(process.started) else { return Ok(Some(Activity::Send)) };
+                process.started += 1;
+                let left = requests.len() - process.started;
                 let activity = self.start(rank, id)?;
                 if left > 0 {
                     self.pay(rank)?;
                     return Ok(None);
                 }
+                self.processes[at].started = 0;
                 activity
             }
-            &mut Event::RequestFree(id) => {
+            &Event::RequestFree(id) => {
                 if let Some(operation) = self.processes[at].requests.free(id)? {
                     self.exchange.abandon(operation);
                 }
                 Activity::Wait
             }
-            &mut Event::Cancel(id) => {
+            &Event::Cancel(id) => {
                 if let Some(operation) = self.processes[at].requests.activity(id)? {
                     self.exchange.cancel(operation);
                 }
                 Activity::Wait
             }
             Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
-                let requests = std::mem::replace(requests, Requests::Outstanding(None));
-                self.complete(rank, requests)?;
+                let table = &mut self.processes[at].requests;
+                match requests {
+                    &Requests::One(_, Some(id)) => {
+                        let operation = table.complete(id)?;
+                        self.claim(me, operation);
+                    }
+                    Requests::One(key, None) => match table.complete_keyed(key) {
+                        Some(operation) => self.claim(me, operation),
+                        // SimGrid lets it pass, too.
+                        None => self.warnings.idle_waits += 1,
+                    },
+                    Requests::These(ids) => {
+                        let operations = ids.iter().map(|&id| table.complete(id)).filter_map(Result::transpose);
+                        let operations: Vec<_> = operations.collect::<Result<_, _>>()?;
+                        operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
+                    }
+                    Requests::Outstanding(_) => {
+                        let operations = table.complete_all();
+                        operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
+                    }
+                }
                 Activity::Wait
             }
             Event::Test(_, None) => Activity::Wait,
@@ -238,13 +265,47 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 self.processes[at].requests.add(id, Some(operation))?;
                 Activity::Collective
             }
+            Event::CollectiveInit(collective, id) => {
+                let (template, id) = (Template::Collective(Rc::new(collective.clone())), *id);
+                self.processes[at].requests.add_persistent(id, template)?;
+                Activity::Collective
+            }
+            Event::Neighbor(call) => {
+                let call = call.clone();
+                let operation = self.start_neighborhood(rank, &call)?;
+                self.claim(me, Some(operation));
+                Activity::Collective
+            }
+            Event::Ineighbor(call, id) => {
+                let (call, id) = (call.clone(), *id);
+                let operation = self.start_neighborhood(rank, &call)?;
+                self.processes[at].requests.add(id, Some(operation))?;
+                Activity::Collective
+            }
+            Event::NeighborInit(call, id) => {
+                let (template, id) = (Template::Neighbor(Rc::new(call.clone())), *id);
+                self.processes[at].requests.add_persistent(id, template)?;
+                Activity::Collective
+            }
+            &(Event::PsendInit(Outgoing { bytes, .. }, _, id) | Event::PrecvInit(Incoming { bytes, .. }, _, id)) => {
+                self.processes[at].requests.add_persistent(id, Template::Partitioned(bytes))?;
+                Activity::Send
+            }
+            Event::Pready(..) => Activity::Send,
+            event @ (Event::OneSided(_) | Event::File(_) | Event::Other(_)) => {
+                self.warnings.skip(event);
+                if let Some(id) = request_of_skipped(event) {
+                    self.processes[at].requests.add(id, None)?;
+                }
+                Activity::Wait
+            }
             Event::CommCreate(call, parent, group) => {
-                let (call, parent, group) = (*call, *parent, group.take());
+                let (call, parent, group) = (*call, *parent, group.clone());
                 let operation = self.create_communicator(rank, call, parent, group)?;
                 self.claim(me, operation);
                 Activity::Collective
             }
-            &mut Event::CommFree(id) => {
+            &Event::CommFree(id) => {
                 self.communicators.free(rank, id)?;
                 Activity::Collective
             }
@@ -253,9 +314,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
 
     /// Puts what the next event of `rank` costs on its clock.
     fn pay(&mut self, rank: Rank) -> Result<(), ReplayError> {
-        if let Some(event) = self.workload.front(rank)? {
+        if let Some(Moment::Event(event)) = self.workload.front(rank)? {
             let process = &mut self.processes[rank.0 as usize];
-            let cost = overhead(event, self.mpi, &self.exchange, &process.requests);
+            let cost = overhead(event, process.started, self.mpi, &self.exchange, &process.requests);
             process.timeline.clock = process.timeline.clock + cost;
         }
         Ok(())
@@ -320,11 +381,17 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// Starts a persistent request.
     fn start(&mut self, rank: Rank, id: RequestId) -> Result<Activity, Failure> {
         let at = rank.0 as usize;
-        let (operation, activity) = match self.processes[at].requests.template(id) {
+        let (operation, activity) = match self.processes[at].requests.template(id).cloned() {
             Some(Template::Send(mode, message)) => (self.send(rank, mode, message)?, Activity::Send),
             Some(Template::Receive(message)) => {
                 let recorded = self.recorded(rank, message, Some(id))?;
                 (self.receive(rank, message, recorded)?, Activity::Recv)
+            }
+            Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call)?), Activity::Collective),
+            Some(Template::Neighbor(call)) => (Some(self.start_neighborhood(rank, &call)?), Activity::Collective),
+            Some(Template::Partitioned(bytes)) => {
+                self.warnings.skip_partitioned(bytes);
+                (None, Activity::Send)
             }
             None => return Err(Fault::NotStartable(id).into()),
         };
@@ -346,49 +413,19 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let on = if over_made { made } else { Some(parent) };
         on.map(|on| self.start_collective_on(rank, on, &op, element)).transpose()
     }
-
-    /// Claims what a wait or a test completed.
-    fn complete(&mut self, rank: Rank, requests: Requests) -> Result<(), Fault> {
-        let table = &mut self.processes[rank.0 as usize].requests;
-        let operations = match requests {
-            Requests::One(_, Some(id)) => {
-                let activity = table.complete(id)?;
-                self.claim(Agent::Rank(rank), activity);
-                return Ok(());
-            }
-            Requests::One(key, None) => {
-                let Some(activity) = table.complete_keyed(&key) else {
-                    // SimGrid lets it pass, too.
-                    self.warnings.idle_waits += 1;
-                    return Ok(());
-                };
-                self.claim(Agent::Rank(rank), activity);
-                return Ok(());
-            }
-            Requests::These(ids) => ids
-                .into_iter()
-                .map(|id| table.complete(id))
-                .filter_map(Result::transpose)
-                .collect::<Result<Vec<_>, _>>()?,
-            Requests::Outstanding(_) => table.complete_all(),
-        };
-        for operation in operations {
-            self.claim(Agent::Rank(rank), Some(operation));
-        }
-        Ok(())
-    }
 }
 
-/// What an event costs before others can see it: the software's part of a send.
-fn overhead(event: &Event, mpi: &Mpi, exchange: &Exchange, requests: &RequestTable) -> Seconds {
+/// What an event costs before others can see it: the software's part of a send. Of the requests that it starts, so many
+/// are `started`.
+fn overhead(event: &Event, started: usize, mpi: &Mpi, exchange: &Exchange, requests: &RequestTable) -> Seconds {
     match event {
         Event::Send(mode, message) if *mode == SendMode::Synchronous || exchange.is_eager(*mode, message.bytes) => {
             mpi.send_overhead.of(message.bytes)
         }
         Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _) => mpi.isend_overhead.of(message.bytes),
-        Event::Start(starting) => match starting.first().and_then(|&id| requests.template(id)) {
+        Event::Start(starting) => match starting.get(started).and_then(|&id| requests.template(id)) {
             Some(Template::Send(_, message)) => mpi.isend_overhead.of(message.bytes),
-            Some(Template::Receive(_)) | None => Seconds(0.0),
+            _ => Seconds(0.0),
         },
         _ => Seconds(0.0),
     }

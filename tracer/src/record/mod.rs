@@ -12,9 +12,14 @@ mod collective;
 mod communicators;
 mod completion;
 mod creation;
+mod files;
 mod inquiry;
 mod message;
+mod neighborhood;
 mod numbers;
+mod one_sided;
+mod other;
+mod partitioned;
 mod requests;
 mod sizes;
 mod tally;
@@ -35,8 +40,10 @@ use crate::counter::{Counter, Precision, Rounding, Source};
 use crate::sink::Sink;
 use communicators::Communicators;
 use completion::Held;
+use files::Files;
 use inquiry::Inquiry;
 use message::Found;
+use one_sided::Windows;
 use requests::Requests;
 use sizes::Sizes;
 use tally::{Tally, Unrecorded};
@@ -54,6 +61,8 @@ pub struct Recorder {
     communicators: Communicators,
     requests: Requests,
     sizes: Sizes,
+    windows: Windows,
+    files: Files,
     /// Messages that a matched probe has found and nobody received yet.
     messages: FxHashMap<Message, Found>,
     tally: Tally,
@@ -119,8 +128,11 @@ impl Slot {
         if let Some(recorder) = &mut *self.lock() {
             std::mem::swap(&mut recorder.computed, &mut thread.computed);
             let outcome = recorder.after(&mut thread.held, function, call, inquiry.as_ref(), success);
-            if let Err(why) = outcome {
-                recorder.tally.count(function, why);
+            match outcome {
+                Ok(()) => {}
+                // What failed did not take place as the arguments say.
+                Err(Unrecorded::Untraced) if success => recorder.other(function, call),
+                Err(why) => recorder.tally.count(function, why),
             }
             std::mem::swap(&mut recorder.computed, &mut thread.computed);
         }
@@ -142,6 +154,8 @@ impl Slot {
             }
             (Call::PointToPoint(call), None) => message::before(held, call),
             (Call::Communicator(call), None) => creation::before(held, call),
+            (Call::OneSided(call), None) => one_sided::before(held, call),
+            (Call::Io(call), None) => files::before(held, call),
             (Call::Other, None) if ptr::eq(function, &MPI_Type_free) => {
                 if let Some(recorder) = &mut *self.lock() {
                     recorder.sizes.forget();
@@ -187,6 +201,8 @@ impl Recorder {
             communicators: Communicators::new(abi.comm_world, abi.comm_self, me, world_size),
             requests: Requests::default(),
             sizes: Sizes::default(),
+            windows: Windows::default(),
+            files: Files::default(),
             messages: FxHashMap::default(),
             tally: Tally::default(),
             computed: Instructions(0.0),
@@ -212,12 +228,13 @@ impl Recorder {
         match call {
             Call::PointToPoint(call) if completion::takes_requests(call) => self.completion(held, call, success),
             Call::Other => Err(Unrecorded::unless_read(function)),
-            // What failed did not take place as the arguments say.
             _ if !success => Err(Unrecorded::Untraced),
             Call::PointToPoint(call) => self.message(held, call),
             Call::Collective(call) => self.collective(call),
             Call::Communicator(call) => self.communicator(held, call),
             Call::Topology(call) => self.topology(call),
+            Call::OneSided(call) => self.one_sided(held, call),
+            Call::Io(call) => self.io(held, call),
             // A second `MPI_Init`; the first one and the end are not calls between two others.
             Call::Process(_) => Err(Unrecorded::Local),
         }

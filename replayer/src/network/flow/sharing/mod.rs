@@ -84,9 +84,8 @@ struct Flow {
     legs: Vec<Leg>,
     /// The repair that unsettled it last.
     unsettled: u64,
-    /// The filling that gave it its `next` level, and the parts that it has in that.
+    /// The filling that gave it its `next` level.
     filled: u64,
-    parts: (u32, u32),
     next: (f64, Option<LinkId>),
 }
 

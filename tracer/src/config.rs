@@ -144,7 +144,7 @@ impl Default for Config {
             counter: CounterChoice::Auto,
             rate: 1e9,
             // Four times gzip's window: larger members compress no better, smaller ones lose less when a rank is killed.
-            buffer: 128 << 10,
+            buffer: 64 << 10,
             level: 3,
             verbose: false,
         }

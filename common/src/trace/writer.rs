@@ -14,6 +14,9 @@ use crate::units::Bytes;
 /// A gzip header without name or time, so that the same text gives the same bytes (RFC 1952 §2.3).
 const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
+/// The window of 2¹³ bytes, out of 2¹⁵: what repeats in a trace does so after a few lines, and a rank's memory counts.
+const WINDOW_BITS: u8 = 13;
+
 /// One rank's stream on disk: a gzip member for each write.
 pub struct StreamWriter {
     file: File,
@@ -45,7 +48,7 @@ impl StreamWriter {
         let path = directory::stream(directory, rank);
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        let deflate = Compress::new(Compression::new(level), false);
+        let deflate = Compress::new_with_window_bits(Compression::new(level), false, WINDOW_BITS);
         let mut stream = Self { file, path, deflate, packed: Vec::new(), size: 0, crc: Crc::new() };
         stream.write_member(format!("{HEADER}\n").as_bytes())?;
         Ok(stream)

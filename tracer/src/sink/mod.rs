@@ -24,9 +24,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
-use titr_common::event::{Event, Rank};
+use titr_common::event::{Event, Rank, ThreadId};
 use titr_common::grammar::EventWriter;
 use titr_common::trace::manifest::{Ended, Manifest, RankEntry};
+use titr_common::units::Instructions;
 
 use crate::config::Config;
 use flush::{Files, Work};
@@ -95,10 +96,24 @@ impl Sink {
         })
     }
 
-    /// Records one event. This is the hot path: text is appended to a buffer, and nothing else happens until it is full.
+    /// Records one event.
     pub fn record(&mut self, event: &Event) {
         self.writer.write(&mut self.text, event);
-        self.events += 1;
+        self.recorded(1);
+    }
+
+    /// Records one event of a thread, and the computation before it. This is the hot path: text is appended to a buffer, and nothing
+    /// else happens until it is full.
+    #[inline]
+    pub fn record_after(&mut self, thread: ThreadId, work: Option<Instructions>, event: &Event) {
+        self.writer.switch(&mut self.text, thread);
+        self.writer.write_after(&mut self.text, work, event);
+        self.recorded(1 + u64::from(work.is_some()));
+    }
+
+    #[inline]
+    fn recorded(&mut self, events: u64) {
+        self.events += events;
         if self.text.len() + LONGEST_EVENT > self.buffer {
             self.flush();
         }

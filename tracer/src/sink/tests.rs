@@ -10,7 +10,7 @@ use std::ptr;
 use titr_common::event::{CommId, Outgoing, RequestId, SendMode, Tag};
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Source, TraceError};
-use titr_common::units::{Bytes, Instructions};
+use titr_common::units::Bytes;
 
 use super::entry::tests::counter;
 use super::*;

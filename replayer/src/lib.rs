@@ -11,5 +11,6 @@ pub mod replay;
 pub mod report;
 pub mod time;
 pub mod topology;
+pub mod traffic;
 mod words;
 pub mod workload;

@@ -5,6 +5,7 @@
 mod convert;
 pub mod replay;
 pub mod titr;
+mod traffic;
 
 use std::io::{self, BufWriter, StdoutLock};
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ use titr_common::trace::TraceError;
 use crate::convert::ConvertError;
 use crate::platform::{PlacementError, PlatformError};
 use crate::ranks::ReplayError;
+use crate::traffic::NoPattern;
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug, Error)]
@@ -30,6 +32,12 @@ enum Failure {
     Replay(#[from] ReplayError),
     #[error(transparent)]
     Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Traffic(#[from] NoPattern),
+    #[error(
+        "synthetic traffic is for the packet model: write model = \"packet\" under [network], or --set network.model=packet"
+    )]
+    NotPackets,
     /// The command has said what is wrong.
     #[error("")]
     Findings,

@@ -1,13 +1,14 @@
 //! `titr-replay`.
 
 use std::io::{BufWriter, IsTerminal, StdoutLock, Write, stderr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
 use titr_common::trace::Source;
 
+use super::traffic::{self, TrafficArgs};
 use super::{Failure, run};
 use crate::observe::Breakdown;
 use crate::platform::Platform;
@@ -22,6 +23,7 @@ Examples:
   titr-replay --platform examples/torus.toml traces/
   titr-replay --platform examples/torus.toml --set 'network.bandwidth=40 Gbit/s' traces/
   titr-replay --platform examples/fat-tree.toml --json traces/ | jq .simulated_time
+  titr-replay --platform examples/packet.toml --traffic uniform --load 0.05..1.0:0.05
 
 Exit status: 0 replayed; 1 the trace, the platform or a value is at fault; 2 wrong usage.";
 
@@ -42,19 +44,33 @@ struct Args {
     #[arg(long)]
     partial: bool,
     /// A trace directory, a SimGrid index, or one trace file.
-    trace: PathBuf,
+    #[arg(required_unless_present = "traffic", conflicts_with = "traffic")]
+    trace: Option<PathBuf>,
+    #[command(flatten)]
+    traffic: TrafficArgs,
 }
 
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
     let args = Args::parse();
-    run("titr-replay", |out| replay_and_report(&args, out))
+    run("titr-replay", |out| {
+        let platform = Platform::load(&args.platform, &args.set)?;
+        match (&args.trace, args.traffic.pattern()) {
+            (_, Some(pattern)) => traffic::sweep(&platform, pattern, &args.traffic, args.json, out),
+            (Some(trace), None) => replay_and_report(&args, &platform, trace, out),
+            (None, None) => Ok(()),
+        }
+    })
 }
 
-fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
-    let platform = Platform::load(&args.platform, &args.set)?;
-    let source = Source::open(&args.trace)?.partial(args.partial);
+fn replay_and_report(
+    args: &Args,
+    platform: &Platform,
+    trace: &Path,
+    out: &mut BufWriter<StdoutLock>,
+) -> Result<(), Failure> {
+    let source = Source::open(trace)?.partial(args.partial);
     let seats = platform.place(source.ranks())?.0.into_iter();
     let seats = seats.map(|host| Seat { host, speed: platform.speed(host) }).collect();
     let breakdown = Breakdown::new(source.ranks());
@@ -68,7 +84,7 @@ fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(),
     let wall = start.elapsed();
     drop(meter);
 
-    let mut report = Report::new(&platform, outcome?, &network.link_loads(), wall);
+    let mut report = Report::new(platform, outcome?, network.as_ref(), wall);
     report.warnings.extend(source.manifest().map(manifest_warnings).unwrap_or_default());
     if args.json {
         serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;

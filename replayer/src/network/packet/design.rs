@@ -4,6 +4,9 @@ use super::parameters::Parameters;
 use super::routing::Ways;
 use crate::topology::{Fabric, NoFabric};
 
+/// Packets that queues have room for in all, at most.
+const MOST_SLOTS: u64 = 1 << 31;
+
 /// Routers in a fabric, and the rules that they go by.
 #[derive(Clone, Debug)]
 pub struct Design {
@@ -22,6 +25,13 @@ impl Design {
         let ways = Ways::new(&fabric, &parameters)?;
         if ways.has_rings() && parameters.queue_packets < 2 {
             return Err(NoFabric("a ring needs queues of two packets, of which the bubble is one"));
+        }
+        let ports: u64 = (0..fabric.routers()).map(|router| fabric.ports(router).len() as u64).sum();
+        let at_hosts =
+            fabric.sockets.len() as u64 * u64::from(parameters.injection_ports.max(parameters.consumption_ports));
+        let queues = ports * u64::from(parameters.virtual_channels) + at_hosts;
+        if queues * u64::from(parameters.queue_packets) > MOST_SLOTS {
+            return Err(NoFabric("so many queues of so many packets do not fit the memory of most machines"));
         }
         Ok(Self { fabric, ways, parameters })
     }

@@ -15,6 +15,11 @@ mod routing;
 mod sources;
 mod usage;
 
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;
+
 pub use delays::Delays;
 pub use design::Design;
 pub use engine::Engine;

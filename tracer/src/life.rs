@@ -135,7 +135,7 @@ impl Tracer {
         let config = Config::from_env().unwrap_or_else(|error| refuse(&error));
         let counters = Source::choose(&config, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
-            let counters = self.rehearse(counters, abi);
+            let counters = self.rehearse(counters, abi).with_yardstick();
             if let Some((recorder, gather)) = open(&config, &counters, abi) {
                 *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;
                 self.begin(recorder, counters);

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Arg, Parser};
-use titr_common::trace::Source;
+use titr_common::trace::{Source, TraceError};
 
 use super::traffic::{self, TrafficArgs};
 use super::{Failure, Trace, run};
+use crate::inspect::Comparison;
 use crate::observe::Breakdown;
 use crate::platform::Platform;
 use crate::ranks::Seat;
@@ -43,6 +44,10 @@ struct Args {
     /// Replays what there is of a trace that was torn: of a program that was killed, or still runs.
     #[arg(long)]
     partial: bool,
+    /// Rescales the computation of ranks whose counters are not alike (other processors, or instructions here and CPU
+    /// time there), by what each has made of the same piece of work when it was traced; `titr check` shows the factors.
+    #[arg(long)]
+    normalise: bool,
     #[command(flatten)]
     trace: Trace,
     #[command(flatten)]
@@ -69,8 +74,10 @@ pub fn main() -> ExitCode {
 
 fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
     let source = args.trace.open()?.partial(args.partial);
-    let seats = platform.place(source.ranks())?.0.into_iter();
-    let seats = seats.map(|host| Seat { host, speed: platform.speed(host) }).collect();
+    let (factors, unlike) = computation(&source, args.normalise)?;
+    let seats = platform.place(source.ranks())?.0.into_iter().zip(factors);
+    let seats = seats.map(|(host, factor)| Seat { host, speed: platform.speed(host).for_counts_worth(factor) });
+    let seats = seats.collect();
     let breakdown = Breakdown::new(source.ranks());
     let workload = Workload::read_ahead(source.streams()?);
     let mut network = platform.network();
@@ -84,6 +91,7 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
 
     let mut report = Report::new(platform, outcome?, network.as_ref(), wall);
     report.warnings.extend(source.manifest().map(manifest_warnings).unwrap_or_default());
+    report.warnings.extend(unlike);
     if args.json {
         serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
         writeln!(out)?;
@@ -91,6 +99,18 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
         summary(&report, out)?;
     }
     Ok(())
+}
+
+/// What each rank's computation is multiplied with, and what should be known of it if it is not.
+fn computation(source: &Source, normalise: bool) -> Result<(Vec<f64>, Vec<String>), TraceError> {
+    let as_recorded = vec![1.0; source.ranks() as usize];
+    let Some(manifest) = source.manifest() else { return Ok((as_recorded, Vec::new())) };
+    let comparison = Comparison::of(manifest);
+    if !normalise {
+        return Ok((as_recorded, comparison.warnings()));
+    }
+    let refused = |what| TraceError::Directory { path: "--normalise".into(), what };
+    Ok((comparison.factors().map_err(refused)?, Vec::new()))
 }
 
 /// Shows how far a replay is, on one line of a terminal.

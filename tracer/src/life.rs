@@ -5,7 +5,7 @@
 //!
 //! | the process | the trace |
 //! | --- | --- |
-//! | calls `MPI_Finalize` | complete before MPI is gone |
+//! | calls `MPI_Finalize` | complete, and gathered if that was asked for, before MPI is gone |
 //! | exits without | closed by an `atexit` handler, as unfinished |
 //! | calls `MPI_Abort` | closed before the library ends the process |
 //! | forks | the child records nothing, whatever it does |
@@ -16,8 +16,8 @@
 
 use std::cell::Cell;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use titr_common::event::Rank;
 use titr_common::trace::Manifest;
@@ -28,7 +28,8 @@ use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
 
 use crate::config::Config;
 use crate::counter::{Calibration, Source};
-use crate::directory::{self, DirectoryError};
+use crate::directory::{self, Claim, DirectoryError};
+use crate::gather::Gather;
 use crate::notice::tell;
 use crate::record::{Recorder, Slot, Thread};
 use crate::sink::{self, Sink};
@@ -44,6 +45,7 @@ static TRACER: Tracer = Tracer {
     begun: AtomicBool::new(false),
     recording: AtomicBool::new(false),
     recorder: Slot::empty(),
+    gather: Mutex::new(None),
     counters: OnceLock::new(),
 };
 
@@ -78,6 +80,8 @@ struct Tracer {
     begun: AtomicBool,
     recording: AtomicBool,
     recorder: Slot<Recorder>,
+    /// What is to be done with the trace once it is complete.
+    gather: Mutex<Option<Gather>>,
     /// What threads measure computation with, from the beginning on.
     counters: OnceLock<Source>,
 }
@@ -101,7 +105,7 @@ impl Tool for Tracer {
     fn panicked(&self) {
         tell(format_args!("an error in titr itself, please report it; the trace ends here and the program goes on"));
         if self.recording.swap(false, Ordering::AcqRel) {
-            self.recorder.end(None, Ended::Exit);
+            let _ = self.recorder.end(None, Ended::Exit);
         }
     }
 }
@@ -132,7 +136,8 @@ impl Tracer {
         let counters = Source::choose(&config, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
             let counters = self.rehearse(counters, abi);
-            if let Some(recorder) = open(&config, &counters, abi) {
+            if let Some((recorder, gather)) = open(&config, &counters, abi) {
+                *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;
                 self.begin(recorder, counters);
             }
         }
@@ -189,8 +194,13 @@ impl Tracer {
     fn end(&self, ended: Ended) {
         if self.recording.swap(false, Ordering::AcqRel) {
             let mut thread = THREAD.try_with(Cell::take).ok().flatten();
-            if !self.recorder.end(thread.as_mut().map(|own| &mut *own.0), ended) {
+            let entry = self.recorder.end(thread.as_mut().map(|own| &mut *own.0), ended);
+            if entry.is_none() {
                 tell(format_args!("the trace is not complete: the program ends while it is being written"));
+            }
+            let gather = self.gather.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let (Ended::Finalize, Some(gather), Ok(abi)) = (ended, gather, Abi::current()) {
+                gather.run(abi, entry);
             }
         }
     }
@@ -210,15 +220,15 @@ fn refuse<T>(error: &dyn std::error::Error) -> T {
     std::process::exit(FAILURE)
 }
 
-/// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory.
-fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Recorder> {
+/// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory, and whether to gather.
+fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<(Recorder, Option<Gather>)> {
     let world = abi.comm_world;
     let rank = Rank(u32::try_from(pmpi::comm_rank(world)).ok()?);
     let size = u32::try_from(pmpi::comm_size(world)).ok()?;
     // Without agreement nothing is written: the largest number says so to `claim`.
     let agree = |value| pmpi::allreduce(abi, value, abi.max, world).unwrap_or(i64::MAX);
-    let directory = match directory::claim(config, rank, agree) {
-        Ok(directory) => directory,
+    let Claim { path: directory, place } = match directory::claim(config, rank, agree) {
+        Ok(claim) => claim,
         // The rank where it failed says why.
         Err(DirectoryError::Elsewhere) => return None,
         Err(error) => {
@@ -231,8 +241,10 @@ fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Recorde
         tell(format_args!("tracing to {}, computation is {}", directory.display(), counter.unit));
     }
     let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
-    match Sink::open(config, &directory, run, sink::begin(rank, counter), size) {
-        Ok(sink) => Some(Recorder::new(abi, sink, size, counters.precision())),
+    let sink = Sink::open(config, &directory, run.clone(), sink::begin(place.run.clone(), rank, counter), size);
+    let gather = Gather::plan(config, &place, &directory, sink.is_ok(), run, agree);
+    match sink {
+        Ok(sink) => Some((Recorder::new(abi, sink, size, counters.precision()), gather)),
         Err(error) => {
             not_written(&directory, &error);
             None

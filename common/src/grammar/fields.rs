@@ -81,6 +81,17 @@ impl<'a> Fields<'a> {
         Ok(word)
     }
 
+    /// A name in the letters of C.
+    pub(super) fn name(&mut self, what: &str) -> Result<&'a str, ParseError> {
+        let at = self.rest;
+        let word = self.word(what)?;
+        let is_name = word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        str::from_utf8(word).ok().filter(|_| is_name).ok_or_else(|| {
+            self.rest = at;
+            self.expected(what)
+        })
+    }
+
     /// Takes the next field if it is `word`.
     #[inline]
     pub(super) fn accept(&mut self, word: &str) -> bool {
@@ -162,7 +173,7 @@ impl<'a> Fields<'a> {
         Some(value)
     }
 
-    fn small(&mut self, what: &str) -> Result<u32, ParseError> {
+    pub(super) fn small(&mut self, what: &str) -> Result<u32, ParseError> {
         let at = self.rest;
         if let Some(number) = self.whole().and_then(|whole| u32::try_from(whole).ok()) {
             return Ok(number);
@@ -173,6 +184,14 @@ impl<'a> Fields<'a> {
 
     pub(super) fn rank(&mut self, what: &str) -> Result<Rank, ParseError> {
         self.small(what).map(Rank)
+    }
+
+    /// A rank of a world of `world`.
+    pub(super) fn rank_of(&mut self, what: &str, world: u32) -> Result<Rank, ParseError> {
+        let column = self.column();
+        let rank = self.rank(what)?;
+        let stranger = || ParseError { column, what: format!("rank {} is not in a world of {world} ranks", rank.0) };
+        if rank.0 < world { Ok(rank) } else { Err(stranger()) }
     }
 
     pub(super) fn comm(&mut self) -> Result<CommId, ParseError> {

@@ -7,9 +7,10 @@ use super::error::ParseError;
 use super::fields::Fields;
 use super::plain;
 use super::volumes::Volumes;
+use super::{file, neighborhood, one_sided};
 use crate::event::{
-    Actor, Ask, CollectiveOp, CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests,
-    SendMode, Tag, Wildcard,
+    Actor, Ask, CollectiveOp, CommCall, CommId, Event, Group, Incoming, Key, Other, Outgoing, Rank, RequestId,
+    Requests, SendMode, Tag, Wildcard,
 };
 use crate::units::{Bytes, Instructions, Seconds};
 
@@ -168,14 +169,48 @@ impl Parser {
         if let Some(collective) = volumes.collective(word, comm, f)? {
             return Ok(Event::Collective(collective));
         }
-        let Some(blocking) = word.strip_prefix(b"i").filter(|word| CollectiveOp::is_word(word)) else {
-            return Err(Refused::Word);
-        };
-        let request = f.request()?;
-        match volumes.collective(blocking, comm, f)? {
-            Some(collective) => Ok(Event::Icollective(collective, request)),
-            None => Err(Refused::Word),
+        if let Some(blocking) = word.strip_prefix(b"i").filter(|word| CollectiveOp::is_word(word)) {
+            let request = f.request()?;
+            let collective = volumes.collective(blocking, comm, f)?.ok_or(Refused::Word)?;
+            return Ok(Event::Icollective(collective, request));
         }
+        if let Some(blocking) = word.strip_suffix(b"_init").filter(|word| CollectiveOp::is_word(word)) {
+            let request = f.request()?;
+            let collective = volumes.collective(blocking, comm, f)?.ok_or(Refused::Word)?;
+            return Ok(Event::CollectiveInit(collective, request));
+        }
+        self.beyond_messages(word, comm, f)?.ok_or(Refused::Word)
+    }
+
+    /// What is neither a message between two ranks nor a collective of all members.
+    fn beyond_messages(&self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<Event>, ParseError> {
+        if let Some(event) = one_sided::read(word, comm, self.world, f)? {
+            return Ok(Some(Event::OneSided(event)));
+        }
+        if let Some(event) = file::read(word, comm, f)? {
+            return Ok(Some(Event::File(event)));
+        }
+        if let Some(event) = neighborhood::read(word, comm, self.world, f)? {
+            return Ok(Some(event));
+        }
+        Ok(Some(match word {
+            b"psend_init" => {
+                let (message, request) = (self.plain_outgoing(comm, f)?, f.request()?);
+                Event::PsendInit(message, f.small("a number of partitions")?, request)
+            }
+            b"precv_init" => {
+                let (message, request) = (self.plain_incoming(comm, f)?, f.request()?);
+                let parts = f.small("a number of partitions")?;
+                Event::PrecvInit(Incoming { wildcard: wildcard(&message, f)?, ..message }, parts, request)
+            }
+            b"pready" => Event::Pready(f.request()?, f.list("a list of partitions", |part| part)?),
+            b"call" => Event::Other(Other {
+                function: f.name("the name of an MPI function")?.into(),
+                sent: f.bytes("a number of bytes", Bytes(1))?,
+                received: f.bytes("a number of bytes", Bytes(1))?,
+            }),
+            _ => return Ok(None),
+        }))
     }
 
     fn comm_create(&mut self, call: CommCall, f: &mut Fields) -> Result<Event, Refused> {

@@ -191,7 +191,7 @@ impl Source {
         let thousandth = |number: f64| (number * 1e3).round() / 1e3;
         let (resolution, precision, hook) =
             (thousandth(self.resolution), self.precision().relative, thousandth(self.hook));
-        manifest::Counter { kind: kind.into(), unit: unit.into(), rate, resolution, precision, hook }
+        manifest::Counter { kind: kind.into(), unit: unit.into(), rate, resolution, precision, hook, yardstick: None }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use titr_common::event::{Ask, Event, Key, Rank, RequestId, Tag};
 use titr_common::event::{Requests as Completed, Requests::These};
-use titr_wrappers::argument::{Comm, Message, Place, Request, Status};
+use titr_wrappers::argument::{Comm, File, Message, Place, Request, Status, Win};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 
 use super::communicators::Ranks;
@@ -27,6 +27,10 @@ pub(super) struct Held {
     pub(super) message: Message,
     /// The communicator that is freed.
     pub(super) comm: Comm,
+    /// The window that is.
+    pub(super) win: Win,
+    /// The file that is closed.
+    pub(super) file: File,
 }
 
 /// Whether a call is about requests that were made before, without being an [`Inquiry`].

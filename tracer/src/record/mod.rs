@@ -12,9 +12,14 @@ mod collective;
 mod communicators;
 mod completion;
 mod creation;
+mod files;
 mod inquiry;
 mod message;
+mod neighborhood;
 mod numbers;
+mod one_sided;
+mod other;
+mod partitioned;
 mod requests;
 mod sizes;
 mod slot;
@@ -24,7 +29,7 @@ use std::ptr;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Event, Rank, RequestId, ThreadId};
-use titr_common::trace::manifest::Ended;
+use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
 use titr_wrappers::functions::datatype::MPI_Type_free;
@@ -35,9 +40,11 @@ use crate::counter::{Counter, Precision, Rounding, Source};
 use crate::sink::Sink;
 use communicators::Communicators;
 use completion::Held;
+use files::Files;
 use inquiry::Inquiry;
 use message::Found;
 use numbers::LowestFree;
+use one_sided::Windows;
 use requests::Requests;
 use sizes::Sizes;
 use tally::{Tally, Unrecorded};
@@ -53,6 +60,8 @@ pub struct Recorder {
     communicators: Communicators,
     requests: Requests,
     sizes: Sizes,
+    windows: Windows,
+    files: Files,
     /// Messages that a matched probe has found and nobody received yet.
     messages: FxHashMap<Message, Found>,
     tally: Tally,
@@ -96,16 +105,16 @@ impl Slot<Recorder> {
         *self.hold() = Some(recorder);
     }
 
-    /// Records no more, and completes the trace; `thread` is the one that ends it. False if nothing was recorded, or if
-    /// another thread is in the middle of it and may never come out, as in a signal handler.
-    pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> bool {
-        let Some(mut recorder) = self.try_hold().and_then(|mut slot| slot.take()) else { return false };
+    /// Records no more, and completes the trace; `thread` is the one that ends it. The entry that was
+    /// written; `None` if nothing was recorded, or if another thread is in the middle of it and may never come out, as in
+    /// a signal handler.
+    pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> Option<RankEntry> {
+        let mut recorder = self.try_hold()?.take()?;
         if let Some(thread) = thread {
             thread.stop();
             recorder.turn_to(thread);
         }
-        recorder.end(ended);
-        true
+        recorder.end(ended)
     }
 
     /// A thread ends, and its number is free for another one.
@@ -134,7 +143,14 @@ impl Slot<Recorder> {
             None => {
                 self.before(&mut thread.held, function, call);
                 let success = real.run();
-                self.then(thread, function, |recorder, held| recorder.after(held, function, call, success));
+                self.then(thread, function, |recorder, held| match recorder.after(held, function, call, success) {
+                    // What failed did not take place as the arguments say.
+                    Err(Unrecorded::Untraced) if success => {
+                        recorder.other(function, call);
+                        Ok(())
+                    }
+                    outcome => outcome,
+                });
             }
         }
         thread.start();
@@ -166,6 +182,8 @@ impl Slot<Recorder> {
             }
             Call::PointToPoint(call) => message::before(held, call),
             Call::Communicator(call) => creation::before(held, call),
+            Call::OneSided(call) => one_sided::before(held, call),
+            Call::Io(call) => files::before(held, call),
             Call::Other if ptr::eq(function, &MPI_Type_free) => {
                 if let Some(recorder) = &mut *self.hold() {
                     recorder.sizes.forget();
@@ -219,6 +237,8 @@ impl Recorder {
             communicators: Communicators::new(abi.comm_world, abi.comm_self, me, world_size),
             requests: Requests::default(),
             sizes: Sizes::default(),
+            windows: Windows::default(),
+            files: Files::default(),
             messages: FxHashMap::default(),
             tally: Tally::default(),
             thread: ThreadId::MAIN,
@@ -235,12 +255,13 @@ impl Recorder {
         match call {
             Call::PointToPoint(call) if completion::takes_requests(call) => self.completion(held, call, success),
             Call::Other => Err(Unrecorded::unless_read(function)),
-            // What failed did not take place as the arguments say.
             _ if !success => Err(Unrecorded::Untraced),
             Call::PointToPoint(call) => self.message(held, call),
             Call::Collective(call) => self.collective(call),
             Call::Communicator(call) => self.communicator(held, call),
             Call::Topology(call) => self.topology(call),
+            Call::OneSided(call) => self.one_sided(held, call),
+            Call::Io(call) => self.io(held, call),
             // A second `MPI_Init`; the first one and the end are not calls between two others.
             Call::Process(_) => Err(Unrecorded::Local),
         }
@@ -272,7 +293,7 @@ impl Recorder {
         self.sink.record_after(self.thread, work, event);
     }
 
-    fn end(mut self, ended: Ended) {
+    fn end(mut self, ended: Ended) -> Option<RankEntry> {
         match ended {
             Ended::Finalize => self.emit(&Event::Finalize),
             Ended::Running | Ended::Exit | Ended::Abort => {}
@@ -281,7 +302,7 @@ impl Recorder {
         self.sink.finish(ended, |entry| {
             tally.complete(entry);
             entry.threads = threads as u32;
-        });
+        })
     }
 
     /// The volume of `count` elements.

@@ -32,7 +32,7 @@ pub(super) enum What {
         /// For a receive that leaves one of them open: the communicator's ranks, to translate the match.
         open: Option<Ranks>,
     },
-    /// A collective operation.
+    /// A collective operation, an access to a window or a file, a partitioned message.
     Collective,
     /// The duplication of a communicator, which is where the library puts it when the request is completed.
     Duplicate(CommId, Later),

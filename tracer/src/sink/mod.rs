@@ -32,7 +32,7 @@ use titr_common::units::Instructions;
 use crate::config::Config;
 use flush::{Files, Work};
 
-pub use entry::begin;
+pub use entry::{begin, host};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
 const BUFFERS: usize = 3;
@@ -55,7 +55,7 @@ pub struct Sink {
     buffer: usize,
     full: Sender<Work>,
     empty: Receiver<Vec<u8>>,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Option<RankEntry>>,
     stalls: u64,
 }
 
@@ -139,11 +139,13 @@ impl Sink {
         }
     }
 
-    /// Ends the stream: writes what is left, the end record and the rank's entry, which `complete` may add to.
-    pub fn finish(mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) {
+    /// Ends the stream: writes what is left, the end record and the rank's entry, which `complete` may add to. Returns the
+    /// entry, unless there is nobody to write it.
+    pub fn finish(mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
         if self.orphaned() {
             // The channels' locks may have been held, and the thread's handle is another process's.
-            return std::mem::forget(self);
+            std::mem::forget(self);
+            return None;
         }
         self.flush();
         let Self { mut entry, full, thread, stalls, .. } = self;
@@ -151,7 +153,7 @@ impl Sink {
         entry.ended = ended;
         entry.stalls = stalls;
         let _ = full.try_send(Work::End(Box::new(entry)));
-        let _ = thread.join();
+        thread.join().ok().flatten()
     }
 
     /// The rank whose events these are.

@@ -70,6 +70,33 @@ handles! {
     Op;
     /// `MPI_Request`.
     Request;
+    /// `MPI_Win`.
+    Win;
+}
+
+/// `MPI_File`, which is a pointer in every family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct File(usize);
+
+impl<'c> Argument<'c> for File {
+    const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("MPI_File");
+    }
+    fn read(call: &'c Arguments<'c>, at: usize) -> Self {
+        Self(call.word(at))
+    }
+}
+
+impl Stored for File {
+    const POINTER: &'static str = "MPI_File*";
+    fn bytes(_: &Arguments<'_>) -> usize {
+        size_of::<usize>()
+    }
+    unsafe fn load(_: &Arguments<'_>, address: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { (address as *const usize).read() })
+    }
 }
 
 /// Reads the handle at an address.

@@ -112,6 +112,9 @@ fn threads() {
             }
             assert_eq!(waits, 800, "{family:?}");
         }
+        let threads =
+            Manifest::read(&trace.path()).unwrap().per_rank.iter().map(|rank| rank.threads).collect::<Vec<_>>();
+        assert!(threads.iter().all(|threads| (2..=5).contains(threads)), "{family:?}: {threads:?}");
     }
 }
 

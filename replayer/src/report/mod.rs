@@ -150,5 +150,14 @@ pub fn manifest_warnings(manifest: &Manifest) -> Vec<String> {
     if lost > 0 {
         warnings.push(format!("{} {} could not be written when tracing", count(lost), plural(lost, "event", "events")));
     }
+    let threaded = manifest.per_rank.iter().filter(|rank| rank.threads > 1).count() as u64;
+    if threaded > 0 {
+        let ranks = plural(threaded, "rank", "ranks");
+        warnings.push(format!(
+            "{} {ranks} called MPI from several threads, which are replayed as one, in the order in which their calls \
+             returned: what they computed adds up, and they may wait for each other where the program did not",
+            count(threaded)
+        ));
+    }
     warnings
 }

@@ -4,6 +4,7 @@
 
 mod convert;
 pub mod replay;
+mod schedule;
 pub mod titr;
 
 use std::io::{self, BufWriter, StdoutLock};
@@ -16,6 +17,9 @@ use titr_common::trace::TraceError;
 use crate::convert::ConvertError;
 use crate::platform::{PlacementError, PlatformError};
 use crate::ranks::ReplayError;
+
+/// The exit status that clap has for it.
+const WRONG_USAGE: u8 = 2;
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug, Error)]
@@ -33,6 +37,9 @@ enum Failure {
     /// The command has said what is wrong.
     #[error("")]
     Findings,
+    /// What was asked for does not exist.
+    #[error("{0}")]
+    Usage(String),
     #[error("cannot write: {0}")]
     Output(#[from] io::Error),
 }
@@ -60,7 +67,7 @@ fn run(name: &str, command: impl FnOnce(&mut BufWriter<StdoutLock>) -> Result<()
         Err(failure) => {
             let _ = io::Write::flush(&mut out);
             eprintln!("{name}: {failure}");
-            ExitCode::FAILURE
+            if matches!(failure, Failure::Usage(_)) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
         }
     }
 }

@@ -12,7 +12,7 @@ use titr_common::grammar::write_event;
 use titr_common::trace::manifest::{Ended, Manifest};
 use titr_common::trace::{Source, TraceError};
 
-use super::{Failure, convert, run};
+use super::{Failure, convert, run, schedule};
 use crate::inspect::{Inventory, check};
 use crate::words::{count, plural, volume};
 
@@ -22,6 +22,7 @@ Examples:
   titr check traces/
   titr cat traces/ --rank 5 | head
   titr convert --to simgrid traces/ -o for-simgrid
+  titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
 
 Exit status: 0 done; 1 the trace is at fault; 2 wrong usage.";
 
@@ -60,6 +61,7 @@ enum Command {
         trace: PathBuf,
     },
     Convert(convert::Args),
+    Schedule(schedule::Args),
 }
 
 /// The command.
@@ -71,6 +73,7 @@ pub fn main() -> ExitCode {
         Command::Check { trace } => report_check(trace, out),
         Command::Cat { rank, partial, trace } => cat(trace, *rank, *partial, out),
         Command::Convert(args) => convert::convert(args),
+        Command::Schedule(args) => schedule::schedule(args, out),
     })
 }
 

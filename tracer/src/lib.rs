@@ -14,3 +14,4 @@ mod life;
 mod notice;
 mod record;
 pub mod sink;
+pub mod vocabulary;

@@ -4,7 +4,7 @@
 //! in between. A [`Passage`] keeps each distinct event once, and for each time it came no more than where it is kept: what
 //! replays a loop finds all of it in the processor's cache, and nothing is copied or dropped.
 
-use crate::event::{CollectiveOp, Event, Requests};
+use crate::event::{CollectiveOp, Event, OneSided, Requests};
 use crate::units::Instructions;
 
 /// Consecutive events of one rank.
@@ -163,16 +163,24 @@ impl FromIterator<Event> for Passage {
 /// Bytes in an event's lists: there may be one entry for each rank in the world.
 fn lists(event: &Event) -> usize {
     match event {
-        Event::Collective(collective) | Event::Icollective(collective, _) => match &collective.op {
-            CollectiveOp::ReduceScatter { counts: list, .. }
-            | CollectiveOp::Gatherv { recvs: list, .. }
-            | CollectiveOp::Scatterv { sends: list, .. }
-            | CollectiveOp::Allgatherv { recvs: list, .. } => size_of_val(list.as_slice()),
-            CollectiveOp::Alltoallv { sends, recvs } | CollectiveOp::Alltoallw { sends, recvs } => {
-                size_of_val(sends.as_slice()) + size_of_val(recvs.as_slice())
+        Event::Collective(collective) | Event::Icollective(collective, _) | Event::CollectiveInit(collective, _) => {
+            match &collective.op {
+                CollectiveOp::ReduceScatter { counts: list, .. }
+                | CollectiveOp::Gatherv { recvs: list, .. }
+                | CollectiveOp::Scatterv { sends: list, .. }
+                | CollectiveOp::Allgatherv { recvs: list, .. } => size_of_val(list.as_slice()),
+                CollectiveOp::Alltoallv { sends, recvs } | CollectiveOp::Alltoallw { sends, recvs } => {
+                    size_of_val(sends.as_slice()) + size_of_val(recvs.as_slice())
+                }
+                _ => 0,
             }
-            _ => 0,
-        },
+        }
+        Event::Neighbor(call) | Event::Ineighbor(call, _) | Event::NeighborInit(call, _) => {
+            size_of_val(call.sends.as_slice()) + size_of_val(call.recvs.as_slice())
+        }
+        Event::Pready(_, parts) => size_of_val(parts.as_slice()),
+        Event::OneSided(OneSided::Sync(_, _, ranks)) => size_of_val(ranks.as_slice()),
+        Event::Other(other) => other.function.len(),
         Event::CommCreate(_, _, Some(group)) => {
             size_of_val(group.members.as_slice()) + size_of_val(group.remote.as_slice())
         }

@@ -18,6 +18,31 @@ use crate::units::{Bytes, Instructions, Seconds};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u32);
 
+/// A thread of a rank, by the lowest number that no living thread had when it first called MPI: 0 is the one that
+/// initialised it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub u32);
+
+impl ThreadId {
+    /// The thread that initialised MPI, and the only one of most programs.
+    pub const MAIN: Self = Self(0);
+}
+
+/// Whose event it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Actor {
+    /// The rank.
+    pub rank: Rank,
+    /// Its thread.
+    pub thread: ThreadId,
+}
+
+impl From<Rank> for Actor {
+    fn from(rank: Rank) -> Self {
+        Self { rank, thread: ThreadId::MAIN }
+    }
+}
+
 /// A message tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag(pub i32);

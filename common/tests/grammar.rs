@@ -11,9 +11,9 @@ use titr_common::units::{Bytes, Instructions, Seconds};
 
 const WORLD: u32 = 4;
 
-fn text(rank: Rank, event: &Event) -> String {
+fn text(actor: impl Into<Actor>, event: &Event) -> String {
     let mut out = Vec::new();
-    write_event(&mut out, rank, event);
+    write_event(&mut out, actor, event);
     String::from_utf8(out).unwrap()
 }
 
@@ -342,14 +342,19 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
+fn thread() -> impl Strategy<Value = ThreadId> {
+    prop_oneof![3 => Just(ThreadId::MAIN), 2 => (1..4_u32).prop_map(ThreadId), 1 => (0..65_536_u32).prop_map(ThreadId)]
+}
+
 proptest! {
     #[test]
-    fn what_is_written_is_read(rank in rank(), event in event()) {
+    fn what_is_written_is_read(rank in rank(), thread in thread(), event in event()) {
         let mut parser = Parser::new(WORLD);
         parser.line(b"0 comm_split 2 0 0-2").unwrap();
-        let line = text(rank, &event);
+        let actor = Actor { rank, thread };
+        let line = text(actor, &event);
         let read = parser.line(line.as_bytes());
-        prop_assert_eq!(read, Ok(Some((rank, event))), "{}", line);
+        prop_assert_eq!(read, Ok(Some((actor, event))), "{}", line);
     }
 
     #[test]
@@ -362,22 +367,29 @@ proptest! {
     #[test]
     fn events_that_come_again_are_read_again(
         events in prop::collection::vec(event(), 1..20),
-        order in prop::collection::vec(any::<prop::sample::Index>(), 0..200),
+        order in prop::collection::vec((any::<prop::sample::Index>(), thread()), 0..200),
     ) {
-        let mut events: Vec<Event> = order.iter().map(|index| index.get(&events).clone()).collect();
+        let mut events: Vec<(ThreadId, Event)> =
+            order.iter().map(|(index, thread)| (*thread, index.get(&events).clone())).collect();
         // What the communicators are that the events speak of.
         let members = vec![Rank(0), Rank(1), Rank(2)];
         let group = Group { id: CommId(2), members, remote: Vec::new() };
-        events.insert(0, Event::CommCreate(CommCall::Split, CommId::WORLD, Some(group)));
+        events.insert(0, (ThreadId::MAIN, Event::CommCreate(CommCall::Split, CommId::WORLD, Some(group))));
         let (mut writer, mut text) = (EventWriter::new(Rank(1)), Vec::new());
-        events.iter().for_each(|event| writer.write(&mut text, event));
+        for (thread, event) in &events {
+            writer.switch(&mut text, *thread);
+            writer.write(&mut text, event);
+        }
         writer.end_line(&mut text);
 
-        let (mut reader, mut read) = (EventReader::new(WORLD), Passage::default());
+        let (mut reader, mut read, mut threads) = (EventReader::new(WORLD), Passage::default(), Vec::new());
         reader.remember();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
-            prop_assert_eq!(reader.line(line.trim_ascii_end(), &mut read), Ok(Some(Rank(1))));
+            let before = read.len();
+            let actor = reader.line(line.trim_ascii_end(), &mut read).unwrap().unwrap();
+            prop_assert_eq!(actor, Actor { rank: Rank(1), thread: reader.thread() });
+            threads.resize(threads.len() + read.len() - before, actor.thread);
         }
-        prop_assert_eq!(read.iter().map(Moment::to_event).collect::<Vec<_>>(), events);
+        prop_assert_eq!(threads.into_iter().zip(read.iter().map(Moment::to_event)).collect::<Vec<_>>(), events);
     }
 }

@@ -112,11 +112,11 @@ where
 pub(crate) fn enter_with<const N: usize>(
     function: &'static Function,
     decode: Decode,
-    words: [usize; N],
+    mut words: [usize; N],
     run: Run,
 ) -> usize {
-    let words = words.map(Cell::new);
-    let pending = Pending { function, words: &words, run, result: Cell::new(None) };
+    let words = Cell::from_mut(words.as_mut_slice()).as_slice_of_cells();
+    let pending = Pending { function, words, run, result: Cell::new(None) };
     INSIDE.with(|inside| {
         if inside.get() {
             return pending.run();

@@ -28,6 +28,7 @@ macro_rules! signatures {
                 $(
                     #[doc = concat!("`", stringify!($field), "`.")]
                     #[must_use]
+                    #[inline]
                     pub fn $field(&self) -> $type {
                         <$type>::read(self.call, self.at + Position::$field as usize)$(.of(self.$len()))?
                     }

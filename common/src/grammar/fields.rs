@@ -5,8 +5,11 @@ use nom::number::complete::double;
 
 use super::error::ParseError;
 use super::list;
-use crate::event::{CommId, Rank, RequestId, Tag, Wildcard};
+use crate::event::{Actor, CommId, Rank, RequestId, Tag, ThreadId, Wildcard};
 use crate::units::Bytes;
+
+/// How many threads a rank has at most: what is known of each is kept while the rank's events are read.
+const MOST_THREADS: u32 = 1 << 16;
 
 /// A cursor over the fields of a line.
 pub(super) struct Fields<'a> {
@@ -99,6 +102,20 @@ impl<'a> Fields<'a> {
             }
             _ => false,
         }
+    }
+
+    /// The first column: `RANK` or `RANK.THREAD`.
+    pub(super) fn actor(&mut self) -> Result<Actor, ParseError> {
+        let length = self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len());
+        let Some(dot) = self.rest[..length].iter().position(|&byte| byte == b'.') else {
+            return self.rank("a rank").map(Actor::from);
+        };
+        let (rank, thread) = (number(&self.rest[..dot]), number(&self.rest[dot + 1..length]));
+        let (Some(rank), Some(thread)) = (rank, thread.filter(|&thread| thread < MOST_THREADS)) else {
+            return Err(self.expected("a rank, or a rank and its thread"));
+        };
+        self.rest = skip_blanks(&self.rest[length..]);
+        Ok(Actor { rank: Rank(rank), thread: ThreadId(thread) })
     }
 
     /// A finite number, in any spelling of a float.
@@ -264,4 +281,10 @@ fn skip_blanks(mut input: &[u8]) -> &[u8] {
         input = rest;
     }
     input
+}
+
+/// What digits alone say.
+fn number(digits: &[u8]) -> Option<u32> {
+    let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    digits.parse().ok()
 }

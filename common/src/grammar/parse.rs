@@ -9,8 +9,8 @@ use super::plain;
 use super::volumes::Volumes;
 use super::{file, neighborhood, one_sided};
 use crate::event::{
-    Ask, CollectiveOp, CommCall, CommId, Event, Group, Incoming, Key, Other, Outgoing, Rank, RequestId, Requests,
-    SendMode, Tag, Wildcard,
+    Actor, Ask, CollectiveOp, CommCall, CommId, Event, Group, Incoming, Key, Other, Outgoing, Rank, RequestId,
+    Requests, SendMode, Tag, Wildcard,
 };
 use crate::units::{Bytes, Instructions, Seconds};
 
@@ -33,32 +33,32 @@ impl Parser {
         Self { world, element: Bytes(1), sizes }
     }
 
-    /// The rank and event of `line` (without its newline); `None` for blanks, comments, and words of SimGrid's that mean
+    /// The event of `line` (without its newline), and whose it is; `None` for blanks, comments, and words of SimGrid's that mean
     /// nothing for a replay (`comm_size`, `location`).
     ///
     /// # Errors
     /// [`ParseError`] with the column, for a line that is not in the grammar.
-    pub fn line(&mut self, line: &[u8]) -> Result<Option<(Rank, Event)>, ParseError> {
+    pub fn line(&mut self, line: &[u8]) -> Result<Option<(Actor, Event)>, ParseError> {
         match plain::line(line, self.world, self.element) {
-            Some(read) => Ok(Some(read)),
+            Some((rank, event)) => Ok(Some((rank.into(), event))),
             None => self.any_line(line),
         }
     }
 
-    fn any_line(&mut self, line: &[u8]) -> Result<Option<(Rank, Event)>, ParseError> {
+    fn any_line(&mut self, line: &[u8]) -> Result<Option<(Actor, Event)>, ParseError> {
         let line = line.trim_ascii_end();
         let mut fields = Fields::of(line);
         if line.trim_ascii_start().first().is_none_or(|&first| first == b'#') {
             return Ok(None);
         }
-        let rank = fields.rank("a rank")?;
+        let actor = fields.actor()?;
         let comm = if fields.accept("on") { self.introduced(&mut fields)? } else { CommId::WORLD };
         let column = fields.column();
         let word = fields.word("a word")?;
         match self.event(word, comm, &mut fields) {
             Ok(Some(event)) => {
                 fields.end()?;
-                Ok(Some((rank, event)))
+                Ok(Some((actor, event)))
             }
             Ok(None) => Ok(None),
             Err(Refused::Line(error)) => Err(error),
@@ -376,8 +376,8 @@ mod tests {
             numbers.iter().for_each(|number| line += &format!(" {number}"));
             line.insert_str(at.min(line.len()), &between);
             let mut parser = Parser { element: Bytes(element), ..Parser::new(5) };
-            if let Some(read) = plain::line(line.as_bytes(), 5, Bytes(element)) {
-                prop_assert_eq!(parser.any_line(line.as_bytes()), Ok(Some(read)), "{}", line);
+            if let Some((rank, event)) = plain::line(line.as_bytes(), 5, Bytes(element)) {
+                prop_assert_eq!(parser.any_line(line.as_bytes()), Ok(Some((rank.into(), event))), "{}", line);
             }
         }
     }

@@ -6,30 +6,30 @@ use super::list::write_list;
 use super::words::{nonblocking_word, persistent_word, suffix};
 use super::{file, neighborhood, one_sided};
 use crate::event::{
-    Collective, CollectiveOp, CommId, Event, Group, Incoming, Key, Other, Outgoing, Rank, RequestId, Requests, Tag,
-    Wildcard,
+    Actor, Collective, CollectiveOp, CommId, Event, Group, Incoming, Key, Other, Outgoing, Rank, RequestId, Requests,
+    Tag, ThreadId, Wildcard,
 };
 use crate::units::{Bytes, Instructions};
 
 /// SimGrid's number for `MPI_BYTE`.
 const BYTE: u64 = 6;
 
-/// Appends `event` of `rank` to `out` as one line, newline included.
+/// Appends `event` of a rank or of one of its threads to `out` as one line, newline included.
 ///
 /// Collectives: `barrier`; `bcast BYTES ROOT`; `reduce BYTES WORK ROOT`; `allreduce`, `scan`, `exscan`,
 /// `reducescatter_block BYTES WORK`; `reducescatter COUNTS… WORK`; `gather`, `scatter SEND RECV ROOT`; `allgather`,
 /// `alltoall SEND RECV`; `gatherv SEND RECVS… ROOT`; `scatterv SENDS… RECV ROOT`; `allgatherv SEND RECVS…`;
 /// `alltoallv`, `alltoallw TOTAL SENDS… TOTAL RECVS…`.
-pub fn write_event(out: &mut Vec<u8>, rank: Rank, event: &Event) {
-    Line::start(out, rank).event(event);
+pub fn write_event(out: &mut Vec<u8>, actor: impl Into<Actor>, event: &Event) {
+    Line::start(out, actor.into()).event(event);
 }
 
 /// A line being written: each argument brings the blank before it.
 pub(super) struct Line<'a>(&'a mut Vec<u8>);
 
 impl<'a> Line<'a> {
-    fn start(out: &'a mut Vec<u8>, rank: Rank) -> Self {
-        push_number(out, u64::from(rank.0));
+    fn start(out: &'a mut Vec<u8>, actor: Actor) -> Self {
+        push_actor(out, actor);
         Self(out)
     }
 
@@ -314,6 +314,15 @@ impl<'a> Line<'a> {
             return self;
         }
         (0..datatypes).fold(&mut *self, |line, _| line.number(BYTE)).bytes(collective.element)
+    }
+}
+
+/// Appends the first column of a line: `RANK`, and `.THREAD` where it is not the main thread.
+pub(super) fn push_actor(out: &mut Vec<u8>, Actor { rank, thread }: Actor) {
+    push_number(out, u64::from(rank.0));
+    if thread != ThreadId::MAIN {
+        out.push(b'.');
+        push_number(out, u64::from(thread.0));
     }
 }
 

@@ -31,6 +31,7 @@ impl<'c> Arguments<'c> {
         Self { words, large, abi, spare: Spare::default() }
     }
 
+    #[inline]
     fn word(&self, at: usize) -> usize {
         self.words.get(at).map_or(0, Cell::get)
     }
@@ -53,6 +54,7 @@ pub trait Argument<'c>: Copy {
 }
 
 /// Reads the argument at word `at`, and moves `at` behind it.
+#[inline]
 pub(crate) fn read<'c, A: Argument<'c>>(call: &'c Arguments<'c>, at: &mut usize) -> A {
     let argument = A::read(call, *at);
     *at += A::WORDS;
@@ -64,6 +66,7 @@ impl<'c> Argument<'c> for i32 {
     fn types(all: &mut Vec<&'static str>) {
         all.push("int");
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         call.word(at) as Self
     }
@@ -76,6 +79,7 @@ pub struct Count(i64);
 impl Count {
     /// The number; MPI refuses a negative one.
     #[must_use]
+    #[inline]
     pub fn get(self) -> u64 {
         u64::try_from(self.0).unwrap_or(0)
     }
@@ -86,6 +90,7 @@ impl<'c> Argument<'c> for Count {
     fn types(all: &mut Vec<&'static str>) {
         all.push("COUNT");
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let word = call.word(at);
         Self(if call.large { word as i64 } else { i64::from(word as i32) })
@@ -164,6 +169,7 @@ impl<'c> Argument<'c> for Buffer {
     fn types(all: &mut Vec<&'static str>) {
         all.push("void*");
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let address = call.word(at);
         Self { address, in_place: address == call.abi.in_place }
@@ -179,6 +185,7 @@ impl<'c> Argument<'c> for Opaque {
     fn types(all: &mut Vec<&'static str>) {
         all.push("");
     }
+    #[inline]
     fn read(_: &'c Arguments<'c>, _: usize) -> Self {
         Self
     }

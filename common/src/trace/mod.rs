@@ -7,6 +7,7 @@
 
 pub mod directory;
 mod error;
+mod file;
 mod lines;
 pub mod manifest;
 mod shared_file;

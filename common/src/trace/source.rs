@@ -12,6 +12,9 @@ use super::shared_file::{SharedFile, count_ranks, leading_number};
 use super::stream::{Input, RankStream};
 use crate::event::Rank;
 
+/// How many ranks' files may be open all the time. Processes are allowed 1,024 files on many systems.
+const OPEN: usize = 512;
+
 /// A trace, opened: it is known how many ranks it has and that their files are there.
 pub struct Source {
     files: Files,
@@ -78,7 +81,8 @@ impl Source {
         let input = match &self.files {
             Files::Own(paths) => {
                 let path = paths.get(rank.0 as usize).cloned().unwrap_or_default();
-                Input::Own(Lines::open(&path)?)
+                let lines = Lines::open(&path)?;
+                Input::Own(if paths.len() > OPEN { lines.closing() } else { lines })
             }
             Files::Shared(file) => Input::Shared(Arc::clone(file)),
         };

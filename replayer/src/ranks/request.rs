@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{Incoming, Key, Outgoing, RequestId, SendMode};
 
 use super::error::Fault;
-use super::exchange::OperationId;
+use super::operation::OperationId;
 use super::queues::Queues;
 
 /// The requests of one rank.

@@ -4,7 +4,7 @@ use super::{AGAIN, LONGEST, WINDOW};
 use crate::event::{Event, Rank};
 use crate::grammar::error::ParseError;
 use crate::grammar::parse::Parser;
-use crate::passage::{Memory, Passage};
+use crate::passage::{Passage, Remembered};
 use crate::units::Instructions;
 
 /// Reads the lines of one rank's stream in order; a line holds any number of events.
@@ -25,8 +25,8 @@ struct Window {
     slots: [u16; WINDOW],
     /// How many there were.
     count: usize,
-    /// Each once for each time it was spelled, with how many were kept there before; [`KEPT`] at most.
-    kept: Vec<(Event, u32)>,
+    /// Each once for each time it was spelled; [`KEPT`] at most.
+    kept: Vec<Remembered>,
     /// Slots whose events are in the window no more.
     free: Vec<u16>,
 }
@@ -102,7 +102,7 @@ impl Window {
                 events.compute(Instructions(volume as f64));
             }
             let slot = self.slots[(self.count - distance) % WINDOW];
-            if let (Event::CommCreate(_, _, Some(group)), _) = &self.kept[slot as usize] {
+            if let Event::CommCreate(_, _, Some(group)) = &self.kept[slot as usize].event {
                 parser.introduce(group);
             }
             self.next(slot, events);
@@ -113,8 +113,7 @@ impl Window {
     /// What is kept in `slot` is the next event.
     #[inline]
     fn next(&mut self, slot: u16, events: &mut Passage) {
-        let (event, generation) = &self.kept[slot as usize];
-        events.recall(Memory { slot, generation: *generation }, event);
+        events.recall(&self.kept[slot as usize]);
         self.slots[self.count % WINDOW] = slot;
         self.count += 1;
     }
@@ -127,13 +126,12 @@ impl Window {
             self.free.extend((0..KEPT as u16).filter(|&slot| !used[slot as usize]));
         }
         if let Some(slot) = self.free.pop() {
-            let (kept, generation) = &mut self.kept[slot as usize];
-            *kept = event;
-            *generation += 1;
+            self.kept[slot as usize].replace(event);
             return slot;
         }
-        self.kept.push((event, 0));
-        (self.kept.len() - 1) as u16
+        let slot = self.kept.len() as u16;
+        self.kept.push(Remembered::first(slot, event));
+        slot
     }
 }
 

@@ -92,15 +92,9 @@ impl Memory {
 }
 
 impl Remembered {
-    /// The first event that a reader keeps in `slot`.
-    pub(crate) fn first(slot: u16, event: Event) -> Self {
-        Self { step: Step::of(&event), event, memory: Memory { slot, generation: 0 } }
-    }
-
-    /// The next one there.
-    pub(crate) fn replace(&mut self, event: Event) {
-        let Memory { slot, generation } = self.memory;
-        *self = Self { memory: Memory { slot, generation: generation + 1 }, ..Self::first(slot, event) };
+    /// An event that a reader keeps in `slot`; no other that it ever keeps there is of the same `generation`.
+    pub(crate) fn new(event: Event, slot: u16, generation: u32) -> Self {
+        Self { step: Step::of(&event), event, memory: Memory { slot, generation } }
     }
 }
 
@@ -262,7 +256,7 @@ mod tests {
     #[test]
     fn what_comes_again_is_kept_once() {
         let mut passage = Passage::default();
-        let again = Remembered::first(3, event(7));
+        let again = Remembered::new(event(7), 3, 0);
         for round in 0..100 {
             passage.recall(&again);
             passage.push(Event::Compute(Instructions(f64::from(round))));
@@ -276,9 +270,9 @@ mod tests {
     #[test]
     fn a_slot_that_holds_another_event_is_told_apart_and_so_is_what_was_before_it_was_cleared() {
         let mut passage = Passage::default();
-        let (mut here, there) = (Remembered::first(0, event(10)), Remembered::first(1, event(12)));
-        passage.recall(&here);
-        here.replace(event(11));
+        let (before, there) = (Remembered::new(event(10), 0, 0), Remembered::new(event(12), 1, 0));
+        passage.recall(&before);
+        let here = Remembered::new(event(11), 0, 1);
         passage.recall(&here);
         passage.recall(&there);
         passage.recall(&here);

@@ -9,6 +9,7 @@ pub mod platform;
 pub mod ranks;
 pub mod replay;
 pub mod report;
+pub mod schedule;
 pub mod time;
 pub mod topology;
 mod words;

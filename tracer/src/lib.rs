@@ -4,12 +4,14 @@
 //!   life ──► record ──► sink ──► rank-000017.tit.gz
 //!    │         ▲
 //!    │         └── counter: what was computed between two calls
-//!    └── config, directory: where and how, at MPI_Init
+//!    ├── config, directory: where and how, at MPI_Init
+//!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for
 //! ```
 
 pub mod config;
 pub mod counter;
 pub mod directory;
+mod gather;
 mod life;
 mod notice;
 mod record;

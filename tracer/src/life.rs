@@ -5,7 +5,7 @@
 //!
 //! | the process | the trace |
 //! | --- | --- |
-//! | calls `MPI_Finalize` | complete before MPI is gone |
+//! | calls `MPI_Finalize` | complete, and gathered if that was asked for, before MPI is gone |
 //! | exits without | closed by an `atexit` handler, as unfinished |
 //! | calls `MPI_Abort` | closed before the library ends the process |
 //! | forks | the child records nothing, whatever it does |
@@ -15,10 +15,9 @@
 //! program, before `MPI_Init`: nobody wants the result of a run that was not traced as it was asked to be.
 
 use std::cell::Cell;
-use std::ffi::c_int;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use titr_common::event::Rank;
 use titr_common::trace::Manifest;
@@ -29,7 +28,8 @@ use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
 
 use crate::config::Config;
 use crate::counter::{Calibration, Source};
-use crate::directory::{self, DirectoryError};
+use crate::directory::{self, Claim, DirectoryError};
+use crate::gather::Gather;
 use crate::notice::tell;
 use crate::record::{Recorder, Slot, Thread};
 use crate::sink::{self, Sink};
@@ -45,12 +45,24 @@ static TRACER: Tracer = Tracer {
     begun: AtomicBool::new(false),
     recording: AtomicBool::new(false),
     recorder: Slot::empty(),
+    gather: Mutex::new(None),
     counters: OnceLock::new(),
 };
 
 thread_local! {
     /// The counter of this thread and what goes with it; taken out while a call is recorded.
-    static THREAD: Cell<Option<Box<Thread>>> = const { Cell::new(None) };
+    static THREAD: Cell<Option<Own>> = const { Cell::new(None) };
+}
+
+/// A thread of the program, until it ends.
+struct Own(Box<Thread>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if TRACER.recording.load(Ordering::Relaxed) {
+            TRACER.recorder.leave(&self.0);
+        }
+    }
 }
 
 /// Runs when the library is loaded.
@@ -67,7 +79,9 @@ struct Tracer {
     /// Whether `MPI_Init` was called.
     begun: AtomicBool,
     recording: AtomicBool,
-    recorder: Slot,
+    recorder: Slot<Recorder>,
+    /// What is to be done with the trace once it is complete.
+    gather: Mutex<Option<Gather>>,
     /// What threads measure computation with, from the beginning on.
     counters: OnceLock<Source>,
 }
@@ -91,7 +105,7 @@ impl Tool for Tracer {
     fn panicked(&self) {
         tell(format_args!("an error in titr itself, please report it; the trace ends here and the program goes on"));
         if self.recording.swap(false, Ordering::AcqRel) {
-            self.recorder.end(None, Ended::Exit);
+            let _ = self.recorder.end(None, Ended::Exit);
         }
     }
 }
@@ -105,7 +119,7 @@ impl Tracer {
         // A thread that ends has no counter any more; its calls are not recorded.
         let _ = THREAD.try_with(|own| {
             if let Some(mut thread) = own.take().or_else(|| self.new_thread()) {
-                self.recorder.record(&mut thread, function, call, real);
+                self.recorder.record(&mut thread.0, function, call, real);
                 own.set(Some(thread));
             }
         });
@@ -113,39 +127,40 @@ impl Tracer {
 
     /// What a thread computed before its first call is not known.
     #[cold]
-    fn new_thread(&self) -> Option<Box<Thread>> {
-        self.counters.get().map(|counters| Box::new(Thread::new(counters)))
+    fn new_thread(&self) -> Option<Own> {
+        self.counters.get().map(|counters| Own(Box::new(Thread::new(counters))))
     }
 
     fn init(&self, real: Real<'_>) {
         let config = Config::from_env().unwrap_or_else(|error| refuse(&error));
         let counters = Source::choose(&config, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
-            let counters = self.rehearse(counters);
-            if let Some(recorder) = open(&config, &counters, abi) {
+            let counters = self.rehearse(counters, abi);
+            if let Some((recorder, gather)) = open(&config, &counters, abi) {
+                *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;
                 self.begin(recorder, counters);
             }
         }
     }
 
-    /// Finds out what a hook adds to the volume between two calls, in a row of calls with nothing between them. There is
-    /// no recorder yet, but all that lies outside of the two readings of the counter is there.
-    fn rehearse(&self, counters: Source) -> Source {
+    /// Finds out what a hook adds to the volume between two calls, in a row of calls with nothing between them: sends to
+    /// nobody. There is no recorder yet, but all that lies outside of the two readings of the counter is there.
+    fn rehearse(&self, counters: Source, abi: &Abi) -> Source {
         unsafe extern "C" {
-            fn MPI_Initialized(flag: *mut c_int) -> c_int;
+            fn MPI_Send(buf: usize, count: usize, datatype: usize, dest: usize, tag: usize, comm: usize) -> usize;
         }
+        let (datatype, dest, comm) = (abi.byte.raw(), abi.proc_null as usize, abi.comm_self.raw());
         let mut thread = Thread::new(&counters);
         thread.start();
-        THREAD.set(Some(Box::new(thread)));
+        THREAD.set(Some(Own(Box::new(thread))));
         self.recording.store(true, Ordering::Relaxed);
         let mut batches = [0.0; BATCHES];
         for batch in &mut batches {
             discard();
             as_program(|| {
                 for _ in 0..CALLS {
-                    let mut flag = 0;
-                    // SAFETY: our own function of this name, which takes an `int *` and passes it on to the library's.
-                    unsafe { MPI_Initialized(&mut flag) };
+                    // SAFETY: our own function of this name, which takes its arguments as words; no data is moved.
+                    unsafe { MPI_Send(0, 0, datatype, dest, 0, comm) };
                 }
             });
             *batch = discard().0 / f64::from(CALLS);
@@ -169,18 +184,23 @@ impl Tracer {
             libc::atexit(at_exit);
             libc::pthread_atfork(None, None, Some(in_child));
         }
-        self.recorder.fill(recorder);
         let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters)));
+        self.recorder.fill(recorder, &mut thread);
         self.recording.store(true, Ordering::Release);
         thread.start();
-        THREAD.set(Some(thread));
+        THREAD.set(Some(Own(thread)));
     }
 
     fn end(&self, ended: Ended) {
         if self.recording.swap(false, Ordering::AcqRel) {
             let mut thread = THREAD.try_with(Cell::take).ok().flatten();
-            if !self.recorder.end(thread.as_deref_mut(), ended) {
+            let entry = self.recorder.end(thread.as_mut().map(|own| &mut *own.0), ended);
+            if entry.is_none() {
                 tell(format_args!("the trace is not complete: the program ends while it is being written"));
+            }
+            let gather = self.gather.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let (Ended::Finalize, Some(gather), Ok(abi)) = (ended, gather, Abi::current()) {
+                gather.run(abi, entry);
             }
         }
     }
@@ -189,7 +209,7 @@ impl Tracer {
 /// What this thread has computed and not recorded is forgotten.
 fn discard() -> Instructions {
     let mut thread = THREAD.take();
-    let volume = thread.as_mut().map_or(Instructions(0.0), |thread| thread.discard());
+    let volume = thread.as_mut().map_or(Instructions(0.0), |thread| thread.0.discard());
     THREAD.set(thread);
     volume
 }
@@ -200,15 +220,15 @@ fn refuse<T>(error: &dyn std::error::Error) -> T {
     std::process::exit(FAILURE)
 }
 
-/// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory.
-fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Recorder> {
+/// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory, and whether to gather.
+fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<(Recorder, Option<Gather>)> {
     let world = abi.comm_world;
     let rank = Rank(u32::try_from(pmpi::comm_rank(world)).ok()?);
     let size = u32::try_from(pmpi::comm_size(world)).ok()?;
     // Without agreement nothing is written: the largest number says so to `claim`.
     let agree = |value| pmpi::allreduce(abi, value, abi.max, world).unwrap_or(i64::MAX);
-    let directory = match directory::claim(config, rank, agree) {
-        Ok(directory) => directory,
+    let Claim { path: directory, place } = match directory::claim(config, rank, agree) {
+        Ok(claim) => claim,
         // The rank where it failed says why.
         Err(DirectoryError::Elsewhere) => return None,
         Err(error) => {
@@ -221,8 +241,10 @@ fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Recorde
         tell(format_args!("tracing to {}, computation is {}", directory.display(), counter.unit));
     }
     let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
-    match Sink::open(config, &directory, run, sink::begin(rank, counter), size) {
-        Ok(sink) => Some(Recorder::new(abi, sink, size, counters.precision())),
+    let sink = Sink::open(config, &directory, run.clone(), sink::begin(place.run.clone(), rank, counter), size);
+    let gather = Gather::plan(config, &place, &directory, sink.is_ok(), run, agree);
+    match sink {
+        Ok(sink) => Some((Recorder::new(abi, sink, size, counters.precision()), gather)),
         Err(error) => {
             not_written(&directory, &error);
             None

@@ -69,7 +69,7 @@ impl Ask {
 
 impl CommCall {
     /// All calls that make a communicator.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Dup,
         Self::Idup,
         Self::Split,
@@ -83,6 +83,7 @@ impl CommCall {
         Self::DistGraphCreateAdjacent,
         Self::IntercommCreate,
         Self::IntercommMerge,
+        Self::CreateFromGroup,
     ];
 
     /// Its word: MPI's name in small letters.
@@ -102,6 +103,7 @@ impl CommCall {
             Self::DistGraphCreateAdjacent => "dist_graph_create_adjacent",
             Self::IntercommCreate => "intercomm_create",
             Self::IntercommMerge => "intercomm_merge",
+            Self::CreateFromGroup => "comm_create_from_group",
         }
     }
 }
@@ -183,6 +185,16 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::Test(ask, _) => ask.test_word(),
         Event::Collective(collective) => collective.op.word(),
         Event::Icollective(collective, _) => nonblocking_word(&collective.op),
+        Event::CollectiveInit(collective, _) => persistent_word(&collective.op),
+        Event::Neighbor(call) => call.op.word(),
+        Event::Ineighbor(call, _) => call.op.nonblocking_word(),
+        Event::NeighborInit(call, _) => call.op.persistent_word(),
+        Event::PsendInit(..) => "psend_init",
+        Event::PrecvInit(..) => "precv_init",
+        Event::Pready(..) => "pready",
+        Event::OneSided(event) => event.word(),
+        Event::File(event) => event.word(),
+        Event::Other(_) => "call",
         Event::CommCreate(call, ..) => call.word(),
         Event::CommFree(_) => "comm_free",
     }
@@ -208,6 +220,29 @@ pub(super) fn nonblocking_word(op: &CollectiveOp) -> &'static str {
         CollectiveOp::Allgatherv { .. } => "iallgatherv",
         CollectiveOp::Alltoallv { .. } => "ialltoallv",
         CollectiveOp::Alltoallw { .. } => "ialltoallw",
+    }
+}
+
+/// The word of the set-up of a persistent collective.
+pub(super) fn persistent_word(op: &CollectiveOp) -> &'static str {
+    match op {
+        CollectiveOp::Barrier => "barrier_init",
+        CollectiveOp::Bcast { .. } => "bcast_init",
+        CollectiveOp::Reduce { .. } => "reduce_init",
+        CollectiveOp::Allreduce { .. } => "allreduce_init",
+        CollectiveOp::Scan { .. } => "scan_init",
+        CollectiveOp::Exscan { .. } => "exscan_init",
+        CollectiveOp::ReduceScatter { .. } => "reducescatter_init",
+        CollectiveOp::ReduceScatterBlock { .. } => "reducescatter_block_init",
+        CollectiveOp::Gather { .. } => "gather_init",
+        CollectiveOp::Scatter { .. } => "scatter_init",
+        CollectiveOp::Allgather { .. } => "allgather_init",
+        CollectiveOp::Alltoall { .. } => "alltoall_init",
+        CollectiveOp::Gatherv { .. } => "gatherv_init",
+        CollectiveOp::Scatterv { .. } => "scatterv_init",
+        CollectiveOp::Allgatherv { .. } => "allgatherv_init",
+        CollectiveOp::Alltoallv { .. } => "alltoallv_init",
+        CollectiveOp::Alltoallw { .. } => "alltoallw_init",
     }
 }
 

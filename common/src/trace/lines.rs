@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::GzDecoder;
 
 use super::error::TraceError;
-use super::file::TraceFile;
+use super::section::Section;
 
 /// Lines longer than this are no trace. An `alltoallw` among 100,000 ranks takes about 2 MB.
 const LONGEST_LINE: usize = 64 << 20;
@@ -29,45 +29,33 @@ pub(super) struct Lines {
 }
 
 enum Input {
-    Plain(TraceFile),
+    Plain(Section),
     /// Between two members.
-    Gzip(BufReader<TraceFile>),
+    Gzip(BufReader<Section>),
     /// Within a member that is too large to check first.
-    Member(Box<GzDecoder<BufReader<TraceFile>>>),
+    Member(Box<GzDecoder<BufReader<Section>>>),
     Ended,
 }
 
 impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
-        let mut file = TraceFile::open(path).map_err(TraceError::io(path))?;
-        if file.is_directory() {
-            return Err(TraceError::Directory {
-                path: path.into(),
-                what: "a directory where a file is expected".into(),
-            });
+        if path.is_dir() {
+            let what = "a directory where a file is expected".into();
+            return Err(TraceError::Directory { path: path.into(), what });
         }
+        Self::of(Section::open(path)?)
+    }
+
+    pub(super) fn of(file: Section) -> Result<Self, TraceError> {
+        let path = file.name().to_owned();
         let mut first = [0];
-        if file.read(&mut first).map_err(TraceError::io(path))? == 0 {
-            return Err(TraceError::Empty { path: path.into() });
+        if file.clone().read(&mut first).map_err(TraceError::io(&path))? == 0 {
+            return Err(TraceError::Empty { path });
         }
-        file.rewind().map_err(TraceError::io(path))?;
         // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
         let input =
             if first == [0x1f] { Input::Gzip(BufReader::with_capacity(16 << 10, file)) } else { Input::Plain(file) };
-        Ok(Self { path: path.into(), input, text: Vec::new(), start: 0, end: 0, line: 0 })
-    }
-
-    /// Has the file open only while it is read.
-    pub(super) fn closing(self) -> Self {
-        let input = match self.input {
-            Input::Plain(file) => Input::Plain(file.closing()),
-            Input::Gzip(reader) if reader.buffer().is_empty() => {
-                let capacity = reader.capacity();
-                Input::Gzip(BufReader::with_capacity(capacity, reader.into_inner().closing()))
-            }
-            other => other,
-        };
-        Self { input, ..self }
+        Ok(Self { path, input, text: Vec::new(), start: 0, end: 0, line: 0 })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -137,7 +125,7 @@ impl Lines {
     }
 
     /// Reads a member whole, so that its checksum is known to be right, or its first part if it is large.
-    fn member(&mut self, mut member: GzDecoder<BufReader<TraceFile>>) -> Result<(), TraceError> {
+    fn member(&mut self, mut member: GzDecoder<BufReader<Section>>) -> Result<(), TraceError> {
         let before = self.end;
         loop {
             match self.read_some(&mut member) {

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
-use titr_common::trace::Source;
 use titr_common::units::Bytes;
 
-use super::Failure;
+use super::{Failure, Trace};
 use crate::convert::simgrid::{self, Rules};
 use crate::platform::Platform;
 use crate::words::{count, plural};
@@ -45,8 +44,8 @@ pub(super) struct Args {
     /// Converts what there is of a torn trace.
     #[arg(long)]
     partial: bool,
-    /// A trace directory, a SimGrid index, or one trace file.
-    trace: PathBuf,
+    #[command(flatten)]
+    trace: Trace,
 }
 
 /// What a trace can be converted to.
@@ -80,7 +79,7 @@ fn to_simgrid(args: &Args) -> Result<(), Failure> {
     if let Some(library) = args.collectives {
         rules.collectives = Selection::from(library);
     }
-    let source = Source::open(&args.trace)?.partial(args.partial);
+    let source = args.trace.open()?.partial(args.partial);
     let ranks = source.ranks();
     let written = simgrid::convert(Workload::new(source.streams()?), &rules, &args.output)?;
     let (index, events, actions) = (written.index.display(), count(written.events), count(written.actions));

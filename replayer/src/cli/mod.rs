@@ -3,8 +3,11 @@
 //! 0: done. 1: the input is at fault, and standard error says how. 2: wrong usage (clap's status).
 
 mod convert;
+mod gather;
 pub mod replay;
+mod schedule;
 pub mod titr;
+mod trace;
 
 use std::io::{self, BufWriter, StdoutLock};
 use std::process::ExitCode;
@@ -16,6 +19,10 @@ use titr_common::trace::TraceError;
 use crate::convert::ConvertError;
 use crate::platform::{PlacementError, PlatformError};
 use crate::ranks::ReplayError;
+use trace::Trace;
+
+/// The exit status that clap has for it.
+const WRONG_USAGE: u8 = 2;
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug, Error)]
@@ -33,6 +40,9 @@ enum Failure {
     /// The command has said what is wrong.
     #[error("")]
     Findings,
+    /// What was asked for does not exist.
+    #[error("{0}")]
+    Usage(String),
     #[error("cannot write: {0}")]
     Output(#[from] io::Error),
 }
@@ -60,7 +70,7 @@ fn run(name: &str, command: impl FnOnce(&mut BufWriter<StdoutLock>) -> Result<()
         Err(failure) => {
             let _ = io::Write::flush(&mut out);
             eprintln!("{name}: {failure}");
-            ExitCode::FAILURE
+            if matches!(failure, Failure::Usage(_)) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
         }
     }
 }

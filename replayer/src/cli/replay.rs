@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use titr_common::trace::Source;
 
-use super::{Failure, run};
+use super::{Failure, Trace, run};
 use crate::observe::Breakdown;
 use crate::platform::Platform;
 use crate::ranks::Seat;
@@ -41,8 +41,8 @@ struct Args {
     /// Replays what there is of a trace that was torn: of a program that was killed, or still runs.
     #[arg(long)]
     partial: bool,
-    /// A trace directory, a SimGrid index, or one trace file.
-    trace: PathBuf,
+    #[command(flatten)]
+    trace: Trace,
 }
 
 /// The command.
@@ -54,7 +54,7 @@ pub fn main() -> ExitCode {
 
 fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
     let platform = Platform::load(&args.platform, &args.set)?;
-    let source = Source::open(&args.trace)?.partial(args.partial);
+    let source = args.trace.open()?.partial(args.partial);
     let seats = platform.place(source.ranks())?.0.into_iter();
     let seats = seats.map(|host| Seat { host, speed: platform.speed(host) }).collect();
     let breakdown = Breakdown::new(source.ranks());

@@ -46,6 +46,16 @@ pub(super) struct Run {
     operation: OperationId,
 }
 
+/// What a member has begun to do.
+pub(super) struct Begun {
+    pub(super) word: &'static str,
+    /// Which collective of the communicator it is.
+    pub(super) number: u64,
+    pub(super) steps: Vec<Step>,
+    /// What is to be computed in the end.
+    pub(super) work: Instructions,
+}
+
 impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// `rank` starts a collective.
     pub(super) fn start_collective(&mut self, rank: Rank, collective: &Collective) -> Result<OperationId, Fault> {
@@ -65,15 +75,22 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         element: Bytes,
     ) -> Result<OperationId, Fault> {
         let Part { me, root, number } = self.communicators.enter(index, rank, op)?;
+        let size = self.communicators.get(index).members.len();
+        let steps = self.mpi.collectives.schedule(me, size as u32, root, op, element);
+        Ok(self.start_run(rank, index, Begun { word: op.word(), number, steps, work: work(op) }))
+    }
+
+    /// Takes the first steps of what a member has begun.
+    pub(super) fn start_run(&mut self, rank: Rank, index: CommIndex, begun: Begun) -> OperationId {
+        let Begun { word, number, steps, work } = begun;
         let communicator = self.communicators.get(index);
         let members = Rc::clone(&communicator.members);
         let context = communicator.context.of_collectives();
-        let steps = self.mpi.collectives.schedule(me, members.len() as u32, root, op, element);
         let id = RunId(self.runs.vacant_key() as u32);
         let operation = self.exchange.operations.open(Agent::Rank(rank), What::Collective);
         self.runs.insert(Run {
             rank,
-            word: op.word(),
+            word,
             context,
             members,
             // Only to tell apart those that are open at one time: it may wrap around.
@@ -82,12 +99,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             next: 0,
             paid: false,
             started: VecDeque::new(),
-            work: work(op),
+            work,
             timeline: Timeline { clock: self.now, awaited: 0 },
             operation,
         });
         self.advance_collective(id);
-        Ok(operation)
+        operation
     }
 
     /// Takes steps until one has to wait.
@@ -246,5 +263,9 @@ pub(crate) fn agreement(call: CommCall) -> Option<Agreement> {
         }
         _ => (CollectiveOp::Allreduce { bytes: Bytes(4), work: Instructions(0.0) }, Bytes(4)),
     };
-    Some(Agreement { over_made: matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate), op, element })
+    Some(Agreement {
+        over_made: matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate | CommCall::CreateFromGroup),
+        op,
+        element,
+    })
 }

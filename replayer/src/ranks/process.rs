@@ -135,7 +135,7 @@ fn overhead(moment: Moment, started: usize, mpi: &Mpi, exchange: &Exchange, requ
         }
         Moment::Event(Event::Start(starting)) => match starting.get(started).and_then(|&id| requests.template(id)) {
             Some(Template::Send(_, message)) => mpi.isend_overhead.of(message.bytes),
-            Some(Template::Receive(_)) | None => Seconds(0.0),
+            _ => Seconds(0.0),
         },
         _ => Seconds(0.0),
     }

@@ -38,85 +38,87 @@ impl Volume {
 impl Recorder {
     pub(super) fn collective(&mut self, call: &Collective<'_>) -> Outcome {
         let operation = self.operation(call);
-        match started(call) {
-            None => {
-                let event = Event::Collective(operation?);
-                self.emit(&event);
-                if let Event::Collective(operation) = event {
-                    self.reclaim(operation.op);
-                }
-            }
-            Some(request) => {
-                let what = if operation.is_ok() { What::Collective } else { What::Nothing };
-                let id = self.requests.add(request.get(), request.address(), what, false);
-                let event = Event::Icollective(operation?, id);
-                self.emit(&event);
-                if let Event::Icollective(operation, _) = event {
-                    self.reclaim(operation.op);
-                }
-            }
+        let request = started(call).map(|(request, persistent)| {
+            let what = if operation.is_ok() { What::Collective } else { What::Nothing };
+            (self.requests.add(request.get(), request.address(), what, persistent), persistent)
+        });
+        let operation = operation?;
+        let event = match request {
+            None => Event::Collective(operation),
+            Some((id, false)) => Event::Icollective(operation, id),
+            Some((id, true)) => Event::CollectiveInit(operation, id),
+        };
+        self.emit(&event);
+        if let Event::Collective(operation) | Event::Icollective(operation, _) | Event::CollectiveInit(operation, _) =
+            event
+        {
+            self.reclaim(operation.op);
         }
         Ok(())
     }
 
     fn operation(&mut self, call: &Collective<'_>) -> Result<event::Collective, Unrecorded> {
         let (context, op, element) = match call {
-            MPI_Barrier(call) | MPI_Ibarrier(call, _) => (self.context(call.comm())?, CollectiveOp::Barrier, Bytes(1)),
-            MPI_Bcast(call) | MPI_Ibcast(call, _) => {
+            MPI_Barrier(call) | MPI_Ibarrier(call, _) | MPI_Barrier_init(call, ..) => {
+                (self.context(call.comm())?, CollectiveOp::Barrier, Bytes(1))
+            }
+            MPI_Bcast(call) | MPI_Ibcast(call, _) | MPI_Bcast_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
                 let root = self.root(&context, call.root())?;
                 (context, CollectiveOp::Bcast { bytes, root }, element)
             }
-            MPI_Reduce(call) | MPI_Ireduce(call, _) => {
+            MPI_Reduce(call) | MPI_Ireduce(call, _) | MPI_Reduce_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
                 let (work, root) = (work(call.count().get()), self.root(&context, call.root())?);
                 (context, CollectiveOp::Reduce { bytes, work, root }, element)
             }
-            MPI_Allreduce(call) | MPI_Iallreduce(call, _) => {
+            MPI_Allreduce(call) | MPI_Iallreduce(call, _) | MPI_Allreduce_init(call, ..) => {
                 self.reduction(call, |bytes, work| CollectiveOp::Allreduce { bytes, work })?
             }
-            MPI_Scan(call) | MPI_Iscan(call, _) => {
+            MPI_Scan(call) | MPI_Iscan(call, _) | MPI_Scan_init(call, ..) => {
                 self.reduction(call, |bytes, work| CollectiveOp::Scan { bytes, work })?
             }
-            MPI_Exscan(call) | MPI_Iexscan(call, _) => {
+            MPI_Exscan(call) | MPI_Iexscan(call, _) | MPI_Exscan_init(call, ..) => {
                 self.reduction(call, |bytes, work| CollectiveOp::Exscan { bytes, work })?
             }
-            MPI_Reduce_scatter(call) | MPI_Ireduce_scatter(call, _) => {
+            MPI_Reduce_scatter(call) | MPI_Ireduce_scatter(call, _) | MPI_Reduce_scatter_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let element = Self::element(call.datatype());
                 let elements = call.recvcounts().iter().fold(0_u64, |sum, count| sum.saturating_add(count.get()));
                 let counts = volumes(&mut self.recvs, &call.recvcounts(), element);
                 (context, CollectiveOp::ReduceScatter { counts, work: work(elements) }, element)
             }
-            MPI_Reduce_scatter_block(call) | MPI_Ireduce_scatter_block(call, _) => {
+            MPI_Reduce_scatter_block(call)
+            | MPI_Ireduce_scatter_block(call, _)
+            | MPI_Reduce_scatter_block_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let Volume { bytes, element } = Volume::of(call.recvcount(), call.datatype());
                 let work = work(call.recvcount().get().saturating_mul(context.size as u64));
                 (context, CollectiveOp::ReduceScatterBlock { bytes, work }, element)
             }
-            MPI_Gather(call) | MPI_Igather(call, _) => {
+            MPI_Gather(call) | MPI_Igather(call, _) | MPI_Gather_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let recv = context.at(call.root()).then(|| received(call));
                 let send = in_place(call.sendbuf().is_in_place(), recv, || sent(call));
                 let (recv, root) = (recv.map_or(Bytes(0), |recv| recv.bytes), self.root(&context, call.root())?);
                 (context, CollectiveOp::Gather { send: send.bytes, recv, root }, send.element)
             }
-            MPI_Scatter(call) | MPI_Iscatter(call, _) => {
+            MPI_Scatter(call) | MPI_Iscatter(call, _) | MPI_Scatter_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let send = context.at(call.root()).then(|| sent(call));
                 let recv = in_place(call.recvbuf().is_in_place(), send, || received(call));
                 let (send, root) = (send.map_or(Bytes(0), |send| send.bytes), self.root(&context, call.root())?);
                 (context, CollectiveOp::Scatter { send, recv: recv.bytes, root }, recv.element)
             }
-            MPI_Allgather(call) | MPI_Iallgather(call, _) => {
+            MPI_Allgather(call) | MPI_Iallgather(call, _) | MPI_Allgather_init(call, ..) => {
                 self.exchange(call, |send, recv| CollectiveOp::Allgather { send, recv })?
             }
-            MPI_Alltoall(call) | MPI_Ialltoall(call, _) => {
+            MPI_Alltoall(call) | MPI_Ialltoall(call, _) | MPI_Alltoall_init(call, ..) => {
                 self.exchange(call, |send, recv| CollectiveOp::Alltoall { send, recv })?
             }
-            MPI_Gatherv(call) | MPI_Igatherv(call, _) => {
+            MPI_Gatherv(call) | MPI_Igatherv(call, _) | MPI_Gatherv_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let at_root = context.at(call.root());
                 let element = if at_root { Self::element(call.recvtype()) } else { Bytes(0) };
@@ -127,7 +129,7 @@ impl Recorder {
                 let root = self.root(&context, call.root())?;
                 (context, CollectiveOp::Gatherv { send: send.bytes, recvs, root }, send.element)
             }
-            MPI_Scatterv(call) | MPI_Iscatterv(call, _) => {
+            MPI_Scatterv(call) | MPI_Iscatterv(call, _) | MPI_Scatterv_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let at_root = context.at(call.root());
                 let element = if at_root { Self::element(call.sendtype()) } else { Bytes(0) };
@@ -138,7 +140,7 @@ impl Recorder {
                 let root = self.root(&context, call.root())?;
                 (context, CollectiveOp::Scatterv { sends, recv: recv.bytes, root }, recv.element)
             }
-            MPI_Allgatherv(call) | MPI_Iallgatherv(call, _) => {
+            MPI_Allgatherv(call) | MPI_Iallgatherv(call, _) | MPI_Allgatherv_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let element = Self::element(call.recvtype());
                 let recvs = volumes(&mut self.recvs, &call.recvcounts(), element);
@@ -147,7 +149,7 @@ impl Recorder {
                 let send = in_place(call.sendbuf().is_in_place(), own, sent);
                 (context, CollectiveOp::Allgatherv { send: send.bytes, recvs }, element)
             }
-            MPI_Alltoallv(call) | MPI_Ialltoallv(call, _) => {
+            MPI_Alltoallv(call) | MPI_Ialltoallv(call, _) | MPI_Alltoallv_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let element = Self::element(call.recvtype());
                 let recvs = volumes(&mut self.recvs, &call.recvcounts(), element);
@@ -158,7 +160,7 @@ impl Recorder {
                 };
                 (context, CollectiveOp::Alltoallv { sends, recvs }, element)
             }
-            MPI_Alltoallw(call) | MPI_Ialltoallw(call, _) => {
+            MPI_Alltoallw(call) | MPI_Ialltoallw(call, _) | MPI_Alltoallw_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let recvs = volumes_by_type(&mut self.recvs, &call.recvcounts(), &call.recvtypes());
                 let sends = if call.sendbuf().is_in_place() {
@@ -231,8 +233,8 @@ impl Recorder {
     }
 }
 
-/// The request of a call that only starts.
-fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<&'a Place<'c, Request>> {
+/// The request of a call that only starts, or sets up; and whether it is persistent.
+fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<(&'a Place<'c, Request>, bool)> {
     match call {
         MPI_Ibarrier(_, request)
         | MPI_Ibcast(_, request)
@@ -250,7 +252,24 @@ fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<&'a Place<'c, Request>> {
         | MPI_Iscatterv(_, request)
         | MPI_Iallgatherv(_, request)
         | MPI_Ialltoallv(_, request)
-        | MPI_Ialltoallw(_, request) => Some(request),
+        | MPI_Ialltoallw(_, request) => Some((request, false)),
+        MPI_Barrier_init(.., request)
+        | MPI_Bcast_init(.., request)
+        | MPI_Reduce_init(.., request)
+        | MPI_Allreduce_init(.., request)
+        | MPI_Scan_init(.., request)
+        | MPI_Exscan_init(.., request)
+        | MPI_Reduce_scatter_init(.., request)
+        | MPI_Reduce_scatter_block_init(.., request)
+        | MPI_Gather_init(.., request)
+        | MPI_Scatter_init(.., request)
+        | MPI_Allgather_init(.., request)
+        | MPI_Alltoall_init(.., request)
+        | MPI_Gatherv_init(.., request)
+        | MPI_Scatterv_init(.., request)
+        | MPI_Allgatherv_init(.., request)
+        | MPI_Alltoallv_init(.., request)
+        | MPI_Alltoallw_init(.., request) => Some((request, true)),
         MPI_Barrier(_)
         | MPI_Bcast(_)
         | MPI_Reduce(_)

@@ -12,15 +12,17 @@
 //! ```
 //!
 //! `again D V1 V2 …` stands for as many events as there are volumes: each is the one *D* events before it — which may
-//! itself stand on the same line — after computing so many instructions, where 0 is none. This is Ziv and Lempel's sliding
+//! itself stand on the same line — after computing so many instructions, where 0 is none; `V*N` is `V` so many times. This is Ziv and Lempel's sliding
 //! window (IEEE Trans. Inf. Theory 23(3), 1977) with events for letters, and computation left out of the comparison.
-//! Computation does not count as an event here, nor does one whose line is longer than [`LONGEST`]; *D* is at most
-//! [`WINDOW`].
+//! Computation does not count as an event here, nor does one whose line is longer than [`LONGEST`] or whose list holds
+//! more numbers than that; *D* is at most [`WINDOW`].
 //!
 //! * Lossless: a volume that is not a whole number is spelled, as are computations with no event after them.
 //! * Streaming, in bounded memory: a reader keeps the last [`WINDOW`] events and a few more, a writer these and their texts.
 //! * Cheap: in a loop, a writer compares each event with one other and writes a few digits; a reader parses no fields.
 //! * Safe to cut: a line refers to what is before it, never to what follows.
+//!
+//! The events of different threads of a rank have windows of their own, as each goes round a loop of its own.
 //!
 //! Only [`EventWriter`] and [`EventReader`] know of this. Whoever asks for events gets them all.
 
@@ -30,21 +32,40 @@ mod writer;
 pub use reader::EventReader;
 pub use writer::EventWriter;
 
+use crate::event::{Event, OneSided, Requests};
+
 /// How far back an event may be that comes again.
 const WINDOW: usize = 1024;
 
-/// The longest line, in bytes, whose event may come again: what a rank's reader keeps is bounded.
+/// The longest line, in bytes, and the longest list of an event that may come again: what a rank's reader keeps is bounded.
 const LONGEST: usize = 1 << 10;
 
 /// The word.
 const AGAIN: &[u8] = b" again ";
+
+/// Whether an event whose line takes `length` bytes may come again. A line of a few bytes may list millions: `start
+/// 0-9999999`.
+fn may_come_again(event: &Event, length: usize) -> bool {
+    let listed = match event {
+        Event::Compute(_) => return false,
+        Event::Start(requests)
+        | Event::Wait(_, Requests::These(requests))
+        | Event::Test(_, Some(Requests::These(requests))) => requests.len(),
+        Event::OneSided(OneSided::Sync(_, _, peers)) => peers.len(),
+        Event::Pready(_, partitions) => partitions.len(),
+        Event::CommCreate(_, _, Some(group)) => group.members.len() + group.remote.len(),
+        // The others spell every number.
+        _ => 0,
+    };
+    length.max(listed) <= LONGEST
+}
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::event::{CommCall, CommId, Event, Group, Outgoing, Rank, RequestId, SendMode, Tag};
+    use crate::event::{CommCall, CommId, Event, Group, Outgoing, Rank, RequestId, SendMode, Tag, ThreadId};
     use crate::passage::{Moment, Passage};
     use crate::units::{Bytes, Instructions};
 
@@ -98,10 +119,20 @@ mod tests {
 
     #[test]
     fn a_line_holds_whole_rounds() {
-        let events: Vec<Event> = (0..300).map(|i| send(i % 5)).collect();
+        let events: Vec<Event> = (0..300).flat_map(|i| [compute(f64::from(i)), send(i % 5)]).collect();
         let text = write(&events, &[]);
-        let volumes: Vec<usize> = text.lines().skip(5).map(|line| line.split(' ').count() - 3).collect();
+        let volumes: Vec<usize> = text.lines().skip(10).map(|line| line.split(' ').count() - 3).collect();
         assert_eq!(volumes, [60, 60, 60, 60, 55]);
+    }
+
+    #[test]
+    fn equal_volumes_in_a_row_are_counted() {
+        let works = [7, 7, 0, 0, 0, 9, 9, 9, 9, 7, 7];
+        let round = |work: u32| std::iter::repeat_n(compute(f64::from(work)), usize::from(work > 0)).chain([send(1)]);
+        let events: Vec<Event> = works.into_iter().flat_map(round).collect();
+        let text = write(&events, &[]);
+        assert_eq!(text, "5 compute 7\n5 send 1 7 8\n5 again 1 7 0*3 9*4 7 7\n");
+        assert_eq!(read(&text), events);
     }
 
     #[test]
@@ -135,6 +166,32 @@ mod tests {
     }
 
     #[test]
+    fn each_thread_goes_round_its_own_loop() {
+        let mut writer = EventWriter::new(Rank(5));
+        let mut text = Vec::new();
+        for round in 0..3 {
+            for thread in [0, 1] {
+                writer.switch(&mut text, ThreadId(thread));
+                writer.write_after(&mut text, Some(Instructions(f64::from(round))), &send(thread));
+                writer.write_after(&mut text, None, &send(7));
+            }
+        }
+        writer.end_line(&mut text);
+        insta::assert_snapshot!(String::from_utf8(text).unwrap(), @r"
+        5 compute 0
+        5 send 0 7 8
+        5 send 7 7 8
+        5.1 compute 0
+        5.1 send 1 7 8
+        5.1 send 7 7 8
+        5 again 2 1 0
+        5.1 again 2 1 0
+        5 again 2 2 0
+        5.1 again 2 2 0
+        ");
+    }
+
+    #[test]
     fn a_communicator_that_comes_again_has_its_members_again() {
         let split = |members: &[u32]| {
             let members = members.iter().copied().map(Rank).collect();
@@ -148,6 +205,16 @@ mod tests {
     }
 
     #[test]
+    fn an_event_that_lists_many_is_not_remembered() {
+        let start = |last: u32| Event::Start((0..=last).map(RequestId).collect());
+        let loops = |last| [start(last), send(1), start(last), send(1), start(last), send(1)];
+        assert_eq!(write(&loops(9), &[]), "5 start 0-9\n5 send 1 7 8\n5 again 2 0 0 0 0\n");
+        let text = write(&loops(5000), &[]);
+        assert_eq!(text.matches("start 0-5000").count(), 3, "{text}");
+        assert_eq!(read(&text), loops(5000));
+    }
+
+    #[test]
     fn a_wrong_line_is_refused_where_it_is_wrong() {
         let lines = [
             "5 again 0 0",
@@ -156,6 +223,13 @@ mod tests {
             "5 again 1 7 -3",
             "5 again 1 0.5",
             "5 again 1x 0",
+            "5 again 1 0*",
+            "5 again 1 0*0",
+            "5 again 1 0*2000",
+            "5 again 1 0*1000 0 7*24",
+            "5.1 again 1 0",
+            "5.x again 1 0",
+            "5.70000 again 1 0",
             "x again 1 0",
         ];
         let refusals: Vec<String> = lines

@@ -1,0 +1,104 @@
+//! `titr schedule`.
+
+use std::io::Write;
+
+use clap::Parser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use titr_common::collectives::{Collective, Library, Member, Selection};
+use titr_common::units::Bytes;
+
+use super::Failure;
+use crate::schedule::{Example, Outline, catalogue, matrix, steps};
+
+const NOTES: &str = "\
+BYTES is the whole vector of bcast, reduce, allreduce, scan, exscan and reduce_scatter (which shares it out as evenly as \
+it can, the first ranks' parts being an element longer), and one rank's block of gather, scatter, allgather, alltoall, \
+reduce_scatter_block and the v- and w-variants.
+
+A line is RANK and a step. A slice of data is BYTES BUFFER+OFFSET, in what the caller gives (send), gets (recv) or in \
+scratch space:
+
+  0 isend 1 8192 recv+0           starts to send to rank 1; irecv to receive from it
+  0 send 1 8192 recv+0            the same, and waits; recv, and sendrecv TO SLICE FROM SLICE
+  0 wait 0                        waits for the oldest that was started; waitall for all
+  0 copy 8192 send+0 recv+0
+  0 reduce_left 8192 scratch+0 recv+0    recv = scratch ⊕ recv; reduce_right: recv = recv ⊕ scratch
+
+Examples:
+  titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
+  titr schedule bcast --library mpich --ranks 16 --bytes 1MiB --root 3 --matrix
+  titr schedule --list | grep ^scan
+
+Exit status: 0 done; 2 wrong usage.";
+
+/// Shows the messages that a collective is made of.
+#[derive(Debug, Parser)]
+#[command(after_help = NOTES)]
+pub(super) struct Args {
+    /// Names all algorithms: COLLECTIVE, ALGORITHM and its other names, tab-separated.
+    #[arg(long)]
+    list: bool,
+    #[arg(required_unless_present = "list", value_parser = collective())]
+    collective: Option<Collective>,
+    /// Whose algorithms, selection rules and names.
+    #[arg(long, default_value = "openmpi", value_parser = library())]
+    library: Library,
+    /// One of its algorithms, perhaps with a segment size as in pipeline:65536; or what its rules choose.
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    algorithm: String,
+    /// Members of the communicator.
+    #[arg(long, value_name = "NUMBER", required_unless_present = "list", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    ranks: Option<u32>,
+    /// How much data: see below. 65536, 64KiB, 1 MB.
+    #[arg(long, default_value = "0")]
+    bytes: Bytes,
+    /// The root, where there is one.
+    #[arg(long, value_name = "RANK", default_value_t = 0)]
+    root: Member,
+    /// Bytes of one element of the datatype.
+    #[arg(long, value_name = "BYTES", default_value = "8", alias = "element")]
+    elements: Bytes,
+    /// The operation does not commute.
+    #[arg(long)]
+    non_commutative: bool,
+    /// Prints src, dst, messages and bytes of each pair of ranks, tab-separated, instead of steps.
+    #[arg(long)]
+    matrix: bool,
+}
+
+fn collective() -> impl TypedValueParser<Value = Collective> {
+    PossibleValuesParser::new(Collective::ALL.iter().map(|collective| collective.name()))
+        .try_map(|name| Collective::named(&name).ok_or("no collective"))
+}
+
+fn library() -> impl TypedValueParser<Value = Library> {
+    PossibleValuesParser::new(Library::ALL.iter().map(|library| library.name()))
+        .try_map(|name| Library::named(&name).ok_or("no library"))
+}
+
+pub(super) fn schedule(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let (Some(collective), Some(ranks), false) = (args.collective, args.ranks, args.list) else {
+        return Ok(catalogue::write(out)?);
+    };
+    let wrong = |why: &dyn std::error::Error| Failure::Usage(why.to_string());
+    let mut selection = Selection::from(args.library);
+    selection.force(collective.name(), &args.algorithm).map_err(|why| wrong(&why))?;
+    let outline = Outline {
+        selection,
+        collective,
+        ranks,
+        bytes: args.bytes,
+        root: args.root,
+        element: args.elements,
+        is_commutative: !args.non_commutative,
+    };
+    let example = Example::new(outline).map_err(|why| wrong(&why))?;
+    if !args.matrix {
+        return Ok(steps::write(&example, out)?);
+    }
+    if let Some(asked) = example.replaced() {
+        let [asked, taken] = [asked, example.choice()].map(|choice| choice.algorithm.called(args.library));
+        eprintln!("titr: {asked} is impossible here: {} takes {taken}", args.library.name());
+    }
+    Ok(matrix::write(&example, out)?)
+}

@@ -1,0 +1,169 @@
+//! What a collective is made of, to look at.
+//!
+//! A schedule (`titr_common::collectives`) is a function of the call. An [`Example`] is a call in which every member
+//! moves as much as any other; its schedule is shown as each member's steps ([`steps`]) or as what each pair exchanges
+//! ([`matrix`]).
+
+pub mod catalogue;
+pub mod matrix;
+pub mod steps;
+
+use thiserror::Error;
+use titr_common::collectives::{Call, Choice, Collective, Member, Selection, Step};
+use titr_common::event::{CollectiveOp, Rank};
+use titr_common::units::{Bytes, Instructions};
+
+/// A collective call, the same for all members.
+#[derive(Clone, Debug)]
+pub struct Example {
+    selection: Selection,
+    ranks: u32,
+    root: Member,
+    element: Bytes,
+    is_commutative: bool,
+    op: CollectiveOp,
+}
+
+/// What an [`Example`] is made from.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    /// Whose algorithms, and which.
+    pub selection: Selection,
+    /// What is called.
+    pub collective: Collective,
+    /// Members of the communicator.
+    pub ranks: u32,
+    /// The whole vector of a broadcast or a reduction, which reduce_scatter shares out as evenly as it can, the first
+    /// members' parts being an element longer; one member's block of all others.
+    pub bytes: Bytes,
+    /// The root, where there is one.
+    pub root: Member,
+    /// One element of the datatype.
+    pub element: Bytes,
+    /// Whether operands may change places.
+    pub is_commutative: bool,
+}
+
+/// Why there is no such call.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Impossible {
+    /// Nobody calls.
+    #[error("a collective needs a rank")]
+    NoRanks,
+    /// The root is no member.
+    #[error("the root is one of the ranks 0 to {last}, not {root}")]
+    Root {
+        /// Who was said to be it.
+        root: Member,
+        /// The last member.
+        last: Member,
+    },
+    /// The volume ends inside an element.
+    #[error("{} bytes are no whole number of elements of {} bytes", .bytes.0, .element.0)]
+    Fraction {
+        /// The volume.
+        bytes: Bytes,
+        /// The element.
+        element: Bytes,
+    },
+}
+
+impl Example {
+    /// The call of this outline.
+    ///
+    /// # Errors
+    /// What cannot be called.
+    pub fn new(outline: Outline) -> Result<Self, Impossible> {
+        let Outline { selection, collective, ranks, bytes, root, element, is_commutative } = outline;
+        let last = ranks.checked_sub(1).ok_or(Impossible::NoRanks)?;
+        if root > last {
+            return Err(Impossible::Root { root, last });
+        }
+        match bytes.0.checked_rem(element.0) {
+            Some(0) => {}
+            _ => return Err(Impossible::Fraction { bytes, element }),
+        }
+        let op = operation(collective, ranks, bytes, element);
+        Ok(Self { selection, ranks, root, element, is_commutative, op })
+    }
+
+    /// All members.
+    #[must_use]
+    pub fn members(&self) -> std::ops::Range<Member> {
+        0..self.ranks
+    }
+
+    /// The steps of one member.
+    #[must_use]
+    pub fn steps(&self, me: Member) -> Vec<Step> {
+        self.selection.steps(&self.call(me))
+    }
+
+    /// The algorithm that is used.
+    #[must_use]
+    pub fn choice(&self) -> Choice {
+        self.selection.choose(&self.call(self.root))
+    }
+
+    /// Whether another algorithm was asked for, which is impossible here.
+    #[must_use]
+    pub fn replaced(&self) -> Option<Choice> {
+        let taken = self.choice();
+        let mut forced = self.selection.forced();
+        forced.find(|asked| {
+            asked.algorithm.collective() == taken.algorithm.collective() && asked.algorithm != taken.algorithm
+        })
+    }
+
+    /// Whose algorithms are used.
+    #[must_use]
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    fn call(&self, me: Member) -> Call<'_> {
+        let Self { ranks, root, ref op, element, is_commutative, .. } = *self;
+        Call { me, size: ranks, root, op, element, is_commutative }
+    }
+}
+
+fn operation(collective: Collective, ranks: u32, bytes: Bytes, element: Bytes) -> CollectiveOp {
+    let (root, work) = (Rank(0), Instructions(0.0)); // Schedules look at neither.
+    let blocks = || vec![bytes; ranks as usize];
+    match collective {
+        Collective::Barrier => CollectiveOp::Barrier,
+        Collective::Bcast => CollectiveOp::Bcast { bytes, root },
+        Collective::Reduce => CollectiveOp::Reduce { bytes, work, root },
+        Collective::Allreduce => CollectiveOp::Allreduce { bytes, work },
+        Collective::Scan => CollectiveOp::Scan { bytes, work },
+        Collective::Exscan => CollectiveOp::Exscan { bytes, work },
+        Collective::ReduceScatter => CollectiveOp::ReduceScatter { counts: shares(ranks, bytes, element), work },
+        Collective::ReduceScatterBlock => CollectiveOp::ReduceScatterBlock { bytes, work },
+        Collective::Gather => CollectiveOp::Gather { send: bytes, recv: bytes, root },
+        Collective::Scatter => CollectiveOp::Scatter { send: bytes, recv: bytes, root },
+        Collective::Allgather => CollectiveOp::Allgather { send: bytes, recv: bytes },
+        Collective::Alltoall => CollectiveOp::Alltoall { send: bytes, recv: bytes },
+        Collective::Gatherv => CollectiveOp::Gatherv { send: bytes, recvs: blocks(), root },
+        Collective::Scatterv => CollectiveOp::Scatterv { sends: blocks(), recv: bytes, root },
+        Collective::Allgatherv => CollectiveOp::Allgatherv { send: bytes, recvs: blocks() },
+        Collective::Alltoallv => CollectiveOp::Alltoallv { sends: blocks(), recvs: blocks() },
+        Collective::Alltoallw => CollectiveOp::Alltoallw { sends: blocks(), recvs: blocks() },
+    }
+}
+
+/// A vector in as even parts as its elements allow, the longer ones first.
+fn shares(ranks: u32, bytes: Bytes, element: Bytes) -> Vec<Bytes> {
+    let (count, ranks) = (bytes.0 / element.0.max(1), u64::from(ranks.max(1)));
+    (0..ranks).map(|rank| element.times(count / ranks + u64::from(rank < count % ranks))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_parts_are_longer() {
+        assert_eq!(shares(4, Bytes(80), Bytes(8)), [24, 24, 16, 16].map(Bytes));
+        assert_eq!(shares(3, Bytes(8), Bytes(8)), [8, 0, 0].map(Bytes));
+    }
+}

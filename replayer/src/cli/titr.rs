@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use serde::Serialize;
-use titr_common::event::Rank;
+use titr_common::event::{Actor, Rank};
 use titr_common::grammar::write_event;
 use titr_common::trace::TraceError;
 use titr_common::trace::manifest::{Ended, Manifest};
@@ -242,7 +242,7 @@ fn cat(trace: &Trace, rank: Option<u32>, partial: bool, out: &mut impl Write) ->
         let mut stream = source.stream(rank)?;
         while let Some(event) = stream.next_event()? {
             line.clear();
-            write_event(&mut line, rank, &event);
+            write_event(&mut line, Actor { rank, thread: stream.thread() }, &event);
             out.write_all(&line)?;
         }
     }

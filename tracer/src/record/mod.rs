@@ -298,8 +298,11 @@ impl Recorder {
             Ended::Finalize => self.emit(&Event::Finalize),
             Ended::Running | Ended::Exit | Ended::Abort => {}
         }
-        let tally = self.tally;
-        self.sink.finish(ended, |entry| tally.complete(entry))
+        let (tally, threads) = (self.tally, self.ledgers.len());
+        self.sink.finish(ended, |entry| {
+            tally.complete(entry);
+            entry.threads = threads as u32;
+        })
     }
 
     /// The volume of `count` elements.

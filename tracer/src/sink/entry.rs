@@ -21,6 +21,7 @@ pub fn begin(run: String, rank: Rank, counter: Counter) -> RankEntry {
         disk: Bytes(0),
         crc32: None,
         counter,
+        threads: 1,
         stalls: 0,
         lost_events: 0,
         error: None,

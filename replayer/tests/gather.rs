@@ -104,7 +104,10 @@ fn an_archive_that_was_changed_is_refused() {
     folder.file("changed.tar", archive);
     for arguments in [&["check", "changed.tar"][..], &["gather", "changed.tar", "--output", "again.tar"]] {
         let shown = folder.run(TITR, arguments);
-        assert!(shown.contains("changed.tar/rank-000001.tit.gz: its checksum is ") && shown.ends_with("[1]"), "{shown}");
+        assert!(
+            shown.contains("changed.tar/rank-000001.tit.gz: its checksum is ") && shown.ends_with("[1]"),
+            "{shown}"
+        );
     }
     assert!(!folder.path().join("again.tar").exists());
 }

@@ -122,7 +122,7 @@ impl Run {
     /// The batch that a cycle counts in.
     fn batch(&mut self, cycle: u64) -> Option<&mut Batch> {
         let counted = cycle.checked_sub(self.warmup)?;
-        self.batches.get_mut((u128::from(counted) * u128::from(BATCHES) / u128::from(self.cycles)) as usize)
+        self.batches.get_mut((counted.saturating_mul(BATCHES) / self.cycles) as usize)
     }
 
     fn count(&mut self, delivery: &Delivery) {

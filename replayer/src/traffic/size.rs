@@ -55,6 +55,9 @@ impl Sizes {
         match self {
             Self::Range(from, to) => Bytes(from.0 + below(random, (to.0 - from.0).saturating_add(1))),
             Self::Weighted(weighted) => {
+                if let [(only, _)] = weighted[..] {
+                    return only;
+                }
                 let all: f64 = weighted.iter().map(|&(_, weight)| weight).sum();
                 let mut left = unit(random) * all;
                 let drawn = weighted.iter().find(|&&(_, weight)| {

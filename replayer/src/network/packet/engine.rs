@@ -79,14 +79,16 @@ struct Stirred {
     is: Vec<bool>,
 }
 
-/// The best bid for each port of the router that is being looked at.
+/// Who asks for the ports of the router that is being looked at.
 #[derive(Debug)]
 struct Contests {
-    best: Vec<(Rank, u32, u32)>,
+    /// For each port, the place of the queue that stands best, and the channel that its head asks for.
+    best: Vec<(u32, u32)>,
+    /// Ports that are asked for.
     asked: Vec<u32>,
 }
 
-/// No bid.
+/// No place.
 const NOBODY: u32 = u32::MAX;
 
 impl Stirred {
@@ -157,7 +159,7 @@ impl Engine {
             again: Vec::new(),
             again_at: 0,
             refill: Vec::new(),
-            contest: Contests { best: vec![((0, 0), NOBODY, 0); widest as usize], asked: Vec::new() },
+            contest: Contests { best: vec![(NOBODY, 0); widest as usize], asked: Vec::new() },
             usage: Usage::new(layout.inputs.iter().map(|input| input.arrival.is_some())),
             queues: Queues {
                 slots: vec![0; layout.inputs.len() * parameters.queue_packets as usize],
@@ -263,19 +265,27 @@ impl Engine {
 
     /// Looks at a router in this cycle, if any packet waits in it.
     fn stir(&mut self, router: u32) {
-        let Router { first_word, inputs, .. } = self.routers[router as usize];
-        let words = first_word as usize..(first_word + inputs.div_ceil(64)) as usize;
-        if self.waiting[words].iter().any(|&word| word != 0) {
+        if self.routers[router as usize].waiting > 0 {
             self.stirred.add(router);
         }
     }
 
     /// The head of a queue waits from now on.
     fn head_waits(&mut self, queue: u32) {
-        let router = self.queues.inputs[queue as usize].router;
-        let Router { first_input, first_word, .. } = self.routers[router as usize];
-        let place = queue - first_input;
-        self.waiting[(first_word + place / 64) as usize] |= 1 << (place % 64);
+        let id = self.queues.head(queue);
+        let (packet, steps) = (self.packets.get(id), self.packets.steps(id));
+        let input = &mut self.queues.inputs[queue as usize];
+        let router = input.router;
+        let settled = if packet.goal != router {
+            self.ways.settle(router, packet, steps)
+        } else {
+            (self.parameters.consumption_ports == 1).then(|| self.hosts[packet.to as usize].first_port)
+        };
+        input.settled = settled.unwrap_or(NOWHERE);
+        let Router { first_input, first_word, waiting, .. } = &mut self.routers[router as usize];
+        *waiting += 1;
+        let place = queue - *first_input;
+        self.waiting[(*first_word + place / 64) as usize] |= 1 << (place % 64);
         self.stirred.add(router);
     }
 
@@ -304,45 +314,68 @@ impl Engine {
     /// Passes on what a router can in this cycle.
     fn pass_on(&mut self, router: u32, now: u64) {
         let this = self.routers[router as usize];
-        let mut bids = 0;
+        let mut losers = false;
         for word in 0..this.inputs.div_ceil(64) {
             let mut left = self.waiting[(this.first_word + word) as usize];
             while left != 0 {
                 let place = 64 * word + left.trailing_zeros();
                 left &= left - 1;
-                bids += u32::from(self.bid(router, this, place, now));
+                if let Some(way) = self.ask(router, this, place) {
+                    losers |= self.contest(this, place, way, now);
+                }
             }
         }
-        let granted = self.contest.asked.len() as u32;
+        self.routers[router as usize].waiting -= self.contest.asked.len() as u32;
         while let Some(port) = self.contest.asked.pop() {
-            let (_, place, channel) = self.contest.best[port as usize];
-            self.contest.best[port as usize].1 = NOBODY;
+            let (place, channel) = std::mem::replace(&mut self.contest.best[port as usize], (NOBODY, 0));
             self.grant(this, place, Way { port, channel }, now);
         }
-        if bids > granted && (self.parameters.consumption_ports > 1 || self.ways.may_turn()) {
+        if losers && (self.parameters.consumption_ports > 1 || self.ways.may_turn()) {
             self.again.push(router);
             self.again_at = now + 1;
         }
     }
 
-    /// Lets the head of the queue at `place` ask for a port; whether it does.
-    fn bid(&mut self, router: u32, this: Router, place: u32, now: u64) -> bool {
+    /// What the head of the queue at `place` asks for.
+    fn ask(&self, router: u32, this: Router, place: u32) -> Option<Way> {
         let queue = this.first_input + place;
-        let id = self.queues.head(queue);
-        let (input, packet) = (&self.queues.inputs[queue as usize], self.packets.get(id));
-        let way = if packet.goal == router {
-            self.consumption_port(packet.to, place, this)
-        } else {
-            let room = |port: u32, channel: u32| {
-                let output = &self.outputs[(this.first_output + port) as usize];
-                if output.busy {
-                    return 0;
-                }
+        let input = &self.queues.inputs[queue as usize];
+        let free = |port: u32| Some(&self.outputs[(this.first_output + port) as usize]).filter(|output| !output.busy);
+        let room = |port: u32, channel: u32| {
+            free(port).map_or(0, |output| {
                 self.queues.capacity - self.queues.inputs[(output.first_queue + channel) as usize].reserved
-            };
-            self.ways.choose(router, (packet, self.packets.steps(id)), input.arrival, room)
+            })
         };
-        let Some(Way { port, channel }) = way else { return false };
+        if input.settled != NOWHERE {
+            let port = input.settled;
+            return match free(port)?.first_queue {
+                NOWHERE => Some(Way { port, channel: 0 }),
+                _ => self.ways.choose_channel(port, input.arrival, room),
+            };
+        }
+        let id = self.queues.head(queue);
+        let packet = self.packets.get(id);
+        if packet.goal == router {
+            return self.consumption_port(packet.to, place, this);
+        }
+        self.ways.choose(router, (packet, self.packets.steps(id)), input.arrival, room)
+    }
+
+    /// Enters a head into the contest for the port it asks for; whether it is not the only one.
+    fn contest(&mut self, this: Router, place: u32, way: Way, now: u64) -> bool {
+        let (rival, _) = self.contest.best[way.port as usize];
+        if rival == NOBODY {
+            self.contest.asked.push(way.port);
+        } else if self.rank(this, rival, way.port, now) < self.rank(this, place, way.port, now) {
+            return true;
+        }
+        self.contest.best[way.port as usize] = (place, way.channel);
+        rival != NOBODY
+    }
+
+    /// Where the head of the queue at `place` stands in the contest for a port.
+    fn rank(&self, this: Router, place: u32, port: u32, now: u64) -> Rank {
+        let queue = this.first_input + place;
         let output = this.first_output + port;
         let contest = Contest {
             circle: this.inputs,
@@ -351,16 +384,9 @@ impl Engine {
             now,
             seed: self.parameters.seed,
         };
-        let bid = Bid { place, since: packet.since, queued: input.queued };
-        let rank = self.parameters.arbitration.rank(bid, contest);
-        let best = &mut self.contest.best[port as usize];
-        if best.1 == NOBODY {
-            self.contest.asked.push(port);
-            *best = (rank, place, channel);
-        } else if rank < best.0 {
-            *best = (rank, place, channel);
-        }
-        true
+        let since = self.packets.get(self.queues.head(queue)).since;
+        let bid = Bid { place, since, queued: self.queues.inputs[queue as usize].queued };
+        self.parameters.arbitration.rank(bid, contest)
     }
 
     /// The consumption port that a packet asks for: the first free one, counted from one that its queue's place gives.

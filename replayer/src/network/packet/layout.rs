@@ -20,6 +20,8 @@ pub(super) struct Router {
     pub outputs: u32,
     /// Where the bits of its queues begin, 64 a word.
     pub first_word: u32,
+    /// Queues whose head waits.
+    pub waiting: u32,
 }
 
 /// A queue, and where it stands in its ring of slots.
@@ -31,6 +33,8 @@ pub(super) struct Input {
     /// The host, if it is a host's.
     pub host: u32,
     pub arrival: Arrival,
+    /// The port that its head has to take; `NOWHERE` if it has a choice.
+    pub settled: u32,
     pub head: u32,
     /// Packets whose header is here.
     pub queued: u32,
@@ -94,8 +98,16 @@ impl Layout {
 
     /// Leads ports to queues.
     fn join(&mut self, fabric: &Fabric, parameters: &Parameters, inputs: usize, outputs: usize) {
-        let empty =
-            Input { router: NOWHERE, upstream: NOWHERE, host: NOWHERE, arrival: None, head: 0, queued: 0, reserved: 0 };
+        let empty = Input {
+            router: NOWHERE,
+            upstream: NOWHERE,
+            host: NOWHERE,
+            arrival: None,
+            settled: NOWHERE,
+            head: 0,
+            queued: 0,
+            reserved: 0,
+        };
         self.inputs = vec![empty; inputs];
         self.outputs = vec![Output { first_queue: NOWHERE, busy: false, served: 0 }; outputs];
         let mut next: Vec<u32> = self.routers.iter().map(|router| router.first_input).collect();

@@ -216,7 +216,10 @@ impl<'a> Reference<'a> {
                         true => 0,
                         false => self.room((self.layout.outputs[output(port)].first_queue + channel) as usize),
                     };
-                    self.design.ways.choose(router as u32, (packet, steps), arrival, room)
+                    match self.design.ways.settle(router as u32, packet, steps) {
+                        Some(port) => self.design.ways.choose_channel(port, arrival, room),
+                        None => self.design.ways.choose(router as u32, (packet, steps), arrival, room),
+                    }
                 };
                 requests.extend(way.map(|way| Request { router, place, queue, way }));
             }

@@ -56,24 +56,28 @@ impl GridWays {
         steps[port as usize / 2] -= taken;
     }
 
+    pub fn settle(&self, steps: &[i32]) -> Option<u32> {
+        if self.adaptive { None } else { next_in_order(steps) }
+    }
+
+    pub fn choose_channel(&self, port: u32, arrival: Arrival, room: impl Fn(u32, u32) -> u32) -> Option<Way> {
+        self.in_order(port, arrival, self.channels, room)
+    }
+
     pub fn choose(&self, steps: &[i32], arrival: Arrival, room: impl Fn(u32, u32) -> u32) -> Option<Way> {
-        if !self.adaptive {
-            return self.in_order(steps, arrival, self.channels, room);
-        }
         let (mut most, mut best) = ((0, 0), None);
-        for (port, &left) in ports(steps).zip(steps).filter(|&(_, &left)| left != 0) {
+        for (port, left) in open_ports(steps) {
             let Some(way) = roomiest(std::iter::once(port), 1..self.channels, &room) else { continue };
-            let worth = (room(port, way.channel), left.unsigned_abs());
+            let worth = (room(port, way.channel), left);
             if worth > most {
                 (most, best) = (worth, Some(way));
             }
         }
-        best.or_else(|| self.in_order(steps, arrival, 1, room))
+        best.or_else(|| self.in_order(next_in_order(steps)?, arrival, 1, room))
     }
 
-    /// The one of the first so many channels of the next port in dimension order that has most room, if it has enough.
-    fn in_order(&self, steps: &[i32], arrival: Arrival, channels: u32, room: impl Fn(u32, u32) -> u32) -> Option<Way> {
-        let (port, _) = ports(steps).zip(steps).find(|&(_, &left)| left != 0)?;
+    /// The one of the first so many channels of a port that has most room, if it has enough.
+    fn in_order(&self, port: u32, arrival: Arrival, channels: u32, room: impl Fn(u32, u32) -> u32) -> Option<Way> {
         let enough = |channel, room| {
             let goes_on = arrival == Some(Way { port, channel });
             room >= if goes_on { 1 } else { self.entry }
@@ -85,7 +89,13 @@ impl GridWays {
     }
 }
 
-/// The port in each dimension that takes a step of those left.
-fn ports(steps: &[i32]) -> impl Iterator<Item = u32> {
-    (0..).zip(steps).map(|(dimension, &left)| 2 * dimension + u32::from(left < 0))
+/// The ports that take a step of those left, and how many such steps there are.
+fn open_ports(steps: &[i32]) -> impl Iterator<Item = (u32, u32)> {
+    let ports = (0..).zip(steps).map(|(dimension, &left)| (2 * dimension + u32::from(left < 0), left.unsigned_abs()));
+    ports.filter(|&(_, left)| left > 0)
+}
+
+/// The port in the first dimension in which there are steps left.
+fn next_in_order(steps: &[i32]) -> Option<u32> {
+    open_ports(steps).next().map(|(port, _)| port)
 }

@@ -94,8 +94,26 @@ impl Ways {
         }
     }
 
-    /// What a packet at router `here`, which is not its goal, asks for. `room` tells for how many packets a channel of a
+    /// The port that a packet at router `here`, which is not its goal, has to take, if it has no choice.
+    pub fn settle(&self, here: u32, packet: &Packet, steps: &[i32]) -> Option<u32> {
+        match self {
+            Self::Grid(grid) => grid.settle(steps),
+            Self::Tree(tree) => tree.settle(here, packet),
+            Self::Dragonfly(_) => None,
+        }
+    }
+
+    /// What a packet that is [settled](Self::settle) on `port` asks for. `room` tells for how many packets a channel of a
     /// port has room: none while the port is busy.
+    pub fn choose_channel(&self, port: u32, arrival: Arrival, room: impl Fn(u32, u32) -> u32) -> Option<Way> {
+        match self {
+            Self::Grid(grid) => grid.choose_channel(port, arrival, room),
+            Self::Tree(tree) => tree.choose_channel(port, room),
+            Self::Dragonfly(_) => None,
+        }
+    }
+
+    /// What a packet at router `here` asks for that is not settled.
     pub fn choose(
         &self,
         here: u32,

@@ -71,31 +71,55 @@ impl TreeWays {
         self.ascent == Ascent::Adaptive || self.levels.iter().any(|level| level.to_child > 1)
     }
 
+    pub fn settle(&self, here: u32, packet: &Packet) -> Option<u32> {
+        let (place, level) = self.level(here)?;
+        if level.is_above(here, packet.to) {
+            return (level.to_child == 1).then(|| level.child_towards(packet.to));
+        }
+        match self.ascent {
+            Ascent::DModK => Some(level.upwards(packet.to / level.alike)),
+            Ascent::SModK => Some(level.upwards(packet.from / level.alike)),
+            Ascent::Random => Some(level.upwards((chance(packet.ties, place, 0) >> 33) as u32)),
+            Ascent::Adaptive => None,
+        }
+    }
+
+    pub fn choose_channel(&self, port: u32, room: impl Fn(u32, u32) -> u32) -> Option<Way> {
+        roomiest(std::iter::once(port), 0..self.channels, room)
+    }
+
     pub fn choose(&self, here: u32, packet: &Packet, room: impl Fn(u32, u32) -> u32) -> Option<Way> {
-        let place = self.levels.iter().rposition(|level| level.first <= here)?;
-        let level = self.levels[place];
-        let position = here - level.first;
-        if position / level.alike == packet.to / level.hosts {
-            let child = packet.to / level.hosts_of_child % (level.hosts / level.hosts_of_child);
-            let from_any = (0..level.to_child).map(|cable| (cable + packet.from) % level.to_child);
-            return roomiest(from_any.map(|cable| child * level.to_child + cable), 0..self.channels, room);
+        let (_, level) = self.level(here)?;
+        if level.is_above(here, packet.to) {
+            let first = level.child_towards(packet.to);
+            let from_any = (0..level.to_child).map(|cable| first + (cable + packet.from) % level.to_child);
+            return roomiest(from_any, 0..self.channels, room);
         }
         let ports = level.parents * level.to_parent;
-        // Parents come first and their parallel cables after, where d-mod-k counts.
-        let upwards = |number: u32| {
-            let (parent, cable) = (number % level.parents, number / level.parents % level.to_parent);
-            level.down + parent * level.to_parent + cable
-        };
-        let by_destination = packet.to / level.alike % ports;
-        let port = match self.ascent {
-            Ascent::DModK => by_destination,
-            Ascent::SModK => packet.from / level.alike % ports,
-            Ascent::Random => (chance(packet.ties, place as u64, 0) % u64::from(ports)) as u32,
-            Ascent::Adaptive => {
-                let from_any = (0..ports).map(|number| upwards((number + by_destination) % ports));
-                return roomiest(from_any, 0..self.channels, room);
-            }
-        };
-        roomiest(std::iter::once(upwards(port)), 0..self.channels, room)
+        let from_any = (0..ports).map(|number| level.upwards(number + packet.to / level.alike % ports));
+        roomiest(from_any, 0..self.channels, room)
+    }
+
+    /// The level of a switch, and the level's number.
+    fn level(&self, switch: u32) -> Option<(u64, Level)> {
+        let place = self.levels.iter().rposition(|level| level.first <= switch)?;
+        Some((place as u64, self.levels[place]))
+    }
+}
+
+impl Level {
+    fn is_above(&self, switch: u32, host: u32) -> bool {
+        (switch - self.first) / self.alike == host / self.hosts
+    }
+
+    /// The first port to the child that a host is below.
+    fn child_towards(&self, host: u32) -> u32 {
+        host / self.hosts_of_child % (self.hosts / self.hosts_of_child) * self.to_child
+    }
+
+    /// The port upwards that d-mod-k gives a number. It counts parents first, and then the cables to each.
+    fn upwards(&self, number: u32) -> u32 {
+        let (parent, cable) = (number % self.parents, number / self.parents % self.to_parent);
+        self.down + parent * self.to_parent + cable
     }
 }

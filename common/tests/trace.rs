@@ -33,6 +33,7 @@ fn entry(rank: u32, ended: Ended) -> RankEntry {
             hook: 0.0,
             yardstick: None,
         },
+        threads: 1,
         stalls: 0,
         lost_events: 0,
         error: None,

@@ -16,3 +16,4 @@ mod life;
 mod notice;
 mod record;
 pub mod sink;
+pub mod vocabulary;

@@ -80,6 +80,9 @@ pub struct RankEntry {
     pub crc32: Option<u32>,
     /// How computation was measured.
     pub counter: Counter,
+    /// How many threads called MPI, not counting those that began after others had ended.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub threads: u32,
     /// How often the program had to wait for the flush thread.
     #[serde(default)]
     pub stalls: u64,
@@ -98,6 +101,14 @@ pub struct RankEntry {
     /// Calls that the trace has no event for as their peer was `MPI_PROC_NULL`, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub null_peer: BTreeMap<String, u64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(&number: &u32) -> bool {
+    number == 1
 }
 
 /// How a rank's trace ended.

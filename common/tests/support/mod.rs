@@ -76,6 +76,7 @@ fn entry(run: &str, rank: u32, written: Option<Written>) -> RankEntry {
             hook: 0.0,
             yardstick: None,
         },
+        threads: 1,
         stalls: 0,
         lost_events: 0,
         error: None,

@@ -73,6 +73,7 @@ impl Folder {
                     hook: 0.0,
                     yardstick: None,
                 },
+                threads: 1,
                 stalls: 0,
                 lost_events: 0,
                 error: None,

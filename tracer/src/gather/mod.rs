@@ -18,11 +18,10 @@ use std::path::{Path, PathBuf};
 
 use titr_common::trace::manifest::{Manifest, RankEntry};
 use titr_common::trace::{directory, unfinished};
-use titr_wrappers::Abi;
-use titr_wrappers::pmpi::OwnComm;
+use titr_wrappers::{Abi, OwnComm};
 
 use crate::config::Config;
-use crate::directory::{Place, absolute, candidate, is_writable};
+use crate::directory::{Place, absolute, candidate};
 use crate::notice::tell;
 use archive::{Archive, Entries, with_file_size_errors};
 use relay::{Broken, Link, Parent, Receiver, relay};
@@ -153,20 +152,26 @@ impl Gather {
 
 /// Sees to it that the archive can be written there.
 fn prepare(archive: &Path) -> io::Result<()> {
-    let parent = archive.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(parent)?;
-    is_writable(parent)
+    archive.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let attempt = unfinished(&free_name(archive));
+    File::create_new(&attempt)?;
+    fs::remove_file(attempt)
 }
 
 /// The name, or the next one that is free.
 fn free_name(wanted: &Path) -> PathBuf {
-    let names = (1..).map(|index| match (index, wanted.extension()) {
+    let mut names = (1..).map(|index| match (index, wanted.extension()) {
         (1, _) | (_, None) => candidate(wanted, index),
-        (_, Some(suffix)) => candidate(&wanted.with_extension(""), index).with_extension(suffix),
+        (_, Some(suffix)) => {
+            let mut name = candidate(&wanted.with_extension(""), index).into_os_string();
+            name.push(".");
+            name.push(suffix);
+            name.into()
+        }
     });
     let is_free =
         |path: &PathBuf| fs::symlink_metadata(path).is_err() && fs::symlink_metadata(unfinished(path)).is_err();
-    names.into_iter().find(is_free).unwrap_or_else(|| wanted.to_owned())
+    names.find(is_free).unwrap_or_else(|| wanted.to_owned())
 }
 
 fn give_up(path: &Path, reason: &str) {

@@ -308,8 +308,11 @@ impl Recorder {
             Ended::Finalize => self.emit(&Event::Finalize),
             Ended::Running | Ended::Exit | Ended::Abort => self.rest(),
         }
-        let tally = self.tally;
-        self.sink.finish(ended, |entry| tally.complete(entry))
+        let (tally, threads) = (self.tally, self.ledgers.len());
+        self.sink.finish(ended, |entry| {
+            tally.complete(entry);
+            entry.threads = threads as u32;
+        })
     }
 
     /// The volume of `count` elements.

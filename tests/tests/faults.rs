@@ -157,7 +157,7 @@ fn a_flush_thread_that_falls_behind_is_waited_for() {
         let (events, ending) = readable(&trace, entry.rank);
         assert_eq!((entry.lost_events, ending), (0, Ending::Complete));
         assert_eq!(entry.events, events.len() as u64);
-        assert!(events.iter().filter(|event| matches!(event, Event::Sendrecv(..))).count() == 10_000);
+        assert!(events.iter().filter(|event| matches!(event, Event::Isend(..))).count() == 10_000);
     }
 }
 

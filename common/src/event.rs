@@ -4,7 +4,7 @@
 //! call used, so that a line can be understood without the lines before it. Volumes are bytes, never counts of a
 //! datatype.
 
-use crate::units::{Bytes, Instructions, Seconds};
+use crate::units::{Bytes, Instructions, Nanoseconds, Seconds};
 
 /// A rank in `MPI_COMM_WORLD`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -186,6 +186,51 @@ pub struct Group {
     pub remote: Vec<Rank>,
 }
 
+/// From when to when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The beginning.
+    pub begin: Nanoseconds,
+    /// The end.
+    pub end: Nanoseconds,
+}
+
+/// Whether a member sends or receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// It sends.
+    Sent,
+    /// It receives.
+    Received,
+}
+
+/// A message that a collective is made of, as one of its two ends sees it. A member's messages stand in the order in which
+/// it started them; one that ended before the next began was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The communicator of the collective.
+    pub comm: CommId,
+    /// Which collective of this communicator it is, counted from 0 and the same for all members.
+    pub number: u64,
+    /// Which end this is.
+    pub direction: Direction,
+    /// The other one.
+    pub peer: Rank,
+    /// How much it carries.
+    pub bytes: Bytes,
+    /// From its start to its completion.
+    pub span: Span,
+}
+
+/// What extended tracing has seen of the call that the next other event tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// When it was made, and when it returned.
+    Call(Span),
+    /// A message that the collective was made of.
+    Message(Message),
+}
+
 /// One event of one rank.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -240,4 +285,7 @@ pub enum Event {
     CommCreate(CommCall, CommId, Option<Group>),
     /// `MPI_Comm_free`, `MPI_Comm_disconnect`.
     CommFree(CommId),
+
+    /// What extended tracing adds; to pass over it leaves a time-independent trace.
+    Seen(Seen),
 }

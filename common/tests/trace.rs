@@ -34,6 +34,7 @@ fn entry(rank: u32, ended: Ended) -> RankEntry {
         lost_events: 0,
         error: None,
         untraced: BTreeMap::from([("MPI_Put".to_owned(), 2)]),
+        opaque: BTreeMap::new(),
         local: BTreeMap::new(),
         null_peer: BTreeMap::new(),
     }

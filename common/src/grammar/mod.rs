@@ -23,6 +23,8 @@
 //! | `on C LINE` | the line's communicator is `C`, not the world |
 //! | `comm_dup ID PARENT MEMBERS [REMOTE]`, `comm_split` …, `cart_create` … | `- PARENT` where this rank is no member |
 //! | `comm_free ID` | |
+//! | `called BEGIN END` | when the call of the next event was made and returned (extended traces) |
+//! | `sent NUMBER D BYTES BEGIN END`, `received NUMBER S BYTES BEGIN END` | a message that the collective of the next event was made of |
 //! | `again D V1 V2 …` | the events that were `D` events ago, after computing so much, see `again` |
 //!
 //! `WILD` is `any_source`, `any_tag` or `any`. `REQS` and `MEMBERS` are lists such as `0-3,8,12-20/4` (from–to/step).

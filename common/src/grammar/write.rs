@@ -5,7 +5,8 @@ use std::io::Write;
 use super::list::write_list;
 use super::words::{nonblocking_word, suffix};
 use crate::event::{
-    Collective, CollectiveOp, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, Tag, Wildcard,
+    Collective, CollectiveOp, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, Seen, Span,
+    Tag, Wildcard,
 };
 use crate::units::{Bytes, Instructions};
 
@@ -96,6 +97,11 @@ impl<'a> Line<'a> {
             }
             Event::CommCreate(call, parent, group) => self.word(call.word()).group(*parent, group.as_ref()),
             Event::CommFree(comm) => self.word("comm_free").number(u64::from(comm.0)),
+            Event::Seen(Seen::Call(span)) => self.word("called").span(*span),
+            Event::Seen(Seen::Message(message)) => {
+                self.on(message.comm).word(message.direction.word()).number(message.number);
+                self.rank(message.peer).bytes(message.bytes).span(message.span)
+            }
         }
     }
 
@@ -185,6 +191,10 @@ impl<'a> Line<'a> {
             (false, true) => self.word("any_tag"),
             (true, true) => self.word("any"),
         }
+    }
+
+    fn span(&mut self, span: Span) -> &mut Self {
+        self.number(span.begin.0).number(span.end.0)
     }
 
     fn typed_request(&mut self, request: Option<RequestId>) -> &mut Self {

@@ -49,6 +49,8 @@ pub struct Manifest {
 pub enum Mode {
     /// Volumes only.
     Ti,
+    /// Volumes, times, and the messages that collectives are made of.
+    Extended,
 }
 
 /// How one rank was traced.
@@ -85,6 +87,9 @@ pub struct RankEntry {
     /// Calls of MPI functions that communicate and that the trace does not hold, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub untraced: BTreeMap<String, u64>,
+    /// Collectives that the library carried out itself in extended mode: the trace has no messages of theirs. By name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub opaque: BTreeMap<String, u64>,
     /// Calls of MPI functions that move no data, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub local: BTreeMap<String, u64>,

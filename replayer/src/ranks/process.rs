@@ -133,9 +133,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let at = rank.0 as usize;
         let Some(event) = self.workload.front(rank)? else { return Ok(None) };
         Ok(Some(match event {
-            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Matched(..) => {
-                Activity::Compute
-            }
+            Event::Init
+            | Event::Finalize
+            | Event::Compute(_)
+            | Event::Sleep(_)
+            | Event::Matched(..)
+            | Event::Seen(_) => Activity::Compute,
             &mut Event::Send(mode, message) => {
                 let sent = self.send(rank, mode, message)?;
                 self.claim(me, sent);

@@ -68,7 +68,7 @@ impl<P: Program> LookAhead<P> {
     pub(super) fn front(&mut self) -> Result<Option<&mut Event>, TraceError> {
         loop {
             match self.batch.events.get(self.at) {
-                Some(Event::Matched(..)) => self.pass(),
+                Some(Event::Matched(..) | Event::Seen(_)) => self.pass(),
                 Some(_) => break,
                 None => match std::mem::take(&mut self.batch.then) {
                     Then::More => {

@@ -98,7 +98,7 @@ impl<P: Program> Workload<P> {
         self.0.len()
     }
 
-    /// The next event of `rank`, where it stands, until it is [passed](Self::pass). It is never an [`Event::Matched`]:
+    /// The next event of `rank`, where it stands, until it is [passed](Self::pass). It is never an [`Event::Seen`] or [`Event::Matched`]:
     /// [`matched`](Self::matched) says those earlier.
     ///
     /// # Errors

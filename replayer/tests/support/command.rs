@@ -74,6 +74,7 @@ impl Folder {
                 lost_events: 0,
                 error: None,
                 untraced: BTreeMap::from([("MPI_Put".to_owned(), 2)]),
+                opaque: BTreeMap::new(),
                 local: BTreeMap::from([("MPI_Comm_rank".to_owned(), 1)]),
                 null_peer: BTreeMap::new(),
             };

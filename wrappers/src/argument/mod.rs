@@ -15,7 +15,7 @@ use status::Spare;
 
 pub(crate) use handle::load_handle;
 pub use handle::{Comm, Datatype, Group, Message, Op, Request};
-pub use memory::{Array, Later, Place, Stored};
+pub use memory::{Array, Displacement, Later, Place, Stored};
 pub use status::{Status, StatusArgument, Statuses};
 
 /// The arguments of one call as words, and what is needed to read them.

@@ -14,7 +14,7 @@
 //! `again D V1 V2 …` stands for as many events as there are volumes: each is the one *D* events before it — which may
 //! itself stand on the same line — after computing so many instructions, where 0 is none. This is Ziv and Lempel's sliding
 //! window (IEEE Trans. Inf. Theory 23(3), 1977) with events for letters, and computation left out of the comparison.
-//! Computation does not count as an event here, nor does one whose line is longer than [`LONGEST`]; *D* is at most
+//! Computation does not count as an event here, nor do times and what is seen at them, nor one whose line is longer than [`LONGEST`]; *D* is at most
 //! [`WINDOW`].
 //!
 //! * Lossless: a volume that is not a whole number is spelled, as are computations with no event after them.

@@ -56,7 +56,7 @@ impl EventReader {
         }
         let read = self.parser.line(line)?;
         if let (true, Some((_, event))) = (self.remembers, &read)
-            && !matches!(event, Event::Compute(_))
+            && !matches!(event, Event::Compute(_) | Event::Seen(_))
             && line.len() <= LONGEST
         {
             self.keep(event.clone());

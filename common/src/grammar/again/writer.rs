@@ -60,6 +60,10 @@ impl EventWriter {
             self.computed = Some(*work);
             return;
         }
+        if let Event::Seen(_) = event {
+            self.end_line(out);
+            return write_event(out, self.rank, event);
+        }
         let volume = self.volume(out);
         match self.history.at(self.count - self.distance, event) {
             Some(known) if self.distance > 0 => self.come_again(out, volume, known),

@@ -17,10 +17,10 @@ mod message;
 mod numbers;
 mod requests;
 mod sizes;
+mod slot;
 mod tally;
 
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Event, Rank, RequestId};
@@ -41,9 +41,7 @@ use requests::Requests;
 use sizes::Sizes;
 use tally::{Tally, Unrecorded};
 
-/// The recorder of a process, while it records.
-#[derive(Default)]
-pub struct Slot(Mutex<Option<Recorder>>);
+pub use slot::Slot;
 
 /// Turns the calls of one rank into events.
 pub struct Recorder {
@@ -76,32 +74,17 @@ pub struct Thread {
 /// A call is an event, or it is counted.
 type Outcome = Result<(), Unrecorded>;
 
-impl Slot {
-    /// No recorder.
-    #[must_use]
-    pub const fn empty() -> Self {
-        Self(Mutex::new(None))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Recorder>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl Slot<Recorder> {
     /// Begins to record.
     pub fn fill(&self, mut recorder: Recorder) {
         recorder.emit(&Event::Init);
-        *self.lock() = Some(recorder);
+        *self.hold() = Some(recorder);
     }
 
     /// Records no more, and completes the trace; `thread` is the one that ends it. False if nothing was recorded, or if
     /// another thread is in the middle of it and may never come out, as in a signal handler.
     pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> bool {
-        let recorder = match self.0.try_lock() {
-            Ok(mut slot) => slot.take(),
-            Err(TryLockError::Poisoned(slot)) => slot.into_inner().take(),
-            Err(TryLockError::WouldBlock) => None,
-        };
-        let Some(mut recorder) = recorder else { return false };
+        let Some(mut recorder) = self.try_hold().and_then(|mut slot| slot.take()) else { return false };
         if let Some(thread) = thread {
             thread.stop();
             std::mem::swap(&mut recorder.computed, &mut thread.computed);
@@ -116,7 +99,7 @@ impl Slot {
         let inquiry = Inquiry::of(call);
         self.before(&mut thread.held, function, call, inquiry.as_ref());
         let success = real.run();
-        if let Some(recorder) = &mut *self.lock() {
+        if let Some(recorder) = &mut *self.hold() {
             std::mem::swap(&mut recorder.computed, &mut thread.computed);
             let outcome = recorder.after(&mut thread.held, function, call, inquiry.as_ref(), success);
             if let Err(why) = outcome {
@@ -131,19 +114,19 @@ impl Slot {
     fn before(&self, held: &mut Held, function: &Function, call: &Call<'_>, inquiry: Option<&Inquiry<'_>>) {
         match (call, inquiry) {
             (_, Some(inquiry)) => {
-                if let Some(recorder) = &mut *self.lock() {
+                if let Some(recorder) = &mut *self.hold() {
                     recorder.hold_requests(held, inquiry);
                 }
             }
             (Call::PointToPoint(MPI_Request_free(request)), None) => {
-                if let Some(recorder) = &mut *self.lock() {
+                if let Some(recorder) = &mut *self.hold() {
                     recorder.hold_request(held, request);
                 }
             }
             (Call::PointToPoint(call), None) => message::before(held, call),
             (Call::Communicator(call), None) => creation::before(held, call),
             (Call::Other, None) if ptr::eq(function, &MPI_Type_free) => {
-                if let Some(recorder) = &mut *self.lock() {
+                if let Some(recorder) = &mut *self.hold() {
                     recorder.sizes.forget();
                 }
             }

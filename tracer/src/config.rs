@@ -13,8 +13,9 @@ use thiserror::Error;
 const PREFIX: &str = "TITRACE_";
 
 /// The variables there are.
-const VARIABLES: [&str; 7] = [
+const VARIABLES: [&str; 8] = [
     "TITRACE_BUFFER",
+    "TITRACE_COLLECTIVES",
     "TITRACE_COUNTER",
     "TITRACE_DIR",
     "TITRACE_LEVEL",
@@ -24,11 +25,11 @@ const VARIABLES: [&str; 7] = [
 ];
 
 /// The variables that DESIGN names and a later version reads: to ignore them would record something else than was asked.
-const LATER: [&str; 2] = ["TITRACE_COLLECTIVES", "TITRACE_GATHER"];
+const LATER: [&str; 1] = ["TITRACE_GATHER"];
 
 /// What a variable asks for, where it can be listed.
 const COUNTERS: &str = "auto, papi, perf or cpu";
-const MODES: &str = "ti (this version knows no other; extended is to come)";
+const MODES: &str = "ti or extended";
 const RATES: &str = "instructions per second of CPU time, such as 1e9, 800 Minstr/s or 2.5 Ginstr/s";
 const SIZES: &str = "a size from 4 KiB to 64 MiB, such as 65536, 256KiB or 1 MiB";
 const LEVELS: &str = "a gzip level from 1 (fast) to 9 (small)";
@@ -44,6 +45,9 @@ pub struct Config {
     pub directory: PathBuf,
     /// `TITRACE_MODE`: what is recorded.
     pub mode: Mode,
+    /// `TITRACE_COLLECTIVES`: algorithms that an extended trace uses in place of the library's choice, `bcast=binomial`.
+    /// What names there are depends on the library, and is not known here.
+    pub collectives: String,
     /// `TITRACE_COUNTER`: what measures computation.
     pub counter: CounterChoice,
     /// `TITRACE_RATE`: instructions per second of CPU time, where CPU time is what is measured.
@@ -61,6 +65,8 @@ pub struct Config {
 pub enum Mode {
     /// Volumes only.
     TimeIndependent,
+    /// Volumes, times, and the messages that collectives are made of.
+    Extended,
 }
 
 /// What measures computation.
@@ -110,6 +116,7 @@ impl Default for Config {
         Self {
             directory: PathBuf::from("traces"),
             mode: Mode::TimeIndependent,
+            collectives: String::new(),
             counter: CounterChoice::Auto,
             rate: 1e9,
             // Four times gzip's window: larger members compress no better, smaller ones lose less when a rank is killed.
@@ -143,6 +150,10 @@ impl Config {
         for (name, value) in &ours {
             config.set(name, value)?;
         }
+        if config.mode == Mode::TimeIndependent && !config.collectives.is_empty() {
+            let (variable, value) = ("TITRACE_COLLECTIVES".into(), config.collectives);
+            return Err(ConfigError::Value { variable, value, accepted: "TITRACE_MODE=extended beside it" });
+        }
         Ok(config)
     }
 
@@ -154,6 +165,7 @@ impl Config {
             "TITRACE_DIR" if text.is_empty() => return Err(or("a path")()),
             "TITRACE_DIR" => self.directory = PathBuf::from(value),
             "TITRACE_MODE" => self.mode = mode(text).ok_or_else(or(MODES))?,
+            "TITRACE_COLLECTIVES" => self.collectives = text.to_owned(),
             "TITRACE_COUNTER" => self.counter = counter(text).ok_or_else(or(COUNTERS))?,
             "TITRACE_RATE" => self.rate = rate(text).ok_or_else(or(RATES))?,
             "TITRACE_BUFFER" => self.buffer = size(text).ok_or_else(or(SIZES))?,
@@ -175,6 +187,7 @@ impl Config {
         let values = [
             ("TITRACE_DIR", self.directory.display().to_string()),
             ("TITRACE_MODE", self.mode.to_string()),
+            ("TITRACE_COLLECTIVES", self.collectives.clone()),
             ("TITRACE_COUNTER", self.counter.to_string()),
             ("TITRACE_RATE", self.rate.to_string()),
             ("TITRACE_BUFFER", self.buffer.to_string()),
@@ -189,6 +202,7 @@ impl std::fmt::Display for Mode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::TimeIndependent => "ti",
+            Self::Extended => "extended",
         })
     }
 }
@@ -205,7 +219,7 @@ impl std::fmt::Display for CounterChoice {
 }
 
 fn mode(text: &str) -> Option<Mode> {
-    (text == "ti").then_some(Mode::TimeIndependent)
+    [Mode::TimeIndependent, Mode::Extended].into_iter().find(|mode| mode.to_string() == text)
 }
 
 fn counter(text: &str) -> Option<CounterChoice> {
@@ -286,7 +300,8 @@ mod tests {
     fn each_variable_sets_what_it_names() {
         let config = read(&[
             ("TITRACE_DIR", "/scratch/my traces"),
-            ("TITRACE_MODE", "ti"),
+            ("TITRACE_MODE", "extended"),
+            ("TITRACE_COLLECTIVES", "bcast=binomial"),
             ("TITRACE_COUNTER", "perf"),
             ("TITRACE_RATE", "2.5 Ginstr/s"),
             ("TITRACE_BUFFER", "1 MiB"),
@@ -295,7 +310,8 @@ mod tests {
         ]);
         let expected = Config {
             directory: "/scratch/my traces".into(),
-            mode: Mode::TimeIndependent,
+            mode: Mode::Extended,
+            collectives: "bcast=binomial".into(),
             counter: CounterChoice::Perf,
             rate: 2.5e9,
             buffer: 1 << 20,
@@ -321,7 +337,8 @@ mod tests {
         assert_eq!(message, "TITRACE_COUNTER=tsc: expected auto, papi, perf or cpu");
         for (variable, value) in [
             ("TITRACE_DIR", ""),
-            ("TITRACE_MODE", "extended"),
+            ("TITRACE_MODE", "full"),
+            ("TITRACE_COLLECTIVES", "bcast=binomial"),
             ("TITRACE_RATE", "0"),
             ("TITRACE_RATE", "-1e9"),
             ("TITRACE_RATE", "inf"),

@@ -4,12 +4,14 @@
 //!   life ──► record ──► sink ──► rank-000017.tit.gz
 //!    │         ▲
 //!    │         └── counter: what was computed between two calls
+//!    │         ├── extended: collectives carried out as messages
 //!    └── config, directory: where and how, at MPI_Init
 //! ```
 
 pub mod config;
 pub mod counter;
 pub mod directory;
+pub mod extended;
 mod life;
 mod notice;
 mod record;

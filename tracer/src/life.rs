@@ -19,6 +19,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use titr_common::collectives::{Selection, UnknownAlgorithm};
 use titr_common::event::Rank;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::{self, Ended};
@@ -26,9 +27,10 @@ use titr_common::units::Instructions;
 use titr_wrappers::functions::process::Process;
 use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
 
-use crate::config::Config;
+use crate::config::{Config, Mode};
 use crate::counter::{Calibration, Source};
 use crate::directory::{self, DirectoryError};
+use crate::extended::{self, Clock, Extended};
 use crate::notice::tell;
 use crate::record::{Recorder, Slot, Thread};
 use crate::sink::{self, Sink};
@@ -45,6 +47,7 @@ static TRACER: Tracer = Tracer {
     recording: AtomicBool::new(false),
     recorder: Slot::empty(),
     counters: OnceLock::new(),
+    clock: OnceLock::new(),
 };
 
 thread_local! {
@@ -69,6 +72,8 @@ struct Tracer {
     recorder: Slot<Recorder>,
     /// What threads measure computation with, from the beginning on.
     counters: OnceLock<Source>,
+    /// What extended traces time calls by.
+    clock: OnceLock<Clock>,
 }
 
 impl Tool for Tracer {
@@ -113,15 +118,17 @@ impl Tracer {
     /// What a thread computed before its first call is not known.
     #[cold]
     fn new_thread(&self) -> Option<Box<Thread>> {
-        self.counters.get().map(|counters| Box::new(Thread::new(counters)))
+        self.counters.get().map(|counters| Box::new(Thread::new(counters, self.clock.get().copied())))
     }
 
     fn init(&self, real: Real<'_>) {
         let config = Config::from_env().unwrap_or_else(|error| refuse(&error));
         let counters = Source::choose(&config, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
+        let selection = selection(&config).unwrap_or_else(|error| refuse(&error));
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
             let counters = self.rehearse(counters, abi);
-            if let Some(recorder) = open(&config, &counters, abi) {
+            let recorder = open(&config, &counters, abi, selection.map(Extended::new));
+            if let Some(recorder) = all_or_none(&config, abi, recorder) {
                 self.begin(recorder, counters);
             }
         }
@@ -134,7 +141,7 @@ impl Tracer {
             fn MPI_Send(buf: usize, count: usize, datatype: usize, dest: usize, tag: usize, comm: usize) -> usize;
         }
         let (datatype, dest, comm) = (abi.byte.raw(), abi.proc_null as usize, abi.comm_self.raw());
-        let mut thread = Thread::new(&counters);
+        let mut thread = Thread::new(&counters, None);
         thread.start();
         THREAD.set(Some(Box::new(thread)));
         self.recording.store(true, Ordering::Relaxed);
@@ -168,8 +175,12 @@ impl Tracer {
             libc::atexit(at_exit);
             libc::pthread_atfork(None, None, Some(in_child));
         }
+        if recorder.is_extended() {
+            pmpi::barrier(recorder.abi().comm_world);
+            self.clock.get_or_init(Clock::start);
+        }
         self.recorder.fill(recorder);
-        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters)));
+        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters), self.clock.get().copied()));
         self.recording.store(true, Ordering::Release);
         thread.start();
         THREAD.set(Some(thread));
@@ -199,8 +210,31 @@ fn refuse<T>(error: &dyn std::error::Error) -> T {
     std::process::exit(FAILURE)
 }
 
+/// The algorithms of an extended trace.
+fn selection(config: &Config) -> Result<Option<Selection>, UnknownAlgorithm> {
+    match (config.mode, Abi::current()) {
+        (Mode::Extended, Ok(abi)) => extended::selection(abi.family, &config.collectives).map(Some),
+        // What is no library of a known family is not traced.
+        (Mode::Extended, Err(_)) | (Mode::TimeIndependent, _) => Ok(None),
+    }
+}
+
+/// In an extended trace every member of a collective has to take part in what the tracer makes of it.
+fn all_or_none(config: &Config, abi: &Abi, recorder: Option<Recorder>) -> Option<Recorder> {
+    match config.mode {
+        Mode::TimeIndependent => recorder,
+        Mode::Extended => {
+            let everybody = pmpi::allreduce(abi, i64::from(recorder.is_some()), abi.min, abi.comm_world) == Some(1);
+            if !everybody && recorder.is_some() {
+                tell(format_args!("this rank is not traced: another one cannot be, and the trace was to be extended"));
+            }
+            recorder.filter(|_| everybody)
+        }
+    }
+}
+
 /// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory.
-fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Recorder> {
+fn open(config: &Config, counters: &Source, abi: &'static Abi, extended: Option<Extended>) -> Option<Recorder> {
     let world = abi.comm_world;
     let rank = Rank(u32::try_from(pmpi::comm_rank(world)).ok()?);
     let size = u32::try_from(pmpi::comm_size(world)).ok()?;
@@ -221,7 +255,7 @@ fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Recorde
     }
     let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
     match Sink::open(config, &directory, run, sink::begin(rank, counter), size) {
-        Ok(sink) => Some(Recorder::new(abi, sink, size, counters.precision())),
+        Ok(sink) => Some(Recorder::new(abi, sink, size, counters.precision(), extended)),
         Err(error) => {
             not_written(&directory, &error);
             None
@@ -240,7 +274,10 @@ fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
     let arguments = arguments.split(|&byte| byte == 0).filter(|argument| !argument.is_empty());
     Manifest {
         titr: manifest::VERSION,
-        mode: manifest::Mode::Ti,
+        mode: match config.mode {
+            Mode::TimeIndependent => manifest::Mode::Ti,
+            Mode::Extended => manifest::Mode::Extended,
+        },
         ranks,
         command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
         mpi: mpi.to_owned(),

@@ -15,7 +15,7 @@ pub struct Options {
     /// [TITRACE_DIR, default: traces].
     #[arg(long, value_name = "DIRECTORY")]
     pub dir: Option<OsString>,
-    /// What is recorded: ti [TITRACE_MODE].
+    /// What is recorded: ti or extended [TITRACE_MODE].
     #[arg(long)]
     pub mode: Option<OsString>,
     /// What measures computation: auto, papi, perf or cpu [TITRACE_COUNTER].

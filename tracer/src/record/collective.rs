@@ -3,16 +3,19 @@
 //! What is not significant for a rank (MPI 4.0 §6: the receive arguments of a gather away from its root, the send
 //! arguments where `MPI_IN_PLACE` stands) is never read. A reduction is counted as one instruction an element.
 
-use titr_common::event::{self, CollectiveOp, CommId, Event, Rank};
+use titr_common::collectives;
+use titr_common::event::{self, CollectiveOp, CommId, Event, Message, Rank, Seen};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Array, Comm, Count, Datatype, Place, Request};
 use titr_wrappers::functions::collective::Collective::{self, *};
 use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Allgather, Allreduce, Gather};
 
+use super::completion::Held;
 use super::requests::What;
 use super::tally::Unrecorded;
 use super::{Outcome, Recorder};
+use crate::extended::{Data, Done, Seat, Sighting, Undertaking};
 
 /// A collective call on an intra-communicator.
 struct Context {
@@ -36,8 +39,16 @@ impl Volume {
 }
 
 impl Recorder {
-    pub(super) fn collective(&mut self, call: &Collective<'_>) -> Outcome {
+    pub(super) fn collective(&mut self, held: &mut Held, call: &Collective<'_>) -> Outcome {
         let operation = self.operation(call);
+        let opaque = match (&mut self.extended, &operation) {
+            (Some(extended), Ok((comm, operation))) => {
+                let number = extended.number(operation.comm);
+                held.done.take().is_none_or(|done| self.seen(*comm, operation.comm, number, &done).is_err())
+            }
+            _ => false,
+        };
+        let operation = operation.map(|(_, operation)| operation);
         match started(call) {
             None => {
                 let event = Event::Collective(operation?);
@@ -56,10 +67,45 @@ impl Recorder {
                 }
             }
         }
+        if opaque { Err(Unrecorded::Opaque) } else { Ok(()) }
+    }
+
+    /// What is to be done in the library's place; `None`: nothing, it is to do it itself.
+    pub(super) fn undertake(&mut self, call: &Collective<'_>) -> Option<Undertaking> {
+        let (comm, operation) = self.operation(call).ok()?;
+        let me = pmpi::comm_rank(comm);
+        let size = self.known(comm).ok()?.members.len() as u32;
+        let data = Data::of(call, Seat { me, size: size.into() })?;
+        let extended = self.extended.as_mut()?;
+        let number = extended.next(operation.comm);
+        let steps = extended.selection.steps(&collectives::Call {
+            me: u32::try_from(me).ok()?,
+            size,
+            root: root(call),
+            op: &operation.op,
+            element: operation.element,
+            is_commutative: data.reduction.is_none_or(|reduction| reduction.commutes()),
+        });
+        let private = extended.private(operation.comm);
+        self.reclaim(operation.op);
+        Some(Undertaking { abi: self.abi, comm, private, number, steps, data })
+    }
+
+    /// Records what messages a collective was.
+    fn seen(&mut self, comm: Comm, id: CommId, number: u64, done: &Done) -> Outcome {
+        if let (Some(extended), Some(private)) = (&mut self.extended, done.private) {
+            extended.keep(id, private);
+        }
+        for &Sighting { direction, peer, bytes, span } in &done.messages {
+            let peer = i32::try_from(peer).ok().and_then(|peer| self.known(comm).ok()?.members.get(peer));
+            let peer = peer.ok_or(Unrecorded::Opaque)?;
+            self.emit(&Event::Seen(Seen::Message(Message { comm: id, number, direction, peer, bytes, span })));
+        }
         Ok(())
     }
 
-    fn operation(&mut self, call: &Collective<'_>) -> Result<event::Collective, Unrecorded> {
+    /// What a call asks for, and the communicator it runs on.
+    fn operation(&mut self, call: &Collective<'_>) -> Result<(Comm, event::Collective), Unrecorded> {
         let (context, op, element) = match call {
             MPI_Barrier(call) | MPI_Ibarrier(call, _) => (self.context(call.comm())?, CollectiveOp::Barrier, Bytes(1)),
             MPI_Bcast(call) | MPI_Ibcast(call, _) => {
@@ -170,7 +216,7 @@ impl Recorder {
                 (context, CollectiveOp::Alltoallw { sends, recvs }, Bytes(1))
             }
         };
-        Ok(event::Collective { comm: context.id, op, element })
+        Ok((context.comm, event::Collective { comm: context.id, op, element }))
     }
 
     fn reduction(
@@ -229,6 +275,20 @@ impl Recorder {
             | CollectiveOp::Alltoall { .. } => {}
         }
     }
+}
+
+/// The root of a rooted collective, as a member of its communicator.
+fn root(call: &Collective<'_>) -> u32 {
+    let root = match call {
+        MPI_Bcast(call) => call.root(),
+        MPI_Reduce(call) => call.root(),
+        MPI_Gather(call) | MPI_Scatter(call) => call.root(),
+        MPI_Gatherv(call) => call.root(),
+        MPI_Scatterv(call) => call.root(),
+        _ => 0,
+    };
+    // `operation` has found it among the members.
+    u32::try_from(root).unwrap_or(0)
 }
 
 /// The request of a call that only starts.

@@ -9,6 +9,7 @@ use super::inquiry::{Inquiry, Kind};
 use super::requests::What;
 use super::tally::Unrecorded;
 use super::{Outcome, Recorder};
+use crate::extended::Done;
 
 /// What a call overwrites, held from before it.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ pub(super) struct Held {
     pub(super) message: Message,
     /// The communicator that is freed.
     pub(super) comm: Comm,
+    /// The collective that was carried out in the library's place.
+    pub(super) done: Option<Done>,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -37,6 +37,9 @@ impl Recorder {
             MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
                 let id = self.known(held.comm)?.id;
                 self.communicators.remove(held.comm, id);
+                if let Some(private) = self.extended.as_mut().and_then(|extended| extended.forget(id)) {
+                    pmpi::free(private);
+                }
                 self.emit(&Event::CommFree(id));
                 Ok(())
             }

@@ -23,15 +23,17 @@ mod tally;
 use std::ptr;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Event, Rank, RequestId};
+use titr_common::event::{Event, Rank, RequestId, Seen, Span};
 use titr_common::trace::manifest::Ended;
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
+use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
 use titr_wrappers::{Abi, Call, Function, Real, pmpi};
 
 use crate::counter::{Counter, Precision, Rounding, Source};
+use crate::extended::{Clock, Extended};
 use crate::sink::Sink;
 use communicators::Communicators;
 use completion::Held;
@@ -55,6 +57,10 @@ pub struct Recorder {
     /// Messages that a matched probe has found and nobody received yet.
     messages: FxHashMap<Message, Found>,
     tally: Tally,
+    /// What an extended trace needs.
+    extended: Option<Extended>,
+    /// When the call was made and returned of which no event has told yet.
+    called: Option<Span>,
     /// What the calling thread has computed and no event says yet.
     computed: Instructions,
     rounding: Rounding,
@@ -69,6 +75,8 @@ pub struct Thread {
     counter: Counter,
     computed: Instructions,
     held: Held,
+    /// What calls are timed by, in extended traces.
+    clock: Option<Clock>,
 }
 
 /// A call is an event, or it is counted.
@@ -98,9 +106,15 @@ impl Slot<Recorder> {
         thread.stop();
         let inquiry = Inquiry::of(call);
         self.before(&mut thread.held, function, call, inquiry.as_ref());
-        let success = real.run();
+        let begin = thread.clock.map(|clock| clock.now());
+        let success = match (thread.clock, call) {
+            (Some(clock), Call::Collective(call)) => self.carry_out(&mut thread.held, call, real, &clock),
+            _ => real.run(),
+        };
+        let end = thread.clock.map(|clock| clock.now());
         if let Some(recorder) = &mut *self.hold() {
             std::mem::swap(&mut recorder.computed, &mut thread.computed);
+            recorder.called = begin.zip(end).map(|(begin, end)| Span { begin, end });
             let outcome = recorder.after(&mut thread.held, function, call, inquiry.as_ref(), success);
             if let Err(why) = outcome {
                 recorder.tally.count(function, why);
@@ -108,6 +122,20 @@ impl Slot<Recorder> {
             std::mem::swap(&mut recorder.computed, &mut thread.computed);
         }
         thread.start();
+    }
+
+    /// Carries out a collective, or has the library do it.
+    #[cold]
+    fn carry_out(&self, held: &mut Held, call: &Collective<'_>, real: Real<'_>, clock: &Clock) -> bool {
+        let undertaking = self.hold().as_mut().and_then(|recorder| recorder.undertake(call));
+        held.done = undertaking.map(|undertaking| undertaking.carry_out(clock));
+        match &held.done {
+            None => real.run(),
+            Some(done) => {
+                real.replace(done.result.map_or_else(|error| error.0, |()| 0));
+                done.result.is_ok()
+            }
+        }
     }
 
     /// Holds what the call overwrites, and sees to it that there is a status where one is needed.
@@ -138,8 +166,8 @@ impl Slot<Recorder> {
 impl Thread {
     /// The calling thread.
     #[must_use]
-    pub fn new(counters: &Source) -> Self {
-        Self { counter: counters.open(), computed: Instructions(0.0), held: Held::default() }
+    pub fn new(counters: &Source, clock: Option<Clock>) -> Self {
+        Self { counter: counters.open(), computed: Instructions(0.0), held: Held::default(), clock }
     }
 
     fn stop(&mut self) {
@@ -160,7 +188,13 @@ impl Thread {
 impl Recorder {
     /// For the rank whose events `sink` takes, and whose computation is known to `precision`.
     #[must_use]
-    pub fn new(abi: &'static Abi, sink: Sink, world_size: u32, precision: Precision) -> Self {
+    pub fn new(
+        abi: &'static Abi,
+        sink: Sink,
+        world_size: u32,
+        precision: Precision,
+        extended: Option<Extended>,
+    ) -> Self {
         let me = sink.rank();
         Self {
             abi,
@@ -172,12 +206,26 @@ impl Recorder {
             sizes: Sizes::default(),
             messages: FxHashMap::default(),
             tally: Tally::default(),
+            extended,
+            called: None,
             computed: Instructions(0.0),
             rounding: Rounding::to(precision),
             numbers: Vec::new(),
             sends: Vec::new(),
             recvs: Vec::new(),
         }
+    }
+
+    /// Whether it records messages of collectives, and times.
+    #[must_use]
+    pub fn is_extended(&self) -> bool {
+        self.extended.is_some()
+    }
+
+    /// The library it records calls of.
+    #[must_use]
+    pub fn abi(&self) -> &'static Abi {
+        self.abi
     }
 
     fn after(
@@ -198,7 +246,7 @@ impl Recorder {
             // What failed did not take place as the arguments say.
             _ if !success => Err(Unrecorded::Untraced),
             Call::PointToPoint(call) => self.message(held, call),
-            Call::Collective(call) => self.collective(call),
+            Call::Collective(call) => self.collective(held, call),
             Call::Communicator(call) => self.communicator(held, call),
             Call::Topology(call) => self.topology(call),
             // A second `MPI_Init`; the first one and the end are not calls between two others.
@@ -210,6 +258,9 @@ impl Recorder {
     fn emit(&mut self, event: &Event) {
         if let Some(work) = self.rounding.round(std::mem::take(&mut self.computed)) {
             self.sink.record(&Event::Compute(work));
+        }
+        if let Some(span) = self.called.take() {
+            self.sink.record(&Event::Seen(Seen::Call(span)));
         }
         self.sink.record(event);
     }

@@ -23,6 +23,7 @@ pub fn begin(rank: Rank, counter: Counter) -> RankEntry {
         lost_events: 0,
         error: None,
         untraced: Default::default(),
+        opaque: Default::default(),
         local: Default::default(),
         null_peer: Default::default(),
     }

@@ -77,7 +77,13 @@ impl Count {
     /// The number; MPI refuses a negative one.
     #[must_use]
     pub fn get(self) -> u64 {
-        u64::try_from(self.0).unwrap_or(0)
+        self.checked().unwrap_or(0)
+    }
+
+    /// The number; `None` for a negative one.
+    #[must_use]
+    pub fn checked(self) -> Option<u64> {
+        u64::try_from(self.0).ok()
     }
 }
 

@@ -4,5 +4,6 @@
 pub mod collectives;
 pub mod event;
 pub mod grammar;
+pub mod passage;
 pub mod trace;
 pub mod units;

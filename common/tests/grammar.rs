@@ -6,6 +6,7 @@
 use proptest::prelude::*;
 use titr_common::event::*;
 use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
+use titr_common::passage::{Moment, Passage};
 use titr_common::units::{Bytes, Instructions, Nanoseconds, Seconds};
 
 const WORLD: u32 = 4;
@@ -289,7 +290,7 @@ proptest! {
     fn no_line_panics(line in prop::collection::vec(any::<u8>(), 0..60), words in "[0-9]{1,2} (on 0 )?[a-z_]{3,9}( [-0-9*a-z,/.]{1,9}){0,6}") {
         let _ = Parser::new(WORLD).line(&line);
         let _ = Parser::new(WORLD).line(words.as_bytes());
-        let _ = EventReader::new(WORLD).line(&line);
+        let _ = EventReader::new(WORLD).line(&line, &mut Passage::default());
     }
 
     #[test]
@@ -306,14 +307,11 @@ proptest! {
         events.iter().for_each(|event| writer.write(&mut text, event));
         writer.end_line(&mut text);
 
-        let (mut reader, mut read) = (EventReader::new(WORLD), Vec::new());
+        let (mut reader, mut read) = (EventReader::new(WORLD), Passage::default());
         reader.remember();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
-            let (rank, event) = reader.line(line.trim_ascii_end()).unwrap().unwrap();
-            prop_assert_eq!(rank, Rank(1));
-            read.push(event);
-            read.extend(std::iter::from_fn(|| reader.rest()));
+            prop_assert_eq!(reader.line(line.trim_ascii_end(), &mut read), Ok(Some(Rank(1))));
         }
-        prop_assert_eq!(read, events);
+        prop_assert_eq!(read.iter().map(Moment::to_event).collect::<Vec<_>>(), events);
     }
 }

@@ -30,6 +30,7 @@ fn entry(rank: u32, ended: Ended) -> RankEntry {
             precision: 0.0,
             hook: 0.0,
         },
+        clock: None,
         stalls: 0,
         lost_events: 0,
         error: None,

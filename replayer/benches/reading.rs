@@ -7,6 +7,7 @@ use std::path::Path;
 
 use divan::counter::ItemsCount;
 use titr_common::event::Rank;
+use titr_common::passage::Passage;
 use titr_common::trace::{Source, StreamWriter};
 
 const LINES: &[u8] = b"9 recv 1 1 520\n9 recv 8 3 520\n9 compute 20345\n9 send 17 1 520\n9 send 10 3 520\n";
@@ -24,8 +25,9 @@ fn read(bencher: divan::Bencher, directory: &Path, stream: &Path) {
     let source = Source::open(&index).unwrap();
     bencher.counter(ItemsCount::new(EVENTS)).bench(|| {
         let mut stream = source.stream(Rank(9)).unwrap();
-        while let Some(event) = stream.next_event().unwrap() {
-            divan::black_box(event);
+        let mut events = Passage::default();
+        while stream.read(&mut events).unwrap() {
+            divan::black_box(&mut events).clear();
         }
         assert_eq!(stream.events(), EVENTS as u64);
     });

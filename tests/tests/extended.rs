@@ -5,6 +5,7 @@ use std::path::Path;
 
 use titr_common::collectives::{Library, Selection, Step};
 use titr_common::event::{Collective, CollectiveOp, CommId, Direction, Event, Group, Message, Rank, Seen, Span};
+use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Manifest, Source};
 use titr_common::units::Bytes;
 use titr_tests::{Family, Traced, binary, library, lines, run, traced, traced_as};
@@ -143,6 +144,49 @@ fn it_folds_back_to_a_time_independent_trace() {
             let extended = extended(family, ranks, source);
             assert_eq!(lines(&extended.path()), lines(&plain.path()), "{family:?} {source}");
             check(&extended.path());
+        }
+    }
+}
+
+/// `titr convert --to ti` folds it, and the manifest with it.
+#[test]
+fn it_is_folded_by_conversion() {
+    for family in Family::ALL {
+        let extended = extended(family, 4, "collectives.c");
+        let folded = extended.path().with_file_name("folded");
+        let convert = run(binary("titr").args(["convert", "--to", "ti", "-o"]).arg(&folded).arg(extended.path()));
+        assert_eq!(convert.status, Some(0), "{}", convert.stderr);
+        assert_eq!(lines(&folded), lines(&extended.path()));
+        let mut stream = Source::open(&folded).unwrap().stream(Rank(0)).unwrap();
+        while let Some(event) = stream.next_event().unwrap() {
+            assert!(!matches!(event, Event::Seen(_)), "{event:?}");
+        }
+        check(&folded);
+        let [before, after] = [&extended.path(), &folded].map(|trace| Manifest::read(trace).unwrap());
+        assert_eq!((before.mode, after.mode), (Mode::Extended, Mode::Ti));
+        let clocks = before.per_rank.iter().map(|entry| entry.clock.unwrap());
+        assert!(clocks.clone().all(|clock| clock.uncertainty < 1e9), "{:?}", clocks.collect::<Vec<_>>());
+    }
+}
+
+/// The messages recorded, and the same call decomposed again by the same algorithms, take the same time.
+#[test]
+fn it_is_replayed_as_recorded_or_decomposed_again() {
+    let seconds = |trace: &Path, collectives: &str| {
+        let platform = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/torus.toml");
+        let mut replay = binary("titr-replay");
+        replay.args(["--json", "--collectives", collectives, "--platform"]).arg(platform).arg(trace);
+        let report = run(&mut replay);
+        assert_eq!(report.status, Some(0), "{}", report.stderr);
+        let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+        (report["simulated_time"].as_f64().unwrap(), report["warnings"].to_string())
+    };
+    for family in Family::ALL {
+        for source in ["collectives.c", "vector_collectives.c"] {
+            let traced = extended(family, 4, source);
+            let trace = traced.path();
+            let library = like(family).library.name();
+            assert_eq!(seconds(&trace, "recorded"), seconds(&trace, library), "{family:?} {source}");
         }
     }
 }

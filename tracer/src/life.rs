@@ -163,7 +163,7 @@ impl Tracer {
         counters.with_hook(Instructions(batches[BATCHES / 2].max(0.0)))
     }
 
-    fn begin(&self, recorder: Recorder, counters: Source) {
+    fn begin(&self, mut recorder: Recorder, counters: Source) {
         extern "C" fn at_exit() {
             TRACER.end(Ended::Exit);
         }
@@ -175,9 +175,8 @@ impl Tracer {
             libc::atexit(at_exit);
             libc::pthread_atfork(None, None, Some(in_child));
         }
-        if recorder.is_extended() {
-            pmpi::barrier(recorder.abi().comm_world);
-            self.clock.get_or_init(Clock::start);
+        if let Some(clock) = recorder.set_out() {
+            self.clock.get_or_init(|| clock);
         }
         self.recorder.fill(recorder);
         let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters), self.clock.get().copied()));
@@ -213,7 +212,7 @@ fn refuse<T>(error: &dyn std::error::Error) -> T {
 /// The algorithms of an extended trace.
 fn selection(config: &Config) -> Result<Option<Selection>, UnknownAlgorithm> {
     match (config.mode, Abi::current()) {
-        (Mode::Extended, Ok(abi)) => extended::selection(abi.family, &config.collectives).map(Some),
+        (Mode::Extended, Ok(abi)) => extended::selection(abi, &config.collectives).map(Some),
         // What is no library of a known family is not traced.
         (Mode::Extended, Err(_)) | (Mode::TimeIndependent, _) => Ok(None),
     }

@@ -1,14 +1,15 @@
 //! What differs between MPI libraries, in one table: a line for each constant, a column for each family.
 //!
 //! Everything that implements the MPICH ABI (MPICH, Intel MPI, MVAPICH, Cray MPICH) is one family, and Open MPI from 1.7
-//! to 5 another. The standard ABI of MPI 5 will be one more column: its handles are pointer-sized like Open MPI's and its
-//! constants numbers like MPICH's.
+//! to 5 another. The third is the standard ABI (MPI 5.0 chapter 20 and appendix A.1): any library may offer it, as
+//! `libmpi_abi.so`. Its handles are as long as Open MPI's, and numbers like MPICH's.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
 
 use crate::argument::{Comm, Datatype, Group, Message, Op, Request};
-use crate::{functions, library};
+use crate::functions::environment::{MPI_Abi_get_version, MPI_Get_library_version, MPI_Get_version};
+use crate::{Function, library};
 
 /// A group of libraries with one application binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum Family {
     OpenMpi,
     /// MPICH and those that share its ABI. Handles are `int`s.
     Mpich,
+    /// The standard ABI. Handles are pointers to nothing.
+    Standard,
 }
 
 /// How a header gives a constant.
@@ -32,7 +35,7 @@ use Constant::{AddressOf, Number};
 
 /// Defines [`Abi`] and [`CONSTANTS`] from the lines `field: type = C expression, column, column`.
 macro_rules! constants {
-    ($($(#[$doc:meta])* $field:ident: $type:ty = $c:literal, $open_mpi:expr, $mpich:expr;)*) => {
+    ($($(#[$doc:meta])* $field:ident: $type:ty = $c:literal, $open_mpi:expr, $mpich:expr, $standard:expr;)*) => {
         /// The constants of the library that this process runs on.
         #[derive(Debug)]
         pub struct Abi {
@@ -44,79 +47,92 @@ macro_rules! constants {
         }
 
         /// Each constant as a C expression, and its value for each family.
-        pub const CONSTANTS: &[(&str, [(Family, Constant); 2])] =
-            &[$(($c, [(Family::OpenMpi, $open_mpi), (Family::Mpich, $mpich)])),*];
+        pub const CONSTANTS: &[(&str, [(Family, Constant); 3])] =
+            &[$(($c, [(Family::OpenMpi, $open_mpi), (Family::Mpich, $mpich), (Family::Standard, $standard)])),*];
 
         impl Abi {
             fn of(family: Family, library: String) -> Option<Self> {
-                let value = |open_mpi, mpich| match (family, open_mpi, mpich) {
-                    (Family::OpenMpi, Number(value), _) | (Family::Mpich, _, Number(value)) => Some(value as usize),
-                    (Family::OpenMpi, AddressOf(name), _) | (Family::Mpich, _, AddressOf(name)) => {
-                        library::object(name).map(|address| address as usize)
+                let value = |open_mpi, mpich, standard| {
+                    let constant = match family {
+                        Family::OpenMpi => open_mpi,
+                        Family::Mpich => mpich,
+                        Family::Standard => standard,
+                    };
+                    match constant {
+                        Number(value) => Some(value as usize),
+                        AddressOf(name) => library::object(name).map(|address| address as usize),
                     }
                 };
-                Some(Self { family, library, $($field: <$type>::from_word(value($open_mpi, $mpich)?),)* })
+                Some(Self { family, library, $($field: <$type>::from_word(value($open_mpi, $mpich, $standard)?),)* })
             }
         }
     };
 }
 
 constants! {
-    // What it is                                      Open MPI                                 MPICH
+    // What it is                                      Open MPI                                 MPICH                the standard
     /// Bytes of a handle.
-    handle_bytes: usize = "sizeof(MPI_Comm)",          Number(8),                               Number(4);
+    handle_bytes: usize = "sizeof(MPI_Comm)",          Number(8),                               Number(4),           Number(8);
     /// `MPI_COMM_WORLD`.
-    comm_world: Comm = "MPI_COMM_WORLD",               AddressOf(c"ompi_mpi_comm_world"),       Number(0x4400_0000);
+    comm_world: Comm = "MPI_COMM_WORLD",               AddressOf(c"ompi_mpi_comm_world"),       Number(0x4400_0000), Number(0x101);
     /// `MPI_COMM_SELF`.
-    comm_self: Comm = "MPI_COMM_SELF",                 AddressOf(c"ompi_mpi_comm_self"),        Number(0x4400_0001);
+    comm_self: Comm = "MPI_COMM_SELF",                 AddressOf(c"ompi_mpi_comm_self"),        Number(0x4400_0001), Number(0x102);
     /// `MPI_COMM_NULL`.
-    comm_null: Comm = "MPI_COMM_NULL",                 AddressOf(c"ompi_mpi_comm_null"),        Number(0x0400_0000);
+    comm_null: Comm = "MPI_COMM_NULL",                 AddressOf(c"ompi_mpi_comm_null"),        Number(0x0400_0000), Number(0x100);
     /// `MPI_GROUP_NULL`.
-    group_null: Group = "MPI_GROUP_NULL",              AddressOf(c"ompi_mpi_group_null"),       Number(0x0800_0000);
+    group_null: Group = "MPI_GROUP_NULL",              AddressOf(c"ompi_mpi_group_null"),       Number(0x0800_0000), Number(0x108);
     /// `MPI_GROUP_EMPTY`.
-    group_empty: Group = "MPI_GROUP_EMPTY",            AddressOf(c"ompi_mpi_group_empty"),      Number(0x4800_0000);
+    group_empty: Group = "MPI_GROUP_EMPTY",            AddressOf(c"ompi_mpi_group_empty"),      Number(0x4800_0000), Number(0x109);
     /// `MPI_REQUEST_NULL`.
-    request_null: Request = "MPI_REQUEST_NULL",        AddressOf(c"ompi_request_null"),         Number(0x2c00_0000);
+    request_null: Request = "MPI_REQUEST_NULL",        AddressOf(c"ompi_request_null"),         Number(0x2c00_0000), Number(0x180);
     /// `MPI_MESSAGE_NULL`.
-    message_null: Message = "MPI_MESSAGE_NULL",        AddressOf(c"ompi_message_null"),         Number(0x2c00_0000);
+    message_null: Message = "MPI_MESSAGE_NULL",        AddressOf(c"ompi_message_null"),         Number(0x2c00_0000), Number(0x128);
     /// `MPI_MESSAGE_NO_PROC`.
-    message_no_proc: Message = "MPI_MESSAGE_NO_PROC",  AddressOf(c"ompi_message_no_proc"),      Number(0x6c00_0000);
+    message_no_proc: Message = "MPI_MESSAGE_NO_PROC",  AddressOf(c"ompi_message_no_proc"),      Number(0x6c00_0000), Number(0x129);
     /// `MPI_DATATYPE_NULL`.
-    datatype_null: Datatype = "MPI_DATATYPE_NULL",     AddressOf(c"ompi_mpi_datatype_null"),    Number(0x0c00_0000);
+    datatype_null: Datatype = "MPI_DATATYPE_NULL",     AddressOf(c"ompi_mpi_datatype_null"),    Number(0x0c00_0000), Number(0x200);
     /// `MPI_BYTE`.
-    byte: Datatype = "MPI_BYTE",                       AddressOf(c"ompi_mpi_byte"),             Number(0x4c00_010d);
+    byte: Datatype = "MPI_BYTE",                       AddressOf(c"ompi_mpi_byte"),             Number(0x4c00_010d), Number(0x247);
     /// `MPI_INT64_T`.
-    int64: Datatype = "MPI_INT64_T",                   AddressOf(c"ompi_mpi_int64_t"),          Number(0x4c00_083a);
+    int64: Datatype = "MPI_INT64_T",                   AddressOf(c"ompi_mpi_int64_t"),          Number(0x4c00_083a), Number(0x258);
     /// `MPI_MAX`.
-    max: Op = "MPI_MAX",                               AddressOf(c"ompi_mpi_op_max"),           Number(0x5800_0001);
+    max: Op = "MPI_MAX",                               AddressOf(c"ompi_mpi_op_max"),           Number(0x5800_0001), Number(0x23);
     /// `MPI_MIN`.
-    min: Op = "MPI_MIN",                               AddressOf(c"ompi_mpi_op_min"),           Number(0x5800_0002);
+    min: Op = "MPI_MIN",                               AddressOf(c"ompi_mpi_op_min"),           Number(0x5800_0002), Number(0x22);
     /// `MPI_IN_PLACE`.
-    in_place: usize = "MPI_IN_PLACE",                  Number(1),                               Number(-1);
+    in_place: usize = "MPI_IN_PLACE",                  Number(1),                               Number(-1),          Number(1);
     /// `MPI_BOTTOM`.
-    bottom: usize = "MPI_BOTTOM",                      Number(0),                               Number(0);
+    bottom: usize = "MPI_BOTTOM",                      Number(0),                               Number(0),           Number(0);
     /// `MPI_STATUS_IGNORE`.
-    status_ignore: usize = "MPI_STATUS_IGNORE",        Number(0),                               Number(1);
+    status_ignore: usize = "MPI_STATUS_IGNORE",        Number(0),                               Number(1),           Number(0);
     /// `MPI_STATUSES_IGNORE`.
-    statuses_ignore: usize = "MPI_STATUSES_IGNORE",    Number(0),                               Number(1);
+    statuses_ignore: usize = "MPI_STATUSES_IGNORE",    Number(0),                               Number(1),           Number(0);
     /// `MPI_ANY_SOURCE`.
-    any_source: i32 = "MPI_ANY_SOURCE",                Number(-1),                              Number(-2);
+    any_source: i32 = "MPI_ANY_SOURCE",                Number(-1),                              Number(-2),          Number(-1);
     /// `MPI_PROC_NULL`.
-    proc_null: i32 = "MPI_PROC_NULL",                  Number(-2),                              Number(-1);
+    proc_null: i32 = "MPI_PROC_NULL",                  Number(-2),                              Number(-1),          Number(-3);
     /// `MPI_ROOT`.
-    root: i32 = "MPI_ROOT",                            Number(-4),                              Number(-3);
+    root: i32 = "MPI_ROOT",                            Number(-4),                              Number(-3),          Number(-4);
     /// `MPI_ANY_TAG`.
-    any_tag: i32 = "MPI_ANY_TAG",                      Number(-1),                              Number(-1);
+    any_tag: i32 = "MPI_ANY_TAG",                      Number(-1),                              Number(-1),          Number(-2);
     /// `MPI_UNDEFINED`.
-    undefined: i32 = "MPI_UNDEFINED",                  Number(-32766),                          Number(-32766);
+    undefined: i32 = "MPI_UNDEFINED",                  Number(-32766),                          Number(-32766),      Number(-32766);
+    /// `MPI_CART`.
+    cart: i32 = "MPI_CART",                            Number(1),                               Number(2),           Number(211);
+    /// `MPI_GRAPH`.
+    graph: i32 = "MPI_GRAPH",                          Number(2),                               Number(1),           Number(212);
+    /// `MPI_DIST_GRAPH`.
+    dist_graph: i32 = "MPI_DIST_GRAPH",                Number(3),                               Number(3),           Number(213);
+    /// `MPI_LOCK_SHARED`.
+    lock_shared: i32 = "MPI_LOCK_SHARED",              Number(2),                               Number(235),         Number(302);
     /// `MPI_THREAD_MULTIPLE`.
-    thread_multiple: i32 = "MPI_THREAD_MULTIPLE",      Number(3),                               Number(3);
+    thread_multiple: i32 = "MPI_THREAD_MULTIPLE",      Number(3),                               Number(3),           Number(4096);
     /// Bytes of a status.
-    status_bytes: usize = "sizeof(MPI_Status)",        Number(24),                              Number(20);
+    status_bytes: usize = "sizeof(MPI_Status)",        Number(24),                              Number(20),          Number(32);
     /// Where a status has `MPI_SOURCE`.
-    status_source: usize = "offsetof(MPI_Status, MPI_SOURCE)",  Number(0),                      Number(8);
+    status_source: usize = "offsetof(MPI_Status, MPI_SOURCE)",  Number(0),                      Number(8),           Number(0);
     /// Where a status has `MPI_TAG`.
-    status_tag: usize = "offsetof(MPI_Status, MPI_TAG)",        Number(4),                      Number(12);
+    status_tag: usize = "offsetof(MPI_Status, MPI_TAG)",        Number(4),                      Number(12),          Number(4);
 }
 
 impl Abi {
@@ -130,22 +146,40 @@ impl Abi {
     }
 }
 
-/// Finds the family by what only it defines, or by the name it gives itself.
+/// Finds the family by what the library says of its ABI, by what only it defines, or by the name it gives itself.
 fn detect() -> Result<Abi, String> {
     let version = library_version().unwrap_or_else(|| "a library without MPI_Get_library_version".to_owned());
-    // A library may offer its own ABI and the standard one, under one name for itself but from two files.
-    let standard = library::file().is_some_and(|file| file.contains("libmpi_abi"));
     let mpich = ["MPICH", "Intel(R) MPI", "MVAPICH"].iter().any(|name| version.contains(name));
-    let family = if standard {
-        None
-    } else if library::object(c"ompi_mpi_comm_world").is_some() {
-        Some(Family::OpenMpi)
-    } else if mpich {
-        Some(Family::Mpich)
-    } else {
-        None
+    let family = match standard_version() {
+        Some((1, _)) => Some(Family::Standard),
+        Some((later, minor)) => return Err(format!("{version}, ABI {later}.{minor}")),
+        // A draft of the standard one: libraries that offer it beside their own have it in a file of its own.
+        None if library::file().is_some_and(|file| file.contains("libmpi_abi")) => None,
+        None if library::object(c"ompi_mpi_comm_world").is_some() => Some(Family::OpenMpi),
+        None if mpich => Some(Family::Mpich),
+        None => None,
     };
     family.and_then(|family| Abi::of(family, version.clone())).ok_or(version)
+}
+
+/// The version of the standard ABI that the library has; `None` where it has another one, and knows (−1) or does not know
+/// that there is a standard (MPI 5.0 §20.2).
+fn standard_version() -> Option<(c_int, c_int)> {
+    // MPICH 4.3 already calls a draft with other constants 1.0, and itself an MPI 4.1.
+    two_numbers(&MPI_Get_version).filter(|(mpi, _)| *mpi >= 5)?;
+    two_numbers(&MPI_Abi_get_version).filter(|(major, _)| *major > 0)
+}
+
+/// What `MPI_Get_version` or `MPI_Abi_get_version` says.
+fn two_numbers(function: &Function) -> Option<(c_int, c_int)> {
+    let (mut major, mut minor): (c_int, c_int) = (-1, -1);
+    let real = function.find()?;
+    // SAFETY: the library's own function of this signature, which may be called before MPI_Init.
+    let code = unsafe {
+        let get: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int = std::mem::transmute(real);
+        get(&mut major, &mut minor)
+    };
+    (code == 0).then_some((major, minor))
 }
 
 /// What the library says of itself, in one line.
@@ -154,7 +188,7 @@ fn library_version() -> Option<String> {
     const ROOM: usize = 8192;
     let mut text = [0_u8; ROOM];
     let mut length: c_int = 0;
-    let real = functions::environment::MPI_Get_library_version.find()?;
+    let real = MPI_Get_library_version.find()?;
     // SAFETY: the library's own function of this signature (MPI 4.0 §9.1.1), which may be called before MPI_Init.
     let code = unsafe {
         let get: unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int = std::mem::transmute(real);

@@ -13,14 +13,17 @@ const LONGEST_LINE: usize = 64 << 20;
 /// Members up to this size are checked against their checksum before a line of them is believed; titr's own are far
 /// smaller. Larger ones (a whole trace gzipped at once) are read as they come.
 const CHECKED_MEMBER: usize = 4 << 20;
+/// How much is read at a time. Each of thousands of files has this much text in memory at least.
+const PIECE: usize = 16 << 10;
 
 /// The lines of a file, one after another.
 pub(super) struct Lines {
     path: PathBuf,
     input: Input,
-    /// Text that is read and not yet given out lies in `text[start..]`.
+    /// Text that is read and not yet given out lies in `text[start..end]`.
     text: Vec<u8>,
     start: usize,
+    end: usize,
     /// Number of the line given out last.
     line: u64,
 }
@@ -51,7 +54,7 @@ impl Lines {
         // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
         let input =
             if first == [0x1f] { Input::Gzip(BufReader::with_capacity(16 << 10, file)) } else { Input::Plain(file) };
-        Ok(Self { path: path.into(), input, text: Vec::new(), start: 0, line: 0 })
+        Ok(Self { path: path.into(), input, text: Vec::new(), start: 0, end: 0, line: 0 })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -67,26 +70,26 @@ impl Lines {
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         let mut searched = self.start;
         loop {
-            if let Some(length) = memchr::memchr(b'\n', &self.text[searched..]) {
+            if let Some(length) = memchr::memchr(b'\n', &self.text[searched..self.end]) {
                 let line = self.start..searched + length;
                 self.start = line.end + 1;
                 self.line += 1;
                 return Ok(Some(&self.text[line]));
             }
-            let pending = self.text.len() - self.start;
+            let pending = self.end - self.start;
             if pending > LONGEST_LINE {
                 let (path, line) = (self.path.clone(), self.line + 1);
                 return Err(TraceError::LongLine { path, line, limit: LONGEST_LINE });
             }
-            self.text.drain(..self.start);
-            self.start = 0;
+            self.text.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, pending);
             searched = pending;
             if !self.refill()? {
                 if pending == 0 {
                     return Ok(None);
                 }
                 // A last line without a newline is a line.
-                self.start = self.text.len();
+                self.start = self.end;
                 self.line += 1;
                 return Ok(Some(&self.text[..pending]));
             }
@@ -95,12 +98,12 @@ impl Lines {
 
     /// Reads more text; false at the end of the file.
     fn refill(&mut self) -> Result<bool, TraceError> {
-        let before = self.text.len();
-        while self.text.len() == before {
+        let before = self.end;
+        while self.end == before {
             match std::mem::replace(&mut self.input, Input::Ended) {
                 Input::Ended => return Ok(false),
                 Input::Plain(mut file) => {
-                    if self.read_some(&mut file, 64 << 10).map_err(TraceError::io(&self.path))? > 0 {
+                    if self.read_some(&mut file).map_err(TraceError::io(&self.path))? > 0 {
                         self.input = Input::Plain(file);
                     }
                 }
@@ -110,7 +113,7 @@ impl Lines {
                     }
                     self.member(GzDecoder::new(reader))?;
                 }
-                Input::Member(mut member) => match self.read_some(&mut member, 64 << 10) {
+                Input::Member(mut member) => match self.read_some(&mut member) {
                     Ok(0) => self.input = Input::Gzip(member.into_inner()),
                     Ok(_) => self.input = Input::Member(member),
                     Err(error) => return Err(self.torn(&error)),
@@ -122,38 +125,41 @@ impl Lines {
 
     /// Reads a member whole, so that its checksum is known to be right, or its first part if it is large.
     fn member(&mut self, mut member: GzDecoder<BufReader<File>>) -> Result<(), TraceError> {
-        let before = self.text.len();
+        let before = self.end;
         loop {
-            match self.read_some(&mut member, 64 << 10) {
+            match self.read_some(&mut member) {
                 Ok(0) => {
                     self.input = Input::Gzip(member.into_inner());
                     return Ok(());
                 }
-                Ok(_) if self.text.len() - before > CHECKED_MEMBER => {
+                Ok(_) if self.end - before > CHECKED_MEMBER => {
                     self.input = Input::Member(Box::new(member));
                     return Ok(());
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    self.text.truncate(before);
+                    self.end = before;
                     return Err(self.torn(&error));
                 }
             }
         }
     }
 
-    /// Appends up to `limit` bytes of `input` to the text.
-    fn read_some(&mut self, input: &mut impl Read, limit: usize) -> io::Result<usize> {
-        let before = self.text.len();
-        self.text.resize(before + limit, 0);
-        let read = loop {
-            match input.read(&mut self.text[before..]) {
+    /// Appends some of `input` to the text: how much, and nothing only at its end.
+    fn read_some(&mut self, input: &mut impl Read) -> io::Result<usize> {
+        if self.text.len() < self.end + PIECE {
+            self.text.resize(self.end + PIECE, 0);
+        }
+        loop {
+            match input.read(&mut self.text[self.end..self.end + PIECE]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read,
+                Ok(read) => {
+                    self.end += read;
+                    return Ok(read);
+                }
+                error => return error,
             }
-        };
-        self.text.truncate(before + *read.as_ref().unwrap_or(&0));
-        read
+        }
     }
 
     fn torn(&self, error: &io::Error) -> TraceError {

@@ -75,6 +75,9 @@ pub struct RankEntry {
     pub disk: Bytes,
     /// How computation was measured.
     pub counter: Counter,
+    /// The clock of its times, in an extended trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
     /// How often the program had to wait for the flush thread.
     #[serde(default)]
     pub stalls: u64,
@@ -110,6 +113,18 @@ pub enum Ended {
     Exit,
     /// In `MPI_Abort`.
     Abort,
+}
+
+/// How the clock of a rank differs from that of rank 0, as measured at its beginning and its end: when it shows *t*
+/// nanoseconds, rank 0's shows *t* + `offset` + `drift` × *t*.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    /// In nanoseconds.
+    pub offset: f64,
+    /// Nanoseconds a nanosecond.
+    pub drift: f64,
+    /// By how many nanoseconds the offset may be wrong.
+    pub uncertainty: f64,
 }
 
 /// What computation was counted with.

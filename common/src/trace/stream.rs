@@ -9,6 +9,7 @@ use super::lines::Lines;
 use super::shared_file::SharedFile;
 use crate::event::{Event, Rank};
 use crate::grammar::{END, EventReader, HEADER};
+use crate::passage::{Moment, Passage};
 
 /// How much of a line an error shows.
 const SHOWN: usize = 80;
@@ -18,6 +19,9 @@ pub struct RankStream {
     input: Input,
     rank: Rank,
     reader: EventReader,
+    /// Events of the line that was read last, for those who want one at a time, and how many of them they have.
+    pending: Passage,
+    given: usize,
     events: u64,
     line: u64,
     /// Whether the stream says that titr wrote it, so that it has to have an end record.
@@ -47,22 +51,40 @@ pub enum Ending {
 impl RankStream {
     pub(super) fn new(input: Input, rank: Rank, world: u32, partial: bool) -> Self {
         let reader = EventReader::new(world);
-        Self { input, rank, reader, events: 0, line: 0, own: false, partial, ending: None }
+        let pending = Passage::default();
+        Self { input, rank, reader, pending, given: 0, events: 0, line: 0, own: false, partial, ending: None }
     }
 
     /// The next event; `None` at the end, and from then on.
     ///
     /// # Errors
+    /// As [`read`](Self::read).
+    pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
+        if self.given == self.pending.len() {
+            let mut events = std::mem::take(&mut self.pending);
+            events.clear();
+            let read = self.read(&mut events);
+            (self.pending, self.given) = (events, 0);
+            read?;
+        }
+        let event = self.pending.get(self.given).map(Moment::to_event);
+        self.given += usize::from(event.is_some());
+        Ok(event)
+    }
+
+    /// Appends the events of the next line that has any to `events`; false at the end, and from then on.
+    ///
+    /// # Errors
     /// Where the file cannot be read, a line is not in the grammar, or the stream is torn — unless what there is was
     /// asked for, then a torn stream ends.
-    pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
+    pub fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
         if self.ending.is_some() {
-            return Ok(None);
+            return Ok(false);
         }
-        match self.read() {
+        match self.read_line(events) {
             Err(torn @ TraceError::Torn { .. }) if self.partial => {
                 self.ending = Some(Ending::Torn(torn.to_string()));
-                Ok(None)
+                Ok(false)
             }
             other => other,
         }
@@ -92,12 +114,8 @@ impl RankStream {
         self.input.path()
     }
 
-    fn read(&mut self) -> Result<Option<Event>, TraceError> {
+    fn read_line(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
         loop {
-            if let Some(event) = self.reader.rest() {
-                self.events += 1;
-                return Ok(Some(event));
-            }
             let Some((line, text)) = self.input.next(self.rank)? else {
                 return self.end_of_file();
             };
@@ -105,17 +123,19 @@ impl RankStream {
             if let Some(comment) = text.strip_prefix(b"#") {
                 let comment = String::from_utf8_lossy(comment).trim_end().to_owned();
                 if self.comment(&format!("#{comment}"))? {
-                    return Ok(None);
+                    return Ok(false);
                 }
                 continue;
             }
-            match self.reader.line(&text) {
+            let before = events.len();
+            match self.reader.line(&text, events) {
                 Ok(None) => {}
-                Ok(Some((rank, event))) if rank == self.rank => {
-                    self.events += 1;
-                    return Ok(Some(event));
+                Ok(Some(rank)) if rank == self.rank => {
+                    self.events += (events.len() - before) as u64;
+                    return Ok(true);
                 }
-                Ok(Some((found, _))) => {
+                Ok(Some(found)) => {
+                    events.truncate(before);
                     let (found, expected) = (found.0, self.rank.0);
                     return Err(TraceError::ForeignRank { path: self.path(), line, found, expected });
                 }
@@ -151,13 +171,13 @@ impl RankStream {
         }
     }
 
-    fn end_of_file(&mut self) -> Result<Option<Event>, TraceError> {
+    fn end_of_file(&mut self) -> Result<bool, TraceError> {
         if self.own {
             let reason = "there is no end record".to_owned();
             return Err(TraceError::Torn { path: self.path(), line: self.line, reason });
         }
         self.ending = Some(Ending::Complete);
-        Ok(None)
+        Ok(false)
     }
 }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use titr_common::collectives::{Library, Selection};
 use titr_common::trace::Source;
 
 use super::{Failure, run};
@@ -35,6 +36,10 @@ struct Args {
     /// Sets a key of the platform, such as network.flow.preset=cm02; may be given again.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// What collectives are made of: openmpi's, mpich's, simgrid's or simgrid-openmpi's algorithms, or the messages that an
+    /// extended trace has `recorded` of blocking ones [default: the platform's].
+    #[arg(long, value_name = "WHOSE", value_parser = collectives)]
+    collectives: Option<Collectives>,
     /// Prints one JSON object instead of a summary.
     #[arg(long)]
     json: bool,
@@ -45,6 +50,22 @@ struct Args {
     trace: PathBuf,
 }
 
+/// What collectives are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Collectives {
+    /// The messages that the trace has of them.
+    Recorded,
+    /// A library's algorithms.
+    Of(Library),
+}
+
+fn collectives(name: &str) -> Result<Collectives, String> {
+    match name {
+        "recorded" => Ok(Collectives::Recorded),
+        name => super::library(name).map(Collectives::Of).map_err(|others| format!("{others}, and recorded")),
+    }
+}
+
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -53,7 +74,11 @@ pub fn main() -> ExitCode {
 }
 
 fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
-    let platform = Platform::load(&args.platform, &args.set)?;
+    let mut platform = Platform::load(&args.platform, &args.set)?;
+    if let Some(Collectives::Of(library)) = args.collectives {
+        platform.mpi.collectives = Selection::from(library);
+    }
+    let as_recorded = args.collectives == Some(Collectives::Recorded);
     let source = Source::open(&args.trace)?.partial(args.partial);
     let seats = platform.place(source.ranks())?.0.into_iter();
     let seats = seats.map(|host| Seat { host, speed: platform.speed(host) }).collect();
@@ -63,7 +88,11 @@ fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(),
 
     let start = Instant::now();
     let mut meter = Meter::new(&source);
-    let options = Options { partial: args.partial, progress: meter.as_mut().map(|meter| meter as &mut dyn Progress) };
+    let options = Options {
+        partial: args.partial,
+        as_recorded,
+        progress: meter.as_mut().map(|meter| meter as &mut dyn Progress),
+    };
     let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), breakdown, options);
     let wall = start.elapsed();
     drop(meter);

@@ -9,14 +9,14 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use titr_common::collectives::{Member, Slice, Step};
-use titr_common::event::{Collective, CollectiveOp, CommCall, Rank, SendMode, Tag};
+use titr_common::event::{Collective, CollectiveOp, CommCall, Message, Rank, SendMode, Tag};
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 use super::communicator::{CommIndex, Members, Part};
 use super::error::Fault;
 use super::exchange::{OperationId, Outbound, What};
 use super::matching::{Context, Envelope, Selector};
-use super::{Agent, Ranks, Timeline};
+use super::{Agent, Ranks, Timeline, recorded};
 use crate::observe::Observer;
 use crate::workload::Program;
 
@@ -46,14 +46,19 @@ pub(super) struct Run {
 }
 
 impl<P: Program, O: Observer> Ranks<'_, P, O> {
-    /// `rank` starts a collective.
-    pub(super) fn start_collective(&mut self, rank: Rank, collective: &Collective) -> Result<OperationId, Fault> {
+    /// `rank` starts a collective, which is the messages recorded or else those of its schedule.
+    pub(super) fn start_collective(
+        &mut self,
+        rank: Rank,
+        collective: &Collective,
+        recorded: Option<Vec<Message>>,
+    ) -> Result<OperationId, Fault> {
         let index = self.communicators.find(rank, collective.comm)?;
         let members = &self.communicators.get(index).members;
         if members.is_inter() {
             return Err(Fault::InterCollective { word: collective.op.word(), on: members.describe() });
         }
-        self.start_collective_on(rank, index, &collective.op, collective.element)
+        self.start_collective_on(rank, index, &collective.op, collective.element, recorded)
     }
 
     pub(super) fn start_collective_on(
@@ -62,12 +67,17 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         index: CommIndex,
         op: &CollectiveOp,
         element: Bytes,
+        recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
         let Part { me, root, number } = self.communicators.enter(index, rank, op)?;
         let communicator = self.communicators.get(index);
         let members = Rc::clone(&communicator.members);
         let context = communicator.context.of_collectives();
-        let steps = self.mpi.collectives.schedule(me, members.len() as u32, root, op, element);
+        let steps = match recorded {
+            Some(messages) => recorded::steps(&messages, |rank| members.place(rank))
+                .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?,
+            None => self.mpi.collectives.schedule(me, members.len() as u32, root, op, element),
+        };
         let id = RunId(self.runs.vacant_key() as u32);
         let operation = self.exchange.open(Agent::Rank(rank), What::Collective);
         self.runs.insert(Run {

@@ -3,6 +3,7 @@
 use titr_common::event::{
     CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
 };
+use titr_common::passage::Moment;
 use titr_common::trace::TraceError;
 use titr_common::units::Seconds;
 
@@ -28,6 +29,8 @@ pub(super) struct Process {
     began: Time,
     /// Whether what it costs before others can see it is on the clock.
     paid: bool,
+    /// How many of the requests that it starts are started.
+    started: usize,
     /// What it waits in.
     pub(super) waiting: Option<Activity>,
     pub(super) finished: bool,
@@ -65,7 +68,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             self.account(rank, activity);
         }
         loop {
-            let Some(event) = self.workload.front(rank)? else {
+            let Some(moment) = self.workload.front(rank)? else {
                 self.processes[at].finished = true;
                 self.finished += 1;
                 return Ok(());
@@ -74,18 +77,21 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             if !process.paid {
                 process.events += 1;
                 process.began = process.timeline.clock;
-                let computing = match event {
-                    Event::Compute(work) => Some(self.places[at].speed.time_for(*work)),
-                    Event::Sleep(seconds) => Some(*seconds),
-                    _ => None,
+                let event = match moment {
+                    Moment::Compute(work) => Err(self.places[at].speed.time_for(work)),
+                    Moment::Event(&Event::Sleep(seconds)) => Err(seconds),
+                    Moment::Event(event) => Ok(event),
                 };
-                if let Some(span) = computing {
-                    process.timeline.clock = process.timeline.clock + span;
-                    self.workload.pass(rank);
-                    self.account(rank, Activity::Compute);
-                    continue;
-                }
-                let cost = overhead(event, self.mpi, &self.exchange, &process.requests);
+                let event = match event {
+                    Ok(event) => event,
+                    Err(span) => {
+                        process.timeline.clock = process.timeline.clock + span;
+                        self.workload.pass(rank);
+                        self.account(rank, Activity::Compute);
+                        continue;
+                    }
+                };
+                let cost = overhead(event, process.started, self.mpi, &self.exchange, &process.requests);
                 process.timeline.clock = process.timeline.clock + cost;
                 process.paid = true;
             }
@@ -131,7 +137,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     fn carry_out(&mut self, rank: Rank) -> Result<Option<Activity>, Failure> {
         let me = Agent::Rank(rank);
         let at = rank.0 as usize;
-        let Some(event) = self.workload.front(rank)? else { return Ok(None) };
+        let Some(Moment::Event(event)) = self.workload.front(rank)? else { return Ok(Some(Activity::Compute)) };
         Ok(Some(match event {
             Event::Init
             | Event::Finalize
@@ -139,24 +145,24 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             | Event::Sleep(_)
             | Event::Matched(..)
             | Event::Seen(_) => Activity::Compute,
-            &mut Event::Send(mode, message) => {
+            &Event::Send(mode, message) => {
                 let sent = self.send(rank, mode, message)?;
                 self.claim(me, sent);
                 Activity::Send
             }
-            &mut Event::Recv(message) => {
+            &Event::Recv(message) => {
                 let received = self.receive(rank, message, None)?;
                 self.claim(me, received);
                 Activity::Recv
             }
-            &mut Event::Sendrecv(outgoing, incoming) => {
+            &Event::Sendrecv(outgoing, incoming) => {
                 let sent = outgoing.map_or(Ok(None), |message| self.send(rank, SendMode::Standard, message))?;
                 let received = incoming.map(|message| self.receive(rank, message, None)).transpose()?.flatten();
                 self.claim(me, sent);
                 self.claim(me, received);
                 Activity::Recv
             }
-            &mut Event::Isend(mode, message, request) => {
+            &Event::Isend(mode, message, request) => {
                 let sent = self.send(rank, mode, message)?;
                 let requests = &mut self.processes[at].requests;
                 match request {
@@ -168,7 +174,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 }
                 Activity::Send
             }
-            &mut Event::Irecv(message, request) => {
+            &Event::Irecv(message, request) => {
                 let recorded = self.recorded(rank, message, request)?;
                 let received = self.receive(rank, message, recorded)?;
                 let requests = &mut self.processes[at].requests;
@@ -181,7 +187,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 }
                 Activity::Recv
             }
-            &mut (Event::Probe(message) | Event::Iprobe(message, true)) => {
+            &(Event::Probe(message) | Event::Iprobe(message, true)) => {
                 let selector = self.selector(rank, message)?;
                 if !self.exchange.probe(rank, selector) {
                     self.processes[at].timeline.awaited = 1;
@@ -189,65 +195,87 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 Activity::Recv
             }
             Event::Iprobe(_, false) => Activity::Recv,
-            &mut Event::SendInit(mode, message, id) => {
+            &Event::SendInit(mode, message, id) => {
                 self.processes[at].requests.add_persistent(id, Template::Send(mode, message))?;
                 Activity::Send
             }
-            &mut Event::RecvInit(message, id) => {
+            &Event::RecvInit(message, id) => {
                 self.processes[at].requests.add_persistent(id, Template::Receive(message))?;
                 Activity::Recv
             }
             Event::Start(requests) => {
                 // One after another: each costs its overhead before it leaves.
-                if requests.is_empty() {
-                    return Ok(Some(Activity::Send));
-                }
-                let id = requests.remove(0);
-                let left = requests.len();
+                let process = &mut self.processes[at];
+                let Some(&id) = requests.get(process.started) else { return Ok(Some(Activity::Send)) };
+                process.started += 1;
+                let left = requests.len() - process.started;
                 let activity = self.start(rank, id)?;
                 if left > 0 {
                     self.pay(rank)?;
                     return Ok(None);
                 }
+                self.processes[at].started = 0;
                 activity
             }
-            &mut Event::RequestFree(id) => {
+            &Event::RequestFree(id) => {
                 if let Some(operation) = self.processes[at].requests.free(id)? {
                     self.exchange.abandon(operation);
                 }
                 Activity::Wait
             }
-            &mut Event::Cancel(id) => {
+            &Event::Cancel(id) => {
                 if let Some(operation) = self.processes[at].requests.activity(id)? {
                     self.exchange.cancel(operation);
                 }
                 Activity::Wait
             }
             Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
-                let requests = std::mem::replace(requests, Requests::Outstanding(None));
-                self.complete(rank, requests)?;
+                let table = &mut self.processes[at].requests;
+                match requests {
+                    &Requests::One(_, Some(id)) => {
+                        let operation = table.complete(id)?;
+                        self.claim(me, operation);
+                    }
+                    Requests::One(key, None) => match table.complete_keyed(key) {
+                        Some(operation) => self.claim(me, operation),
+                        // SimGrid lets it pass, too.
+                        None => self.warnings.idle_waits += 1,
+                    },
+                    Requests::These(ids) => {
+                        let operations = ids.iter().map(|&id| table.complete(id)).filter_map(Result::transpose);
+                        let operations: Vec<_> = operations.collect::<Result<_, _>>()?;
+                        operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
+                    }
+                    Requests::Outstanding(_) => {
+                        let operations = table.complete_all();
+                        operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
+                    }
+                }
                 Activity::Wait
             }
             Event::Test(_, None) => Activity::Wait,
             Event::Collective(collective) => {
                 let collective = collective.clone();
-                let operation = self.start_collective(rank, &collective)?;
+                let recorded = self.workload.take_messages(rank).filter(|_| self.as_recorded);
+                self.warnings.redecomposed += u64::from(self.as_recorded && recorded.is_none());
+                let operation = self.start_collective(rank, &collective, recorded)?;
                 self.claim(me, Some(operation));
                 Activity::Collective
             }
             Event::Icollective(collective, id) => {
                 let (collective, id) = (collective.clone(), *id);
-                let operation = self.start_collective(rank, &collective)?;
+                self.warnings.redecomposed += u64::from(self.as_recorded);
+                let operation = self.start_collective(rank, &collective, None)?;
                 self.processes[at].requests.add(id, Some(operation))?;
                 Activity::Collective
             }
             Event::CommCreate(call, parent, group) => {
-                let (call, parent, group) = (*call, *parent, group.take());
+                let (call, parent, group) = (*call, *parent, group.clone());
                 let operation = self.create_communicator(rank, call, parent, group)?;
                 self.claim(me, operation);
                 Activity::Collective
             }
-            &mut Event::CommFree(id) => {
+            &Event::CommFree(id) => {
                 self.communicators.free(rank, id)?;
                 Activity::Collective
             }
@@ -256,9 +284,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
 
     /// Puts what the next event of `rank` costs on its clock.
     fn pay(&mut self, rank: Rank) -> Result<(), ReplayError> {
-        if let Some(event) = self.workload.front(rank)? {
+        if let Some(Moment::Event(event)) = self.workload.front(rank)? {
             let process = &mut self.processes[rank.0 as usize];
-            let cost = overhead(event, self.mpi, &self.exchange, &process.requests);
+            let cost = overhead(event, process.started, self.mpi, &self.exchange, &process.requests);
             process.timeline.clock = process.timeline.clock + cost;
         }
         Ok(())
@@ -347,49 +375,19 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let made = group.map(|group| self.communicators.create(rank, &group)).transpose()?;
         let Some(Agreement { over_made, op, element }) = agreement(call) else { return Ok(None) };
         let on = if over_made { made } else { Some(parent) };
-        on.map(|on| self.start_collective_on(rank, on, &op, element)).transpose()
-    }
-
-    /// Claims what a wait or a test completed.
-    fn complete(&mut self, rank: Rank, requests: Requests) -> Result<(), Fault> {
-        let table = &mut self.processes[rank.0 as usize].requests;
-        let operations = match requests {
-            Requests::One(_, Some(id)) => {
-                let activity = table.complete(id)?;
-                self.claim(Agent::Rank(rank), activity);
-                return Ok(());
-            }
-            Requests::One(key, None) => {
-                let Some(activity) = table.complete_keyed(&key) else {
-                    // SimGrid lets it pass, too.
-                    self.warnings.idle_waits += 1;
-                    return Ok(());
-                };
-                self.claim(Agent::Rank(rank), activity);
-                return Ok(());
-            }
-            Requests::These(ids) => ids
-                .into_iter()
-                .map(|id| table.complete(id))
-                .filter_map(Result::transpose)
-                .collect::<Result<Vec<_>, _>>()?,
-            Requests::Outstanding(_) => table.complete_all(),
-        };
-        for operation in operations {
-            self.claim(Agent::Rank(rank), Some(operation));
-        }
-        Ok(())
+        on.map(|on| self.start_collective_on(rank, on, &op, element, None)).transpose()
     }
 }
 
-/// What an event costs before others can see it: the software's part of a send.
-fn overhead(event: &Event, mpi: &Mpi, exchange: &Exchange, requests: &RequestTable) -> Seconds {
+/// What an event costs before others can see it: the software's part of a send. Of the requests that it starts, so many
+/// are `started`.
+fn overhead(event: &Event, started: usize, mpi: &Mpi, exchange: &Exchange, requests: &RequestTable) -> Seconds {
     match event {
         Event::Send(mode, message) if *mode == SendMode::Synchronous || exchange.is_eager(*mode, message.bytes) => {
             mpi.send_overhead.of(message.bytes)
         }
         Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _) => mpi.isend_overhead.of(message.bytes),
-        Event::Start(starting) => match starting.first().and_then(|&id| requests.template(id)) {
+        Event::Start(starting) => match starting.get(started).and_then(|&id| requests.template(id)) {
             Some(Template::Send(_, message)) => mpi.isend_overhead.of(message.bytes),
             Some(Template::Receive(_)) | None => Seconds(0.0),
         },

@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Event, Rank, RequestId, Tag};
+use titr_common::event::{Event, Message, Rank, RequestId, Seen, Tag};
+use titr_common::passage::Moment;
 use titr_common::trace::TraceError;
 
 use super::Program;
@@ -25,10 +26,16 @@ pub(super) struct LookAhead<P> {
     at: usize,
     /// The one that was given out last: the same, or the one before.
     given: usize,
+    /// The batches after it that were read so far.
+    further: VecDeque<Batch>,
     /// How many events, from the next one on, were looked at.
     seen: usize,
+    /// The index in the last batch of the first one that was not, if any was.
+    unseen: usize,
     /// What was seen about each request, in order.
     marks: FxHashMap<RequestId, VecDeque<Mark>>,
+    /// What the call of the next event was made of, as far as an extended trace tells.
+    messages: Option<Vec<Message>>,
 }
 
 /// What became of a receive that left its source or tag open.
@@ -49,7 +56,8 @@ enum Mark {
 
 impl<P: Program> LookAhead<P> {
     pub(super) fn new(reader: Reader<P>) -> Self {
-        Self { reader, batch: Batch::default(), at: 0, given: 0, seen: 0, marks: FxHashMap::default() }
+        let (batch, further, marks) = (Batch::default(), VecDeque::new(), FxHashMap::default());
+        Self { reader, batch, at: 0, given: 0, further, seen: 0, unseen: 0, marks, messages: None }
     }
 
     /// The file and the line of the event that was given out last.
@@ -64,31 +72,56 @@ impl<P: Program> LookAhead<P> {
         }
     }
 
-    /// The next event, where it stands: moving events about is what costs most of their replay.
-    pub(super) fn front(&mut self) -> Result<Option<&mut Event>, TraceError> {
+    /// The next event.
+    #[inline]
+    pub(super) fn front(&mut self) -> Result<Option<Moment<'_>>, TraceError> {
         loop {
             match self.batch.events.get(self.at) {
-                Some(Event::Matched(..) | Event::Seen(_)) => self.pass(),
-                Some(_) => break,
-                None => match std::mem::take(&mut self.batch.then) {
-                    Then::More => {
-                        let used = std::mem::take(&mut self.batch);
-                        self.batch = self.reader.next(used);
-                        self.at = 0;
+                Some(Moment::Event(Event::Matched(..))) => self.pass(),
+                Some(Moment::Event(&Event::Seen(seen))) => {
+                    match seen {
+                        Seen::Call(_) => self.messages.get_or_insert_default().clear(),
+                        Seen::Message(message) => self.messages.get_or_insert_default().push(message),
                     }
-                    Then::Fault(error) => return Err(error),
-                    end @ Then::End(_) => {
-                        self.batch.then = end;
+                    self.pass();
+                }
+                Some(_) => break,
+                None => {
+                    if !self.turn()? {
                         return Ok(None);
                     }
-                },
+                }
             }
         }
         self.given = self.at;
-        Ok(self.batch.events.get_mut(self.at))
+        Ok(self.batch.events.get(self.at))
+    }
+
+    /// The messages that the next event, a collective, was made of.
+    pub(super) fn take_messages(&mut self) -> Option<Vec<Message>> {
+        self.messages.take()
+    }
+
+    /// Goes on to the next batch; false if there is none.
+    #[cold]
+    fn turn(&mut self) -> Result<bool, TraceError> {
+        match std::mem::take(&mut self.batch.then) {
+            Then::More => {
+                let used = std::mem::take(&mut self.batch);
+                self.batch = self.further.pop_front().unwrap_or_else(|| self.reader.next(used));
+                self.at = 0;
+                Ok(true)
+            }
+            Then::Fault(error) => Err(error),
+            end @ Then::End(_) => {
+                self.batch.then = end;
+                Ok(false)
+            }
+        }
     }
 
     /// Goes on to the event after it.
+    #[inline]
     pub(super) fn pass(&mut self) {
         self.at += 1;
         self.seen = self.seen.saturating_sub(1);
@@ -99,7 +132,9 @@ impl<P: Program> LookAhead<P> {
             self.marks.clear();
             return;
         }
-        for request in self.batch.events.get(self.at).map_or(&[][..], started) {
+        let next = self.batch.events.get(self.at).or_else(|| self.further.front()?.events.get(0));
+        let Some(Moment::Event(next)) = next else { return };
+        for request in started(next) {
             // A match before this start was out of reach of the start it belongs to.
             while let Some(marks) = self.marks.get_mut(request)
                 && !matches!(marks.pop_front(), Some(Mark::Started) | None)
@@ -109,7 +144,11 @@ impl<P: Program> LookAhead<P> {
 
     /// What becomes of `request`, which the next event starts; `None` if that is not told within reach.
     pub(super) fn matched(&mut self, request: RequestId) -> Result<Option<Match>, TraceError> {
-        self.seen = self.seen.max(1);
+        if self.seen == 0 {
+            self.seen = 1;
+            // Where a further batch was read there was nothing in it to look at.
+            self.unseen = if self.further.is_empty() { self.at + 1 } else { 0 };
+        }
         loop {
             let marks = self.marks.entry(request).or_default();
             let mut cancelled = None;
@@ -138,26 +177,26 @@ impl<P: Program> LookAhead<P> {
 
     /// Looks at one more event; false if there is none.
     fn see(&mut self) -> Result<bool, TraceError> {
-        let event = loop {
-            if let Some(event) = self.batch.events.get(self.at + self.seen) {
-                break event;
+        let moment = loop {
+            let last = self.further.back_mut().unwrap_or(&mut self.batch);
+            if self.unseen < last.events.len() {
+                break last.events.get(self.unseen);
             }
-            match std::mem::take(&mut self.batch.then) {
+            match std::mem::take(&mut last.then) {
                 Then::More => {
-                    if self.at >= self.batch.events.len() / 2 {
-                        self.batch.forget(self.at);
-                        (self.at, self.given) = (0, 0);
-                    }
-                    self.batch.append(self.reader.next(Batch::default()));
+                    self.further.push_back(self.reader.next(Batch::default()));
+                    self.unseen = 0;
                 }
                 Then::Fault(error) => return Err(error),
                 end @ Then::End(_) => {
-                    self.batch.then = end;
+                    last.then = end;
                     return Ok(false);
                 }
             }
         };
         self.seen += 1;
+        self.unseen += 1;
+        let Some(Moment::Event(event)) = moment else { return Ok(true) };
         match event {
             &Event::Matched(request, source, tag) => {
                 self.marks.entry(request).or_default().push_back(Mark::Matched(source, tag));
@@ -216,7 +255,7 @@ mod tests {
     fn sources(events: Vec<Event>) -> (Vec<Told>, Vec<Event>) {
         let mut ahead = LookAhead::new(Reader::new(events.into_iter(), 1000));
         let (mut sources, mut given) = (Vec::new(), Vec::new());
-        while let Some(event) = ahead.front().unwrap().cloned() {
+        while let Some(event) = ahead.front().unwrap().map(Moment::to_event) {
             for &request in started(&event) {
                 sources.push(ahead.matched(request).unwrap().map(|found| match found {
                     Match::With(source, _) => Ok(source.0),

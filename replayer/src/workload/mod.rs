@@ -8,7 +8,8 @@ mod reader;
 use std::path::PathBuf;
 use std::thread;
 
-use titr_common::event::{Event, Rank, RequestId};
+use titr_common::event::{Event, Message, Rank, RequestId};
+use titr_common::passage::{Moment, Passage};
 use titr_common::trace::{Ending, RankStream, TraceError};
 
 use look_ahead::LookAhead;
@@ -17,18 +18,18 @@ use reader::Reader;
 
 /// The events of one rank, in order.
 pub trait Program {
-    /// The next event; `None` at the end.
+    /// Appends the next event, or the next few, to `events`; false at the end.
     ///
     /// # Errors
     /// Where the trace cannot be read.
-    fn next_event(&mut self) -> Result<Option<Event>, TraceError>;
+    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError>;
 
     /// The file it is read from, where there is one.
     fn path(&self) -> Option<PathBuf> {
         None
     }
 
-    /// The line there of the event given out last.
+    /// The line there of what was read last.
     fn line(&self) -> Option<u64> {
         None
     }
@@ -40,8 +41,8 @@ pub trait Program {
 }
 
 impl Program for RankStream {
-    fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
-        RankStream::next_event(self)
+    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+        RankStream::read(self, events)
     }
 
     fn path(&self) -> Option<PathBuf> {
@@ -61,8 +62,11 @@ impl Program for RankStream {
 }
 
 impl Program for std::vec::IntoIter<Event> {
-    fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
-        Ok(self.next())
+    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+        let event = self.next();
+        let more = event.is_some();
+        event.into_iter().for_each(|event| events.push(event));
+        Ok(more)
     }
 }
 
@@ -98,16 +102,25 @@ impl<P: Program> Workload<P> {
         self.0.len()
     }
 
-    /// The next event of `rank`, where it stands, until it is [passed](Self::pass). It is never an [`Event::Seen`] or [`Event::Matched`]:
+    /// The next event of `rank`, until it is [passed](Self::pass). It is never an [`Event::Seen`], whose messages
+    /// [`take_messages`](Self::take_messages) has, nor an [`Event::Matched`]:
     /// [`matched`](Self::matched) says those earlier.
     ///
     /// # Errors
     /// Where the trace cannot be read.
-    pub fn front(&mut self, rank: Rank) -> Result<Option<&mut Event>, TraceError> {
+    #[inline]
+    pub fn front(&mut self, rank: Rank) -> Result<Option<Moment<'_>>, TraceError> {
         self.0[rank.0 as usize].front()
     }
 
+    /// The messages that the next event of `rank`, a collective, was made of; `None` where the trace is not extended.
+    #[must_use]
+    pub fn take_messages(&mut self, rank: Rank) -> Option<Vec<Message>> {
+        self.0[rank.0 as usize].take_messages()
+    }
+
     /// `rank` goes on to the event after it.
+    #[inline]
     pub fn pass(&mut self, rank: Rank) {
         self.0[rank.0 as usize].pass();
     }

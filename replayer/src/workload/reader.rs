@@ -92,6 +92,7 @@ pub(super) fn thread<P: Program + Send + 'static>() -> io::Result<Sender<Errand<
 #[cfg(test)]
 mod tests {
     use titr_common::event::Event;
+    use titr_common::passage::{Moment, Passage};
     use titr_common::units::Instructions;
 
     use super::*;
@@ -101,12 +102,13 @@ mod tests {
     struct Faulty(u32);
 
     impl Program for Faulty {
-        fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
+        fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
             if self.0 == 0 {
                 return Err(TraceError::Empty { path: PathBuf::new() });
             }
             self.0 -= 1;
-            Ok(Some(Event::Compute(Instructions(self.0.into()))))
+            events.push(Event::Compute(Instructions(self.0.into())));
+            Ok(true)
         }
 
         fn line(&self) -> Option<u64> {
@@ -121,7 +123,7 @@ mod tests {
         loop {
             batch = reader.next(batch);
             lines.extend((0..batch.events.len()).filter_map(|index| batch.line(index)));
-            events.append(&mut batch.events);
+            events.extend(batch.events.iter().map(Moment::to_event));
             match &batch.then {
                 Then::More => {}
                 Then::Fault(error) => return (events, lines, error.to_string()),

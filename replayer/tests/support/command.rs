@@ -70,6 +70,7 @@ impl Folder {
                     precision: 0.0,
                     hook: 0.0,
                 },
+                clock: None,
                 stalls: 0,
                 lost_events: 0,
                 error: None,

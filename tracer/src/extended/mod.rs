@@ -19,6 +19,9 @@
 //! that — and freed with the program's. MPI has every member call the collectives of a communicator in one order, so
 //! their number there is the same for all members: it is the collective's identity, and its messages' tag.
 //!
+//! **Time.** Calls and messages have the time of the host since the world's first barrier. At the beginning and at the
+//! end the clocks are compared with rank 0's ([`clock`]); the manifest has what is to be added.
+//!
 //! **What is passed through.** The library carries out collectives of inter-communicators, non-blocking ones, and calls
 //! whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the manifest.
 //! Open MPI's own non-blocking algorithms (`libnbc`) and what MPICH does differently between and within nodes are not
@@ -29,6 +32,8 @@ mod data;
 mod execution;
 mod selection;
 
+use clock::Offset;
+
 pub use clock::Clock;
 pub use execution::{Done, Sighting, Undertaking};
 pub use selection::selection;
@@ -38,13 +43,17 @@ pub(crate) use data::{Data, Seat};
 use rustc_hash::FxHashMap;
 use titr_common::collectives::Selection;
 use titr_common::event::CommId;
+use titr_common::trace::manifest;
 use titr_wrappers::argument::Comm;
+use titr_wrappers::{Abi, pmpi};
 
 /// What a recorder keeps for it.
 pub struct Extended {
     /// Which algorithms.
     pub selection: Selection,
     communicators: FxHashMap<CommId, Private>,
+    /// Its clock, and how far that was from rank 0's when it started.
+    clock: Option<(Clock, Offset)>,
 }
 
 /// What belongs to a communicator of the program.
@@ -60,7 +69,26 @@ impl Extended {
     /// By these algorithms.
     #[must_use]
     pub fn new(selection: Selection) -> Self {
-        Self { selection, communicators: FxHashMap::default() }
+        Self { selection, communicators: FxHashMap::default(), clock: None }
+    }
+
+    /// Starts the clock behind a barrier of the world, and compares it with the others. Collective.
+    pub fn set_out(&mut self, abi: &'static Abi) -> Clock {
+        let world = pmpi::split(abi, abi.comm_world);
+        pmpi::barrier(abi.comm_world);
+        let clock = Clock::start();
+        if let Some(world) = world {
+            self.keep(CommId::WORLD, world);
+            self.clock = clock.compare(abi, world).ok().map(|offset| (clock, offset));
+        }
+        clock
+    }
+
+    /// Compares the clocks again. Collective.
+    #[must_use]
+    pub fn arrive(&self, abi: &'static Abi) -> Option<manifest::Clock> {
+        let (clock, begin) = self.clock?;
+        Some(begin.to(clock.compare(abi, self.private(CommId::WORLD)?).ok()?))
     }
 
     /// The number of a collective that begins on a communicator.

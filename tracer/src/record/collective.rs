@@ -44,7 +44,7 @@ impl Recorder {
         let opaque = match (&mut self.extended, &operation) {
             (Some(extended), Ok((comm, operation))) => {
                 let number = extended.number(operation.comm);
-                held.done.take().is_none_or(|done| self.seen(*comm, operation.comm, number, &done).is_err())
+                held.done.take().is_none_or(|done| self.note(*comm, operation.comm, number, &done).is_err())
             }
             _ => false,
         };
@@ -91,15 +91,15 @@ impl Recorder {
         Some(Undertaking { abi: self.abi, comm, private, number, steps, data })
     }
 
-    /// Records what messages a collective was.
-    fn seen(&mut self, comm: Comm, id: CommId, number: u64, done: &Done) -> Outcome {
+    /// Takes note of what messages a collective was.
+    fn note(&mut self, comm: Comm, id: CommId, number: u64, done: &Done) -> Outcome {
         if let (Some(extended), Some(private)) = (&mut self.extended, done.private) {
             extended.keep(id, private);
         }
         for &Sighting { direction, peer, bytes, span } in &done.messages {
             let peer = i32::try_from(peer).ok().and_then(|peer| self.known(comm).ok()?.members.get(peer));
             let peer = peer.ok_or(Unrecorded::Opaque)?;
-            self.emit(&Event::Seen(Seen::Message(Message { comm: id, number, direction, peer, bytes, span })));
+            self.seen.push(Seen::Message(Message { comm: id, number, direction, peer, bytes, span }));
         }
         Ok(())
     }

@@ -59,8 +59,8 @@ pub struct Recorder {
     tally: Tally,
     /// What an extended trace needs.
     extended: Option<Extended>,
-    /// When the call was made and returned of which no event has told yet.
-    called: Option<Span>,
+    /// What an extended trace has to say of a call before its first event.
+    seen: Vec<Seen>,
     /// What the calling thread has computed and no event says yet.
     computed: Instructions,
     rounding: Rounding,
@@ -114,7 +114,8 @@ impl Slot<Recorder> {
         let end = thread.clock.map(|clock| clock.now());
         if let Some(recorder) = &mut *self.hold() {
             std::mem::swap(&mut recorder.computed, &mut thread.computed);
-            recorder.called = begin.zip(end).map(|(begin, end)| Span { begin, end });
+            recorder.seen.clear();
+            recorder.seen.extend(begin.zip(end).map(|(begin, end)| Seen::Call(Span { begin, end })));
             let outcome = recorder.after(&mut thread.held, function, call, inquiry.as_ref(), success);
             if let Err(why) = outcome {
                 recorder.tally.count(function, why);
@@ -207,7 +208,7 @@ impl Recorder {
             messages: FxHashMap::default(),
             tally: Tally::default(),
             extended,
-            called: None,
+            seen: Vec::new(),
             computed: Instructions(0.0),
             rounding: Rounding::to(precision),
             numbers: Vec::new(),
@@ -216,16 +217,9 @@ impl Recorder {
         }
     }
 
-    /// Whether it records messages of collectives, and times.
-    #[must_use]
-    pub fn is_extended(&self) -> bool {
-        self.extended.is_some()
-    }
-
-    /// The library it records calls of.
-    #[must_use]
-    pub fn abi(&self) -> &'static Abi {
-        self.abi
+    /// Starts the clock of an extended trace. Collective.
+    pub fn set_out(&mut self) -> Option<Clock> {
+        self.extended.as_mut().map(|extended| extended.set_out(self.abi))
     }
 
     fn after(
@@ -259,19 +253,25 @@ impl Recorder {
         if let Some(work) = self.rounding.round(std::mem::take(&mut self.computed)) {
             self.sink.record(&Event::Compute(work));
         }
-        if let Some(span) = self.called.take() {
-            self.sink.record(&Event::Seen(Seen::Call(span)));
+        for seen in self.seen.drain(..) {
+            self.sink.record(&Event::Seen(seen));
         }
         self.sink.record(event);
     }
 
     fn end(mut self, ended: Ended) {
-        match ended {
-            Ended::Finalize => self.emit(&Event::Finalize),
-            Ended::Running | Ended::Exit | Ended::Abort => {}
-        }
+        let clock = match ended {
+            Ended::Finalize => {
+                self.emit(&Event::Finalize);
+                self.extended.as_ref().and_then(|extended| extended.arrive(self.abi))
+            }
+            Ended::Running | Ended::Exit | Ended::Abort => None,
+        };
         let tally = self.tally;
-        self.sink.finish(ended, |entry| tally.complete(entry));
+        self.sink.finish(ended, |entry| {
+            entry.clock = clock;
+            tally.complete(entry);
+        });
     }
 
     /// The volume of `count` elements.

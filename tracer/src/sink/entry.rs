@@ -19,6 +19,7 @@ pub fn begin(rank: Rank, counter: Counter) -> RankEntry {
         text: Bytes(0),
         disk: Bytes(0),
         counter,
+        clock: None,
         stalls: 0,
         lost_events: 0,
         error: None,

@@ -7,11 +7,13 @@ use crate::{Effect, Function};
 
 super::chapter! {
     local:
-        MPI_Add_error_class(1), MPI_Add_error_code(2), MPI_Add_error_string(2), MPI_Alloc_mem(3),
+        MPI_Abi_get_fortran_booleans(4), MPI_Abi_get_fortran_info(1), MPI_Abi_get_info(1), MPI_Abi_get_version(2),
+        MPI_Abi_set_fortran_booleans(3), MPI_Abi_set_fortran_info(1), MPI_Add_error_class(1), MPI_Add_error_code(2), MPI_Add_error_string(2), MPI_Alloc_mem(3),
         MPI_Comm_call_errhandler(2), MPI_Comm_create_errhandler(2), MPI_Comm_get_errhandler(2),
         MPI_Comm_set_errhandler(2), MPI_Errhandler_create(2), MPI_Errhandler_free(1), MPI_Errhandler_get(2),
         MPI_Errhandler_set(2), MPI_Error_class(2), MPI_Error_string(3), MPI_Free_mem(1),
-        MPI_Get_library_version(2), MPI_Get_processor_name(2), MPI_Get_version(2);
+        MPI_Get_hw_resource_info(1), MPI_Get_library_version(2), MPI_Get_processor_name(2), MPI_Get_version(2),
+        MPI_Remove_error_class(1), MPI_Remove_error_code(1), MPI_Remove_error_string(1);
     written_out:
         MPI_Wtime, MPI_Wtick;
 }

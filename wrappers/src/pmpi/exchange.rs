@@ -160,6 +160,27 @@ impl Exchange {
         Ok(())
     }
 
+    /// Puts a number at the beginning of a space.
+    ///
+    /// # Errors
+    /// Where it is too short.
+    pub fn put(&mut self, space: Space, number: u64) -> Result<(), ErrorCode> {
+        let at = self.address(Part { space, offset: 0, len: 8 })?;
+        // SAFETY: so many bytes are there.
+        unsafe { (at as *mut u64).write(number) };
+        Ok(())
+    }
+
+    /// The number at the beginning of a space.
+    ///
+    /// # Errors
+    /// Where it is too short.
+    pub fn get(&self, space: Space) -> Result<u64, ErrorCode> {
+        let at = self.address(Part { space, offset: 0, len: 8 })?;
+        // SAFETY: so many bytes are there, and any are a number.
+        Ok(unsafe { (at as *const u64).read() })
+    }
+
     /// How many were started and not completed.
     #[must_use]
     pub fn pending(&self) -> usize {

@@ -1,4 +1,4 @@
-//! The MPI libraries of this machine, as their compiler wrappers show them.
+//! The MPI libraries of this machine, as their compiler wrappers show them, and the standard ABI as its own header does.
 
 use std::process::Command;
 
@@ -11,16 +11,21 @@ pub struct Library {
     pub package: &'static str,
 }
 
-pub const LIBRARIES: [Library; 2] = [
+pub const LIBRARIES: [Library; 3] = [
     Library { family: Family::OpenMpi, mpicc: "mpicc.openmpi", package: "libopenmpi-dev" },
     Library { family: Family::Mpich, mpicc: "mpicc.mpich", package: "libmpich-dev" },
+    Library { family: Family::Standard, mpicc: "cc", package: "gcc" },
 ];
 
 impl Library {
     /// What the compiler wrapper prints to standard output.
     pub fn compile(&self, arguments: &[&str]) -> String {
         let Self { mpicc, package, .. } = self;
-        let output = Command::new(mpicc)
+        let mut command = Command::new(mpicc);
+        if self.family == Family::Standard {
+            command.args(["-I", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/abi")]);
+        }
+        let output = command
             .args(arguments)
             .output()
             .unwrap_or_else(|error| panic!("{mpicc}: {error}; this test needs Debian's package {package}"));

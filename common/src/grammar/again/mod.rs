@@ -18,7 +18,7 @@
 //! [`WINDOW`].
 //!
 //! * Lossless: a volume that is not a whole number is spelled, as are computations with no event after them.
-//! * Streaming, in bounded memory: a reader keeps the last [`WINDOW`] events, a writer these and their texts.
+//! * Streaming, in bounded memory: a reader keeps the last [`WINDOW`] events and a few more, a writer these and their texts.
 //! * Cheap: in a loop, a writer compares each event with one other and writes a few digits; a reader parses no fields.
 //! * Safe to cut: a line refers to what is before it, never to what follows.
 //!
@@ -45,6 +45,7 @@ mod tests {
 
     use super::*;
     use crate::event::{CommCall, CommId, Event, Group, Outgoing, Rank, RequestId, SendMode, Tag};
+    use crate::passage::{Moment, Passage};
     use crate::units::{Bytes, Instructions};
 
     const WORLD: u32 = 100;
@@ -75,13 +76,11 @@ mod tests {
     fn read(text: &str) -> Vec<Event> {
         let mut reader = EventReader::new(WORLD);
         reader.remember();
-        let mut events = Vec::new();
+        let mut events = Passage::default();
         for line in text.lines() {
-            let read = reader.line(line.as_bytes()).unwrap_or_else(|error| panic!("{line}: {error}"));
-            events.extend(read.map(|(_, event)| event));
-            events.extend(std::iter::from_fn(|| reader.rest()));
+            reader.line(line.as_bytes(), &mut events).unwrap_or_else(|error| panic!("{line}: {error}"));
         }
-        events
+        events.iter().map(Moment::to_event).collect()
     }
 
     #[test]
@@ -120,8 +119,9 @@ mod tests {
         let mut reader = EventReader::new(far);
         reader.remember();
         for line in write(&events, &[]).lines() {
-            assert!(reader.line(line.as_bytes()).unwrap().is_some(), "{line}");
-            assert_eq!(reader.rest(), None, "{line}");
+            let mut read = Passage::default();
+            reader.line(line.as_bytes(), &mut read).unwrap();
+            assert_eq!(read.len(), 1, "{line}");
         }
     }
 
@@ -163,8 +163,11 @@ mod tests {
             .map(|line| {
                 let mut reader = EventReader::new(WORLD);
                 reader.remember();
-                reader.line(b"5 send 1 7 8").unwrap();
-                format!("{line}\n    {}", reader.line(line.as_bytes()).unwrap_err())
+                let mut events = Passage::default();
+                reader.line(b"5 send 1 7 8", &mut events).unwrap();
+                let error = reader.line(line.as_bytes(), &mut events).unwrap_err();
+                assert_eq!(events.len(), 1, "{line}");
+                format!("{line}\n    {error}")
             })
             .collect();
         insta::assert_snapshot!(refusals.join("\n"));

@@ -4,113 +4,136 @@ use super::{AGAIN, LONGEST, WINDOW};
 use crate::event::{Event, Rank};
 use crate::grammar::error::ParseError;
 use crate::grammar::parse::Parser;
+use crate::passage::{Memory, Passage};
 use crate::units::Instructions;
 
 /// Reads the lines of one rank's stream in order; a line holds any number of events.
 #[derive(Clone, Debug)]
 pub struct EventReader {
     parser: Parser,
-    remembers: bool,
-    /// The last events that count: number *n* at *n* modulo [`WINDOW`].
-    window: Vec<Event>,
-    /// How many there were.
-    count: usize,
-    /// What is left of the line.
-    again: Again,
+    memory: Option<Box<Window>>,
 }
 
-/// Events that come again.
-#[derive(Clone, Debug, Default)]
-struct Again {
-    distance: usize,
-    volumes: Vec<u64>,
-    /// How many of them were given out.
-    done: usize,
-    /// Whether the computation before the next event was.
-    computed: bool,
+/// How many events are kept: those in the window, and some that were, so that these are looked for now and then and not
+/// at every event.
+const KEPT: usize = WINDOW + WINDOW / 4;
+
+/// The last events that count.
+#[derive(Clone, Debug)]
+struct Window {
+    /// Where each is kept: number *n* at *n* modulo [`WINDOW`].
+    slots: [u16; WINDOW],
+    /// How many there were.
+    count: usize,
+    /// Each once for each time it was spelled, with how many were kept there before; [`KEPT`] at most.
+    kept: Vec<(Event, u32)>,
+    /// Slots whose events are in the window no more.
+    free: Vec<u16>,
 }
 
 impl EventReader {
     /// A reader of a stream in a world of `world` ranks.
     #[must_use]
     pub fn new(world: u32) -> Self {
-        Self { parser: Parser::new(world), remembers: false, window: Vec::new(), count: 0, again: Again::default() }
+        Self { parser: Parser::new(world), memory: None }
     }
 
     /// From here on events may come again. Only titr's own streams have such lines.
     pub fn remember(&mut self) {
-        self.remembers = true;
+        self.memory = Some(Box::default());
     }
 
-    /// The rank and the first event of `line` (without its newline); [`rest`](Self::rest) has the others. `None` as in
-    /// [`Parser::line`].
+    /// The rank of `line` (without its newline), whose events it appends to `events`; `None` as in [`Parser::line`]. A
+    /// passage is of one reader until it is cleared.
     ///
     /// # Errors
-    /// [`ParseError`] with the column, for a line that is not in the grammar.
-    pub fn line(&mut self, line: &[u8]) -> Result<Option<(Rank, Event)>, ParseError> {
+    /// [`ParseError`] with the column, for a line that is not in the grammar; it appends nothing.
+    pub fn line(&mut self, line: &[u8], events: &mut Passage) -> Result<Option<Rank>, ParseError> {
+        let Some(window) = &mut self.memory else {
+            let Some((rank, event)) = self.parser.line(line)? else { return Ok(None) };
+            events.push(event);
+            return Ok(Some(rank));
+        };
         let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits > 0 && line[digits..].starts_with(AGAIN) {
             let rank = Numbers { line, at: 0 }.next("a rank", u64::from(u32::MAX))?;
-            self.again(line, digits + AGAIN.len())?;
-            return Ok(self.rest().map(|event| (Rank(rank as u32), event)));
+            let before = events.len();
+            let read = window.again(Numbers { line, at: digits + AGAIN.len() }, &mut self.parser, events);
+            read.inspect_err(|_| events.truncate(before))?;
+            return Ok(Some(Rank(rank as u32)));
         }
-        let read = self.parser.line(line)?;
-        if let (true, Some((_, event))) = (self.remembers, &read)
-            && !matches!(event, Event::Compute(_) | Event::Seen(_))
-            && line.len() <= LONGEST
-        {
-            self.keep(event.clone());
+        let Some((rank, event)) = self.parser.line(line)? else { return Ok(None) };
+        if matches!(event, Event::Compute(_) | Event::Seen(_)) || line.len() > LONGEST {
+            events.push(event);
+        } else {
+            let slot = window.learn(event);
+            window.next(slot, events);
         }
-        Ok(read)
+        Ok(Some(rank))
     }
+}
 
-    /// The next event of a line that holds several.
-    #[inline]
-    pub fn rest(&mut self) -> Option<Event> {
-        let again = &mut self.again;
-        let volume = *again.volumes.get(again.done)?;
-        if volume > 0 && !std::mem::replace(&mut again.computed, true) {
-            return Some(Event::Compute(Instructions(volume as f64)));
-        }
-        again.computed = false;
-        again.done += 1;
-        let event = self.window.get((self.count - again.distance) % WINDOW)?.clone();
-        if let Event::CommCreate(_, _, Some(group)) = &event {
-            self.parser.introduce(group);
-        }
-        self.keep(event.clone());
-        Some(event)
+impl Default for Window {
+    fn default() -> Self {
+        Self { slots: [0; WINDOW], count: 0, kept: Vec::new(), free: Vec::new() }
     }
+}
 
-    /// Takes in `DISTANCE VOLUMES…` of a line.
-    fn again(&mut self, line: &[u8], at: usize) -> Result<(), ParseError> {
-        let mut numbers = Numbers { line, at };
+impl Window {
+    /// The events of a line's `DISTANCE VOLUMES…`.
+    fn again(&mut self, mut numbers: Numbers, parser: &mut Parser, events: &mut Passage) -> Result<(), ParseError> {
+        let at = numbers.at;
         let known = self.count.min(WINDOW);
         let distance = numbers.next("how many events ago they were", u64::MAX)? as usize;
         if distance == 0 || distance > known {
             let what = format!("{distance} events ago there was none: {known} are known here");
             return Err(ParseError { column: at + 1, what });
         }
-        let mut volumes = std::mem::take(&mut self.again.volumes);
-        volumes.clear();
-        while numbers.at < line.len() || volumes.is_empty() {
-            if line.get(numbers.at) != Some(&b' ') || volumes.len() == WINDOW {
+        let mut volumes = 0;
+        while numbers.at < numbers.line.len() || volumes == 0 {
+            if numbers.line.get(numbers.at) != Some(&b' ') || volumes == WINDOW {
                 let what = format!("a blank and a number of instructions are expected, at most {WINDOW} times");
                 return Err(ParseError { column: numbers.at + 1, what });
             }
             numbers.at += 1;
-            volumes.push(numbers.next("a number of instructions", u64::MAX)?);
+            volumes += 1;
+            let volume = numbers.next("a number of instructions", u64::MAX)?;
+            if volume > 0 {
+                events.compute(Instructions(volume as f64));
+            }
+            let slot = self.slots[(self.count - distance) % WINDOW];
+            if let (Event::CommCreate(_, _, Some(group)), _) = &self.kept[slot as usize] {
+                parser.introduce(group);
+            }
+            self.next(slot, events);
         }
-        self.again = Again { distance, volumes, done: 0, computed: false };
         Ok(())
     }
 
-    fn keep(&mut self, event: Event) {
-        match self.window.get_mut(self.count % WINDOW) {
-            Some(oldest) => *oldest = event,
-            None => self.window.push(event),
-        }
+    /// What is kept in `slot` is the next event.
+    #[inline]
+    fn next(&mut self, slot: u16, events: &mut Passage) {
+        let (event, generation) = &self.kept[slot as usize];
+        events.recall(Memory { slot, generation: *generation }, event);
+        self.slots[self.count % WINDOW] = slot;
         self.count += 1;
+    }
+
+    /// Keeps an event.
+    fn learn(&mut self, event: Event) -> u16 {
+        if self.free.is_empty() && self.kept.len() == KEPT {
+            let mut used = [false; KEPT];
+            self.slots.iter().for_each(|&slot| used[slot as usize] = true);
+            self.free.extend((0..KEPT as u16).filter(|&slot| !used[slot as usize]));
+        }
+        if let Some(slot) = self.free.pop() {
+            let (kept, generation) = &mut self.kept[slot as usize];
+            *kept = event;
+            *generation += 1;
+            return slot;
+        }
+        self.kept.push((event, 0));
+        (self.kept.len() - 1) as u16
     }
 }
 
@@ -123,15 +146,20 @@ struct Numbers<'l> {
 
 impl Numbers<'_> {
     /// The next one, at most `largest`.
+    #[inline]
     fn next(&mut self, what: &str, largest: u64) -> Result<u64, ParseError> {
         let start = self.at;
-        let mut number = Some(0_u64);
+        let (mut number, mut overflow) = (0_u64, false);
         while let Some(digit) = self.line.get(self.at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
-            number = number.and_then(|number| number.checked_mul(10)?.checked_add(u64::from(digit)));
+            // Fewer digits than this fit, so nearly always there is nothing to check.
+            overflow |=
+                self.at >= start + 19 && number.checked_mul(10).and_then(|n| n.checked_add(u64::from(digit))).is_none();
+            number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
             self.at += 1;
         }
-        number
-            .filter(|&number| self.at > start && number <= largest)
-            .ok_or_else(|| ParseError { column: start + 1, what: format!("{what} is expected") })
+        if self.at == start || overflow || number > largest {
+            return Err(ParseError { column: start + 1, what: format!("{what} is expected") });
+        }
+        Ok(number)
     }
 }

@@ -5,6 +5,7 @@ use titr_common::event::{
     Ask, Collective, CommCall, CommId, Event, Group, Incoming, Key, Rank, RequestId, Requests, Tag,
 };
 use titr_common::grammar::write_event;
+use titr_common::passage::Moment;
 use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 
@@ -92,8 +93,7 @@ impl<'a, P: Program> Translation<'a, P> {
     /// Translates up to `turn` events of `rank`; false at its end.
     pub(super) fn advance(&mut self, rank: Rank, turn: usize) -> Result<bool, ConvertError> {
         for _ in 0..turn {
-            let Some(event) = self.workload.front(rank)? else { return Ok(false) };
-            let event = std::mem::replace(event, Event::Init);
+            let Some(event) = self.workload.front(rank)?.map(Moment::to_event) else { return Ok(false) };
             self.state(rank).events += 1;
             match self.event(rank, event) {
                 Ok(()) => {}

@@ -4,11 +4,44 @@
 //! call used, so that a line can be understood without the lines before it. Volumes are bytes, never counts of a
 //! datatype.
 
+mod file;
+mod neighborhood;
+mod one_sided;
+
+pub use file::{Direction, FileAccess, FileEvent, FileId, Manage, Phase, Reach};
+pub use neighborhood::{NeighborOp, Neighborhood};
+pub use one_sided::{Access, AccessOp, OneSided, WinCall, WinId, WinSync};
+
 use crate::units::{Bytes, Instructions, Nanoseconds, Seconds};
 
 /// A rank in `MPI_COMM_WORLD`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u32);
+
+/// A thread of a rank, by the lowest number that no living thread had when it first called MPI: 0 is the one that
+/// initialised it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub u32);
+
+impl ThreadId {
+    /// The thread that initialised MPI, and the only one of most programs.
+    pub const MAIN: Self = Self(0);
+}
+
+/// Whose event it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Actor {
+    /// The rank.
+    pub rank: Rank,
+    /// Its thread.
+    pub thread: ThreadId,
+}
+
+impl From<Rank> for Actor {
+    fn from(rank: Rank) -> Self {
+        Self { rank, thread: ThreadId::MAIN }
+    }
+}
 
 /// A message tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -170,6 +203,7 @@ pub enum CommCall {
     DistGraphCreateAdjacent,
     IntercommCreate,
     IntercommMerge,
+    CreateFromGroup,
 }
 
 /// A communicator that was made, by its members.
@@ -197,7 +231,7 @@ pub struct Span {
 
 /// Whether a member sends or receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum MessageEnd {
     /// It sends.
     Sent,
     /// It receives.
@@ -213,7 +247,7 @@ pub struct Message {
     /// Which collective of this communicator it is, counted from 0 and the same for all members.
     pub number: u64,
     /// Which end this is.
-    pub direction: Direction,
+    pub end: MessageEnd,
     /// The other one.
     pub peer: Rank,
     /// How much it carries.
@@ -229,6 +263,18 @@ pub enum Seen {
     Call(Span),
     /// A message that the collective was made of.
     Message(Message),
+}
+
+/// A call that communicates in a way that no other event describes: with processes outside the world, between two
+/// groups, by a function of one library only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    /// The MPI function.
+    pub function: Box<str>,
+    /// What the rank gives.
+    pub sent: Bytes,
+    /// What it gets, or has room for.
+    pub received: Bytes,
 }
 
 /// One event of one rank.
@@ -280,6 +326,29 @@ pub enum Event {
     Collective(Collective),
     /// A non-blocking collective.
     Icollective(Collective, RequestId),
+
+    /// A persistent collective was set up.
+    CollectiveInit(Collective, RequestId),
+    /// A blocking neighbourhood collective.
+    Neighbor(Neighborhood),
+    /// A non-blocking one.
+    Ineighbor(Neighborhood, RequestId),
+    /// A persistent one was set up.
+    NeighborInit(Neighborhood, RequestId),
+
+    /// A partitioned send was set up: a persistent request whose message is ready in so many parts (MPI 4.0 §4).
+    PsendInit(Outgoing, u32, RequestId),
+    /// A partitioned receive.
+    PrecvInit(Incoming, u32, RequestId),
+    /// `MPI_Pready`, `MPI_Pready_range`, `MPI_Pready_list`: these parts are.
+    Pready(RequestId, Vec<u32>),
+
+    /// One-sided communication.
+    OneSided(OneSided),
+    /// Input and output.
+    File(FileEvent),
+    /// Whatever else communicates.
+    Other(Other),
 
     /// A call that makes a communicator, on its parent; `None` where this rank is not a member of any.
     CommCreate(CommCall, CommId, Option<Group>),

@@ -11,9 +11,9 @@ use titr_common::units::{Bytes, Instructions, Nanoseconds, Seconds};
 
 const WORLD: u32 = 4;
 
-fn text(rank: Rank, event: &Event) -> String {
+fn text(actor: impl Into<Actor>, event: &Event) -> String {
     let mut out = Vec::new();
-    write_event(&mut out, rank, event);
+    write_event(&mut out, actor, event);
     String::from_utf8(out).unwrap()
 }
 
@@ -102,6 +102,13 @@ fn a_wrong_line_is_refused_where_it_is_wrong() {
         "0 iprobe 1 7 0",
         "0 recv 1 7 0 6 anything",
         "0 icollect 1",
+        "0 put 0 9 8 0",
+        "0 win_post 0 1,9",
+        "0 neighbor_alltoall 1,2 0 8 8",
+        "0 neighbor_alltoall 9 - 8",
+        "0 bcast_init 0",
+        "0 file_read_end 0 8",
+        "0 call MPI-Spawn 0 0",
     ]
     .iter()
     .map(|line| format!("{line}\n    {}", refusal(line)))
@@ -204,6 +211,73 @@ fn collective() -> impl Strategy<Value = Collective> {
     })
 }
 
+fn neighborhood() -> impl Strategy<Value = Neighborhood> {
+    let neighbors = || prop::collection::vec((rank(), volume()), 0..5);
+    (comm(), prop::sample::select(NeighborOp::ALL.to_vec()), neighbors(), neighbors())
+        .prop_map(|(comm, op, sends, recvs)| Neighborhood { comm, op, sends, recvs })
+}
+
+fn one_sided() -> impl Strategy<Value = OneSided> {
+    let win = || any::<u32>().prop_map(WinId);
+    let access =
+        (prop::sample::select(AccessOp::ALL.to_vec()), win(), rank(), volume(), volume(), prop::option::of(request()));
+    prop_oneof![
+        (prop::sample::select(WinCall::ALL.to_vec()), comm(), win(), volume())
+            .prop_map(|(call, comm, win, bytes)| OneSided::Create(call, comm, win, bytes)),
+        win().prop_map(OneSided::Free),
+        (prop::sample::select(WinSync::ALL.to_vec()), win(), prop::collection::vec(rank(), 0..4))
+            .prop_map(|(sync, win, ranks)| OneSided::Sync(sync, win, ranks)),
+        access.prop_map(|(op, win, target, there, back, request)| {
+            OneSided::Access(Access { op, win, target, there, back, request })
+        }),
+    ]
+}
+
+fn file() -> impl Strategy<Value = FileEvent> {
+    use Reach::*;
+    let file = || any::<u32>().prop_map(FileId);
+    let access = |reach: &'static [Reach], phase: BoxedStrategy<Phase>| {
+        let direction = prop_oneof![Just(Direction::Read), Just(Direction::Write)];
+        (file(), direction, prop::sample::select(reach), phase, volume()).prop_map(
+            |(file, direction, reach, phase, bytes)| {
+                let bytes = if phase == Phase::End { Bytes(0) } else { bytes };
+                FileEvent::Access(FileAccess { file, direction, reach, phase, bytes })
+            },
+        )
+    };
+    prop_oneof![
+        (comm(), file()).prop_map(|(comm, file)| FileEvent::Open(comm, file)),
+        file().prop_map(FileEvent::Close),
+        (prop::sample::select(Manage::ALL.to_vec()), file()).prop_map(|(call, file)| FileEvent::Manage(call, file)),
+        access(&[Own, At, Shared, All, AtAll, Ordered], Just(Phase::Blocking).boxed()),
+        access(&[Own, At, Shared, All, AtAll], request().prop_map(Phase::Nonblocking).boxed()),
+        access(&[All, AtAll, Ordered], prop_oneof![Just(Phase::Begin), Just(Phase::End)].boxed()),
+    ]
+}
+
+/// What is neither a message between two ranks nor a collective of all members.
+fn beyond_messages() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        (collective(), request()).prop_map(|(collective, request)| Event::CollectiveInit(collective, request)),
+        neighborhood().prop_map(Event::Neighbor),
+        (neighborhood(), request()).prop_map(|(call, request)| Event::Ineighbor(call, request)),
+        (neighborhood(), request()).prop_map(|(call, request)| Event::NeighborInit(call, request)),
+        (outgoing(), any::<u32>(), request())
+            .prop_map(|(message, parts, request)| Event::PsendInit(message, parts, request)),
+        (incoming(), any::<u32>(), request())
+            .prop_map(|(message, parts, request)| Event::PrecvInit(message, parts, request)),
+        (request(), prop::collection::vec(any::<u32>(), 0..5))
+            .prop_map(|(request, parts)| Event::Pready(request, parts)),
+        one_sided().prop_map(Event::OneSided),
+        file().prop_map(Event::File),
+        ("MPIX?_[A-Z][a-z_]{2,20}", volume(), volume()).prop_map(|(function, sent, received)| Event::Other(Other {
+            function: function.into(),
+            sent,
+            received
+        })),
+    ]
+}
+
 fn event() -> impl Strategy<Value = Event> {
     let point_to_point = prop_oneof![
         (mode(), outgoing()).prop_map(|(mode, message)| Event::Send(mode, message)),
@@ -257,9 +331,9 @@ fn event() -> impl Strategy<Value = Event> {
     let seen = prop_oneof![
         span().prop_map(Seen::Call),
         message.prop_map(|(comm, number, is_sent, peer, bytes, span)| {
-            let direction = if is_sent { Direction::Sent } else { Direction::Received };
+            let end = if is_sent { MessageEnd::Sent } else { MessageEnd::Received };
             let bytes = Bytes(u64::from(bytes));
-            Seen::Message(Message { comm, number, direction, peer, bytes, span })
+            Seen::Message(Message { comm, number, end, peer, bytes, span })
         }),
     ];
     prop_oneof![
@@ -273,17 +347,23 @@ fn event() -> impl Strategy<Value = Event> {
         9 => requests_of,
         9 => communicators,
         2 => seen.prop_map(Event::Seen),
+        9 => beyond_messages(),
     ]
+}
+
+fn thread() -> impl Strategy<Value = ThreadId> {
+    prop_oneof![3 => Just(ThreadId::MAIN), 2 => (1..4_u32).prop_map(ThreadId), 1 => (0..65_536_u32).prop_map(ThreadId)]
 }
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(rank in rank(), event in event()) {
+    fn what_is_written_is_read(rank in rank(), thread in thread(), event in event()) {
         let mut parser = Parser::new(WORLD);
         parser.line(b"0 comm_split 2 0 0-2").unwrap();
-        let line = text(rank, &event);
+        let actor = Actor { rank, thread };
+        let line = text(actor, &event);
         let read = parser.line(line.as_bytes());
-        prop_assert_eq!(read, Ok(Some((rank, event))), "{}", line);
+        prop_assert_eq!(read, Ok(Some((actor, event))), "{}", line);
     }
 
     #[test]
@@ -296,22 +376,29 @@ proptest! {
     #[test]
     fn events_that_come_again_are_read_again(
         events in prop::collection::vec(event(), 1..20),
-        order in prop::collection::vec(any::<prop::sample::Index>(), 0..200),
+        order in prop::collection::vec((any::<prop::sample::Index>(), thread()), 0..200),
     ) {
-        let mut events: Vec<Event> = order.iter().map(|index| index.get(&events).clone()).collect();
+        let mut events: Vec<(ThreadId, Event)> =
+            order.iter().map(|(index, thread)| (*thread, index.get(&events).clone())).collect();
         // What the communicators are that the events speak of.
         let members = vec![Rank(0), Rank(1), Rank(2)];
         let group = Group { id: CommId(2), members, remote: Vec::new() };
-        events.insert(0, Event::CommCreate(CommCall::Split, CommId::WORLD, Some(group)));
+        events.insert(0, (ThreadId::MAIN, Event::CommCreate(CommCall::Split, CommId::WORLD, Some(group))));
         let (mut writer, mut text) = (EventWriter::new(Rank(1)), Vec::new());
-        events.iter().for_each(|event| writer.write(&mut text, event));
+        for (thread, event) in &events {
+            writer.switch(&mut text, *thread);
+            writer.write(&mut text, event);
+        }
         writer.end_line(&mut text);
 
-        let (mut reader, mut read) = (EventReader::new(WORLD), Passage::default());
+        let (mut reader, mut read, mut threads) = (EventReader::new(WORLD), Passage::default(), Vec::new());
         reader.remember();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
-            prop_assert_eq!(reader.line(line.trim_ascii_end(), &mut read), Ok(Some(Rank(1))));
+            let before = read.len();
+            let actor = reader.line(line.trim_ascii_end(), &mut read).unwrap().unwrap();
+            prop_assert_eq!(actor, Actor { rank: Rank(1), thread: reader.thread() });
+            threads.resize(threads.len() + read.len() - before, actor.thread);
         }
-        prop_assert_eq!(read.iter().map(Moment::to_event).collect::<Vec<_>>(), events);
+        prop_assert_eq!(threads.into_iter().zip(read.iter().map(Moment::to_event)).collect::<Vec<_>>(), events);
     }
 }

@@ -14,6 +14,7 @@ use titr_common::units::{Bytes, Instructions};
 
 fn entry(rank: u32, ended: Ended) -> RankEntry {
     RankEntry {
+        run: "a run".into(),
         rank,
         host: "here".into(),
         cpu: "a processor".into(),
@@ -22,6 +23,7 @@ fn entry(rank: u32, ended: Ended) -> RankEntry {
         events: 3,
         text: Bytes(40),
         disk: Bytes(90),
+        crc32: None,
         counter: Counter {
             kind: "cpu".into(),
             unit: "instructions".into(),
@@ -29,6 +31,7 @@ fn entry(rank: u32, ended: Ended) -> RankEntry {
             resolution: 1.0,
             precision: 0.0,
             hook: 0.0,
+            yardstick: None,
         },
         clock: None,
         stalls: 0,

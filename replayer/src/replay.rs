@@ -44,6 +44,8 @@ pub struct Outcome<O> {
     pub bytes: Bytes,
     /// What could not be simulated as it was, and what was left over.
     pub warnings: Vec<String>,
+    /// What the trace holds and no model simulates.
+    pub skipped: Vec<String>,
     /// What the observer saw.
     pub observer: O,
 }
@@ -81,7 +83,8 @@ pub fn replay<P: Program, O: Observer>(
     if !ranks.all_finished() && !options.partial {
         return Err(ReplayError::Deadlock(Box::new(ranks.deadlock())));
     }
-    let (simulated_time, events, warnings) = (ranks.finish(), ranks.events(), ranks.warnings());
+    let (simulated_time, events) = (ranks.finish(), ranks.events());
+    let (warnings, skipped) = (ranks.warnings(), ranks.skipped());
     let (Traffic { messages, bytes }, observer) = ranks.into_observer();
-    Ok(Outcome { simulated_time, ranks: count, events, messages, bytes, warnings, observer })
+    Ok(Outcome { simulated_time, ranks: count, events, messages, bytes, warnings, skipped, observer })
 }

@@ -174,6 +174,56 @@ fn a_reduction_computes_once_in_the_end() {
 }
 
 #[test]
+fn a_persistent_collective_is_one_each_time_it_is_started() {
+    let trace: String = (0..2)
+        .map(|rank| format!("{rank} bcast_init 4 1000 0\n{rank} start 4\n{rank} wait_of 4\n{rank} compute 1000\n"))
+        .map(|once| once.clone() + &once.lines().skip(1).map(|line| format!("{line}\n")).collect::<String>())
+        .collect();
+    assert_eq!(two(&trace), [2.0, 5.0]);
+}
+
+#[test]
+fn a_neighbourhood_exchanges_with_its_neighbours_alone() {
+    // A line of three: the ends are done when they have their message, the middle when it has both.
+    let line = |call: &str| {
+        format!(
+            "0 {call} 1 1 1000 1000\n1 {call} 0,2 0,2 1000 1000 1000 1000\n2 compute 5000\n2 {call} 1 1 1000 1000\n"
+        )
+    };
+    assert_eq!(with(3, &line("neighbor_alltoall"), &mpi()), [3.0, 8.0, 5.0]);
+    let later: String = (0..3).map(|rank| format!("{rank} wait_of 7\n")).collect();
+    assert_eq!(with(3, &(line("ineighbor_allgather 7") + &later), &mpi()), [3.0, 8.0, 5.0]);
+    let start: String = (0..3).map(|rank| format!("{rank} start 7\n")).collect();
+    let persistent = line("neighbor_alltoallv_init 7") + &start + &later;
+    assert_eq!(with(3, &persistent, &mpi()), [3.0, 8.0, 5.0]);
+}
+
+#[test]
+fn what_no_model_simulates_is_passed_over_and_counted() {
+    let trace = "\
+        0 win_create 0 4096\n0 win_fence 0\n0 put 0 1 1000 0 3\n0 wait_of 3\n0 fetch_and_op 0 1 8 8\n0 win_free 0\n\
+        1 win_create 0 4096\n1 win_fence 0\n1 win_free 0\n\
+        0 file_open 0\n0 file_write_at_all 0 500\n0 file_iread 0 20 1\n0 waitall 1\n0 file_close 0\n\
+        0 psend_init 1 7 64 0 8\n0 start 0\n0 pready 0 0-7\n0 wait_of 0\n0 request_free 0\n\
+        0 call MPI_Comm_spawn 0 0\n0 call MPI_Bcast 32 0\n0 call MPI_Bcast 8 0\n0 compute 1000";
+    let outcome = run(events(2, trace), &mpi()).unwrap();
+    assert_eq!(finishes(&outcome), [1.0, 0.0]);
+    assert_eq!(outcome.warnings, [""; 0]);
+    assert_eq!(
+        outcome.skipped,
+        [
+            "not simulated: 2 one-sided accesses (1.02 kB)",
+            "not simulated: 6 synchronisations of windows",
+            "not simulated: 2 accesses to files (520 B)",
+            "not simulated: 2 other calls on files",
+            "not simulated: 1 partitioned message (64 B)",
+            "not simulated: 2 calls of MPI_Bcast (40 B)",
+            "not simulated: 1 call of MPI_Comm_spawn",
+        ]
+    );
+}
+
+#[test]
 fn collectives_on_two_communicators_do_not_meet() {
     // Ranks 0 and 1 have one of their own, 2 and 3 another, in which rank 2 is late.
     let make = "0 comm_create_group 2 0 0-1\n1 comm_create_group 2 0 0-1\n\

@@ -42,7 +42,7 @@ impl Family {
                 ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
                 ("OMPI_MCA_btl_vader_single_copy_mechanism", "none"),
                 ("OMPI_MCA_mpi_yield_when_idle", "1"),
-                ("OMPI_MCA_osc", "pt2pt"),
+                ("OMPI_MCA_osc", "pt2pt,sm"),
             ]);
         }
         command

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use titr_common::event::Event;
+use titr_common::event::{Actor, Event, Rank};
 use titr_common::grammar::write_event;
 use titr_common::trace::Source;
 
@@ -14,11 +14,11 @@ use titr_common::trace::Source;
 pub fn lines(trace: &Path) -> String {
     let source = Source::open(trace).unwrap_or_else(|error| panic!("{error}"));
     let mut text = Vec::new();
-    for (rank, mut stream) in (0..).map(titr_common::event::Rank).zip(source.streams().unwrap()) {
+    for (rank, mut stream) in (0..).map(Rank).zip(source.streams().unwrap()) {
         while let Some(event) = stream.next_event().unwrap_or_else(|error| panic!("{error}")) {
             match event {
                 Event::Compute(_) | Event::Seen(_) | Event::Test(_, None) | Event::Iprobe(_, false) => {}
-                event => write_event(&mut text, rank, &event),
+                event => write_event(&mut text, Actor { rank, thread: stream.thread() }, &event),
             }
         }
     }

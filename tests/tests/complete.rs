@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use titr_tests::{Run, library, lines, run};
+use titr_common::trace::Manifest;
+use titr_tests::{Family, Run, Traced, binary, library, lines, replay, run, traced};
 
 /// A program written against the standard ABI, and a library that has it (or, with `options`, another one).
 struct Standard {
@@ -68,4 +69,128 @@ fn an_unknown_library() {
     assert_eq!(traced.stderr.lines().count(), 1);
     assert!(traced.stderr.contains("not tracing") && traced.stderr.contains("Some other MPI 1.0"), "{}", traced.stderr);
     assert!(!unknown.trace().exists());
+}
+
+/// The trace that `programs/NAME.c` leaves is the golden one, nothing in it is untraced, and it can be replayed.
+fn check(name: &str, family: Family, ranks: u32) -> (Traced, serde_json::Value) {
+    let trace = traced(family, ranks, &family.build(&format!("{name}.c"), &[]), &[], str::to_owned);
+    assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+    insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!(name, lines(&trace.path())) });
+    for entry in &Manifest::read(&trace.path()).unwrap().per_rank {
+        assert_eq!(entry.untraced, [].into(), "{family:?}");
+    }
+    let verdict = run(binary("titr").arg("check").arg(trace.path()));
+    assert_eq!(verdict.status, Some(0), "{family:?}: {}{}", verdict.stdout, verdict.stderr);
+    let report = replay("torus.toml", &trace.path());
+    assert_eq!(report["ranks"], ranks);
+    (trace, report)
+}
+
+/// What a replay says that it did not simulate.
+fn skipped(report: &serde_json::Value) -> Vec<&str> {
+    let warnings = report["warnings"].as_array().unwrap().iter().map(|warning| warning.as_str().unwrap());
+    warnings.filter(|warning| warning.starts_with("not simulated: ")).collect()
+}
+
+#[test]
+fn one_sided() {
+    for family in Family::ALL {
+        let (_, report) = check("one_sided", family, 4);
+        assert_eq!(
+            skipped(&report),
+            ["not simulated: 46 one-sided accesses (408 B)", "not simulated: 106 synchronisations of windows"]
+        );
+    }
+}
+
+#[test]
+fn files() {
+    for family in Family::ALL {
+        let (_, report) = check("files", family, 2);
+        assert_eq!(
+            skipped(&report),
+            [
+                "not simulated: 36 accesses to files (304 B)",
+                "not simulated: 16 other calls on files",
+                "not simulated: 1 call of MPI_File_delete"
+            ]
+        );
+    }
+}
+
+/// Collectives of neighbours and persistent ones are simulated.
+#[test]
+fn neighbors() {
+    for family in Family::ALL {
+        let (_, report) = check("neighbors", family, 4);
+        assert_eq!(skipped(&report), [""; 0]);
+        assert!(report["messages"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn persistent_collectives() {
+    for family in Family::ALL {
+        let (_, report) = check("persistent_collectives", family, 4);
+        assert_eq!(skipped(&report), [""; 0]);
+    }
+}
+
+/// Open MPI 4.1 is an MPI 3.1.
+#[test]
+fn mpi_4() {
+    let (_, report) = check("mpi_4", Family::Mpich, 2);
+    assert_eq!(skipped(&report), ["not simulated: 4 partitioned messages (256 B)"]);
+}
+
+/// Debian's MPICH cannot spawn ("not supported with ucx netmod"). The spawned world leaves a trace of its own.
+#[test]
+fn dynamic() {
+    let (trace, report) = check("dynamic", Family::OpenMpi, 2);
+    assert!(skipped(&report).contains(&"not simulated: 2 calls of MPI_Send (32 B)"), "{report}");
+    let spawned = trace.path().with_file_name("traces-2");
+    insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!("spawned", lines(&spawned)) });
+}
+
+/// The peak memory that a run of `programs/requests.c` has.
+fn peak(family: Family, what: &str, number: u32, preload: bool) -> u64 {
+    let directory = TempDir::new().unwrap();
+    let mut command = family.mpirun();
+    command.args(["-np", "1"]).arg(family.build("requests.c", &[])).args([what, &number.to_string()]);
+    command.current_dir(directory.path());
+    if preload {
+        command.env("LD_PRELOAD", library());
+    }
+    let run = run(&mut command);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    if preload {
+        let verdict = self::run(binary("titr").arg("check").arg(directory.path().join("traces")));
+        assert_eq!(verdict.status, Some(0), "{family:?} {what}: {}{}", verdict.stdout, verdict.stderr);
+    }
+    let peak = run.stderr.lines().find_map(|line| line.strip_prefix("peak "));
+    peak.unwrap_or_else(|| panic!("{}", run.stderr)).parse().unwrap()
+}
+
+/// Requests freed, cancelled, started again, never waited for leave nothing behind.
+#[test]
+fn requests_let_go() {
+    for family in Family::ALL {
+        let grown = |preload| {
+            let (few, many) = (peak(family, "letgo", 2_000, preload), peak(family, "letgo", 60_000, preload));
+            many.saturating_sub(few)
+        };
+        let (own, traced) = (grown(false), grown(true));
+        // A request that leaked would take 100 bytes: five of them in 58,000 rounds are 29 MB.
+        assert!(traced < own + (1 << 20), "{family:?}: grows by {traced} traced, by {own} untraced");
+    }
+}
+
+/// A million requests at once: what the tracer keeps of each is little. MPICH 4.0 itself ends the program at some 260,000.
+#[test]
+fn a_million_requests_at_once() {
+    for (family, pairs) in [(Family::OpenMpi, 500_000), (Family::Mpich, 100_000)] {
+        let (own, traced) = (peak(family, "outstanding", pairs, false), peak(family, "outstanding", pairs, true));
+        let each = traced.saturating_sub(own) / (2 * u64::from(pairs));
+        assert!(each <= 200, "{family:?}: {each} bytes a request: {own} untraced, {traced} traced");
+    }
 }

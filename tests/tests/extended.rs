@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use titr_common::collectives::{Library, Selection, Step};
-use titr_common::event::{Collective, CollectiveOp, CommId, Direction, Event, Group, Message, Rank, Seen, Span};
+use titr_common::event::{Collective, CollectiveOp, CommId, Event, Group, Message, MessageEnd, Rank, Seen, Span};
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Manifest, Source};
 use titr_common::units::Bytes;
@@ -85,7 +85,7 @@ fn recorded(trace: &Path) -> Vec<Recorded> {
 }
 
 /// What one end of a message says of it.
-type End = (Direction, Rank, Bytes);
+type End = (MessageEnd, Rank, Bytes);
 
 /// The messages of a schedule, in the order in which a library starts them.
 fn scheduled(selection: &Selection, recorded: &Recorded) -> Vec<End> {
@@ -100,8 +100,8 @@ fn scheduled(selection: &Selection, recorded: &Recorded) -> Vec<End> {
         | CollectiveOp::Scatterv { root, .. } => member(root),
         _ => 0,
     };
-    let sent = |to: u32, bytes| (Direction::Sent, members[to as usize], bytes);
-    let received = |from: u32, bytes| (Direction::Received, members[from as usize], bytes);
+    let sent = |to: u32, bytes| (MessageEnd::Sent, members[to as usize], bytes);
+    let received = |from: u32, bytes| (MessageEnd::Received, members[from as usize], bytes);
     let steps = selection.schedule(member(*me), members.len() as u32, root, op, *element);
     let mut messages = Vec::new();
     for step in steps {
@@ -200,7 +200,7 @@ fn messages_are_the_schedules() {
             let recorded = recorded(&extended(family, 4, source).path());
             assert!(!recorded.is_empty());
             for recorded in recorded {
-                let ends = |message: &Message| (message.direction, message.peer, message.bytes);
+                let ends = |message: &Message| (message.end, message.peer, message.bytes);
                 let messages: Vec<End> = recorded.messages.iter().map(ends).collect();
                 let what = format!("{family:?} {source} {:?} {:?}", recorded.me, recorded.collective);
                 assert_eq!(messages, scheduled(&selection, &recorded), "{what}");
@@ -232,7 +232,7 @@ fn algorithms_can_be_forced() {
     let mut selection = like(Family::OpenMpi);
     selection.force_list(forced.1).unwrap();
     for recorded in recorded(&trace.path()) {
-        let sent = recorded.messages.iter().map(|message| (message.direction, message.peer, message.bytes));
+        let sent = recorded.messages.iter().map(|message| (message.end, message.peer, message.bytes));
         assert_eq!(sent.collect::<Vec<End>>(), scheduled(&selection, &recorded), "{:?}", recorded.collective);
     }
 }

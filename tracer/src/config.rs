@@ -5,27 +5,26 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 use thiserror::Error;
+
+use crate::directory::Pattern;
 
 /// The prefix that makes a variable ours.
 const PREFIX: &str = "TITRACE_";
 
 /// The variables there are.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 9] = [
     "TITRACE_BUFFER",
     "TITRACE_COLLECTIVES",
     "TITRACE_COUNTER",
     "TITRACE_DIR",
+    "TITRACE_GATHER",
     "TITRACE_LEVEL",
     "TITRACE_MODE",
     "TITRACE_RATE",
     "TITRACE_VERBOSE",
 ];
-
-/// The variables that DESIGN names and a later version reads: to ignore them would record something else than was asked.
-const LATER: [&str; 1] = ["TITRACE_GATHER"];
 
 /// What a variable asks for, where it can be listed.
 const COUNTERS: &str = "auto, papi, perf or cpu";
@@ -33,16 +32,23 @@ const MODES: &str = "ti or extended";
 const RATES: &str = "instructions per second of CPU time, such as 1e9, 800 Minstr/s or 2.5 Ginstr/s";
 const SIZES: &str = "a size from 4 KiB to 64 MiB, such as 65536, 256KiB or 1 MiB";
 const LEVELS: &str = "a gzip level from 1 (fast) to 9 (small)";
+const GATHERINGS: &str =
+    "0, or the archive's path, such as traces.tar, and perhaps an arity from 2 to 1024: traces.tar,arity=8";
 const SWITCH: &str = "0 or 1";
 
 /// The smallest and the largest buffer: below, a gzip member is mostly header; above, the tracer is what fills a node.
 const BUFFER: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 20;
 
+/// The arity of a tree: below is no tree, above it is one level high for any machine there is.
+const ARITY: std::ops::RangeInclusive<u32> = 2..=1024;
+
 /// How the tracer was asked to work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// `TITRACE_DIR`: the directory the trace is written to, or the next free name beside it.
-    pub directory: PathBuf,
+    pub directory: Pattern,
+    /// `TITRACE_GATHER`: into what the ranks' streams are gathered at `MPI_Finalize`, if they are.
+    pub gather: Option<Gathering>,
     /// `TITRACE_MODE`: what is recorded.
     pub mode: Mode,
     /// `TITRACE_COLLECTIVES`: algorithms that an extended trace uses in place of the library's choice, `bcast=binomial`.
@@ -58,6 +64,15 @@ pub struct Config {
     pub level: u32,
     /// `TITRACE_VERBOSE`: whether to say on standard error what is done.
     pub verbose: bool,
+}
+
+/// Into what, and how, a trace is gathered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gathering {
+    /// The archive, on the host of rank 0.
+    pub archive: Pattern,
+    /// How many branches the tree of ranks has at each level, and one.
+    pub arity: u32,
 }
 
 /// What is recorded.
@@ -95,11 +110,17 @@ pub enum ConfigError {
         /// What it may be set to.
         accepted: &'static str,
     },
-    /// The variable means something to a later version.
-    #[error("{variable} is not supported by this version of titr: unset it")]
-    Later {
+    /// A path has a placeholder that stands for nothing.
+    #[error(
+        "{variable}={value}: there is no {placeholder}: %h is the host, %r the rank, %j the job, %% a percent sign"
+    )]
+    Placeholder {
         /// The variable.
         variable: String,
+        /// What it was set to.
+        value: String,
+        /// What stands for nothing.
+        placeholder: String,
     },
     /// No such variable.
     #[error("{variable} is not a variable titr knows: did you mean {nearest}?")]
@@ -114,13 +135,14 @@ pub enum ConfigError {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            directory: PathBuf::from("traces"),
+            directory: Pattern::default(),
+            gather: None,
             mode: Mode::TimeIndependent,
             collectives: String::new(),
             counter: CounterChoice::Auto,
             rate: 1e9,
             // Four times gzip's window: larger members compress no better, smaller ones lose less when a rank is killed.
-            buffer: 128 << 10,
+            buffer: 64 << 10,
             level: 3,
             verbose: false,
         }
@@ -163,7 +185,8 @@ impl Config {
         let or = |accepted| move || ConfigError::Value { variable: variable.into(), value: text.into(), accepted };
         match variable {
             "TITRACE_DIR" if text.is_empty() => return Err(or("a path")()),
-            "TITRACE_DIR" => self.directory = PathBuf::from(value),
+            "TITRACE_DIR" => self.directory = path(variable, value)?,
+            "TITRACE_GATHER" => self.gather = gathering(variable, text)?,
             "TITRACE_MODE" => self.mode = mode(text).ok_or_else(or(MODES))?,
             "TITRACE_COLLECTIVES" => self.collectives = text.to_owned(),
             "TITRACE_COUNTER" => self.counter = counter(text).ok_or_else(or(COUNTERS))?,
@@ -171,9 +194,6 @@ impl Config {
             "TITRACE_BUFFER" => self.buffer = size(text).ok_or_else(or(SIZES))?,
             "TITRACE_LEVEL" => self.level = level(text).ok_or_else(or(LEVELS))?,
             "TITRACE_VERBOSE" => self.verbose = switch(text).ok_or_else(or(SWITCH))?,
-            _ if LATER.contains(&variable) => {
-                return Err(ConfigError::Later { variable: variable.into() });
-            }
             _ => {
                 return Err(ConfigError::Unknown { variable: variable.into(), nearest: nearest(variable) });
             }
@@ -185,7 +205,8 @@ impl Config {
     #[must_use]
     pub fn effective(&self) -> BTreeMap<String, String> {
         let values = [
-            ("TITRACE_DIR", self.directory.display().to_string()),
+            ("TITRACE_DIR", self.directory.to_string()),
+            ("TITRACE_GATHER", self.gather.as_ref().map_or("0".into(), Gathering::to_string)),
             ("TITRACE_MODE", self.mode.to_string()),
             ("TITRACE_COLLECTIVES", self.collectives.clone()),
             ("TITRACE_COUNTER", self.counter.to_string()),
@@ -195,6 +216,12 @@ impl Config {
             ("TITRACE_VERBOSE", u8::from(self.verbose).to_string()),
         ];
         values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+impl std::fmt::Display for Gathering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},arity={}", self.archive, self.arity)
     }
 }
 
@@ -215,6 +242,32 @@ impl std::fmt::Display for CounterChoice {
             Self::Perf => "perf",
             Self::Cpu => "cpu",
         })
+    }
+}
+
+fn path(variable: &str, value: &OsStr) -> Result<Pattern, ConfigError> {
+    Pattern::new(value).map_err(|placeholder| {
+        let (variable, value) = (variable.to_owned(), value.display().to_string());
+        ConfigError::Placeholder { variable, value, placeholder }
+    })
+}
+
+fn gathering(variable: &str, text: &str) -> Result<Option<Gathering>, ConfigError> {
+    /// Few levels, and few children of the root: 24 for 4,096 ranks.
+    const USUAL: u32 = 4;
+    if text == "0" {
+        return Ok(None);
+    }
+    let wrong = || ConfigError::Value { variable: variable.into(), value: text.into(), accepted: GATHERINGS };
+    let (archive, arity) = match text.rsplit_once(",arity=") {
+        Some((archive, arity)) => (archive, arity.parse().ok().filter(|arity| ARITY.contains(arity))),
+        None => (text, Some(USUAL)),
+    };
+    match arity {
+        Some(arity) if !archive.is_empty() && archive != "1" => {
+            Ok(Some(Gathering { archive: path(variable, archive.as_ref())?, arity }))
+        }
+        _ => Err(wrong()),
     }
 }
 
@@ -261,8 +314,7 @@ fn with_unit<'a, T: Copy>(text: &'a str, units: &[(&str, T)], none: T) -> (&'a s
 
 /// The variable that takes the fewest edits to reach from `name`.
 fn nearest(name: &str) -> &'static str {
-    let known = VARIABLES.into_iter().chain(LATER);
-    known.min_by_key(|known| edits(name, known)).unwrap_or(VARIABLES[0])
+    VARIABLES.into_iter().min_by_key(|known| edits(name, known)).unwrap_or(VARIABLES[0])
 }
 
 /// Levenshtein's distance: insertions, deletions and substitutions of a byte.
@@ -299,7 +351,8 @@ mod tests {
     #[test]
     fn each_variable_sets_what_it_names() {
         let config = read(&[
-            ("TITRACE_DIR", "/scratch/my traces"),
+            ("TITRACE_DIR", "/scratch/my traces/%h"),
+            ("TITRACE_GATHER", "all-%j.tar,arity=16"),
             ("TITRACE_MODE", "extended"),
             ("TITRACE_COLLECTIVES", "bcast=binomial"),
             ("TITRACE_COUNTER", "perf"),
@@ -309,7 +362,8 @@ mod tests {
             ("TITRACE_VERBOSE", "1"),
         ]);
         let expected = Config {
-            directory: "/scratch/my traces".into(),
+            directory: Pattern::new("/scratch/my traces/%h".as_ref()).unwrap(),
+            gather: Some(Gathering { archive: Pattern::new("all-%j.tar".as_ref()).unwrap(), arity: 16 }),
             mode: Mode::Extended,
             collectives: "bcast=binomial".into(),
             counter: CounterChoice::Perf,
@@ -337,6 +391,9 @@ mod tests {
         assert_eq!(message, "TITRACE_COUNTER=tsc: expected auto, papi, perf or cpu");
         for (variable, value) in [
             ("TITRACE_DIR", ""),
+            ("TITRACE_GATHER", "1"),
+            ("TITRACE_GATHER", "a.tar,arity=1"),
+            ("TITRACE_GATHER", ",arity=4"),
             ("TITRACE_MODE", "full"),
             ("TITRACE_COLLECTIVES", "bcast=binomial"),
             ("TITRACE_RATE", "0"),
@@ -356,9 +413,12 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_of_a_later_version_is_refused() {
-        let message = read(&[("TITRACE_GATHER", "1")]).unwrap_err().to_string();
-        assert_eq!(message, "TITRACE_GATHER is not supported by this version of titr: unset it");
+    fn a_placeholder_that_stands_for_nothing_is_named() {
+        let message = read(&[("TITRACE_DIR", "/tmp/%h-%n")]).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "TITRACE_DIR=/tmp/%h-%n: there is no %n: %h is the host, %r the rank, %j the job, %% a percent sign"
+        );
     }
 
     #[test]
@@ -376,7 +436,8 @@ mod tests {
 
     #[test]
     fn the_effective_configuration_reads_back_as_itself() {
-        let config = Config { rate: 2.5e9, level: 7, counter: CounterChoice::Cpu, ..Config::default() };
+        let gather = Some(Gathering { archive: Pattern::default(), arity: 2 });
+        let config = Config { gather, rate: 2.5e9, level: 7, counter: CounterChoice::Cpu, ..Config::default() };
         let listed = config.effective();
         assert_eq!(listed.len(), VARIABLES.len());
         let again = Config::from_variables(listed.into_iter().map(|(name, value)| (name.into(), value.into())));

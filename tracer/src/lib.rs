@@ -5,13 +5,15 @@
 //!    │         ▲
 //!    │         └── counter: what was computed between two calls
 //!    │         ├── extended: collectives carried out as messages
-//!    └── config, directory: where and how, at MPI_Init
+//!    ├── config, directory: where and how, at MPI_Init
+//!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for
 //! ```
 
 pub mod config;
 pub mod counter;
 pub mod directory;
 pub mod extended;
+mod gather;
 mod life;
 mod notice;
 mod record;

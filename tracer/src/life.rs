@@ -5,7 +5,7 @@
 //!
 //! | the process | the trace |
 //! | --- | --- |
-//! | calls `MPI_Finalize` | complete before MPI is gone |
+//! | calls `MPI_Finalize` | complete, and gathered if that was asked for, before MPI is gone |
 //! | exits without | closed by an `atexit` handler, as unfinished |
 //! | calls `MPI_Abort` | closed before the library ends the process |
 //! | forks | the child records nothing, whatever it does |
@@ -16,8 +16,8 @@
 
 use std::cell::Cell;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use titr_common::collectives::{Selection, UnknownAlgorithm};
 use titr_common::event::Rank;
@@ -29,8 +29,9 @@ use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
 
 use crate::config::{Config, Mode};
 use crate::counter::{Calibration, Source};
-use crate::directory::{self, DirectoryError};
+use crate::directory::{self, Claim, DirectoryError};
 use crate::extended::{self, Clock, Extended};
+use crate::gather::Gather;
 use crate::notice::tell;
 use crate::record::{Recorder, Slot, Thread};
 use crate::sink::{self, Sink};
@@ -46,13 +47,25 @@ static TRACER: Tracer = Tracer {
     begun: AtomicBool::new(false),
     recording: AtomicBool::new(false),
     recorder: Slot::empty(),
+    gather: Mutex::new(None),
     counters: OnceLock::new(),
     clock: OnceLock::new(),
 };
 
 thread_local! {
     /// The counter of this thread and what goes with it; taken out while a call is recorded.
-    static THREAD: Cell<Option<Box<Thread>>> = const { Cell::new(None) };
+    static THREAD: Cell<Option<Own>> = const { Cell::new(None) };
+}
+
+/// A thread of the program, until it ends.
+struct Own(Box<Thread>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if TRACER.recording.load(Ordering::Relaxed) {
+            TRACER.recorder.leave(&self.0);
+        }
+    }
 }
 
 /// Runs when the library is loaded.
@@ -70,6 +83,8 @@ struct Tracer {
     begun: AtomicBool,
     recording: AtomicBool,
     recorder: Slot<Recorder>,
+    /// What is to be done with the trace once it is complete.
+    gather: Mutex<Option<Gather>>,
     /// What threads measure computation with, from the beginning on.
     counters: OnceLock<Source>,
     /// What extended traces time calls by.
@@ -95,7 +110,7 @@ impl Tool for Tracer {
     fn panicked(&self) {
         tell(format_args!("an error in titr itself, please report it; the trace ends here and the program goes on"));
         if self.recording.swap(false, Ordering::AcqRel) {
-            self.recorder.end(None, Ended::Exit);
+            let _ = self.recorder.end(None, Ended::Exit);
         }
     }
 }
@@ -109,7 +124,7 @@ impl Tracer {
         // A thread that ends has no counter any more; its calls are not recorded.
         let _ = THREAD.try_with(|own| {
             if let Some(mut thread) = own.take().or_else(|| self.new_thread()) {
-                self.recorder.record(&mut thread, function, call, real);
+                self.recorder.record(&mut thread.0, function, call, real);
                 own.set(Some(thread));
             }
         });
@@ -117,8 +132,8 @@ impl Tracer {
 
     /// What a thread computed before its first call is not known.
     #[cold]
-    fn new_thread(&self) -> Option<Box<Thread>> {
-        self.counters.get().map(|counters| Box::new(Thread::new(counters, self.clock.get().copied())))
+    fn new_thread(&self) -> Option<Own> {
+        self.counters.get().map(|counters| Own(Box::new(Thread::new(counters, self.clock.get().copied()))))
     }
 
     fn init(&self, real: Real<'_>) {
@@ -127,8 +142,9 @@ impl Tracer {
         let selection = selection(&config).unwrap_or_else(|error| refuse(&error));
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
             let counters = self.rehearse(counters, abi);
-            let recorder = open(&config, &counters, abi, selection.map(Extended::new));
-            if let Some(recorder) = all_or_none(&config, abi, recorder) {
+            let opened = open(&config, &counters, abi, selection.map(Extended::new));
+            if let Some((recorder, gather)) = all_or_none(&config, abi, opened) {
+                *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;
                 self.begin(recorder, counters);
             }
         }
@@ -143,7 +159,7 @@ impl Tracer {
         let (datatype, dest, comm) = (abi.byte.raw(), abi.proc_null as usize, abi.comm_self.raw());
         let mut thread = Thread::new(&counters, None);
         thread.start();
-        THREAD.set(Some(Box::new(thread)));
+        THREAD.set(Some(Own(Box::new(thread))));
         self.recording.store(true, Ordering::Relaxed);
         let mut batches = [0.0; BATCHES];
         for batch in &mut batches {
@@ -178,18 +194,23 @@ impl Tracer {
         if let Some(clock) = recorder.set_out() {
             self.clock.get_or_init(|| clock);
         }
-        self.recorder.fill(recorder);
         let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters), self.clock.get().copied()));
+        self.recorder.fill(recorder, &mut thread);
         self.recording.store(true, Ordering::Release);
         thread.start();
-        THREAD.set(Some(thread));
+        THREAD.set(Some(Own(thread)));
     }
 
     fn end(&self, ended: Ended) {
         if self.recording.swap(false, Ordering::AcqRel) {
             let mut thread = THREAD.try_with(Cell::take).ok().flatten();
-            if !self.recorder.end(thread.as_deref_mut(), ended) {
+            let entry = self.recorder.end(thread.as_mut().map(|own| &mut *own.0), ended);
+            if entry.is_none() {
                 tell(format_args!("the trace is not complete: the program ends while it is being written"));
+            }
+            let gather = self.gather.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let (Ended::Finalize, Some(gather), Ok(abi)) = (ended, gather, Abi::current()) {
+                gather.run(abi, entry);
             }
         }
     }
@@ -198,7 +219,7 @@ impl Tracer {
 /// What this thread has computed and not recorded is forgotten.
 fn discard() -> Instructions {
     let mut thread = THREAD.take();
-    let volume = thread.as_mut().map_or(Instructions(0.0), |thread| thread.discard());
+    let volume = thread.as_mut().map_or(Instructions(0.0), |thread| thread.0.discard());
     THREAD.set(thread);
     volume
 }
@@ -219,28 +240,33 @@ fn selection(config: &Config) -> Result<Option<Selection>, UnknownAlgorithm> {
 }
 
 /// In an extended trace every member of a collective has to take part in what the tracer makes of it.
-fn all_or_none(config: &Config, abi: &Abi, recorder: Option<Recorder>) -> Option<Recorder> {
+fn all_or_none<T>(config: &Config, abi: &Abi, opened: Option<T>) -> Option<T> {
     match config.mode {
-        Mode::TimeIndependent => recorder,
+        Mode::TimeIndependent => opened,
         Mode::Extended => {
-            let everybody = pmpi::allreduce(abi, i64::from(recorder.is_some()), abi.min, abi.comm_world) == Some(1);
-            if !everybody && recorder.is_some() {
+            let everybody = pmpi::allreduce(abi, i64::from(opened.is_some()), abi.min, abi.comm_world) == Some(1);
+            if !everybody && opened.is_some() {
                 tell(format_args!("this rank is not traced: another one cannot be, and the trace was to be extended"));
             }
-            recorder.filter(|_| everybody)
+            opened.filter(|_| everybody)
         }
     }
 }
 
-/// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory.
-fn open(config: &Config, counters: &Source, abi: &'static Abi, extended: Option<Extended>) -> Option<Recorder> {
+/// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory, and whether to gather.
+fn open(
+    config: &Config,
+    counters: &Source,
+    abi: &'static Abi,
+    extended: Option<Extended>,
+) -> Option<(Recorder, Option<Gather>)> {
     let world = abi.comm_world;
     let rank = Rank(u32::try_from(pmpi::comm_rank(world)).ok()?);
     let size = u32::try_from(pmpi::comm_size(world)).ok()?;
     // Without agreement nothing is written: the largest number says so to `claim`.
     let agree = |value| pmpi::allreduce(abi, value, abi.max, world).unwrap_or(i64::MAX);
-    let directory = match directory::claim(config, rank, agree) {
-        Ok(directory) => directory,
+    let Claim { path: directory, place } = match directory::claim(config, rank, agree) {
+        Ok(claim) => claim,
         // The rank where it failed says why.
         Err(DirectoryError::Elsewhere) => return None,
         Err(error) => {
@@ -253,8 +279,10 @@ fn open(config: &Config, counters: &Source, abi: &'static Abi, extended: Option<
         tell(format_args!("tracing to {}, computation is {}", directory.display(), counter.unit));
     }
     let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
-    match Sink::open(config, &directory, run, sink::begin(rank, counter), size) {
-        Ok(sink) => Some(Recorder::new(abi, sink, size, counters.precision(), extended)),
+    let sink = Sink::open(config, &directory, run.clone(), sink::begin(place.run.clone(), rank, counter), size);
+    let gather = Gather::plan(config, &place, &directory, sink.is_ok(), run, agree);
+    match sink {
+        Ok(sink) => Some((Recorder::new(abi, sink, size, counters.precision(), extended), gather)),
         Err(error) => {
             not_written(&directory, &error);
             None

@@ -11,6 +11,8 @@ use crate::argument::Arguments;
 use crate::function::{Forward, Function};
 use crate::functions::collective::Collective;
 use crate::functions::communicator::Communicator;
+use crate::functions::io::Io;
+use crate::functions::one_sided::OneSided;
 use crate::functions::point_to_point::PointToPoint;
 use crate::functions::process::Process;
 use crate::functions::topology::Topology;
@@ -39,10 +41,14 @@ pub enum Call<'c> {
     Collective(Collective<'c>),
     /// Making and freeing communicators.
     Communicator(Communicator<'c>),
-    /// Making communicators with a topology.
+    /// Topologies, and collectives of neighbours.
     Topology(Topology<'c>),
     /// The beginning and the end.
     Process(Process<'c>),
+    /// One-sided communication.
+    OneSided(OneSided<'c>),
+    /// Input and output.
+    Io(Io<'c>),
     /// Any other function; its arguments are passed on unread.
     Other,
 }
@@ -113,11 +119,11 @@ where
 pub(crate) fn enter_with<const N: usize>(
     function: &'static Function,
     decode: Decode,
-    words: [usize; N],
+    mut words: [usize; N],
     run: Run,
 ) -> usize {
-    let words = words.map(Cell::new);
-    let pending = Pending { function, words: &words, run, result: Cell::new(None) };
+    let words = Cell::from_mut(words.as_mut_slice()).as_slice_of_cells();
+    let pending = Pending { function, words, run, result: Cell::new(None) };
     INSIDE.with(|inside| {
         if inside.get() {
             return pending.run();

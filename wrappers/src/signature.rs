@@ -4,7 +4,8 @@
 //! takes more — a request, a status — has that beside the signature in its line of [`functions`](crate::functions).
 
 use crate::argument::{
-    Argument, Arguments, Array, Buffer, Comm, Count, Datatype, Displacement, Op, Place, Request, Statuses,
+    Argument, Arguments, Array, Buffer, Comm, Count, Datatype, Displacement, File, Op, Opaque, PartitionCount, Place,
+    Request, Size, Statuses, Win,
 };
 use crate::pmpi;
 
@@ -27,6 +28,7 @@ macro_rules! signatures {
                 $(
                     #[doc = concat!("`", stringify!($field), "`.")]
                     #[must_use]
+                    #[inline]
                     pub fn $field(&self) -> $type {
                         <$type>::read(self.call, self.at + Position::$field as usize)$(.of(self.$len()))?
                     }
@@ -161,6 +163,71 @@ signatures! {
         recvtypes: Array<'c, Datatype>[members],
         comm: Comm,
     }
+
+    /// Between neighbours, a count for each source.
+    NeighborAllgatherv {
+        sendbuf: Buffer, sendcount: Count, sendtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[sources], displs: Opaque, recvtype: Datatype,
+        comm: Comm,
+    }
+
+    /// Between neighbours, a count for each pair.
+    NeighborAlltoallv {
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[destinations], sdispls: Opaque, sendtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[sources], rdispls: Opaque, recvtype: Datatype,
+        comm: Comm,
+    }
+
+    /// Between neighbours, a count and a datatype for each pair.
+    NeighborAlltoallw {
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[destinations], sdispls: Opaque,
+        sendtypes: Array<'c, Datatype>[destinations],
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[sources], rdispls: Opaque,
+        recvtypes: Array<'c, Datatype>[sources],
+        comm: Comm,
+    }
+
+    /// A message in partitions. `peer` is its destination or its source.
+    Partitioned {
+        buf: Buffer, partitions: i32, count: PartitionCount, datatype: Datatype, peer: i32, tag: i32, comm: Comm,
+    }
+
+    /// Partitions that are ready.
+    Partitions { length: i32, array_of_partitions: Array<'c, i32>[len] }
+
+    /// Data between here and the memory of another rank.
+    Transfer {
+        origin_addr: Buffer, origin_count: Count, origin_datatype: Datatype,
+        target_rank: i32, target_disp: Opaque, target_count: Count, target_datatype: Datatype,
+    }
+
+    /// The same both ways.
+    Exchange {
+        origin_addr: Buffer, origin_count: Count, origin_datatype: Datatype,
+        result_addr: Buffer, result_count: Count, result_datatype: Datatype,
+        target_rank: i32, target_disp: Opaque, target_count: Count, target_datatype: Datatype,
+    }
+
+    /// One element each way.
+    FetchAndOp { origin_addr: Buffer, result_addr: Buffer, datatype: Datatype, target_rank: i32, target_disp: Opaque }
+
+    /// Two elements there and one back.
+    CompareAndSwap {
+        origin_addr: Buffer, compare_addr: Buffer, result_addr: Buffer, datatype: Datatype, target_rank: i32,
+        target_disp: Opaque,
+    }
+
+    /// A window on memory that is there.
+    WinCreate { base: Opaque, size: Size, disp_unit: Opaque, info: Opaque, comm: Comm, win: Place<'c, Win> }
+
+    /// A window on memory that is made for it.
+    WinAllocate { size: Size, disp_unit: Opaque, info: Opaque, comm: Comm, baseptr: Opaque, win: Place<'c, Win> }
+
+    /// Data between memory and a file.
+    FileData { fh: File, buf: Buffer, count: Count, datatype: Datatype }
+
+    /// The same at an offset.
+    FileDataAt { fh: File, offset: Opaque, buf: Buffer, count: Count, datatype: Datatype }
 }
 
 /// How many elements an array has, by what the method is called that `signatures!` names.
@@ -174,37 +241,62 @@ macro_rules! lengths {
     )*};
 }
 
-lengths! { Requests: count; WaitAll: count; TestAll: count; WaitSome: incount; }
+lengths! { Requests: count; WaitAll: count; TestAll: count; WaitSome: incount; Partitions: length; }
 
-/// One for each member of the communicator. None for an inter-communicator, where it depends on the function whose
-/// members are meant.
-fn members(comm: Comm) -> usize {
-    if pmpi::comm_is_inter(comm) { 0 } else { pmpi::comm_size(comm) }
+impl ReduceScatter<'_> {
+    /// Of an inter-communicator, the local group, among whom the result is shared out (MPI 4.0 §6.10.2).
+    fn members(&self) -> usize {
+        pmpi::comm_size(self.comm())
+    }
 }
 
 macro_rules! arrays_for_members {
     ($($name:ident)*) => {$(
         impl $name<'_> {
             fn members(&self) -> usize {
-                members(self.comm())
+                pmpi::comm_peers(self.comm())
             }
         }
     )*};
 }
 
-arrays_for_members! { ReduceScatter Gatherv Scatterv Allgatherv Alltoallv Alltoallw }
+arrays_for_members! { Gatherv Scatterv Allgatherv Alltoallv Alltoallw }
 
 macro_rules! arrays_at_root {
     ($($name:ident)*) => {$(
         impl $name<'_> {
             fn members_at_root(&self) -> usize {
-                if pmpi::comm_rank(self.comm()) == self.root() { self.members() } else { 0 }
+                if pmpi::is_root(self.root(), self.comm()) { self.members() } else { 0 }
             }
         }
     )*};
 }
 
 arrays_at_root! { Gatherv Scatterv }
+
+macro_rules! arrays_for_neighbors {
+    ($($name:ident)*) => {$(
+        impl $name<'_> {
+            fn sources(&self) -> usize {
+                pmpi::neighbors(self.call.abi, self.comm()).sources.len()
+            }
+        }
+    )*};
+}
+
+arrays_for_neighbors! { NeighborAllgatherv NeighborAlltoallv NeighborAlltoallw }
+
+macro_rules! arrays_for_destinations {
+    ($($name:ident)*) => {$(
+        impl $name<'_> {
+            fn destinations(&self) -> usize {
+                pmpi::neighbors(self.call.abi, self.comm()).destinations.len()
+            }
+        }
+    )*};
+}
+
+arrays_for_destinations! { NeighborAlltoallv NeighborAlltoallw }
 
 macro_rules! arrays_unless_in_place {
     ($($name:ident)*) => {$(

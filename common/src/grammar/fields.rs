@@ -5,8 +5,11 @@ use nom::number::complete::double;
 
 use super::error::ParseError;
 use super::list;
-use crate::event::{CommId, Rank, RequestId, Span, Tag, Wildcard};
+use crate::event::{Actor, CommId, Rank, RequestId, Span, Tag, ThreadId, Wildcard};
 use crate::units::{Bytes, Nanoseconds};
+
+/// How many threads a rank has at most: what is known of each is kept while the rank's events are read.
+const MOST_THREADS: u32 = 1 << 16;
 
 /// A cursor over the fields of a line.
 pub(super) struct Fields<'a> {
@@ -78,6 +81,17 @@ impl<'a> Fields<'a> {
         Ok(word)
     }
 
+    /// A name in the letters of C.
+    pub(super) fn name(&mut self, what: &str) -> Result<&'a str, ParseError> {
+        let at = self.rest;
+        let word = self.word(what)?;
+        let is_name = word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        str::from_utf8(word).ok().filter(|_| is_name).ok_or_else(|| {
+            self.rest = at;
+            self.expected(what)
+        })
+    }
+
     /// Takes the next field if it is `word`.
     #[inline]
     pub(super) fn accept(&mut self, word: &str) -> bool {
@@ -88,6 +102,20 @@ impl<'a> Fields<'a> {
             }
             _ => false,
         }
+    }
+
+    /// The first column: `RANK` or `RANK.THREAD`.
+    pub(super) fn actor(&mut self) -> Result<Actor, ParseError> {
+        let length = self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len());
+        let Some(dot) = self.rest[..length].iter().position(|&byte| byte == b'.') else {
+            return self.rank("a rank").map(Actor::from);
+        };
+        let (rank, thread) = (number(&self.rest[..dot]), number(&self.rest[dot + 1..length]));
+        let (Some(rank), Some(thread)) = (rank, thread.filter(|&thread| thread < MOST_THREADS)) else {
+            return Err(self.expected("a rank, or a rank and its thread"));
+        };
+        self.rest = skip_blanks(&self.rest[length..]);
+        Ok(Actor { rank: Rank(rank), thread: ThreadId(thread) })
     }
 
     /// A finite number, in any spelling of a float.
@@ -162,7 +190,7 @@ impl<'a> Fields<'a> {
         Ok(Span { begin, end })
     }
 
-    fn small(&mut self, what: &str) -> Result<u32, ParseError> {
+    pub(super) fn small(&mut self, what: &str) -> Result<u32, ParseError> {
         let at = self.rest;
         if let Some(number) = self.whole().and_then(|whole| u32::try_from(whole).ok()) {
             return Ok(number);
@@ -173,6 +201,14 @@ impl<'a> Fields<'a> {
 
     pub(super) fn rank(&mut self, what: &str) -> Result<Rank, ParseError> {
         self.small(what).map(Rank)
+    }
+
+    /// A rank of a world of `world`.
+    pub(super) fn rank_of(&mut self, what: &str, world: u32) -> Result<Rank, ParseError> {
+        let column = self.column();
+        let rank = self.rank(what)?;
+        let stranger = || ParseError { column, what: format!("rank {} is not in a world of {world} ranks", rank.0) };
+        if rank.0 < world { Ok(rank) } else { Err(stranger()) }
     }
 
     pub(super) fn comm(&mut self) -> Result<CommId, ParseError> {
@@ -262,4 +298,10 @@ fn skip_blanks(mut input: &[u8]) -> &[u8] {
         input = rest;
     }
     input
+}
+
+/// What digits alone say.
+fn number(digits: &[u8]) -> Option<u32> {
+    let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    digits.parse().ok()
 }

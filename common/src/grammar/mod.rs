@@ -25,7 +25,16 @@
 //! | `comm_free ID` | |
 //! | `called BEGIN END` | when the call of the next event was made and returned (extended traces) |
 //! | `sent NUMBER D BYTES BEGIN END`, `received NUMBER S BYTES BEGIN END` | a message that the collective of the next event was made of |
-//! | `again D V1 V2 …` | the events that were `D` events ago, after computing so much, see `again` |
+//! | `bcast_init REQ BYTES ROOT`, … | persistent collectives |
+//! | `neighbor_alltoall DESTINATIONS SOURCES BYTES… BYTES…`, … | neighbourhood collectives, see `neighborhood` |
+//! | `psend_init D TAG BYTES REQ PARTS`, `precv_init S TAG BYTES REQ PARTS [WILD]`, `pready REQ PARTS` | partitioned messages |
+//! | `win_create WIN BYTES`, `win_fence WIN`, `put WIN TARGET THERE BACK [REQ]`, … | one-sided communication, see `one_sided` |
+//! | `file_open FILE`, `file_write_at_all FILE BYTES`, … | input and output, see `file` |
+//! | `call MPI_FUNCTION SENT RECEIVED` | whatever else communicates |
+//! | `again D V1 V2*N …` | the events that were `D` events ago, after computing so much, see `again` |
+//!
+//! The rank is `R.T` for an event of its thread `T` that is not the one that initialised MPI: `3.1 send …`. A rank's lines
+//! stand in the order in which its calls returned, whichever thread they are of; an `again` counts those of its thread.
 //!
 //! `WILD` is `any_source`, `any_tag` or `any`. `REQS` and `MEMBERS` are lists such as `0-3,8,12-20/4` (from–to/step).
 //! `6` is SimGrid's number for `MPI_BYTE`: it has to stand there for SimGrid to pass over what follows. A collective
@@ -36,7 +45,10 @@ mod again;
 mod datatype;
 mod error;
 mod fields;
+mod file;
 mod list;
+mod neighborhood;
+mod one_sided;
 mod parse;
 mod plain;
 mod volumes;

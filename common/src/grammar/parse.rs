@@ -7,9 +7,10 @@ use super::error::ParseError;
 use super::fields::Fields;
 use super::plain;
 use super::volumes::Volumes;
+use super::{file, neighborhood, one_sided};
 use crate::event::{
-    Ask, CollectiveOp, CommCall, CommId, Direction, Event, Group, Incoming, Key, Message, Outgoing, Rank, RequestId,
-    Requests, Seen, SendMode, Tag, Wildcard,
+    Actor, Ask, CollectiveOp, CommCall, CommId, Event, Group, Incoming, Key, Message, MessageEnd, Other, Outgoing,
+    Rank, RequestId, Requests, Seen, SendMode, Tag, Wildcard,
 };
 use crate::units::{Bytes, Instructions, Seconds};
 
@@ -32,32 +33,32 @@ impl Parser {
         Self { world, element: Bytes(1), sizes }
     }
 
-    /// The rank and event of `line` (without its newline); `None` for blanks, comments, and words of SimGrid's that mean
+    /// The event of `line` (without its newline), and whose it is; `None` for blanks, comments, and words of SimGrid's that mean
     /// nothing for a replay (`comm_size`, `location`).
     ///
     /// # Errors
     /// [`ParseError`] with the column, for a line that is not in the grammar.
-    pub fn line(&mut self, line: &[u8]) -> Result<Option<(Rank, Event)>, ParseError> {
+    pub fn line(&mut self, line: &[u8]) -> Result<Option<(Actor, Event)>, ParseError> {
         match plain::line(line, self.world, self.element) {
-            Some(read) => Ok(Some(read)),
+            Some((rank, event)) => Ok(Some((rank.into(), event))),
             None => self.any_line(line),
         }
     }
 
-    fn any_line(&mut self, line: &[u8]) -> Result<Option<(Rank, Event)>, ParseError> {
+    fn any_line(&mut self, line: &[u8]) -> Result<Option<(Actor, Event)>, ParseError> {
         let line = line.trim_ascii_end();
         let mut fields = Fields::of(line);
         if line.trim_ascii_start().first().is_none_or(|&first| first == b'#') {
             return Ok(None);
         }
-        let rank = fields.rank("a rank")?;
+        let actor = fields.actor()?;
         let comm = if fields.accept("on") { self.introduced(&mut fields)? } else { CommId::WORLD };
         let column = fields.column();
         let word = fields.word("a word")?;
         match self.event(word, comm, &mut fields) {
             Ok(Some(event)) => {
                 fields.end()?;
-                Ok(Some((rank, event)))
+                Ok(Some((actor, event)))
             }
             Ok(None) => Ok(None),
             Err(Refused::Line(error)) => Err(error),
@@ -149,8 +150,8 @@ impl Parser {
             b"sleep" => Event::Sleep(Seconds(f.volume("a number of seconds")?)),
             b"comm_free" => Event::CommFree(f.comm()?),
             b"called" => Event::Seen(Seen::Call(f.span()?)),
-            b"sent" => self.message(comm, Direction::Sent, f)?,
-            b"received" => self.message(comm, Direction::Received, f)?,
+            b"sent" => self.message(comm, MessageEnd::Sent, f)?,
+            b"received" => self.message(comm, MessageEnd::Received, f)?,
             // SimGrid writes these with no more than a word, and its replay passes over them.
             b"comm_split" | b"comm_dup" if f.at_end() => return Ok(None),
             b"comm_size" | b"location" => {
@@ -171,14 +172,48 @@ impl Parser {
         if let Some(collective) = volumes.collective(word, comm, f)? {
             return Ok(Event::Collective(collective));
         }
-        let Some(blocking) = word.strip_prefix(b"i").filter(|word| CollectiveOp::is_word(word)) else {
-            return Err(Refused::Word);
-        };
-        let request = f.request()?;
-        match volumes.collective(blocking, comm, f)? {
-            Some(collective) => Ok(Event::Icollective(collective, request)),
-            None => Err(Refused::Word),
+        if let Some(blocking) = word.strip_prefix(b"i").filter(|word| CollectiveOp::is_word(word)) {
+            let request = f.request()?;
+            let collective = volumes.collective(blocking, comm, f)?.ok_or(Refused::Word)?;
+            return Ok(Event::Icollective(collective, request));
         }
+        if let Some(blocking) = word.strip_suffix(b"_init").filter(|word| CollectiveOp::is_word(word)) {
+            let request = f.request()?;
+            let collective = volumes.collective(blocking, comm, f)?.ok_or(Refused::Word)?;
+            return Ok(Event::CollectiveInit(collective, request));
+        }
+        self.beyond_messages(word, comm, f)?.ok_or(Refused::Word)
+    }
+
+    /// What is neither a message between two ranks nor a collective of all members.
+    fn beyond_messages(&self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<Event>, ParseError> {
+        if let Some(event) = one_sided::read(word, comm, self.world, f)? {
+            return Ok(Some(Event::OneSided(event)));
+        }
+        if let Some(event) = file::read(word, comm, f)? {
+            return Ok(Some(Event::File(event)));
+        }
+        if let Some(event) = neighborhood::read(word, comm, self.world, f)? {
+            return Ok(Some(event));
+        }
+        Ok(Some(match word {
+            b"psend_init" => {
+                let (message, request) = (self.plain_outgoing(comm, f)?, f.request()?);
+                Event::PsendInit(message, f.small("a number of partitions")?, request)
+            }
+            b"precv_init" => {
+                let (message, request) = (self.plain_incoming(comm, f)?, f.request()?);
+                let parts = f.small("a number of partitions")?;
+                Event::PrecvInit(Incoming { wildcard: wildcard(&message, f)?, ..message }, parts, request)
+            }
+            b"pready" => Event::Pready(f.request()?, f.list("a list of partitions", |part| part)?),
+            b"call" => Event::Other(Other {
+                function: f.name("the name of an MPI function")?.into(),
+                sent: f.bytes("a number of bytes", Bytes(1))?,
+                received: f.bytes("a number of bytes", Bytes(1))?,
+            }),
+            _ => return Ok(None),
+        }))
     }
 
     fn comm_create(&mut self, call: CommCall, f: &mut Fields) -> Result<Event, Refused> {
@@ -203,7 +238,7 @@ impl Parser {
     }
 
     /// `NUMBER PEER BYTES BEGIN END`: a message within a collective.
-    fn message(&self, comm: CommId, direction: Direction, f: &mut Fields) -> Result<Event, ParseError> {
+    fn message(&self, comm: CommId, end: MessageEnd, f: &mut Fields) -> Result<Event, ParseError> {
         let number = f.number("the number of a collective")?;
         let column = f.column();
         let peer = f.rank("a peer")?;
@@ -211,7 +246,7 @@ impl Parser {
             return Err(self.stranger(column, "peer"));
         }
         let (bytes, span) = (f.bytes("a number of bytes", Bytes(1))?, f.span()?);
-        Ok(Event::Seen(Seen::Message(Message { comm, number, direction, peer, bytes, span })))
+        Ok(Event::Seen(Seen::Message(Message { comm, number, end, peer, bytes, span })))
     }
 
     /// `DESTINATION TAG COUNT`, and the datatype if it follows.
@@ -356,8 +391,8 @@ mod tests {
             numbers.iter().for_each(|number| line += &format!(" {number}"));
             line.insert_str(at.min(line.len()), &between);
             let mut parser = Parser { element: Bytes(element), ..Parser::new(5) };
-            if let Some(read) = plain::line(line.as_bytes(), 5, Bytes(element)) {
-                prop_assert_eq!(parser.any_line(line.as_bytes()), Ok(Some(read)), "{}", line);
+            if let Some((rank, event)) = plain::line(line.as_bytes(), 5, Bytes(element)) {
+                prop_assert_eq!(parser.any_line(line.as_bytes()), Ok(Some((rank.into(), event))), "{}", line);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The words of the grammar, each spelled once for writing, reading and reports.
 
-use crate::event::{Ask, CollectiveOp, CommCall, Direction, Event, Requests, Seen, SendMode};
+use crate::event::{Ask, CollectiveOp, CommCall, Event, MessageEnd, Requests, Seen, SendMode};
 
 impl SendMode {
     /// All modes.
@@ -67,7 +67,7 @@ impl Ask {
     }
 }
 
-impl Direction {
+impl MessageEnd {
     /// The word of a message within a collective.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -80,7 +80,7 @@ impl Direction {
 
 impl CommCall {
     /// All calls that make a communicator.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Dup,
         Self::Idup,
         Self::Split,
@@ -94,6 +94,7 @@ impl CommCall {
         Self::DistGraphCreateAdjacent,
         Self::IntercommCreate,
         Self::IntercommMerge,
+        Self::CreateFromGroup,
     ];
 
     /// Its word: MPI's name in small letters.
@@ -113,6 +114,7 @@ impl CommCall {
             Self::DistGraphCreateAdjacent => "dist_graph_create_adjacent",
             Self::IntercommCreate => "intercomm_create",
             Self::IntercommMerge => "intercomm_merge",
+            Self::CreateFromGroup => "comm_create_from_group",
         }
     }
 }
@@ -194,10 +196,20 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::Test(ask, _) => ask.test_word(),
         Event::Collective(collective) => collective.op.word(),
         Event::Icollective(collective, _) => nonblocking_word(&collective.op),
+        Event::CollectiveInit(collective, _) => persistent_word(&collective.op),
+        Event::Neighbor(call) => call.op.word(),
+        Event::Ineighbor(call, _) => call.op.nonblocking_word(),
+        Event::NeighborInit(call, _) => call.op.persistent_word(),
+        Event::PsendInit(..) => "psend_init",
+        Event::PrecvInit(..) => "precv_init",
+        Event::Pready(..) => "pready",
+        Event::OneSided(event) => event.word(),
+        Event::File(event) => event.word(),
+        Event::Other(_) => "call",
         Event::CommCreate(call, ..) => call.word(),
         Event::CommFree(_) => "comm_free",
         Event::Seen(Seen::Call(_)) => "called",
-        Event::Seen(Seen::Message(message)) => message.direction.word(),
+        Event::Seen(Seen::Message(message)) => message.end.word(),
     }
 }
 
@@ -221,6 +233,29 @@ pub(super) fn nonblocking_word(op: &CollectiveOp) -> &'static str {
         CollectiveOp::Allgatherv { .. } => "iallgatherv",
         CollectiveOp::Alltoallv { .. } => "ialltoallv",
         CollectiveOp::Alltoallw { .. } => "ialltoallw",
+    }
+}
+
+/// The word of the set-up of a persistent collective.
+pub(super) fn persistent_word(op: &CollectiveOp) -> &'static str {
+    match op {
+        CollectiveOp::Barrier => "barrier_init",
+        CollectiveOp::Bcast { .. } => "bcast_init",
+        CollectiveOp::Reduce { .. } => "reduce_init",
+        CollectiveOp::Allreduce { .. } => "allreduce_init",
+        CollectiveOp::Scan { .. } => "scan_init",
+        CollectiveOp::Exscan { .. } => "exscan_init",
+        CollectiveOp::ReduceScatter { .. } => "reducescatter_init",
+        CollectiveOp::ReduceScatterBlock { .. } => "reducescatter_block_init",
+        CollectiveOp::Gather { .. } => "gather_init",
+        CollectiveOp::Scatter { .. } => "scatter_init",
+        CollectiveOp::Allgather { .. } => "allgather_init",
+        CollectiveOp::Alltoall { .. } => "alltoall_init",
+        CollectiveOp::Gatherv { .. } => "gatherv_init",
+        CollectiveOp::Scatterv { .. } => "scatterv_init",
+        CollectiveOp::Allgatherv { .. } => "allgatherv_init",
+        CollectiveOp::Alltoallv { .. } => "alltoallv_init",
+        CollectiveOp::Alltoallw { .. } => "alltoallw_init",
     }
 }
 

@@ -3,32 +3,33 @@
 use std::io::Write;
 
 use super::list::write_list;
-use super::words::{nonblocking_word, suffix};
+use super::words::{nonblocking_word, persistent_word, suffix};
+use super::{file, neighborhood, one_sided};
 use crate::event::{
-    Collective, CollectiveOp, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, Seen, Span,
-    Tag, Wildcard,
+    Actor, Collective, CollectiveOp, CommId, Event, Group, Incoming, Key, Other, Outgoing, Rank, RequestId, Requests,
+    Seen, Span, Tag, ThreadId, Wildcard,
 };
 use crate::units::{Bytes, Instructions};
 
 /// SimGrid's number for `MPI_BYTE`.
 const BYTE: u64 = 6;
 
-/// Appends `event` of `rank` to `out` as one line, newline included.
+/// Appends `event` of a rank or of one of its threads to `out` as one line, newline included.
 ///
 /// Collectives: `barrier`; `bcast BYTES ROOT`; `reduce BYTES WORK ROOT`; `allreduce`, `scan`, `exscan`,
 /// `reducescatter_block BYTES WORK`; `reducescatter COUNTS… WORK`; `gather`, `scatter SEND RECV ROOT`; `allgather`,
 /// `alltoall SEND RECV`; `gatherv SEND RECVS… ROOT`; `scatterv SENDS… RECV ROOT`; `allgatherv SEND RECVS…`;
 /// `alltoallv`, `alltoallw TOTAL SENDS… TOTAL RECVS…`.
-pub fn write_event(out: &mut Vec<u8>, rank: Rank, event: &Event) {
-    Line::start(out, rank).event(event);
+pub fn write_event(out: &mut Vec<u8>, actor: impl Into<Actor>, event: &Event) {
+    Line::start(out, actor.into()).event(event);
 }
 
 /// A line being written: each argument brings the blank before it.
-struct Line<'a>(&'a mut Vec<u8>);
+pub(super) struct Line<'a>(&'a mut Vec<u8>);
 
 impl<'a> Line<'a> {
-    fn start(out: &'a mut Vec<u8>, rank: Rank) -> Self {
-        push_number(out, u64::from(rank.0));
+    fn start(out: &'a mut Vec<u8>, actor: Actor) -> Self {
+        push_actor(out, actor);
         Self(out)
     }
 
@@ -95,23 +96,46 @@ impl<'a> Line<'a> {
             Event::Icollective(collective, request) => {
                 self.on(collective.comm).word(nonblocking_word(&collective.op)).request(*request).collective(collective)
             }
+            Event::CollectiveInit(collective, request) => {
+                self.on(collective.comm).word(persistent_word(&collective.op)).request(*request).collective(collective)
+            }
+            Event::Neighbor(call) => neighborhood::write(self.on(call.comm).word(call.op.word()), call),
+            Event::Ineighbor(call, request) => {
+                neighborhood::write(self.on(call.comm).word(call.op.nonblocking_word()).request(*request), call)
+            }
+            Event::NeighborInit(call, request) => {
+                neighborhood::write(self.on(call.comm).word(call.op.persistent_word()).request(*request), call)
+            }
+            Event::PsendInit(message, parts, request) => {
+                self.on(message.comm).word("psend_init").outgoing(message).request(*request).number(u64::from(*parts))
+            }
+            Event::PrecvInit(message, parts, request) => {
+                self.on(message.comm).word("precv_init").incoming(message).request(*request).number(u64::from(*parts));
+                self.wildcard(message.wildcard)
+            }
+            Event::Pready(request, parts) => self.word("pready").request(*request).list(parts.iter().copied()),
+            Event::OneSided(event) => one_sided::write(self, event),
+            Event::File(event) => file::write(self, event),
+            Event::Other(Other { function, sent, received }) => {
+                self.word("call").word(function).bytes(*sent).bytes(*received)
+            }
             Event::CommCreate(call, parent, group) => self.word(call.word()).group(*parent, group.as_ref()),
             Event::CommFree(comm) => self.word("comm_free").number(u64::from(comm.0)),
             Event::Seen(Seen::Call(span)) => self.word("called").span(*span),
             Event::Seen(Seen::Message(message)) => {
-                self.on(message.comm).word(message.direction.word()).number(message.number);
+                self.on(message.comm).word(message.end.word()).number(message.number);
                 self.rank(message.peer).bytes(message.bytes).span(message.span)
             }
         }
     }
 
-    fn word(&mut self, word: &str) -> &mut Self {
+    pub(super) fn word(&mut self, word: &str) -> &mut Self {
         self.0.push(b' ');
         self.0.extend_from_slice(word.as_bytes());
         self
     }
 
-    fn number(&mut self, number: u64) -> &mut Self {
+    pub(super) fn number(&mut self, number: u64) -> &mut Self {
         self.0.push(b' ');
         push_number(self.0, number);
         self
@@ -128,7 +152,7 @@ impl<'a> Line<'a> {
         if whole as f64 == work.0 { self.number(whole) } else { self.float(work.0) }
     }
 
-    fn bytes(&mut self, bytes: Bytes) -> &mut Self {
+    pub(super) fn bytes(&mut self, bytes: Bytes) -> &mut Self {
         self.number(bytes.0)
     }
 
@@ -141,7 +165,7 @@ impl<'a> Line<'a> {
         self.bytes(all.iter().copied().sum::<Bytes>().min(Bytes(i32::MAX as u64)))
     }
 
-    fn rank(&mut self, rank: Rank) -> &mut Self {
+    pub(super) fn rank(&mut self, rank: Rank) -> &mut Self {
         self.number(u64::from(rank.0))
     }
 
@@ -154,11 +178,11 @@ impl<'a> Line<'a> {
         self
     }
 
-    fn request(&mut self, request: RequestId) -> &mut Self {
+    pub(super) fn request(&mut self, request: RequestId) -> &mut Self {
         self.number(u64::from(request.0))
     }
 
-    fn on(&mut self, comm: CommId) -> &mut Self {
+    pub(super) fn on(&mut self, comm: CommId) -> &mut Self {
         if comm == CommId::WORLD { self } else { self.word("on").number(u64::from(comm.0)) }
     }
 
@@ -204,10 +228,14 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn requests(&mut self, requests: &[RequestId]) -> &mut Self {
+    pub(super) fn list(&mut self, list: impl IntoIterator<Item = u32>) -> &mut Self {
         self.0.push(b' ');
-        write_list(self.0, requests.iter().map(|request| request.0));
+        write_list(self.0, list);
         self
+    }
+
+    fn requests(&mut self, requests: &[RequestId]) -> &mut Self {
+        self.list(requests.iter().map(|request| request.0))
     }
 
     fn asked(&mut self, word: &str, requests: &Requests) -> &mut Self {
@@ -291,6 +319,15 @@ impl<'a> Line<'a> {
             return self;
         }
         (0..datatypes).fold(&mut *self, |line, _| line.number(BYTE)).bytes(collective.element)
+    }
+}
+
+/// Appends the first column of a line: `RANK`, and `.THREAD` where it is not the main thread.
+pub(super) fn push_actor(out: &mut Vec<u8>, Actor { rank, thread }: Actor) {
+    push_number(out, u64::from(rank.0));
+    if thread != ThreadId::MAIN {
+        out.push(b'.');
+        push_number(out, u64::from(thread.0));
     }
 }
 

@@ -1,32 +1,122 @@
 //! Names of the files in a trace directory.
+//!
+//! A file system that finds a name among a few thousand quickly may not among a million: ranks beyond the first
+//! [`IN_THE_OPEN`] lie in sub-folders, a thousand in each: rank 12,345 in `012/`. A rank's place depends on its number
+//! alone. Readers do not rely on it, but look what there is.
 
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::event::Rank;
 
 /// What every rank's stream ends with.
 pub const STREAM_SUFFIX: &str = ".tit.gz";
+const ENTRY_SUFFIX: &str = ".json";
+const MANIFEST: &str = "manifest.json";
+
+/// How many ranks' files lie in the directory itself.
+const IN_THE_OPEN: u32 = 4000;
+/// How many ranks share a sub-folder.
+const IN_A_FOLDER: u32 = 1000;
 
 /// A rank's stream.
 #[must_use]
 pub fn stream(directory: &Path, rank: Rank) -> PathBuf {
-    directory.join(format!("rank-{:06}{STREAM_SUFFIX}", rank.0))
+    of_rank(directory, rank, STREAM_SUFFIX)
 }
 
 /// A rank's own entry of the manifest, until all ranks have ended.
 #[must_use]
 pub fn entry(directory: &Path, rank: Rank) -> PathBuf {
-    directory.join(format!("rank-{:06}.json", rank.0))
+    of_rank(directory, rank, ENTRY_SUFFIX)
 }
 
 /// The manifest.
 #[must_use]
 pub fn manifest(directory: &Path) -> PathBuf {
-    directory.join("manifest.json")
+    directory.join(MANIFEST)
 }
 
 /// A file with one byte for each rank that has ended.
 #[must_use]
 pub fn ended(directory: &Path) -> PathBuf {
     directory.join(".ended")
+}
+
+fn of_rank(directory: &Path, Rank(rank): Rank, suffix: &str) -> PathBuf {
+    let name = format!("rank-{rank:06}{suffix}");
+    if rank < IN_THE_OPEN { directory.join(name) } else { directory.join(folder(rank)).join(name) }
+}
+
+fn folder(rank: u32) -> String {
+    format!("{:03}", rank / IN_A_FOLDER)
+}
+
+/// What a file of a trace is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Manifest,
+    Entry(Rank),
+    Stream(Rank),
+}
+
+impl Kind {
+    /// `None` for a file that is no part of a trace.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        if name == MANIFEST {
+            return Some(Self::Manifest);
+        }
+        let rank = |suffix: &str| {
+            let digits = name.strip_prefix("rank-")?.strip_suffix(suffix)?;
+            digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok().map(Rank))?
+        };
+        rank(STREAM_SUFFIX).map(Self::Stream).or_else(|| rank(ENTRY_SUFFIX).map(Self::Entry))
+    }
+}
+
+/// The files of a trace in `directory` and its sub-folders, by name.
+pub(super) fn scan(directory: &Path) -> io::Result<Vec<(Kind, PathBuf)>> {
+    let mut found = Vec::new();
+    for file in fs::read_dir(directory)? {
+        let path = file?.path();
+        match Kind::of(&path) {
+            Some(kind) => found.push((kind, path)),
+            None if is_folder(&path) && path.is_dir() => {
+                for file in fs::read_dir(&path)? {
+                    let path = file?.path();
+                    found.extend(Kind::of(&path).map(|kind| (kind, path)));
+                }
+            }
+            None => {}
+        }
+    }
+    // Whatever order the system has them in, the same mistake is told first.
+    found.sort_by(|(_, a), (_, b)| a.cmp(b));
+    Ok(found)
+}
+
+fn is_folder(path: &Path) -> bool {
+    let digits = |name: &str| name.len() >= 3 && name.bytes().all(|byte| byte.is_ascii_digit());
+    path.file_name().and_then(|name| name.to_str()).is_some_and(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_lies_where_its_number_says() {
+        let stream = |rank| stream(Path::new("t"), Rank(rank)).display().to_string();
+        assert_eq!([3, 3999].map(stream), ["t/rank-000003.tit.gz", "t/rank-003999.tit.gz"]);
+        assert_eq!([4000, 1_234_567].map(stream), ["t/004/rank-004000.tit.gz", "t/1234/rank-1234567.tit.gz"]);
+        for rank in [0, 4000, 1_234_567].map(Rank) {
+            assert_eq!(Kind::of(&super::stream(Path::new("t"), rank)), Some(Kind::Stream(rank)));
+            assert_eq!(Kind::of(&entry(Path::new("t"), rank)), Some(Kind::Entry(rank)));
+        }
+        for name in ["rank-.tit.gz", "rank-+1.tit.gz", "rank-000001.txt", "a.tit.gz", ".ended"] {
+            assert_eq!(Kind::of(Path::new(name)), None, "{name}");
+        }
+    }
 }

@@ -31,6 +31,12 @@ pub enum TraceError {
     Manifest { path: PathBuf, line: usize, column: usize, what: String },
     #[error("{path}: {what}")]
     Directory { path: PathBuf, what: String },
+    #[error("{path}: the archive is torn: {what}; gather it again from its parts")]
+    Archive { path: PathBuf, what: String },
+    #[error(
+        "{path}: its checksum is {found:08x}, and its rank wrote {said:08x}: the file was changed or damaged since"
+    )]
+    Checksum { path: PathBuf, found: u32, said: u32 },
     #[error("{path}:{line}: no file '{name}', neither from here nor beside the index")]
     Index { path: PathBuf, line: u64, name: String },
 }

@@ -1,12 +1,12 @@
 //! Lines of a file, gzipped or not, with bounded memory and exact words on how it ends.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::GzDecoder;
 
 use super::error::TraceError;
+use super::section::Section;
 
 /// Lines longer than this are no trace. An `alltoallw` among 100,000 ranks takes about 2 MB.
 const LONGEST_LINE: usize = 64 << 20;
@@ -29,32 +29,33 @@ pub(super) struct Lines {
 }
 
 enum Input {
-    Plain(File),
+    Plain(Section),
     /// Between two members.
-    Gzip(BufReader<File>),
+    Gzip(BufReader<Section>),
     /// Within a member that is too large to check first.
-    Member(Box<GzDecoder<BufReader<File>>>),
+    Member(Box<GzDecoder<BufReader<Section>>>),
     Ended,
 }
 
 impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
-        let mut file = File::open(path).map_err(TraceError::io(path))?;
-        if file.metadata().is_ok_and(|data| data.is_dir()) {
-            return Err(TraceError::Directory {
-                path: path.into(),
-                what: "a directory where a file is expected".into(),
-            });
+        if path.is_dir() {
+            let what = "a directory where a file is expected".into();
+            return Err(TraceError::Directory { path: path.into(), what });
         }
+        Self::of(Section::open(path)?)
+    }
+
+    pub(super) fn of(file: Section) -> Result<Self, TraceError> {
+        let path = file.name().to_owned();
         let mut first = [0];
-        if file.read(&mut first).map_err(TraceError::io(path))? == 0 {
-            return Err(TraceError::Empty { path: path.into() });
+        if file.clone().read(&mut first).map_err(TraceError::io(&path))? == 0 {
+            return Err(TraceError::Empty { path });
         }
-        io::Seek::rewind(&mut file).map_err(TraceError::io(path))?;
         // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
         let input =
             if first == [0x1f] { Input::Gzip(BufReader::with_capacity(16 << 10, file)) } else { Input::Plain(file) };
-        Ok(Self { path: path.into(), input, text: Vec::new(), start: 0, end: 0, line: 0 })
+        Ok(Self { path, input, text: Vec::new(), start: 0, end: 0, line: 0 })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -124,7 +125,7 @@ impl Lines {
     }
 
     /// Reads a member whole, so that its checksum is known to be right, or its first part if it is large.
-    fn member(&mut self, mut member: GzDecoder<BufReader<File>>) -> Result<(), TraceError> {
+    fn member(&mut self, mut member: GzDecoder<BufReader<Section>>) -> Result<(), TraceError> {
         let before = self.end;
         loop {
             match self.read_some(&mut member) {

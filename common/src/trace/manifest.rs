@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::directory;
 use super::error::TraceError;
+use super::part::Parts;
 use crate::event::Rank;
 use crate::units::Bytes;
 
@@ -56,6 +57,9 @@ pub enum Mode {
 /// How one rank was traced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankEntry {
+    /// The name of the run, the same for all its ranks and for no other run's; empty where it was not named.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub run: String,
     /// Which.
     pub rank: u32,
     /// Where it ran.
@@ -73,6 +77,9 @@ pub struct RankEntry {
     pub text: Bytes,
     /// Size of its stream.
     pub disk: Bytes,
+    /// CRC-32 of its stream as it is on disk (as `gzip` and `crc32` compute it), once it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crc32: Option<u32>,
     /// How computation was measured.
     pub counter: Counter,
     /// The clock of its times, in an extended trace.
@@ -145,6 +152,18 @@ pub struct Counter {
     /// What a hook adds to the volume between two calls, as measured at the start; it is subtracted.
     #[serde(default)]
     pub hook: f64,
+    /// What a fixed piece of work counts as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yardstick: Option<Yardstick>,
+}
+
+/// The same piece of work for every rank, done once at the start: what makes volumes of unlike counters comparable.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Yardstick {
+    /// What the counter makes of it, in its unit.
+    pub volume: f64,
+    /// CPU time that it takes here, in seconds.
+    pub seconds: f64,
 }
 
 impl Manifest {
@@ -161,31 +180,24 @@ impl Manifest {
     /// # Errors
     /// Where a file is missing, not JSON or of another version, or a rank has no entry.
     pub fn read(directory: &Path) -> Result<Self, TraceError> {
-        let path = directory::manifest(directory);
-        let mut manifest: Self = read_json(&path)?;
-        let refuse = |what: String| TraceError::Directory { path: path.clone(), what };
+        Parts::open(&[directory])?.manifest()
+    }
+
+    /// One that was read from `path`, if it is of the version that is known.
+    pub(super) fn of_version(path: &Path, manifest: Self) -> Result<Self, TraceError> {
         if manifest.titr != VERSION {
-            return Err(refuse(format!("version {} of the layout, and this titr reads {VERSION}", manifest.titr)));
+            let what = format!("version {} of the layout, and this titr reads {VERSION}", manifest.titr);
+            return Err(TraceError::Directory { path: path.into(), what });
         }
-        let mut entries: BTreeMap<u32, RankEntry> =
-            manifest.per_rank.drain(..).map(|entry| (entry.rank, entry)).collect();
-        for rank in 0..manifest.ranks {
-            let own = directory::entry(directory, Rank(rank));
-            if own.exists() {
-                entries.insert(rank, read_json(&own)?);
-            }
-            if !entries.contains_key(&rank) {
-                return Err(refuse(format!(
-                    "no entry for rank {rank} of {}: it was traced elsewhere, or its files were lost",
-                    manifest.ranks
-                )));
-            }
-        }
-        if let Some(stranger) = entries.keys().find(|&&rank| rank >= manifest.ranks) {
-            return Err(refuse(format!("an entry for rank {stranger} in a world of {}", manifest.ranks)));
-        }
-        manifest.per_rank = entries.into_values().collect();
         Ok(manifest)
+    }
+
+    /// As it stands in a file.
+    ///
+    /// # Errors
+    /// Where a number in it has no place in JSON.
+    pub fn to_json(&self) -> io::Result<Vec<u8>> {
+        to_json(self)
     }
 }
 
@@ -195,7 +207,9 @@ impl RankEntry {
     /// # Errors
     /// Where it cannot be written.
     pub fn write(&self, directory: &Path) -> io::Result<()> {
-        replace(&directory::entry(directory, Rank(self.rank)), self)
+        let path = directory::entry(directory, Rank(self.rank));
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        replace(&path, self)
     }
 
     /// Writes the final entry. Whoever of the world's `ranks` does so last folds all entries into the manifest.
@@ -227,9 +241,7 @@ fn fold(directory: &Path, ranks: u32) -> io::Result<()> {
 /// Writes `value` under a temporary name and renames it, so that nobody reads half of it.
 fn replace(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let temporary = path.with_extension(format!("json.{}", std::process::id()));
-    let mut text = serde_json::to_vec_pretty(value)?;
-    text.push(b'\n');
-    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
+    let written = fs::write(&temporary, to_json(value)?).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         // Best effort: the error that matters is the one above.
         let _ = fs::remove_file(&temporary);
@@ -237,9 +249,15 @@ fn replace(path: &Path, value: &impl Serialize) -> io::Result<()> {
     written
 }
 
-fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, TraceError> {
-    let text = fs::read(path).map_err(TraceError::io(path))?;
-    serde_json::from_slice(&text).map_err(|error| TraceError::Manifest {
+fn to_json(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// The value in the text of the file at `path`.
+pub(super) fn from_json<T: for<'de> Deserialize<'de>>(path: &Path, text: &[u8]) -> Result<T, TraceError> {
+    serde_json::from_slice(text).map_err(|error| TraceError::Manifest {
         path: path.into(),
         line: error.line(),
         column: error.column(),

@@ -1,21 +1,29 @@
-//! Traces on disk: a directory with one gzip stream per rank and a manifest, as titr writes it; and what SimGrid takes,
-//! an index of files or one file. [`Source`] opens any of them.
+//! Traces on disk: a directory with one gzip stream per rank and a manifest, as titr writes it, or parts of one in several
+//! directories, or all of it in one archive; and what SimGrid takes, an index of files or one file. [`Source`] opens any
+//! of them.
 //!
 //! A stream is a series of gzip members, a member for each buffer that the tracer flushed, so that whatever ends the
 //! program costs at most the last buffer: a reader takes every complete member and reports the torn tail. A stream that
 //! is complete ends with `# end EVENTS`.
 
+mod archive;
 pub mod directory;
 mod error;
+mod gather;
 mod lines;
 pub mod manifest;
+mod part;
+mod section;
 mod shared_file;
 mod source;
 mod stream;
 mod writer;
 
+pub use archive::{ArchiveWriter, unfinished};
 pub use error::TraceError;
+pub use gather::{Gathered, gather};
 pub use manifest::Manifest;
+pub use section::Section;
 pub use source::Source;
 pub use stream::{Ending, RankStream};
-pub use writer::StreamWriter;
+pub use writer::{StreamWriter, Written};

@@ -1,16 +1,21 @@
-//! What a replay takes: a trace directory, a SimGrid index, or one trace file.
+//! What a replay takes: trace directories and archives, a SimGrid index, or one trace file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::directory;
+use super::archive;
 use super::error::TraceError;
 use super::lines::Lines;
 use super::manifest::Manifest;
+use super::part::{Parts, Whole};
+use super::section::Section;
 use super::shared_file::{SharedFile, count_ranks, leading_number};
 use super::stream::{Input, RankStream};
 use crate::event::Rank;
+
+/// Up to so many files of one trace are kept open.
+const MOST_OPEN: usize = 256;
 
 /// A trace, opened: it is known how many ranks it has and that their files are there.
 pub struct Source {
@@ -21,21 +26,32 @@ pub struct Source {
 }
 
 enum Files {
-    /// One for each rank.
-    Own(Vec<PathBuf>),
+    /// One for each rank, or a section of one.
+    Own(Vec<Section>),
     /// One for all.
     Shared(Arc<Mutex<SharedFile>>),
 }
 
 impl Source {
-    /// Opens a trace directory, an index as `smpirun -replay` takes it (a path a line, relative to the working directory
+    /// Opens a trace: one of what [`open`](Self::open) takes, or the directories and archives that hold parts of one.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and where the parts do not make a whole.
+    pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, TraceError> {
+        match paths {
+            [one] => Self::open(one.as_ref()),
+            parts => Self::parts(parts),
+        }
+    }
+
+    /// Opens a trace directory, an archive of one, an index as `smpirun -replay` takes it (a path a line, relative to the working directory
     /// or to the index; one for all ranks or one each), or a file with the events of all ranks. Gzip is recognised.
     ///
     /// # Errors
     /// Where a file is missing or is none of these.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        if fs::metadata(path).map_err(TraceError::io(path))?.is_dir() {
-            return Self::directory(path);
+        if fs::metadata(path).map_err(TraceError::io(path))?.is_dir() || archive::is_archive(path) {
+            return Self::parts(&[path]);
         }
         let mut lines = Lines::open(path)?;
         let mut first = None;
@@ -76,10 +92,7 @@ impl Source {
     /// Where the file cannot be opened or is empty.
     pub fn stream(&self, rank: Rank) -> Result<RankStream, TraceError> {
         let input = match &self.files {
-            Files::Own(paths) => {
-                let path = paths.get(rank.0 as usize).cloned().unwrap_or_default();
-                Input::Own(Lines::open(&path)?)
-            }
+            Files::Own(files) => Input::Own(Lines::of(self.section(files, rank)?)?),
             Files::Shared(file) => Input::Shared(Arc::clone(file)),
         };
         Ok(RankStream::new(input, rank, self.ranks, self.partial))
@@ -93,27 +106,26 @@ impl Source {
         (0..self.ranks).map(|rank| self.stream(Rank(rank))).collect()
     }
 
-    fn directory(path: &Path) -> Result<Self, TraceError> {
-        if !directory::manifest(path).exists() {
-            let what = "no manifest.json in it: not a trace directory (an index is given as the file it is)";
-            return Err(TraceError::Directory { path: path.into(), what: what.into() });
+    /// The file of `rank` as it is on disk; `None` where it shares one with others.
+    ///
+    /// # Errors
+    /// Where it cannot be opened.
+    pub fn file_of(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
+        match &self.files {
+            Files::Own(files) => self.section(files, rank).map(Some),
+            Files::Shared(_) => Ok(None),
         }
-        let manifest = Manifest::read(path)?;
-        let files: Vec<PathBuf> = (0..manifest.ranks).map(|rank| directory::stream(path, Rank(rank))).collect();
-        for (rank, file) in files.iter().enumerate() {
-            if !file.exists() {
-                let what = format!("the stream of rank {rank} is missing: copy it here from where the rank ran");
-                return Err(TraceError::Directory { path: file.clone(), what });
-            }
-        }
-        for entry in fs::read_dir(path).map_err(TraceError::io(path))? {
-            let name = entry.map_err(TraceError::io(path))?.path();
-            if name.to_string_lossy().ends_with(directory::STREAM_SUFFIX) && !files.contains(&name) {
-                let what = format!("no rank of the {} in manifest.json: a stream of another trace", manifest.ranks);
-                return Err(TraceError::Directory { path: name, what });
-            }
-        }
-        Ok(Self { ranks: manifest.ranks, files: Files::Own(files), manifest: Some(manifest), partial: false })
+    }
+
+    fn section(&self, files: &[Section], rank: Rank) -> Result<Section, TraceError> {
+        let absent = || TraceError::Directory { path: PathBuf::new(), what: format!("there is no rank {}", rank.0) };
+        let file = files.get(rank.0 as usize).ok_or_else(absent)?;
+        if files.len() > MOST_OPEN { Ok(file.clone()) } else { file.kept_open() }
+    }
+
+    fn parts(places: &[impl AsRef<Path>]) -> Result<Self, TraceError> {
+        let Whole { manifest, streams } = Parts::open(places)?.whole()?;
+        Ok(Self { ranks: manifest.ranks, files: Files::Own(streams), manifest: Some(manifest), partial: false })
     }
 
     fn file(path: &Path) -> Result<Self, TraceError> {
@@ -133,14 +145,14 @@ impl Source {
             let beside = path.parent().unwrap_or(Path::new("")).join(&name);
             let candidates = [PathBuf::from(&name), beside];
             match candidates.into_iter().find(|candidate| candidate.is_file()) {
-                Some(file) => files.push(file),
+                Some(file) => files.push(Section::closed(file)),
                 None => {
                     return Err(TraceError::Index { path: path.into(), line: lines.line(), name: shown(&name) });
                 }
             }
         }
         match files.as_slice() {
-            [one] => Self::file(one),
+            [one] => Self::file(one.name()),
             _ => Ok(Self { ranks: files.len() as u32, files: Files::Own(files), manifest: None, partial: false }),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::error::TraceError;
 use super::lines::Lines;
 use super::shared_file::SharedFile;
-use crate::event::{Event, Rank};
+use crate::event::{Event, Rank, ThreadId};
 use crate::grammar::{END, EventReader, HEADER};
 use crate::passage::{Moment, Passage};
 
@@ -90,6 +90,12 @@ impl RankStream {
         }
     }
 
+    /// The thread whose event was read last; a line is of one thread.
+    #[must_use]
+    pub fn thread(&self) -> ThreadId {
+        self.reader.thread()
+    }
+
     /// How many events were read.
     #[must_use]
     pub fn events(&self) -> u64 {
@@ -130,13 +136,13 @@ impl RankStream {
             let before = events.len();
             match self.reader.line(&text, events) {
                 Ok(None) => {}
-                Ok(Some(rank)) if rank == self.rank => {
+                Ok(Some(actor)) if actor.rank == self.rank => {
                     self.events += (events.len() - before) as u64;
                     return Ok(true);
                 }
                 Ok(Some(found)) => {
                     events.truncate(before);
-                    let (found, expected) = (found.0, self.rank.0);
+                    let (found, expected) = (found.rank.0, self.rank.0);
                     return Err(TraceError::ForeignRank { path: self.path(), line, found, expected });
                 }
                 Err(error) => {

@@ -1,6 +1,6 @@
 //! Writing one rank's stream.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,13 @@ use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use super::directory;
 use crate::event::Rank;
 use crate::grammar::{END, HEADER};
+use crate::units::Bytes;
 
 /// A gzip header without name or time, so that the same text gives the same bytes (RFC 1952 §2.3).
 const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+
+/// The window of 2¹³ bytes, out of 2¹⁵: what repeats in a trace does so after a few lines, and a rank's memory counts.
+const WINDOW_BITS: u8 = 13;
 
 /// One rank's stream on disk: a gzip member for each write.
 pub struct StreamWriter {
@@ -22,6 +26,17 @@ pub struct StreamWriter {
     packed: Vec<u8>,
     /// Size of the file up to the last whole member.
     size: u64,
+    /// Of those bytes.
+    crc: Crc,
+}
+
+/// A complete stream as it is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its size.
+    pub size: Bytes,
+    /// Its checksum.
+    pub crc32: u32,
 }
 
 impl StreamWriter {
@@ -31,9 +46,10 @@ impl StreamWriter {
     /// Where the file exists or cannot be created.
     pub fn create(directory: &Path, rank: Rank, level: u32) -> io::Result<Self> {
         let path = directory::stream(directory, rank);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        let deflate = Compress::new(Compression::new(level), false);
-        let mut stream = Self { file, path, deflate, packed: Vec::new(), size: 0 };
+        let deflate = Compress::new_with_window_bits(Compression::new(level), false, WINDOW_BITS);
+        let mut stream = Self { file, path, deflate, packed: Vec::new(), size: 0, crc: Crc::new() };
         stream.write_member(format!("{HEADER}\n").as_bytes())?;
         Ok(stream)
     }
@@ -56,16 +72,17 @@ impl StreamWriter {
             return Err(error);
         }
         self.size += self.packed.len() as u64;
+        self.crc.update(&self.packed);
         Ok(())
     }
 
-    /// Ends the stream after `events` events and returns its size on disk.
+    /// Ends the stream after `events` events.
     ///
     /// # Errors
     /// As [`write_member`](Self::write_member).
-    pub fn finish(mut self, events: u64) -> io::Result<u64> {
+    pub fn finish(mut self, events: u64) -> io::Result<Written> {
         self.write_member(format!("{END}{events}\n").as_bytes())?;
-        Ok(self.size)
+        Ok(Written { size: Bytes(self.size), crc32: self.crc.sum() })
     }
 
     /// Fills `packed` with `text` as a gzip member.

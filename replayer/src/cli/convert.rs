@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
-use titr_common::trace::Source;
 use titr_common::units::Bytes;
 
-use super::{Failure, library};
+use super::{Failure, Trace, library};
 use crate::convert::simgrid::{self, Rules};
 use crate::convert::ti;
 use crate::platform::Platform;
@@ -49,8 +48,8 @@ pub(super) struct Args {
     /// Converts what there is of a torn trace.
     #[arg(long)]
     partial: bool,
-    /// A trace directory, a SimGrid index, or one trace file.
-    trace: PathBuf,
+    #[command(flatten)]
+    trace: Trace,
 }
 
 /// What a trace can be converted to.
@@ -71,7 +70,7 @@ pub(super) fn convert(args: &Args) -> Result<(), Failure> {
 }
 
 fn to_ti(args: &Args) -> Result<(), Failure> {
-    let source = Source::open(&args.trace)?.partial(args.partial);
+    let source = args.trace.open()?.partial(args.partial);
     let folded = ti::convert(&source, &args.output)?;
     let (path, ranks) = (args.output.display(), source.ranks());
     let (of, events) = (plural(u64::from(ranks), "rank", "ranks"), count(folded.events));
@@ -94,7 +93,7 @@ fn to_simgrid(args: &Args) -> Result<(), Failure> {
     if let Some(library) = args.collectives {
         rules.collectives = Selection::from(library);
     }
-    let source = Source::open(&args.trace)?.partial(args.partial);
+    let source = args.trace.open()?.partial(args.partial);
     let ranks = source.ranks();
     let written = simgrid::convert(Workload::new(source.streams()?), &rules, &args.output)?;
     let (index, events, actions) = (written.index.display(), count(written.events), count(written.actions));

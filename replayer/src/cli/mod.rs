@@ -3,9 +3,11 @@
 //! 0: done. 1: the input is at fault, and standard error says how. 2: wrong usage (clap's status).
 
 mod convert;
+mod gather;
 pub mod replay;
 mod schedule;
 pub mod titr;
+mod trace;
 
 use std::io::{self, BufWriter, StdoutLock};
 use std::process::ExitCode;
@@ -18,6 +20,7 @@ use titr_common::trace::TraceError;
 use crate::convert::ConvertError;
 use crate::platform::{PlacementError, PlatformError};
 use crate::ranks::ReplayError;
+use trace::Trace;
 
 /// The exit status that clap has for it.
 const WRONG_USAGE: u8 = 2;

@@ -9,7 +9,7 @@ use clap::Parser;
 use titr_common::collectives::{Library, Selection};
 use titr_common::trace::Source;
 
-use super::{Failure, run};
+use super::{Failure, Trace, run};
 use crate::observe::Breakdown;
 use crate::platform::Platform;
 use crate::ranks::Seat;
@@ -46,8 +46,8 @@ struct Args {
     /// Replays what there is of a trace that was torn: of a program that was killed, or still runs.
     #[arg(long)]
     partial: bool,
-    /// A trace directory, a SimGrid index, or one trace file.
-    trace: PathBuf,
+    #[command(flatten)]
+    trace: Trace,
 }
 
 /// What collectives are made of.
@@ -79,7 +79,7 @@ fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(),
         platform.mpi.collectives = Selection::from(library);
     }
     let as_recorded = args.collectives == Some(Collectives::Recorded);
-    let source = Source::open(&args.trace)?.partial(args.partial);
+    let source = args.trace.open()?.partial(args.partial);
     let seats = platform.place(source.ranks())?.0.into_iter();
     let seats = seats.map(|host| Seat { host, speed: platform.speed(host) }).collect();
     let breakdown = Breakdown::new(source.ranks());

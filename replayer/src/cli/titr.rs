@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, StdoutLock, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use serde::Serialize;
 use titr_common::event::Rank;
 use titr_common::grammar::write_event;
+use titr_common::trace::TraceError;
 use titr_common::trace::manifest::{Ended, Manifest};
-use titr_common::trace::{Source, TraceError};
 
-use super::{Failure, convert, run, schedule};
+use super::{Failure, Trace, convert, gather, run, schedule};
 use crate::inspect::{Inventory, check};
 use crate::words::{count, plural, volume};
 
@@ -21,6 +20,7 @@ Examples:
   titr info traces/
   titr check traces/
   titr cat traces/ --rank 5 | head
+  titr gather node1/ node2/ --output traces.tar
   titr convert --to simgrid traces/ -o for-simgrid
   titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
 
@@ -41,13 +41,13 @@ enum Command {
         /// Prints one JSON object.
         #[arg(long)]
         json: bool,
-        /// A trace directory, a SimGrid index, or one trace file.
-        trace: PathBuf,
+        #[command(flatten)]
+        trace: Trace,
     },
     /// Tells whether a trace is whole, and whether its messages, collectives and requests belong together.
     Check {
-        /// A trace directory, a SimGrid index, or one trace file.
-        trace: PathBuf,
+        #[command(flatten)]
+        trace: Trace,
     },
     /// Prints a trace as text.
     Cat {
@@ -57,10 +57,11 @@ enum Command {
         /// Prints what there is of a torn trace.
         #[arg(long)]
         partial: bool,
-        /// A trace directory, a SimGrid index, or one trace file.
-        trace: PathBuf,
+        #[command(flatten)]
+        trace: Trace,
     },
     Convert(convert::Args),
+    Gather(gather::Args),
     Schedule(schedule::Args),
 }
 
@@ -73,6 +74,7 @@ pub fn main() -> ExitCode {
         Command::Check { trace } => report_check(trace, out),
         Command::Cat { rank, partial, trace } => cat(trace, *rank, *partial, out),
         Command::Convert(args) => convert::convert(args),
+        Command::Gather(args) => gather::gather(args),
         Command::Schedule(args) => schedule::schedule(args, out),
     })
 }
@@ -85,8 +87,8 @@ struct Info<'a> {
     manifest: Option<&'a Manifest>,
 }
 
-fn info(trace: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let source = Source::open(trace)?;
+fn info(trace: &Trace, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+    let source = trace.open()?;
     let manifest = source.manifest().cloned();
     let inventory = Inventory::of(source)?;
     if json {
@@ -95,7 +97,7 @@ fn info(trace: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure> {
         writeln!(out)?;
         return Ok(());
     }
-    writeln!(out, "{}", trace.display())?;
+    writeln!(out, "{}", trace)?;
     if let Some(manifest) = &manifest {
         origin(manifest, out)?;
     }
@@ -216,10 +218,10 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
     row(out, "local", &format!("{} {} that move no data", count(local), plural(local, "call", "calls")))
 }
 
-fn report_check(trace: &Path, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
-    let findings = check(|| Source::open(trace))?;
+fn report_check(trace: &Trace, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+    let findings = check(|| trace.open())?;
     if findings.is_empty() {
-        writeln!(out, "{}: sound", trace.display())?;
+        writeln!(out, "{}: sound", trace)?;
         return Ok(());
     }
     for finding in findings {
@@ -228,11 +230,11 @@ fn report_check(trace: &Path, out: &mut BufWriter<StdoutLock>) -> Result<(), Fai
     Err(Failure::Findings)
 }
 
-fn cat(trace: &Path, rank: Option<u32>, partial: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let source = Source::open(trace)?.partial(partial);
+fn cat(trace: &Trace, rank: Option<u32>, partial: bool, out: &mut impl Write) -> Result<(), Failure> {
+    let source = trace.open()?.partial(partial);
     if let Some(rank) = rank.filter(|&rank| rank >= source.ranks()) {
         let what = format!("there is no rank {rank} among its {}", source.ranks());
-        return Err(TraceError::Directory { path: trace.into(), what }.into());
+        return Err(TraceError::Directory { path: trace.to_string().into(), what }.into());
     }
     let mut line = Vec::new();
     for rank in rank.map_or(0..source.ranks(), |rank| rank..rank + 1).map(Rank) {

@@ -65,6 +65,7 @@ fn stream(source: &Source, directory: &Path, entry: &mut RankEntry) -> Result<Fo
             continue;
         }
         folded.events += 1;
+        writer.switch(&mut text, events.thread());
         writer.write(&mut text, &event);
         if text.len() >= BUFFER {
             writer.end_line(&mut text);
@@ -78,13 +79,15 @@ fn stream(source: &Source, directory: &Path, entry: &mut RankEntry) -> Result<Fo
     file.write_member(&text).map_err(failed)?;
     entry.events = folded.events;
     entry.text = Bytes(length);
-    entry.disk = Bytes(file.finish(folded.events).map_err(failed)?);
+    let written = file.finish(folded.events).map_err(failed)?;
+    (entry.disk, entry.crc32) = (written.size, Some(written.crc32));
     Ok(folded)
 }
 
 /// The manifest of a trace that has none.
 fn unknown(ranks: u32) -> Manifest {
     let entry = |rank| RankEntry {
+        run: String::new(),
         rank,
         host: String::new(),
         cpu: String::new(),
@@ -93,6 +96,7 @@ fn unknown(ranks: u32) -> Manifest {
         events: 0,
         text: Bytes(0),
         disk: Bytes(0),
+        crc32: None,
         counter: Counter {
             kind: "unknown".into(),
             unit: "instruction".into(),
@@ -100,6 +104,7 @@ fn unknown(ranks: u32) -> Manifest {
             resolution: 1.0,
             precision: 0.0,
             hook: 0.0,
+            yardstick: None,
         },
         clock: None,
         stalls: 0,

@@ -59,7 +59,7 @@ impl Ideal {
 impl Network for Ideal {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         let topology = &*self.topology;
-        let cost = self.paths.carry((transfer.from, transfer.to), transfer.bytes, |route| Cost::of(topology, route));
+        let cost = self.paths.carry((transfer.from, transfer.to), transfer.bytes, |route, _| Cost::of(topology, route));
         let at = now + Seconds(cost.latency + cost.per_byte * transfer.bytes.0 as f64);
         let key = self.transfers.insert(transfer.id) as u32;
         self.agenda.set(key, Due { at, sequence: self.injected });

@@ -45,6 +45,16 @@ pub(super) struct Run {
     operation: OperationId,
 }
 
+/// What a member has begun to do.
+pub(super) struct Begun {
+    pub(super) word: &'static str,
+    /// Which collective of the communicator it is.
+    pub(super) number: u64,
+    pub(super) steps: Vec<Step>,
+    /// What is to be computed in the end.
+    pub(super) work: Instructions,
+}
+
 impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// `rank` starts a collective, which is the messages recorded or else those of its schedule.
     pub(super) fn start_collective(
@@ -70,19 +80,29 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
         let Part { me, root, number } = self.communicators.enter(index, rank, op)?;
+        let size = self.communicators.get(index).members.len();
+        let steps = match recorded {
+            Some(messages) => {
+                let members = &self.communicators.get(index).members;
+                recorded::steps(&messages, |rank| members.place(rank))
+                    .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?
+            }
+            None => self.mpi.collectives.schedule(me, size as u32, root, op, element),
+        };
+        Ok(self.start_run(rank, index, Begun { word: op.word(), number, steps, work: work(op) }))
+    }
+
+    /// Takes the first steps of what a member has begun.
+    pub(super) fn start_run(&mut self, rank: Rank, index: CommIndex, begun: Begun) -> OperationId {
+        let Begun { word, number, steps, work } = begun;
         let communicator = self.communicators.get(index);
         let members = Rc::clone(&communicator.members);
         let context = communicator.context.of_collectives();
-        let steps = match recorded {
-            Some(messages) => recorded::steps(&messages, |rank| members.place(rank))
-                .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?,
-            None => self.mpi.collectives.schedule(me, members.len() as u32, root, op, element),
-        };
         let id = RunId(self.runs.vacant_key() as u32);
         let operation = self.exchange.open(Agent::Rank(rank), What::Collective);
         self.runs.insert(Run {
             rank,
-            word: op.word(),
+            word,
             context,
             members,
             // Only to tell apart those that are open at one time: it may wrap around.
@@ -91,12 +111,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             next: 0,
             paid: false,
             started: VecDeque::new(),
-            work: work(op),
+            work,
             timeline: Timeline { clock: self.now, awaited: 0 },
             operation,
         });
         self.advance_collective(id);
-        Ok(operation)
+        operation
     }
 
     /// Takes steps until one has to wait.
@@ -255,5 +275,9 @@ pub(crate) fn agreement(call: CommCall) -> Option<Agreement> {
         }
         _ => (CollectiveOp::Allreduce { bytes: Bytes(4), work: Instructions(0.0) }, Bytes(4)),
     };
-    Some(Agreement { over_made: matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate), op, element })
+    Some(Agreement {
+        over_made: matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate | CommCall::CreateFromGroup),
+        op,
+        element,
+    })
 }

@@ -184,18 +184,42 @@ impl Communicators {
     /// `rank` starts its next collective on a communicator, and that belongs with what the other members called.
     pub(crate) fn enter(&mut self, index: CommIndex, rank: Rank, op: &CollectiveOp) -> Result<Part, Fault> {
         let part = self.begin(index, rank, op)?;
+        self.compare(index, rank, part.number, op.word(), root(op))?;
+        Ok(part)
+    }
+
+    /// The same for a neighbourhood collective.
+    pub(crate) fn enter_neighborhood(
+        &mut self,
+        index: CommIndex,
+        rank: Rank,
+        word: &'static str,
+    ) -> Result<Part, Fault> {
+        let part = self.begin_neighborhood(index, rank)?;
+        self.compare(index, rank, part.number, word, None)?;
+        Ok(part)
+    }
+
+    /// Compares a collective with what the members called that came to this one before.
+    fn compare(
+        &mut self,
+        index: CommIndex,
+        rank: Rank,
+        number: u64,
+        word: &'static str,
+        root: Option<Rank>,
+    ) -> Result<(), Fault> {
         let Communicator { members, open, closed, .. } = &mut self.all[index.0];
-        let (number, root) = (part.number, root(op));
         match open.get_mut((number - *closed) as usize) {
-            None => open.push_back(Call { word: op.word(), root, first: rank, missing: members.len() - 1 }),
-            Some(call) if call.word == op.word() && call.root == root => call.missing -= 1,
+            None => open.push_back(Call { word, root, first: rank, missing: members.len() - 1 }),
+            Some(call) if call.word == word && call.root == root => call.missing -= 1,
             Some(call) => {
                 let name = |word: &str, root: Option<Rank>| match root {
                     Some(root) => format!("{word} with root {}", root.0),
                     None => word.to_owned(),
                 };
                 return Err(Fault::Mismatch {
-                    mine: name(op.word(), root),
+                    mine: name(word, root),
                     theirs: name(call.word, call.root),
                     other: call.first,
                     number: number + 1,
@@ -207,18 +231,28 @@ impl Communicators {
             open.pop_front();
             *closed += 1;
         }
-        Ok(part)
+        Ok(())
     }
 
     /// `rank` starts its next collective on a communicator; that others call the same is not looked at.
     pub(crate) fn begin(&mut self, index: CommIndex, rank: Rank, op: &CollectiveOp) -> Result<Part, Fault> {
-        let Communicator { members, started, .. } = &mut self.all[index.0];
-        let outside = |rank| Fault::NotAMember { rank, on: members.describe() };
-        let me = members.place(rank).ok_or_else(|| outside(rank))?;
-        let root = root(op).map_or(Ok(0), |root| members.place(root).ok_or_else(|| outside(root)))?;
+        let members = &self.all[index.0].members;
         if let Some(found) = volumes(op).into_iter().find(|&found| found != members.len()) {
             return Err(Fault::Volumes { word: op.word(), on: members.describe(), found, members: members.len() });
         }
+        self.next(index, rank, root(op))
+    }
+
+    /// The same for a neighbourhood collective.
+    pub(crate) fn begin_neighborhood(&mut self, index: CommIndex, rank: Rank) -> Result<Part, Fault> {
+        self.next(index, rank, None)
+    }
+
+    fn next(&mut self, index: CommIndex, rank: Rank, root: Option<Rank>) -> Result<Part, Fault> {
+        let Communicator { members, started, .. } = &mut self.all[index.0];
+        let outside = |rank| Fault::NotAMember { rank, on: members.describe() };
+        let me = members.place(rank).ok_or_else(|| outside(rank))?;
+        let root = root.map_or(Ok(0), |root| members.place(root).ok_or_else(|| outside(root)))?;
         let number = started[me as usize];
         started[me as usize] += 1;
         Ok(Part { me, root, number })

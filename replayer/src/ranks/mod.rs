@@ -12,12 +12,16 @@
 //! * Point-to-point messages by MPI's matching rules ([`matching`]) and protocols ([`exchange`]). A wildcard receive
 //!   gets the message that the trace says it got; only where it does not say so does it get the oldest that fits.
 //! * Tests and probes that found nothing cost nothing; one that found something waits until there is something to find.
-//! * Collectives as the messages of their schedules ([`collective`]).
+//! * Collectives as the messages of their schedules ([`collective`]), those of neighbourhoods as a message each way
+//!   ([`neighborhood`]).
 //! * Calls that make communicators synchronise as their implementations do: those that compare colours (`split`, `cart_sub`)
 //!   as an allgather of eight bytes a member over the parent, all others as an allreduce of four bytes, over
 //!   the parent or, where not all of the parent takes part (`create_group`, `intercomm_create`), over what is made.
 //!   `comm_idup`, whose completion the trace does not say, costs nothing.
 //! * Software overheads of sends and receives; `init` and `finalize` cost nothing.
+//!
+//! One-sided communication, files, partitioned messages and what crosses the borders of the world are not: they cost
+//! nothing, nobody waits in them, and a warning says how many there were ([`warnings`]).
 
 mod agenda;
 mod collective;
@@ -25,6 +29,7 @@ mod communicator;
 mod error;
 mod exchange;
 mod matching;
+mod neighborhood;
 mod process;
 mod queues;
 mod recorded;
@@ -37,7 +42,8 @@ pub(crate) use communicator::{CommIndex, Communicators, Members, Part};
 pub use error::{Fault, Place, ReplayError};
 pub(crate) use exchange::OperationId;
 pub(crate) use matching::Context;
-pub(crate) use request::{RequestTable, Template};
+pub(crate) use neighborhood::steps as neighborhood_steps;
+pub(crate) use request::{RequestTable, Template, request_of_skipped};
 pub use stuck::{Deadlock, Stuck};
 
 use slab::Slab;

@@ -1,5 +1,7 @@
 //! One rank's program: its events, one after another.
 
+use std::rc::Rc;
+
 use titr_common::event::{
     CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
 };
@@ -11,7 +13,7 @@ use super::collective::{Agreement, agreement};
 use super::error::{Fault, Place, ReplayError};
 use super::exchange::{Exchange, OperationId, Outbound};
 use super::matching::{Envelope, Selector};
-use super::request::{RequestTable, Template};
+use super::request::{RequestTable, Template, request_of_skipped};
 use super::{Agent, Ranks, Timeline};
 use crate::observe::{Activity, Observer};
 use crate::platform::Mpi;
@@ -269,6 +271,40 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 self.processes[at].requests.add(id, Some(operation))?;
                 Activity::Collective
             }
+            Event::CollectiveInit(collective, id) => {
+                let (template, id) = (Template::Collective(Rc::new(collective.clone())), *id);
+                self.processes[at].requests.add_persistent(id, template)?;
+                Activity::Collective
+            }
+            Event::Neighbor(call) => {
+                let call = call.clone();
+                let operation = self.start_neighborhood(rank, &call)?;
+                self.claim(me, Some(operation));
+                Activity::Collective
+            }
+            Event::Ineighbor(call, id) => {
+                let (call, id) = (call.clone(), *id);
+                let operation = self.start_neighborhood(rank, &call)?;
+                self.processes[at].requests.add(id, Some(operation))?;
+                Activity::Collective
+            }
+            Event::NeighborInit(call, id) => {
+                let (template, id) = (Template::Neighbor(Rc::new(call.clone())), *id);
+                self.processes[at].requests.add_persistent(id, template)?;
+                Activity::Collective
+            }
+            &(Event::PsendInit(Outgoing { bytes, .. }, _, id) | Event::PrecvInit(Incoming { bytes, .. }, _, id)) => {
+                self.processes[at].requests.add_persistent(id, Template::Partitioned(bytes))?;
+                Activity::Send
+            }
+            Event::Pready(..) => Activity::Send,
+            event @ (Event::OneSided(_) | Event::File(_) | Event::Other(_)) => {
+                self.warnings.skip(event);
+                if let Some(id) = request_of_skipped(event) {
+                    self.processes[at].requests.add(id, None)?;
+                }
+                Activity::Wait
+            }
             Event::CommCreate(call, parent, group) => {
                 let (call, parent, group) = (*call, *parent, group.clone());
                 let operation = self.create_communicator(rank, call, parent, group)?;
@@ -351,11 +387,17 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// Starts a persistent request.
     fn start(&mut self, rank: Rank, id: RequestId) -> Result<Activity, Failure> {
         let at = rank.0 as usize;
-        let (operation, activity) = match self.processes[at].requests.template(id) {
+        let (operation, activity) = match self.processes[at].requests.template(id).cloned() {
             Some(Template::Send(mode, message)) => (self.send(rank, mode, message)?, Activity::Send),
             Some(Template::Receive(message)) => {
                 let recorded = self.recorded(rank, message, Some(id))?;
                 (self.receive(rank, message, recorded)?, Activity::Recv)
+            }
+            Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call, None)?), Activity::Collective),
+            Some(Template::Neighbor(call)) => (Some(self.start_neighborhood(rank, &call)?), Activity::Collective),
+            Some(Template::Partitioned(bytes)) => {
+                self.warnings.skip_partitioned(bytes);
+                (None, Activity::Send)
             }
             None => return Err(Fault::NotStartable(id).into()),
         };
@@ -389,7 +431,7 @@ fn overhead(event: &Event, started: usize, mpi: &Mpi, exchange: &Exchange, reque
         Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _) => mpi.isend_overhead.of(message.bytes),
         Event::Start(starting) => match starting.get(started).and_then(|&id| requests.template(id)) {
             Some(Template::Send(_, message)) => mpi.isend_overhead.of(message.bytes),
-            Some(Template::Receive(_)) | None => Seconds(0.0),
+            _ => Seconds(0.0),
         },
         _ => Seconds(0.0),
     }

@@ -6,7 +6,7 @@
 //! schedule.
 
 use titr_common::collectives::{Buffer, Member, Step};
-use titr_common::event::{Direction, Message, Rank};
+use titr_common::event::{Message, MessageEnd, Rank};
 use titr_common::units::Nanoseconds;
 
 /// The steps of these messages; `Err` with the rank of the world that is no member.
@@ -24,15 +24,15 @@ pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member
         // None of those under way was waited for before this one.
         let is_first = |end: Nanoseconds| open.iter().all(|&other| other >= end);
         if message.span.end <= next(behind) && is_first(message.span.end) {
-            steps.push(match message.direction {
-                Direction::Sent => Step::Send { to: peer, data },
-                Direction::Received => Step::Recv { from: peer, data },
+            steps.push(match message.end {
+                MessageEnd::Sent => Step::Send { to: peer, data },
+                MessageEnd::Received => Step::Recv { from: peer, data },
             });
             continue;
         }
         // A receive, and in it a send: how `Sendrecv` is carried out.
         if let [sent, after @ ..] = behind
-            && (message.direction, sent.direction) == (Direction::Received, Direction::Sent)
+            && (message.end, sent.end) == (MessageEnd::Received, MessageEnd::Sent)
             && sent.span.end <= message.span.end
             && message.span.end <= next(after)
             && is_first(message.span.end)
@@ -44,9 +44,9 @@ pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member
             continue;
         }
         open.push(message.span.end);
-        steps.push(match message.direction {
-            Direction::Sent => Step::Isend { to: peer, data },
-            Direction::Received => Step::Irecv { from: peer, data },
+        steps.push(match message.end {
+            MessageEnd::Sent => Step::Isend { to: peer, data },
+            MessageEnd::Received => Step::Irecv { from: peer, data },
         });
     }
     wait_until(Nanoseconds(u64::MAX), &mut open, &mut steps);
@@ -74,17 +74,18 @@ mod tests {
 
     use super::*;
 
-    fn message(direction: Direction, peer: u32, begin: u64, end: u64) -> Message {
-        let span = Span { begin: Nanoseconds(begin), end: Nanoseconds(end) };
-        Message { comm: CommId::WORLD, number: 0, direction, peer: Rank(peer), bytes: Bytes(8), span }
+    fn message(end: MessageEnd, peer: u32, span: [u64; 2]) -> Message {
+        let [begin, completed] = span.map(Nanoseconds);
+        let span = Span { begin, end: completed };
+        Message { comm: CommId::WORLD, number: 0, end, peer: Rank(peer), bytes: Bytes(8), span }
     }
 
     fn sent(peer: u32, begin: u64, end: u64) -> Message {
-        message(Direction::Sent, peer, begin, end)
+        message(MessageEnd::Sent, peer, [begin, end])
     }
 
     fn received(peer: u32, begin: u64, end: u64) -> Message {
-        message(Direction::Received, peer, begin, end)
+        message(MessageEnd::Received, peer, [begin, end])
     }
 
     fn of(messages: &[Message]) -> Vec<Step> {

@@ -3,8 +3,14 @@
 //! titr's traces number requests. SimGrid's name them by what they move, `(source, destination, tag)`, and mean the
 //! oldest that is still outstanding.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
-use titr_common::event::{Incoming, Key, Outgoing, RequestId, SendMode};
+use titr_common::event::{
+    Collective, Event, FileAccess, FileEvent, Incoming, Key, Neighborhood, OneSided, Outgoing, Phase, RequestId,
+    SendMode,
+};
+use titr_common::units::Bytes;
 
 use super::error::Fault;
 use super::exchange::OperationId;
@@ -28,10 +34,14 @@ enum Request {
 }
 
 /// What starting a persistent request does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Template {
     Send(SendMode, Outgoing),
     Receive(Incoming),
+    Collective(Rc<Collective>),
+    Neighbor(Rc<Neighborhood>),
+    /// A partitioned message of so many bytes, which is not simulated.
+    Partitioned(Bytes),
 }
 
 impl RequestTable {
@@ -58,9 +68,9 @@ impl RequestTable {
     }
 
     /// What a persistent request does when it is started.
-    pub(crate) fn template(&self, id: RequestId) -> Option<Template> {
+    pub(crate) fn template(&self, id: RequestId) -> Option<&Template> {
         match self.numbered.get(&id) {
-            Some(&Request::Persistent(template, None)) => Some(template),
+            Some(Request::Persistent(template, None)) => Some(template),
             _ => None,
         }
     }
@@ -116,7 +126,7 @@ impl RequestTable {
     pub(crate) fn activity(&self, id: RequestId) -> Result<Activity, Fault> {
         match self.numbered.get(&id) {
             Some(&Request::Once(activity)) => Ok(activity),
-            Some(&Request::Persistent(_, activity)) => Ok(activity.flatten()),
+            Some(Request::Persistent(_, activity)) => Ok(activity.flatten()),
             None => Err(Fault::NoSuchRequest(id)),
         }
     }
@@ -132,6 +142,15 @@ impl RequestTable {
     pub(crate) fn outstanding(&self) -> usize {
         let active = |request: &&Request| matches!(request, Request::Once(_) | Request::Persistent(_, Some(_)));
         self.keyed.len() + self.numbered.values().filter(active).count()
+    }
+}
+
+/// The request of an event that is not simulated.
+pub(crate) fn request_of_skipped(event: &Event) -> Option<RequestId> {
+    match event {
+        Event::OneSided(OneSided::Access(access)) => access.request,
+        Event::File(FileEvent::Access(FileAccess { phase: Phase::Nonblocking(id), .. })) => Some(*id),
+        _ => None,
     }
 }
 

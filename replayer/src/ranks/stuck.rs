@@ -134,6 +134,11 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         told
     }
 
+    /// What of the trace is not simulated.
+    pub(crate) fn skipped(&self) -> Vec<String> {
+        self.warnings.skipped()
+    }
+
     /// What is to be said about a replay that came to its end, or was left where it stood.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut all = self.warnings.sentences();

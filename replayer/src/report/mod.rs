@@ -98,7 +98,7 @@ impl Report {
                 hosts: platform.topology.hosts(),
             },
             links: busiest(platform, loads, simulated_time),
-            warnings: platform.warnings.iter().cloned().chain(outcome.warnings).collect(),
+            warnings: [platform.warnings.clone(), outcome.warnings, outcome.skipped].concat(),
             replay: Speed {
                 wall_seconds,
                 events_per_second: if wall_seconds > 0.0 { outcome.events as f64 / wall_seconds } else { 0.0 },

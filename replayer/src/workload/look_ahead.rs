@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Event, Message, Rank, RequestId, Seen, Tag};
+use titr_common::event::{Access, Event, FileAccess, FileEvent, Message, OneSided, Phase, Rank, RequestId, Seen, Tag};
 use titr_common::passage::Moment;
 use titr_common::trace::TraceError;
 
@@ -216,6 +216,11 @@ impl<P: Program> LookAhead<P> {
 fn started(event: &Event) -> &[RequestId] {
     match event {
         Event::Isend(_, _, Some(request)) | Event::Irecv(_, Some(request)) | Event::Icollective(_, request) => {
+            std::slice::from_ref(request)
+        }
+        Event::Ineighbor(_, request)
+        | Event::OneSided(OneSided::Access(Access { request: Some(request), .. }))
+        | Event::File(FileEvent::Access(FileAccess { phase: Phase::Nonblocking(request), .. })) => {
             std::slice::from_ref(request)
         }
         Event::Start(requests) => requests,

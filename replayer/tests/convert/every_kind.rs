@@ -39,6 +39,27 @@ pub const EVERY_KIND: [&str; 3] = [
 0 comm_free 3
 0 intercomm_create 3 0 0 1
 0 on 3 barrier
+0 bcast_init 8 8 0
+0 start 8
+0 waitall_of 8
+0 on 2 neighbor_alltoall 1 1 10 20
+0 on 2 ineighbor_allgather 1 1 1 10 20
+0 wait_of 1
+0 on 2 neighbor_alltoallv_init 1 1 1 10 20
+0 start 1
+0 wait_of 1
+0 psend_init 1 7 64 2 8
+0 start 2
+0 pready 2 0-7
+0 wait_of 2
+0 on 2 win_create 0 4096
+0 win_fence 0
+0 put 0 1 1000 0 3
+0 wait_of 3
+0 file_open 0
+0 file_iwrite_at 0 500 3
+0 wait_of 3
+0 call MPI_Comm_spawn 0 0
 0 finalize
 ",
     "\
@@ -89,6 +110,18 @@ pub const EVERY_KIND: [&str; 3] = [
 1 comm_free 3
 1 intercomm_create 3 0 1 0
 1 on 3 barrier
+1 bcast_init 8 8 0
+1 start 8
+1 waitall_of 8
+1 on 2 neighbor_alltoall 0 0 20 10
+1 on 2 ineighbor_allgather 1 0 0 20 10
+1 wait_of 1
+1 on 2 neighbor_alltoallv_init 1 0 0 20 10
+1 start 1
+1 wait_of 1
+1 precv_init 0 7 64 2 8
+1 start 2
+1 wait_of 2
 1 finalize
 ",
     "\
@@ -98,6 +131,15 @@ pub const EVERY_KIND: [&str; 3] = [
 2 on 2 barrier
 2 alltoallw 3 1 1 1 3 1 1 1
 2 reducescatter_block 8 5 6 8
+2 bcast_init 8 8 0
+2 start 8
+2 waitall_of 8
+2 on 2 neighbor_alltoall - -
+2 on 2 ineighbor_allgather 1 - -
+2 wait_of 1
+2 on 2 neighbor_alltoallv_init 1 - -
+2 start 1
+2 wait_of 1
 2 finalize
 ",
 ];

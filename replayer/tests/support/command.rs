@@ -52,8 +52,9 @@ impl Folder {
             let mut stream = StreamWriter::create(&path, Rank(rank), 3).unwrap();
             stream.write_member(text.as_bytes()).unwrap();
             let events = text.lines().count() as u64;
-            let disk = Bytes(stream.finish(events).unwrap());
+            let written = stream.finish(events).unwrap();
             let entry = RankEntry {
+                run: "a run".into(),
                 rank,
                 host: "node-1".into(),
                 cpu: "a processor".into(),
@@ -61,7 +62,8 @@ impl Folder {
                 ended: Ended::Finalize,
                 events,
                 text: Bytes(text.len() as u64),
-                disk,
+                disk: written.size,
+                crc32: Some(written.crc32),
                 counter: Counter {
                     kind: "cpu".into(),
                     unit: "instructions".into(),
@@ -69,6 +71,7 @@ impl Folder {
                     resolution: 25.0,
                     precision: 0.0,
                     hook: 0.0,
+                    yardstick: None,
                 },
                 clock: None,
                 stalls: 0,

@@ -35,6 +35,10 @@ use perf::{Event, Perf};
 pub use rounding::{Precision, Rounding};
 pub use tsc::Calibration;
 
+/// What a hook may do to the CPU time of what comes after it, for better or worse, by leaving caches and predictors
+/// otherwise than it found them: as much as it takes itself, of which so many times less lies between its readings.
+const DISTURBANCE: f64 = 4.0;
+
 /// How well CPU time repeats itself at best.
 const REPEATABLE: f64 = 0.01;
 
@@ -164,7 +168,9 @@ impl Source {
     #[must_use]
     pub fn precision(&self) -> Precision {
         match self.kind {
-            Kind::Cpu { .. } => Precision { absolute: self.resolution.max(self.hook), relative: REPEATABLE },
+            Kind::Cpu { .. } => {
+                Precision { absolute: self.resolution.max(DISTURBANCE * self.hook), relative: REPEATABLE }
+            }
             _ => Precision::EXACT,
         }
     }
@@ -185,7 +191,7 @@ impl Source {
         let thousandth = |number: f64| (number * 1e3).round() / 1e3;
         let (resolution, precision, hook) =
             (thousandth(self.resolution), self.precision().relative, thousandth(self.hook));
-        manifest::Counter { kind: kind.into(), unit: unit.into(), rate, resolution, precision, hook }
+        manifest::Counter { kind: kind.into(), unit: unit.into(), rate, resolution, precision, hook, yardstick: None }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use titr_common::collectives::{Buffer, Member, Slice, Step};
-use titr_common::event::{Direction, Span};
+use titr_common::event::{MessageEnd, Span};
 use titr_common::units::{Bytes, Nanoseconds};
 use titr_wrappers::Abi;
 use titr_wrappers::argument::Comm;
@@ -40,7 +40,7 @@ pub struct Done {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
     /// Which end.
-    pub direction: Direction,
+    pub end: MessageEnd,
     /// The other one.
     pub peer: Member,
     /// How much it carried.
@@ -108,31 +108,31 @@ impl Run<'_> {
     fn step(&mut self, step: Step, reduction: Option<&Reduction>) -> Result<(), ErrorCode> {
         match step {
             Step::Send { to, data } => {
-                let seen = self.begin(Direction::Sent, to, data);
+                let seen = self.begin(MessageEnd::Sent, to, data);
                 self.exchange.send(to, part(data))?;
                 self.end(seen);
             }
             Step::Recv { from, data } => {
-                let seen = self.begin(Direction::Received, from, data);
+                let seen = self.begin(MessageEnd::Received, from, data);
                 self.exchange.recv(from, part(data))?;
                 self.end(seen);
             }
             Step::Sendrecv { to, send, from, recv } => {
-                let received = self.begin(Direction::Received, from, recv);
+                let received = self.begin(MessageEnd::Received, from, recv);
                 self.exchange.irecv(from, part(recv))?;
-                let sent = self.begin(Direction::Sent, to, send);
+                let sent = self.begin(MessageEnd::Sent, to, send);
                 self.exchange.send(to, part(send))?;
                 self.end(sent);
                 self.exchange.wait(self.exchange.pending().saturating_sub(1))?;
                 self.end(received);
             }
             Step::Isend { to, data } => {
-                let seen = self.begin(Direction::Sent, to, data);
+                let seen = self.begin(MessageEnd::Sent, to, data);
                 self.exchange.isend(to, part(data))?;
                 self.open.push_back(seen);
             }
             Step::Irecv { from, data } => {
-                let seen = self.begin(Direction::Received, from, data);
+                let seen = self.begin(MessageEnd::Received, from, data);
                 self.exchange.irecv(from, part(data))?;
                 self.open.push_back(seen);
             }
@@ -164,9 +164,9 @@ impl Run<'_> {
         }
     }
 
-    fn begin(&mut self, direction: Direction, peer: Member, data: Slice) -> usize {
+    fn begin(&mut self, end: MessageEnd, peer: Member, data: Slice) -> usize {
         let span = Span { begin: self.clock.now(), end: Nanoseconds(0) };
-        self.messages.push(Sighting { direction, peer, bytes: data.len, span });
+        self.messages.push(Sighting { end, peer, bytes: data.len, span });
         self.messages.len() - 1
     }
 

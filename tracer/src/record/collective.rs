@@ -44,28 +44,26 @@ impl Recorder {
         let opaque = match (&mut self.extended, &operation) {
             (Some(extended), Ok((comm, operation))) => {
                 let number = extended.number(operation.comm);
-                held.done.take().is_none_or(|done| self.note(*comm, operation.comm, number, &done).is_err())
+                held.carried_out.take().is_none_or(|done| self.note(*comm, operation.comm, number, &done).is_err())
             }
             _ => false,
         };
         let operation = operation.map(|(_, operation)| operation);
-        match started(call) {
-            None => {
-                let event = Event::Collective(operation?);
-                self.emit(&event);
-                if let Event::Collective(operation) = event {
-                    self.reclaim(operation.op);
-                }
-            }
-            Some(request) => {
-                let what = if operation.is_ok() { What::Collective } else { What::Nothing };
-                let id = self.requests.add(request.get(), request.address(), what, false);
-                let event = Event::Icollective(operation?, id);
-                self.emit(&event);
-                if let Event::Icollective(operation, _) = event {
-                    self.reclaim(operation.op);
-                }
-            }
+        let request = started(call).map(|(request, persistent)| {
+            let what = if operation.is_ok() { What::Collective } else { What::Nothing };
+            (self.requests.add(request.get(), request.address(), what, persistent), persistent)
+        });
+        let operation = operation?;
+        let event = match request {
+            None => Event::Collective(operation),
+            Some((id, false)) => Event::Icollective(operation, id),
+            Some((id, true)) => Event::CollectiveInit(operation, id),
+        };
+        self.emit(&event);
+        if let Event::Collective(operation) | Event::Icollective(operation, _) | Event::CollectiveInit(operation, _) =
+            event
+        {
+            self.reclaim(operation.op);
         }
         if opaque { Err(Unrecorded::Opaque) } else { Ok(()) }
     }
@@ -96,10 +94,10 @@ impl Recorder {
         if let (Some(extended), Some(private)) = (&mut self.extended, done.private) {
             extended.keep(id, private);
         }
-        for &Sighting { direction, peer, bytes, span } in &done.messages {
+        for &Sighting { end, peer, bytes, span } in &done.messages {
             let peer = i32::try_from(peer).ok().and_then(|peer| self.known(comm).ok()?.members.get(peer));
             let peer = peer.ok_or(Unrecorded::Opaque)?;
-            self.seen.push(Seen::Message(Message { comm: id, number, direction, peer, bytes, span }));
+            self.seen.push(Seen::Message(Message { comm: id, number, end, peer, bytes, span }));
         }
         Ok(())
     }
@@ -107,62 +105,66 @@ impl Recorder {
     /// What a call asks for, and the communicator it runs on.
     fn operation(&mut self, call: &Collective<'_>) -> Result<(Comm, event::Collective), Unrecorded> {
         let (context, op, element) = match call {
-            MPI_Barrier(call) | MPI_Ibarrier(call, _) => (self.context(call.comm())?, CollectiveOp::Barrier, Bytes(1)),
-            MPI_Bcast(call) | MPI_Ibcast(call, _) => {
+            MPI_Barrier(call) | MPI_Ibarrier(call, _) | MPI_Barrier_init(call, ..) => {
+                (self.context(call.comm())?, CollectiveOp::Barrier, Bytes(1))
+            }
+            MPI_Bcast(call) | MPI_Ibcast(call, _) | MPI_Bcast_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
                 let root = self.root(&context, call.root())?;
                 (context, CollectiveOp::Bcast { bytes, root }, element)
             }
-            MPI_Reduce(call) | MPI_Ireduce(call, _) => {
+            MPI_Reduce(call) | MPI_Ireduce(call, _) | MPI_Reduce_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
                 let (work, root) = (work(call.count().get()), self.root(&context, call.root())?);
                 (context, CollectiveOp::Reduce { bytes, work, root }, element)
             }
-            MPI_Allreduce(call) | MPI_Iallreduce(call, _) => {
+            MPI_Allreduce(call) | MPI_Iallreduce(call, _) | MPI_Allreduce_init(call, ..) => {
                 self.reduction(call, |bytes, work| CollectiveOp::Allreduce { bytes, work })?
             }
-            MPI_Scan(call) | MPI_Iscan(call, _) => {
+            MPI_Scan(call) | MPI_Iscan(call, _) | MPI_Scan_init(call, ..) => {
                 self.reduction(call, |bytes, work| CollectiveOp::Scan { bytes, work })?
             }
-            MPI_Exscan(call) | MPI_Iexscan(call, _) => {
+            MPI_Exscan(call) | MPI_Iexscan(call, _) | MPI_Exscan_init(call, ..) => {
                 self.reduction(call, |bytes, work| CollectiveOp::Exscan { bytes, work })?
             }
-            MPI_Reduce_scatter(call) | MPI_Ireduce_scatter(call, _) => {
+            MPI_Reduce_scatter(call) | MPI_Ireduce_scatter(call, _) | MPI_Reduce_scatter_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let element = Self::element(call.datatype());
                 let elements = call.recvcounts().iter().fold(0_u64, |sum, count| sum.saturating_add(count.get()));
                 let counts = volumes(&mut self.recvs, &call.recvcounts(), element);
                 (context, CollectiveOp::ReduceScatter { counts, work: work(elements) }, element)
             }
-            MPI_Reduce_scatter_block(call) | MPI_Ireduce_scatter_block(call, _) => {
+            MPI_Reduce_scatter_block(call)
+            | MPI_Ireduce_scatter_block(call, _)
+            | MPI_Reduce_scatter_block_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let Volume { bytes, element } = Volume::of(call.recvcount(), call.datatype());
                 let work = work(call.recvcount().get().saturating_mul(context.size as u64));
                 (context, CollectiveOp::ReduceScatterBlock { bytes, work }, element)
             }
-            MPI_Gather(call) | MPI_Igather(call, _) => {
+            MPI_Gather(call) | MPI_Igather(call, _) | MPI_Gather_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let recv = context.at(call.root()).then(|| received(call));
                 let send = in_place(call.sendbuf().is_in_place(), recv, || sent(call));
                 let (recv, root) = (recv.map_or(Bytes(0), |recv| recv.bytes), self.root(&context, call.root())?);
                 (context, CollectiveOp::Gather { send: send.bytes, recv, root }, send.element)
             }
-            MPI_Scatter(call) | MPI_Iscatter(call, _) => {
+            MPI_Scatter(call) | MPI_Iscatter(call, _) | MPI_Scatter_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let send = context.at(call.root()).then(|| sent(call));
                 let recv = in_place(call.recvbuf().is_in_place(), send, || received(call));
                 let (send, root) = (send.map_or(Bytes(0), |send| send.bytes), self.root(&context, call.root())?);
                 (context, CollectiveOp::Scatter { send, recv: recv.bytes, root }, recv.element)
             }
-            MPI_Allgather(call) | MPI_Iallgather(call, _) => {
+            MPI_Allgather(call) | MPI_Iallgather(call, _) | MPI_Allgather_init(call, ..) => {
                 self.exchange(call, |send, recv| CollectiveOp::Allgather { send, recv })?
             }
-            MPI_Alltoall(call) | MPI_Ialltoall(call, _) => {
+            MPI_Alltoall(call) | MPI_Ialltoall(call, _) | MPI_Alltoall_init(call, ..) => {
                 self.exchange(call, |send, recv| CollectiveOp::Alltoall { send, recv })?
             }
-            MPI_Gatherv(call) | MPI_Igatherv(call, _) => {
+            MPI_Gatherv(call) | MPI_Igatherv(call, _) | MPI_Gatherv_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let at_root = context.at(call.root());
                 let element = if at_root { Self::element(call.recvtype()) } else { Bytes(0) };
@@ -173,7 +175,7 @@ impl Recorder {
                 let root = self.root(&context, call.root())?;
                 (context, CollectiveOp::Gatherv { send: send.bytes, recvs, root }, send.element)
             }
-            MPI_Scatterv(call) | MPI_Iscatterv(call, _) => {
+            MPI_Scatterv(call) | MPI_Iscatterv(call, _) | MPI_Scatterv_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let at_root = context.at(call.root());
                 let element = if at_root { Self::element(call.sendtype()) } else { Bytes(0) };
@@ -184,7 +186,7 @@ impl Recorder {
                 let root = self.root(&context, call.root())?;
                 (context, CollectiveOp::Scatterv { sends, recv: recv.bytes, root }, recv.element)
             }
-            MPI_Allgatherv(call) | MPI_Iallgatherv(call, _) => {
+            MPI_Allgatherv(call) | MPI_Iallgatherv(call, _) | MPI_Allgatherv_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let element = Self::element(call.recvtype());
                 let recvs = volumes(&mut self.recvs, &call.recvcounts(), element);
@@ -193,7 +195,7 @@ impl Recorder {
                 let send = in_place(call.sendbuf().is_in_place(), own, sent);
                 (context, CollectiveOp::Allgatherv { send: send.bytes, recvs }, element)
             }
-            MPI_Alltoallv(call) | MPI_Ialltoallv(call, _) => {
+            MPI_Alltoallv(call) | MPI_Ialltoallv(call, _) | MPI_Alltoallv_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let element = Self::element(call.recvtype());
                 let recvs = volumes(&mut self.recvs, &call.recvcounts(), element);
@@ -204,7 +206,7 @@ impl Recorder {
                 };
                 (context, CollectiveOp::Alltoallv { sends, recvs }, element)
             }
-            MPI_Alltoallw(call) | MPI_Ialltoallw(call, _) => {
+            MPI_Alltoallw(call) | MPI_Ialltoallw(call, _) | MPI_Alltoallw_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let recvs = volumes_by_type(&mut self.recvs, &call.recvcounts(), &call.recvtypes());
                 let sends = if call.sendbuf().is_in_place() {
@@ -291,8 +293,8 @@ fn root(call: &Collective<'_>) -> u32 {
     u32::try_from(root).unwrap_or(0)
 }
 
-/// The request of a call that only starts.
-fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<&'a Place<'c, Request>> {
+/// The request of a call that only starts, or sets up; and whether it is persistent.
+fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<(&'a Place<'c, Request>, bool)> {
     match call {
         MPI_Ibarrier(_, request)
         | MPI_Ibcast(_, request)
@@ -310,7 +312,24 @@ fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<&'a Place<'c, Request>> {
         | MPI_Iscatterv(_, request)
         | MPI_Iallgatherv(_, request)
         | MPI_Ialltoallv(_, request)
-        | MPI_Ialltoallw(_, request) => Some(request),
+        | MPI_Ialltoallw(_, request) => Some((request, false)),
+        MPI_Barrier_init(.., request)
+        | MPI_Bcast_init(.., request)
+        | MPI_Reduce_init(.., request)
+        | MPI_Allreduce_init(.., request)
+        | MPI_Scan_init(.., request)
+        | MPI_Exscan_init(.., request)
+        | MPI_Reduce_scatter_init(.., request)
+        | MPI_Reduce_scatter_block_init(.., request)
+        | MPI_Gather_init(.., request)
+        | MPI_Scatter_init(.., request)
+        | MPI_Allgather_init(.., request)
+        | MPI_Alltoall_init(.., request)
+        | MPI_Gatherv_init(.., request)
+        | MPI_Scatterv_init(.., request)
+        | MPI_Allgatherv_init(.., request)
+        | MPI_Alltoallv_init(.., request)
+        | MPI_Alltoallw_init(.., request) => Some((request, true)),
         MPI_Barrier(_)
         | MPI_Bcast(_)
         | MPI_Reduce(_)

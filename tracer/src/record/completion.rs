@@ -1,12 +1,13 @@
 //! Requests: starting them, asking after them, letting go of them.
 
-use titr_common::event::{Ask, Event, Key, RequestId, Tag};
+use titr_common::event::{Ask, Event, Key, Rank, RequestId, Tag};
 use titr_common::event::{Requests as Completed, Requests::These};
-use titr_wrappers::argument::{Comm, Message, Place, Request, Status};
+use titr_wrappers::argument::{Comm, File, Message, Place, Request, Status, Win};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 
+use super::communicators::Ranks;
 use super::inquiry::{Inquiry, Kind};
-use super::requests::What;
+use super::requests::{Entry, What};
 use super::tally::Unrecorded;
 use super::{Outcome, Recorder};
 use crate::extended::Done;
@@ -14,8 +15,11 @@ use crate::extended::Done;
 /// What a call overwrites, held from before it.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// The requests that are asked after, in the order of the call.
-    requests: Vec<HeldRequest>,
+    /// The requests that are asked after, in the order of the call. None for a null handle, an inactive request, or one
+    /// that was made by a call that is not recorded.
+    requests: Vec<Option<RequestId>>,
+    /// Those of them that are done where not all are: the index, the request, and the index of its status.
+    done: Vec<(usize, RequestId, usize)>,
     /// Whether one of them will tell its match only in its status.
     open: bool,
     /// Whether an event may speak of one of them.
@@ -25,15 +29,11 @@ pub(super) struct Held {
     /// The communicator that is freed.
     pub(super) comm: Comm,
     /// The collective that was carried out in the library's place.
-    pub(super) done: Option<Done>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct HeldRequest {
-    /// None for a null handle, an inactive request, or one that was made by a call that is not recorded.
-    id: Option<RequestId>,
-    /// Set once it is done: which of the call's statuses is its own.
-    status: Option<usize>,
+    pub(super) carried_out: Option<Done>,
+    /// The window that is.
+    pub(super) win: Win,
+    /// The file that is closed.
+    pub(super) file: File,
 }
 
 /// Whether a call is about requests that were made before, without being an [`Inquiry`].
@@ -42,9 +42,10 @@ pub(super) fn takes_requests(call: &PointToPoint<'_>) -> bool {
 }
 
 impl Held {
+    /// The request at `index` is done.
     fn done(&mut self, index: usize, status: usize) {
-        if let Some(request) = self.requests.get_mut(index) {
-            request.status = Some(status);
+        if let Some(id) = self.requests.get_mut(index).and_then(Option::take) {
+            self.done.push((index, id, status));
         }
     }
 }
@@ -54,9 +55,7 @@ impl Recorder {
     pub(super) fn hold_requests(&mut self, held: &mut Held, inquiry: &Inquiry<'_>) {
         held.requests.clear();
         (held.open, held.visible) = (false, false);
-        for (handle, place) in inquiry.requests() {
-            self.hold(held, handle, place);
-        }
+        inquiry.each_request(|handle, place| self.hold(held, handle, place));
         if held.open {
             inquiry.keep_statuses();
         }
@@ -66,27 +65,29 @@ impl Recorder {
     pub(super) fn hold_request(&mut self, held: &mut Held, request: &Place<'_, Request>) {
         held.requests.clear();
         let id = self.requests.take_out(request.get(), request.address());
-        held.requests.push(HeldRequest { id, status: None });
+        held.requests.push(id);
     }
 
+    #[inline]
     fn hold(&mut self, held: &mut Held, handle: Request, place: usize) {
-        let id = if handle == self.abi.request_null { None } else { self.requests.take_out(handle, place) };
-        let active = id.filter(|&id| self.requests.get(id).is_some_and(|entry| entry.active));
-        if let (Some(inactive), None) = (id, active) {
+        let mut id = if handle == self.abi.request_null { None } else { self.requests.take_out(handle, place) };
+        if let Some(inactive) = id.filter(|&id| !self.is_active(id)) {
             self.requests.put_in(inactive);
+            id = None;
         }
-        if let Some(id) = active {
-            held.visible |= self.requests.get(id).is_some_and(|entry| entry.is_visible());
-            held.open |= self.is_open(id);
+        if let Some(entry) = id.and_then(|id| self.requests.get(id)) {
+            held.visible |= entry.is_visible();
+            held.open |= entry.is_open() || entry.companion.is_some_and(|id| self.is_open(id));
         }
-        held.requests.push(HeldRequest { id: active, status: None });
+        held.requests.push(id);
+    }
+
+    fn is_active(&self, id: RequestId) -> bool {
+        self.requests.get(id).is_some_and(|entry| entry.active)
     }
 
     fn is_open(&self, id: RequestId) -> bool {
-        self.requests.get(id).is_some_and(|entry| {
-            matches!(entry.what, What::Message { open: Some(_), .. })
-                || entry.companion.is_some_and(|id| self.is_open(id))
-        })
+        self.requests.get(id).is_some_and(Entry::is_open)
     }
 
     pub(super) fn completion(&mut self, held: &mut Held, call: &PointToPoint<'_>, success: bool) -> Outcome {
@@ -105,19 +106,14 @@ impl Recorder {
 
     pub(super) fn inquiry(&mut self, held: &mut Held, inquiry: &Inquiry<'_>, success: bool) -> Outcome {
         let answered = success && inquiry.has_answer();
-        if answered {
-            inquiry.each_done(held.requests.len(), |index, status| held.done(index, status));
-        } else if !success {
-            // After an error those are done whose handles the library has taken away.
-            for (index, (handle, _)) in inquiry.requests().enumerate() {
-                if handle == self.abi.request_null {
-                    held.done(index, index);
-                }
-            }
-        }
         let outstanding = self.requests.outstanding();
         let visible = held.visible;
-        let key = self.settle(held, |index| inquiry.status(index));
+        self.numbers.clear();
+        let key = if answered && inquiry.names_all() {
+            self.settle_all(held, inquiry)
+        } else {
+            self.settle_some(held, inquiry, success, answered)
+        };
         let event = match (&inquiry.kind, self.numbers.as_slice(), key) {
             (Kind::Test(_), [], _) if visible && !answered => Event::Test(inquiry.ask, None),
             (_, [], _) => return Err(Unrecorded::NullPeer),
@@ -143,31 +139,57 @@ impl Recorder {
         }
     }
 
-    /// Completes the requests that are done, says what wildcards matched, and puts the others back. Leaves the numbers
-    /// of those an event speaks of in `numbers`, and gives the last message among them.
-    fn settle<'c>(&mut self, held: &mut Held, status: impl Fn(usize) -> Option<Status<'c>>) -> Option<Key> {
-        self.numbers.clear();
-        for request in held.requests.iter().rev() {
-            if let HeldRequest { id: Some(id), status: None } = *request {
-                self.requests.put_in(id);
-            }
-        }
+    /// Completes the requests, all of which are done, and says what wildcards matched. Leaves the numbers of those an
+    /// event speaks of in `numbers`, and gives the last message among them.
+    fn settle_all(&mut self, held: &mut Held, inquiry: &Inquiry<'_>) -> Option<Key> {
         let mut key = None;
-        for request in held.requests.drain(..) {
-            if let HeldRequest { id: Some(id), status: Some(index) } = request {
-                let companion = self.requests.get(id).and_then(|entry| entry.companion);
-                key = self.complete(id, status(index)).or(key);
-                if let Some(companion) = companion {
-                    key = self.complete(companion, status(index)).or(key);
-                }
+        for (index, request) in held.requests.drain(..).enumerate() {
+            if let Some(id) = request {
+                key = self.complete(id, inquiry, index).or(key);
             }
         }
         key
     }
 
-    fn complete(&mut self, id: RequestId, status: Option<Status<'_>>) -> Option<Key> {
+    /// The same where some are done, or none, and puts the others back.
+    #[cold]
+    fn settle_some(&mut self, held: &mut Held, inquiry: &Inquiry<'_>, success: bool, answered: bool) -> Option<Key> {
+        held.done.clear();
+        if answered {
+            inquiry.each_done(|index, status| held.done(index, status));
+        } else if !success {
+            // After an error those are done whose handles the library has taken away.
+            let mut index = 0;
+            inquiry.each_request(|handle, _| {
+                if handle == self.abi.request_null {
+                    held.done(index, index);
+                }
+                index += 1;
+            });
+        }
+        for id in held.requests.drain(..).rev().flatten() {
+            self.requests.put_in(id);
+        }
+        held.done.sort_unstable_by_key(|&(index, ..)| index);
+        let mut key = None;
+        for (_, id, status) in held.done.drain(..) {
+            key = self.complete(id, inquiry, status).or(key);
+        }
+        key
+    }
+
+    #[inline]
+    fn complete(&mut self, id: RequestId, inquiry: &Inquiry<'_>, status: usize) -> Option<Key> {
+        let companion = self.requests.get(id).and_then(|entry| entry.companion);
+        let key = self.complete_one(id, inquiry, status);
+        match companion {
+            Some(companion) => self.complete_one(companion, inquiry, status).or(key),
+            None => key,
+        }
+    }
+
+    fn complete_one(&mut self, id: RequestId, inquiry: &Inquiry<'_>, status: usize) -> Option<Key> {
         let entry = self.requests.get(id)?;
-        let cancelled = entry.cancelled && status.is_some_and(|status| status.is_cancelled());
         let key = match &entry.what {
             What::Nothing => None,
             What::Duplicate(comm, place) => {
@@ -180,18 +202,15 @@ impl Recorder {
             }
             &What::Message { from, to, tag, ref open } => {
                 self.numbers.push(id);
-                let matched = match (open, status) {
-                    (Some(ranks), Some(status)) if !cancelled => {
-                        ranks.get(status.source()).map(|source| (source, Tag(status.tag())))
-                    }
-                    _ => None,
+                let matched = match open {
+                    Some(ranks) => matched(ranks, entry, inquiry.status(status)),
+                    None => None,
                 };
                 if let Some((source, tag)) = matched {
                     self.emit(&Event::Matched(id, source, tag));
                 }
                 let (source, tag_of_match) = matched.unzip();
-                let (from, tag) = (from.or(source), tag.or(tag_of_match));
-                Some(Key { from, to, tag })
+                Some(Key { from: from.or(source), to, tag: tag.or(tag_of_match) })
             }
         };
         self.requests.complete(id);
@@ -199,7 +218,7 @@ impl Recorder {
     }
 
     fn free(&mut self, held: &mut Held, success: bool) -> Outcome {
-        let Some(id) = held.requests.pop().and_then(|request| request.id) else { return Err(Unrecorded::Untraced) };
+        let Some(id) = held.requests.pop().flatten() else { return Err(Unrecorded::Untraced) };
         if !success {
             self.requests.put_in(id);
             return Err(Unrecorded::Untraced);
@@ -268,4 +287,10 @@ impl Recorder {
         self.emit(&Event::Test(Ask::Single, None));
         Ok(())
     }
+}
+
+/// What a receive that left something open was matched with; nothing if it was cancelled.
+fn matched(ranks: &Ranks, entry: &Entry, status: Option<Status<'_>>) -> Option<(Rank, Tag)> {
+    let status = status.filter(|status| !(entry.cancelled && status.is_cancelled()))?;
+    Some((ranks.get(status.source())?, Tag(status.tag())))
 }

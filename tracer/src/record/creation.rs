@@ -33,6 +33,9 @@ impl Recorder {
             MPI_Comm_create(parent, _, new) => self.created(CommCall::Create, *parent, new),
             MPI_Comm_create_group(parent, _, _, new) => self.created(CommCall::CreateGroup, *parent, new),
             MPI_Intercomm_create(local, .., new) => self.created(CommCall::IntercommCreate, *local, new),
+            // A session has no communicator to make another one of.
+            MPI_Comm_create_from_group(.., new) => self.made(CommCall::CreateFromGroup, CommId::WORLD, new),
+            MPI_Intercomm_create_from_groups(.., new) => self.made(CommCall::IntercommCreate, CommId::WORLD, new),
             MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new),
             MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
                 let id = self.known(held.comm)?.id;
@@ -55,11 +58,16 @@ impl Recorder {
             MPI_Dist_graph_create_adjacent(parent, .., new) => {
                 self.created(CommCall::DistGraphCreateAdjacent, *parent, new)
             }
+            _ => self.neighborhood(call),
         }
     }
 
     fn created(&mut self, call: CommCall, parent: Comm, new: &Place<'_, Comm>) -> Outcome {
         let parent = self.known(parent)?.id;
+        self.made(call, parent, new)
+    }
+
+    fn made(&mut self, call: CommCall, parent: CommId, new: &Place<'_, Comm>) -> Outcome {
         let new = new.get();
         if new == self.abi.comm_null {
             self.emit(&Event::CommCreate(call, parent, None));

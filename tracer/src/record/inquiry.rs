@@ -83,14 +83,13 @@ impl<'c> Inquiry<'c> {
         }
     }
 
-    /// The requests as they are now, each with where it is kept.
-    pub(super) fn requests(&self) -> impl Iterator<Item = (Request, usize)> {
-        let (one, many) = match &self.requests {
-            Handles::One(place) => (Some((place.get(), place.address())), None),
-            Handles::Many(array) => (None, Some(*array)),
-        };
-        let many = many.into_iter();
-        one.into_iter().chain(many.flat_map(|all| all.iter().enumerate().map(move |(i, it)| (it, all.address(i)))))
+    /// Calls `each` with the requests as they are now, each with where it is kept.
+    #[inline]
+    pub(super) fn each_request(&self, mut each: impl FnMut(Request, usize)) {
+        match &self.requests {
+            Handles::One(place) => each(place.get(), place.address()),
+            Handles::Many(all) => all.iter().enumerate().for_each(|(index, it)| each(it, all.address(index))),
+        }
     }
 
     /// Sees to it that the call has statuses to write to.
@@ -119,10 +118,15 @@ impl<'c> Inquiry<'c> {
         }
     }
 
-    /// Calls `done` with the index of each request that an answer names, and with that of its status.
-    pub(super) fn each_done(&self, requests: usize, mut done: impl FnMut(usize, usize)) {
+    /// Whether an answer names all requests, each with the status of the same index.
+    pub(super) fn names_all(&self) -> bool {
+        matches!(self.answer, Answer::All)
+    }
+
+    /// Calls `done` with the index of each request that any other answer names, and with that of its status.
+    pub(super) fn each_done(&self, mut done: impl FnMut(usize, usize)) {
         match &self.answer {
-            Answer::All => (0..requests).for_each(|index| done(index, index)),
+            Answer::All => {}
             // MPI_UNDEFINED is negative: there was nothing to ask after.
             Answer::One(index) => usize::try_from(index.get()).into_iter().for_each(|index| done(index, 0)),
             Answer::Some(some) => {

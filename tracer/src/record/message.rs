@@ -115,6 +115,11 @@ impl Recorder {
                 self.emit(&Event::Irecv(taken?, Some(id)));
                 Ok(())
             }
+            MPI_Psend_init(call, _, request) => self.psend_init(call, request),
+            MPI_Precv_init(call, _, request) => self.precv_init(call, request),
+            MPI_Pready(part, request) => self.pready(*request, std::iter::once(*part)),
+            MPI_Pready_range(first, last, request) => self.pready(*request, *first..=*last),
+            MPI_Pready_list(list, request) => self.pready(*request, list.array_of_partitions().iter()),
             // The rest is about requests, see `completion`.
             MPI_Start(_)
             | MPI_Startall(_)
@@ -280,6 +285,14 @@ impl Recorder {
             None => return Err(Unrecorded::Untraced),
         };
         Ok((comm.id, peer))
+    }
+
+    /// A rank that may not be left open.
+    pub(super) fn rank_in(&mut self, comm: Comm, rank: i32) -> Result<(CommId, Rank), Unrecorded> {
+        match self.peer(comm, rank)? {
+            (comm, Peer::Rank(rank)) => Ok((comm, rank)),
+            (_, Peer::Any) => Err(Unrecorded::Untraced),
+        }
     }
 
     fn sending(&self, message: &Outgoing) -> What {

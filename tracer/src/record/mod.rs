@@ -12,9 +12,14 @@ mod collective;
 mod communicators;
 mod completion;
 mod creation;
+mod files;
 mod inquiry;
 mod message;
+mod neighborhood;
 mod numbers;
+mod one_sided;
+mod other;
+mod partitioned;
 mod requests;
 mod sizes;
 mod slot;
@@ -23,9 +28,9 @@ mod tally;
 use std::ptr;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Event, Rank, RequestId, Seen, Span};
-use titr_common::trace::manifest::Ended;
-use titr_common::units::{Bytes, Instructions};
+use titr_common::event::{Event, Rank, RequestId, Seen, Span, ThreadId};
+use titr_common::trace::manifest::{Ended, RankEntry};
+use titr_common::units::{Bytes, Instructions, Nanoseconds};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
 use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::functions::datatype::MPI_Type_free;
@@ -37,8 +42,11 @@ use crate::extended::{Clock, Extended};
 use crate::sink::Sink;
 use communicators::Communicators;
 use completion::Held;
+use files::Files;
 use inquiry::Inquiry;
 use message::Found;
+use numbers::LowestFree;
+use one_sided::Windows;
 use requests::Requests;
 use sizes::Sizes;
 use tally::{Tally, Unrecorded};
@@ -54,6 +62,8 @@ pub struct Recorder {
     communicators: Communicators,
     requests: Requests,
     sizes: Sizes,
+    windows: Windows,
+    files: Files,
     /// Messages that a matched probe has found and nobody received yet.
     messages: FxHashMap<Message, Found>,
     tally: Tally,
@@ -61,9 +71,12 @@ pub struct Recorder {
     extended: Option<Extended>,
     /// What an extended trace has to say of a call before its first event.
     seen: Vec<Seen>,
-    /// What the calling thread has computed and no event says yet.
-    computed: Instructions,
-    rounding: Rounding,
+    /// The thread whose call is being recorded.
+    thread: ThreadId,
+    /// What each thread computes, by its number.
+    ledgers: Vec<Ledger>,
+    precision: Precision,
+    threads: LowestFree,
     /// Lists that events are made of, kept for their memory.
     numbers: Vec<RequestId>,
     sends: Vec<Bytes>,
@@ -73,54 +86,89 @@ pub struct Recorder {
 /// What one thread of the program keeps from call to call.
 pub struct Thread {
     counter: Counter,
+    /// What it has computed and the recorder does not know of.
     computed: Instructions,
     held: Held,
     /// What calls are timed by, in extended traces.
     clock: Option<Clock>,
+    /// When the call that is to be recorded was made and returned.
+    called: Option<Span>,
+    /// None before its first call is recorded.
+    number: Option<ThreadId>,
+}
+
+/// What one thread computes.
+struct Ledger {
+    /// And no event says yet.
+    computed: Instructions,
+    rounding: Rounding,
 }
 
 /// A call is an event, or it is counted.
 type Outcome = Result<(), Unrecorded>;
 
 impl Slot<Recorder> {
-    /// Begins to record.
-    pub fn fill(&self, mut recorder: Recorder) {
+    /// Begins to record, with the thread that has initialised MPI.
+    pub fn fill(&self, mut recorder: Recorder, thread: &mut Thread) {
+        recorder.turn_to(thread);
         recorder.emit(&Event::Init);
         *self.hold() = Some(recorder);
     }
 
-    /// Records no more, and completes the trace; `thread` is the one that ends it. False if nothing was recorded, or if
-    /// another thread is in the middle of it and may never come out, as in a signal handler.
-    pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> bool {
-        let Some(mut recorder) = self.try_hold().and_then(|mut slot| slot.take()) else { return false };
+    /// Records no more, and completes the trace; `thread` is the one that ends it. The entry that was
+    /// written; `None` if nothing was recorded, or if another thread is in the middle of it and may never come out, as in
+    /// a signal handler.
+    pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> Option<RankEntry> {
+        let mut recorder = self.try_hold()?.take()?;
         if let Some(thread) = thread {
             thread.stop();
-            std::mem::swap(&mut recorder.computed, &mut thread.computed);
+            recorder.turn_to(thread);
         }
-        recorder.end(ended);
-        true
+        recorder.end(ended)
+    }
+
+    /// A thread ends, and its number is free for another one.
+    pub fn leave(&self, thread: &Thread) {
+        // Where somebody holds the recorder and may never let go, as in a signal handler, the number is lost.
+        if let (Some(number), Some(mut slot)) = (thread.number, self.try_hold())
+            && let Some(recorder) = &mut *slot
+        {
+            recorder.threads.give(number.0);
+        }
     }
 
     /// Runs a call and records it.
     pub fn record(&self, thread: &mut Thread, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
         thread.stop();
-        let inquiry = Inquiry::of(call);
-        self.before(&mut thread.held, function, call, inquiry.as_ref());
-        let begin = thread.clock.map(|clock| clock.now());
-        let success = match (thread.clock, call) {
-            (Some(clock), Call::Collective(call)) => self.carry_out(&mut thread.held, call, real, &clock),
-            _ => real.run(),
-        };
-        let end = thread.clock.map(|clock| clock.now());
-        if let Some(recorder) = &mut *self.hold() {
-            std::mem::swap(&mut recorder.computed, &mut thread.computed);
-            recorder.seen.clear();
-            recorder.seen.extend(begin.zip(end).map(|(begin, end)| Seen::Call(Span { begin, end })));
-            let outcome = recorder.after(&mut thread.held, function, call, inquiry.as_ref(), success);
-            if let Err(why) = outcome {
-                recorder.tally.count(function, why);
+        match Inquiry::of(call) {
+            Some(inquiry) => {
+                self.then(thread, function, |recorder, held| {
+                    recorder.hold_requests(held, &inquiry);
+                    Ok(())
+                });
+                let begin = thread.begin();
+                let success = real.run();
+                thread.end(begin);
+                // A wait may fail and have completed requests.
+                self.then(thread, function, |recorder, held| recorder.inquiry(held, &inquiry, success));
             }
-            std::mem::swap(&mut recorder.computed, &mut thread.computed);
+            None => {
+                self.before(&mut thread.held, function, call);
+                let begin = thread.begin();
+                let success = match (thread.clock, call) {
+                    (Some(clock), Call::Collective(call)) => self.carry_out(&mut thread.held, call, real, &clock),
+                    _ => real.run(),
+                };
+                thread.end(begin);
+                self.then(thread, function, |recorder, held| match recorder.after(held, function, call, success) {
+                    // What failed did not take place as the arguments say.
+                    Err(Unrecorded::Untraced) if success => {
+                        recorder.other(function, call);
+                        Ok(())
+                    }
+                    outcome => outcome,
+                });
+            }
         }
         thread.start();
     }
@@ -129,8 +177,8 @@ impl Slot<Recorder> {
     #[cold]
     fn carry_out(&self, held: &mut Held, call: &Collective<'_>, real: Real<'_>, clock: &Clock) -> bool {
         let undertaking = self.hold().as_mut().and_then(|recorder| recorder.undertake(call));
-        held.done = undertaking.map(|undertaking| undertaking.carry_out(clock));
-        match &held.done {
+        held.carried_out = undertaking.map(|undertaking| undertaking.carry_out(clock));
+        match &held.carried_out {
             None => real.run(),
             Some(done) => {
                 real.replace(done.result.map_or_else(|error| error.0, |()| 0));
@@ -139,27 +187,42 @@ impl Slot<Recorder> {
         }
     }
 
-    /// Holds what the call overwrites, and sees to it that there is a status where one is needed.
-    fn before(&self, held: &mut Held, function: &Function, call: &Call<'_>, inquiry: Option<&Inquiry<'_>>) {
-        match (call, inquiry) {
-            (_, Some(inquiry)) => {
-                if let Some(recorder) = &mut *self.hold() {
-                    recorder.hold_requests(held, inquiry);
-                }
+    /// Lets the recorder do what is to be done before or after a call.
+    #[inline]
+    fn then(
+        &self,
+        thread: &mut Thread,
+        function: &'static Function,
+        record: impl FnOnce(&mut Recorder, &mut Held) -> Outcome,
+    ) {
+        if let Some(recorder) = &mut *self.hold() {
+            recorder.turn_to(thread);
+            recorder.seen.clear();
+            recorder.seen.extend(thread.called.take().map(Seen::Call));
+            if let Err(why) = record(recorder, &mut thread.held) {
+                recorder.tally.count(function, why);
             }
-            (Call::PointToPoint(MPI_Request_free(request)), None) => {
+        }
+    }
+
+    /// Holds what the call overwrites, and sees to it that there is a status where one is needed.
+    fn before(&self, held: &mut Held, function: &Function, call: &Call<'_>) {
+        match call {
+            Call::PointToPoint(MPI_Request_free(request)) => {
                 if let Some(recorder) = &mut *self.hold() {
                     recorder.hold_request(held, request);
                 }
             }
-            (Call::PointToPoint(call), None) => message::before(held, call),
-            (Call::Communicator(call), None) => creation::before(held, call),
-            (Call::Other, None) if ptr::eq(function, &MPI_Type_free) => {
+            Call::PointToPoint(call) => message::before(held, call),
+            Call::Communicator(call) => creation::before(held, call),
+            Call::OneSided(call) => one_sided::before(held, call),
+            Call::Io(call) => files::before(held, call),
+            Call::Other if ptr::eq(function, &MPI_Type_free) => {
                 if let Some(recorder) = &mut *self.hold() {
                     recorder.sizes.forget();
                 }
             }
-            (Call::Collective(_) | Call::Topology(_) | Call::Process(_) | Call::Other, None) => {}
+            Call::Collective(_) | Call::Topology(_) | Call::Process(_) | Call::Other => {}
         }
     }
 }
@@ -168,7 +231,20 @@ impl Thread {
     /// The calling thread.
     #[must_use]
     pub fn new(counters: &Source, clock: Option<Clock>) -> Self {
-        Self { counter: counters.open(), computed: Instructions(0.0), held: Held::default(), clock }
+        let (counter, held) = (counters.open(), Held::default());
+        Self { counter, computed: Instructions(0.0), held, clock, called: None, number: None }
+    }
+
+    /// A call is made.
+    #[inline]
+    fn begin(&self) -> Option<Nanoseconds> {
+        self.clock.map(|clock| clock.now())
+    }
+
+    /// It has returned.
+    #[inline]
+    fn end(&mut self, begin: Option<Nanoseconds>) {
+        self.called = begin.zip(self.begin()).map(|(begin, end)| Span { begin, end });
     }
 
     fn stop(&mut self) {
@@ -183,6 +259,14 @@ impl Thread {
     /// What was computed so far and is not recorded; it will not be.
     pub fn discard(&mut self) -> Instructions {
         std::mem::take(&mut self.computed)
+    }
+}
+
+impl Ledger {
+    /// What is to be said of the computation before an event.
+    #[inline]
+    fn due(&mut self) -> Option<Instructions> {
+        self.rounding.round(std::mem::take(&mut self.computed))
     }
 }
 
@@ -205,12 +289,16 @@ impl Recorder {
             communicators: Communicators::new(abi.comm_world, abi.comm_self, me, world_size),
             requests: Requests::default(),
             sizes: Sizes::default(),
+            windows: Windows::default(),
+            files: Files::default(),
             messages: FxHashMap::default(),
             tally: Tally::default(),
             extended,
             seen: Vec::new(),
-            computed: Instructions(0.0),
-            rounding: Rounding::to(precision),
+            thread: ThreadId::MAIN,
+            ledgers: Vec::new(),
+            precision,
+            threads: LowestFree::default(),
             numbers: Vec::new(),
             sends: Vec::new(),
             recvs: Vec::new(),
@@ -222,44 +310,52 @@ impl Recorder {
         self.extended.as_mut().map(|extended| extended.set_out(self.abi))
     }
 
-    fn after(
-        &mut self,
-        held: &mut Held,
-        function: &Function,
-        call: &Call<'_>,
-        inquiry: Option<&Inquiry<'_>>,
-        success: bool,
-    ) -> Outcome {
-        if let Some(inquiry) = inquiry {
-            // A wait may fail and have completed requests.
-            return self.inquiry(held, inquiry, success);
-        }
+    fn after(&mut self, held: &mut Held, function: &Function, call: &Call<'_>, success: bool) -> Outcome {
         match call {
             Call::PointToPoint(call) if completion::takes_requests(call) => self.completion(held, call, success),
             Call::Other => Err(Unrecorded::unless_read(function)),
-            // What failed did not take place as the arguments say.
             _ if !success => Err(Unrecorded::Untraced),
             Call::PointToPoint(call) => self.message(held, call),
             Call::Collective(call) => self.collective(held, call),
             Call::Communicator(call) => self.communicator(held, call),
             Call::Topology(call) => self.topology(call),
+            Call::OneSided(call) => self.one_sided(held, call),
+            Call::Io(call) => self.io(held, call),
             // A second `MPI_Init`; the first one and the end are not calls between two others.
             Call::Process(_) => Err(Unrecorded::Local),
         }
     }
 
-    /// Writes an event, after what was computed before it.
-    fn emit(&mut self, event: &Event) {
-        if let Some(work) = self.rounding.round(std::mem::take(&mut self.computed)) {
-            self.sink.record(&Event::Compute(work));
+    /// What follows is of `thread`, with what it has computed.
+    #[inline]
+    fn turn_to(&mut self, thread: &mut Thread) {
+        let number = thread.number.unwrap_or_else(|| self.admit(thread));
+        self.thread = number;
+        if let Some(ledger) = self.ledgers.get_mut(number.0 as usize) {
+            ledger.computed.0 += std::mem::take(&mut thread.computed).0;
         }
-        for seen in self.seen.drain(..) {
-            self.sink.record(&Event::Seen(seen));
-        }
-        self.sink.record(event);
     }
 
-    fn end(mut self, ended: Ended) {
+    #[cold]
+    fn admit(&mut self, thread: &mut Thread) -> ThreadId {
+        let number = self.threads.take();
+        if self.ledgers.len() == number as usize {
+            let rounding = Rounding::to(self.precision);
+            self.ledgers.push(Ledger { computed: Instructions(0.0), rounding });
+        }
+        *thread.number.insert(ThreadId(number))
+    }
+
+    /// Writes an event of the thread, after what it computed before it.
+    fn emit(&mut self, event: &Event) {
+        let mut work = self.ledgers.get_mut(self.thread.0 as usize).and_then(Ledger::due);
+        for seen in self.seen.drain(..) {
+            self.sink.record_after(self.thread, work.take(), &Event::Seen(seen));
+        }
+        self.sink.record_after(self.thread, work, event);
+    }
+
+    fn end(mut self, ended: Ended) -> Option<RankEntry> {
         let clock = match ended {
             Ended::Finalize => {
                 self.emit(&Event::Finalize);
@@ -271,7 +367,7 @@ impl Recorder {
         self.sink.finish(ended, |entry| {
             entry.clock = clock;
             tally.complete(entry);
-        });
+        })
     }
 
     /// The volume of `count` elements.

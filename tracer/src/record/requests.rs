@@ -6,9 +6,6 @@
 //! the library put it, and is otherwise the oldest. So that the chain is right, requests that no event speaks of are in
 //! the table, too.
 
-use std::collections::hash_map::Entry::{Occupied, Vacant};
-
-use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Rank, RequestId, Tag};
 use titr_wrappers::argument::{Later, Request};
 
@@ -35,7 +32,7 @@ pub(super) enum What {
         /// For a receive that leaves one of them open: the communicator's ranks, to translate the match.
         open: Option<Ranks>,
     },
-    /// A collective operation.
+    /// A collective operation, an access to a window or a file, a partitioned message.
     Collective,
     /// The duplication of a communicator, which is where the library puts it when the request is completed.
     Duplicate(CommId, Later),
@@ -71,6 +68,11 @@ impl Entry {
         matches!(self.what, What::Message { .. } | What::Collective)
     }
 
+    /// Whether its status will tell what the request itself leaves open.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.what, What::Message { open: Some(_), .. })
+    }
+
     fn is_outstanding(&self) -> bool {
         self.active && self.is_visible()
     }
@@ -79,26 +81,104 @@ impl Entry {
 /// Requests with one handle, by age.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
+    handle: Request,
     oldest: u32,
     newest: u32,
 }
 
 impl Chain {
+    const fn empty(handle: Request) -> Self {
+        Self { handle, oldest: NONE, newest: NONE }
+    }
+
+    fn is_empty(self) -> bool {
+        self.oldest == NONE
+    }
+
     /// Which of its requests is the one kept at `place`.
     #[inline]
-    fn find(self, entries: &[Entry], place: usize) -> RequestId {
+    fn find(self, entries: &[Entry], place: usize) -> Option<RequestId> {
         if self.oldest == self.newest {
-            return RequestId(self.oldest);
+            return (!self.is_empty()).then_some(RequestId(self.oldest));
         }
         let mut at = self.oldest;
         for _ in 0..LOOK {
             let Some(entry) = entries.get(at as usize) else { break };
             if entry.place == place {
-                return RequestId(at);
+                return Some(RequestId(at));
             }
             at = entry.newer;
         }
-        RequestId(self.oldest)
+        Some(RequestId(self.oldest))
+    }
+}
+
+/// The chain of each handle: a hash table with linear probing, half empty at the least.
+///
+/// A chain stays when it has become empty, for libraries hand out the same handles again and again. Only when there is no
+/// room for a new one are those left out that are empty.
+#[derive(Debug, Default)]
+struct Chains {
+    places: Vec<Option<Chain>>,
+    /// How many of them are taken.
+    taken: usize,
+}
+
+impl Chains {
+    const FEWEST: usize = 64;
+
+    /// The chain of `handle`, if there ever was one.
+    #[inline]
+    fn get(&mut self, handle: Request) -> Option<&mut Chain> {
+        let at = self.place(handle)?;
+        self.places.get_mut(at)?.as_mut()
+    }
+
+    /// The same, with an empty one if there was none.
+    #[inline]
+    fn get_or_begin(&mut self, handle: Request) -> Option<&mut Chain> {
+        let known = self.place(handle).filter(|&at| self.places.get(at).is_some_and(Option::is_some));
+        let at = match known {
+            Some(at) => at,
+            None => self.begin(handle)?,
+        };
+        self.places.get_mut(at)?.as_mut()
+    }
+
+    /// Where `handle` is, or would be; nowhere if there is no table.
+    #[inline]
+    fn place(&self, handle: Request) -> Option<usize> {
+        /// 2⁶⁴ divided by the golden ratio (Knuth, The Art of Computer Programming, vol. 3, §6.4).
+        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mask = self.places.len().checked_sub(1)?;
+        let mut at = ((handle.raw() as u64).wrapping_mul(SPREAD) >> 32) as usize & mask;
+        while self.places.get(at)?.is_some_and(|chain| chain.handle != handle) {
+            at = (at + 1) & mask;
+        }
+        Some(at)
+    }
+
+    #[cold]
+    fn begin(&mut self, handle: Request) -> Option<usize> {
+        if 2 * (self.taken + 1) > self.places.len() {
+            self.make_room();
+        }
+        let at = self.place(handle)?;
+        *self.places.get_mut(at)? = Some(Chain::empty(handle));
+        self.taken += 1;
+        Some(at)
+    }
+
+    fn make_room(&mut self) {
+        let before = std::mem::take(&mut self.places);
+        let kept = || before.iter().flatten().filter(|chain| !chain.is_empty());
+        self.taken = kept().count();
+        self.places = vec![None; (4 * self.taken).next_power_of_two().max(Self::FEWEST)];
+        for chain in kept() {
+            if let Some(place) = self.place(chain.handle).and_then(|at| self.places.get_mut(at)) {
+                *place = Some(*chain);
+            }
+        }
     }
 }
 
@@ -107,27 +187,28 @@ impl Chain {
 pub(super) struct Requests {
     entries: Vec<Entry>,
     numbers: LowestFree,
-    chains: FxHashMap<Request, Chain>,
+    chains: Chains,
     outstanding: u32,
 }
 
 impl Requests {
     /// A new request that the library has given `handle` and put at `place`: one that is under way, or a persistent one
     /// that is yet to be started.
+    #[inline]
     pub(super) fn add(&mut self, handle: Request, place: usize, what: What, persistent: bool) -> RequestId {
-        let id = self.add_unnamed(what, persistent);
-        if let Some(entry) = self.entries.get_mut(id.0 as usize) {
-            entry.handle = handle;
-            entry.place = place;
-        }
+        let id = self.insert(Entry { handle, place, ..Entry::new(what, persistent) });
         self.put_back(id, End::Newest);
         id
     }
 
     /// A new request that the program has no handle of, but that goes with one that it has.
     pub(super) fn add_unnamed(&mut self, what: What, persistent: bool) -> RequestId {
+        self.insert(Entry::new(what, persistent))
+    }
+
+    #[inline]
+    fn insert(&mut self, entry: Entry) -> RequestId {
         let id = self.numbers.take();
-        let entry = Entry::new(what, persistent);
         self.outstanding += u32::from(entry.is_outstanding());
         match self.entries.get_mut(id as usize) {
             Some(free) => *free = entry,
@@ -136,6 +217,7 @@ impl Requests {
         RequestId(id)
     }
 
+    #[inline]
     pub(super) fn get(&self, id: RequestId) -> Option<&Entry> {
         self.entries.get(id.0 as usize)
     }
@@ -150,27 +232,28 @@ impl Requests {
     }
 
     /// The request that `handle`, kept at `place`, stands for.
-    pub(super) fn find(&self, handle: Request, place: usize) -> Option<RequestId> {
-        self.chains.get(&handle).map(|chain| chain.find(&self.entries, place))
+    pub(super) fn find(&mut self, handle: Request, place: usize) -> Option<RequestId> {
+        self.chains.get(handle)?.find(&self.entries, place)
     }
 
     /// The same, and takes it out of its chain: as long as a call may complete it, no other one means it.
+    #[inline]
     pub(super) fn take_out(&mut self, handle: Request, place: usize) -> Option<RequestId> {
-        let Occupied(mut chain) = self.chains.entry(handle) else { return None };
-        let id = chain.get().find(&self.entries, place);
+        let chain = self.chains.get(handle)?;
+        let id = chain.find(&self.entries, place)?;
+        if chain.oldest == chain.newest {
+            *chain = Chain::empty(handle);
+            return Some(id);
+        }
         let entry = self.entries.get_mut(id.0 as usize)?;
         let (older, newer) = (std::mem::replace(&mut entry.older, NONE), std::mem::replace(&mut entry.newer, NONE));
-        if let Some(entry) = self.entries.get_mut(older as usize) {
-            entry.newer = newer;
+        match self.entries.get_mut(older as usize) {
+            Some(entry) => entry.newer = newer,
+            None => chain.oldest = newer,
         }
-        if let Some(entry) = self.entries.get_mut(newer as usize) {
-            entry.older = older;
-        }
-        match (older, newer) {
-            (NONE, NONE) => drop(chain.remove()),
-            (NONE, newer) => chain.get_mut().oldest = newer,
-            (older, NONE) => chain.get_mut().newest = older,
-            _ => {}
+        match self.entries.get_mut(newer as usize) {
+            Some(entry) => entry.older = older,
+            None => chain.newest = older,
         }
         Some(id)
     }
@@ -180,19 +263,24 @@ impl Requests {
         self.put_back(id, End::Oldest);
     }
 
+    #[inline]
     fn put_back(&mut self, id: RequestId, end: End) {
         let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
-        match (self.chains.entry(entry.handle), end) {
-            (Vacant(chain), _) => drop(chain.insert(Chain { oldest: id.0, newest: id.0 })),
-            (Occupied(mut chain), End::Newest) => {
-                let before = std::mem::replace(&mut chain.get_mut().newest, id.0);
+        let Some(chain) = self.chains.get_or_begin(entry.handle) else { return };
+        if chain.is_empty() {
+            (chain.oldest, chain.newest) = (id.0, id.0);
+            return;
+        }
+        match end {
+            End::Newest => {
+                let before = std::mem::replace(&mut chain.newest, id.0);
                 entry.older = before;
                 if let Some(before) = self.entries.get_mut(before as usize) {
                     before.newer = id.0;
                 }
             }
-            (Occupied(mut chain), End::Oldest) => {
-                let after = std::mem::replace(&mut chain.get_mut().oldest, id.0);
+            End::Oldest => {
+                let after = std::mem::replace(&mut chain.oldest, id.0);
                 entry.newer = after;
                 if let Some(after) = self.entries.get_mut(after as usize) {
                     after.older = id.0;
@@ -211,6 +299,7 @@ impl Requests {
     }
 
     /// A request that was taken out is completed: a persistent one waits to be started, any other one is gone.
+    #[inline]
     pub(super) fn complete(&mut self, id: RequestId) {
         let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
         if entry.persistent {
@@ -223,6 +312,7 @@ impl Requests {
     }
 
     /// A request that was taken out is gone, completed or not.
+    #[inline]
     pub(super) fn remove(&mut self, id: RequestId) {
         let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
         self.outstanding -= u32::from(entry.is_outstanding());
@@ -322,7 +412,8 @@ mod tests {
                 let id = take(&mut requests, handle, 8 * i).unwrap();
                 requests.complete(RequestId(id));
             }
-            assert!(requests.chains.is_empty());
+            assert!(requests.chains.places.iter().flatten().all(|chain| chain.is_empty()));
+            assert!(requests.chains.places.len() <= 4 * MANY);
             assert_eq!((requests.outstanding(), requests.entries.len()), (0, MANY));
         }
     }

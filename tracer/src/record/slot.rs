@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use try_lock::{Locked, TryLock};
 
-/// How often to look again at once, and how long to sleep from then on: whoever holds a recorder for long waits for the
+/// How often to look again at once: as long as a call is recorded.
+const AT_ONCE: u32 = 100;
+/// How often to let others run first, and how long to sleep from then on: whoever holds a recorder for long waits for the
 /// flush thread.
 const LOOKS: u32 = 200;
 const NAP: Duration = Duration::from_micros(50);
@@ -41,15 +43,15 @@ impl<R> Slot<R> {
     fn wait(&self) -> Locked<'_, Option<R>> {
         let mut looks = 0;
         loop {
+            match looks {
+                0..AT_ONCE => std::hint::spin_loop(),
+                AT_ONCE..LOOKS => thread::yield_now(),
+                _ => thread::sleep(NAP),
+            }
             if let Some(held) = self.try_hold() {
                 return held;
             }
-            if looks == LOOKS {
-                thread::sleep(NAP);
-            } else {
-                looks += 1;
-                thread::yield_now();
-            }
+            looks = looks.saturating_add(1);
         }
     }
 }

@@ -6,10 +6,11 @@ use titr_common::event::Rank;
 use titr_common::trace::manifest::{Counter, Ended, RankEntry};
 use titr_common::units::Bytes;
 
-/// The entry of `rank`, whose computation `counter` measures, before anything was recorded.
+/// The entry of `rank` in the run of this name, whose computation `counter` measures, before anything was recorded.
 #[must_use]
-pub fn begin(rank: Rank, counter: Counter) -> RankEntry {
+pub fn begin(run: String, rank: Rank, counter: Counter) -> RankEntry {
     RankEntry {
+        run,
         rank: rank.0,
         host: host(),
         cpu: cpu(),
@@ -18,6 +19,7 @@ pub fn begin(rank: Rank, counter: Counter) -> RankEntry {
         events: 0,
         text: Bytes(0),
         disk: Bytes(0),
+        crc32: None,
         counter,
         clock: None,
         stalls: 0,
@@ -31,7 +33,8 @@ pub fn begin(rank: Rank, counter: Counter) -> RankEntry {
 }
 
 /// The name of this host; empty where the system does not tell.
-fn host() -> String {
+#[must_use]
+pub fn host() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
@@ -55,12 +58,13 @@ pub(super) mod tests {
             resolution: 1.0,
             precision: 0.0,
             hook: 0.0,
+            yardstick: None,
         }
     }
 
     #[test]
     fn an_entry_starts_running_where_this_process_is() {
-        let entry = begin(Rank(3), counter());
+        let entry = begin(String::new(), Rank(3), counter());
         assert_eq!((entry.rank, entry.pid, entry.ended), (3, std::process::id(), Ended::Running));
         assert!(!entry.host.is_empty());
     }

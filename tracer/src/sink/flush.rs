@@ -49,13 +49,13 @@ struct Flush {
 }
 
 /// Creates the files and starts the thread, which works off `full` until that ends or is disconnected, and gives the
-/// buffers back, no larger than `buffer`, through `empty`.
+/// buffers back, no larger than `buffer`, through `empty`. It leaves the rank's entry as it was written.
 pub(super) fn start(
     files: Files,
     buffer: usize,
     full: Receiver<Work>,
     empty: Sender<Vec<u8>>,
-) -> io::Result<JoinHandle<()>> {
+) -> io::Result<JoinHandle<Option<RankEntry>>> {
     // A thread of its own that is joined, and not a first message of the one below: see `Sink::empty_buffer`.
     let creation = spawn(move || Flush::create(files))?;
     let mut flush = creation.join().map_err(|_| io::Error::other("the thread that creates the files failed"))??;
@@ -69,9 +69,10 @@ pub(super) fn start(
                     // Never full: there are as many places as buffers.
                     let _ = empty.try_send(text);
                 }
-                Work::End(entry) => return flush.end(*entry),
+                Work::End(entry) => return Some(flush.end(*entry)),
             }
         }
+        None
     })
 }
 
@@ -113,10 +114,14 @@ impl Flush {
         }
     }
 
-    fn end(mut self, mut entry: RankEntry) {
-        if let Some(Err(error)) = self.stream.take().map(|stream| stream.finish(self.events)) {
-            let path = self.path.clone();
-            self.fail(&path, &error);
+    fn end(mut self, mut entry: RankEntry) -> RankEntry {
+        match self.stream.take().map(|stream| stream.finish(self.events)) {
+            Some(Ok(written)) => entry.crc32 = Some(written.crc32),
+            Some(Err(error)) => {
+                let path = self.path.clone();
+                self.fail(&path, &error);
+            }
+            None => {}
         }
         entry.events = self.events;
         entry.text = Bytes(self.text);
@@ -130,6 +135,7 @@ impl Flush {
             }
             _ => {}
         }
+        entry
     }
 }
 

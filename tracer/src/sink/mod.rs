@@ -24,14 +24,15 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
-use titr_common::event::{Event, Rank};
+use titr_common::event::{Event, Rank, ThreadId};
 use titr_common::grammar::EventWriter;
 use titr_common::trace::manifest::{Ended, Manifest, RankEntry};
+use titr_common::units::Instructions;
 
 use crate::config::Config;
 use flush::{Files, Work};
 
-pub use entry::begin;
+pub use entry::{begin, host};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
 const BUFFERS: usize = 3;
@@ -54,7 +55,7 @@ pub struct Sink {
     buffer: usize,
     full: Sender<Work>,
     empty: Receiver<Vec<u8>>,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Option<RankEntry>>,
     stalls: u64,
 }
 
@@ -95,10 +96,24 @@ impl Sink {
         })
     }
 
-    /// Records one event. This is the hot path: text is appended to a buffer, and nothing else happens until it is full.
+    /// Records one event.
     pub fn record(&mut self, event: &Event) {
         self.writer.write(&mut self.text, event);
-        self.events += 1;
+        self.recorded(1);
+    }
+
+    /// Records one event of a thread, and the computation before it. This is the hot path: text is appended to a buffer, and nothing
+    /// else happens until it is full.
+    #[inline]
+    pub fn record_after(&mut self, thread: ThreadId, work: Option<Instructions>, event: &Event) {
+        self.writer.switch(&mut self.text, thread);
+        self.writer.write_after(&mut self.text, work, event);
+        self.recorded(1 + u64::from(work.is_some()));
+    }
+
+    #[inline]
+    fn recorded(&mut self, events: u64) {
+        self.events += events;
         if self.text.len() + LONGEST_EVENT > self.buffer {
             self.flush();
         }
@@ -124,11 +139,13 @@ impl Sink {
         }
     }
 
-    /// Ends the stream: writes what is left, the end record and the rank's entry, which `complete` may add to.
-    pub fn finish(mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) {
+    /// Ends the stream: writes what is left, the end record and the rank's entry, which `complete` may add to. Returns the
+    /// entry, unless there is nobody to write it.
+    pub fn finish(mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
         if self.orphaned() {
             // The channels' locks may have been held, and the thread's handle is another process's.
-            return std::mem::forget(self);
+            std::mem::forget(self);
+            return None;
         }
         self.flush();
         let Self { mut entry, full, thread, stalls, .. } = self;
@@ -136,7 +153,7 @@ impl Sink {
         entry.ended = ended;
         entry.stalls = stalls;
         let _ = full.try_send(Work::End(Box::new(entry)));
-        let _ = thread.join();
+        thread.join().ok().flatten()
     }
 
     /// The rank whose events these are.

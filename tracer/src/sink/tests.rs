@@ -10,7 +10,7 @@ use std::ptr;
 use titr_common::event::{CommId, Outgoing, RequestId, SendMode, Tag};
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Source, TraceError};
-use titr_common::units::{Bytes, Instructions};
+use titr_common::units::Bytes;
 
 use super::entry::tests::counter;
 use super::*;
@@ -35,7 +35,7 @@ fn manifest(ranks: u32) -> Manifest {
 
 fn open(directory: &Path, rank: u32, ranks: u32, buffer: usize) -> Sink {
     let run = (rank == 0).then(|| manifest(ranks));
-    Sink::open(&config(buffer), directory, run, begin(Rank(rank), counter()), ranks).unwrap()
+    Sink::open(&config(buffer), directory, run, begin("a run".into(), Rank(rank), counter()), ranks).unwrap()
 }
 
 /// Distinct events, so that none can be lost, doubled or moved unnoticed.
@@ -104,8 +104,8 @@ fn whoever_ends_last_completes_the_manifest() {
     // Two at once, then one after the other.
     let together: Vec<_> =
         sinks.drain(2..).map(|sink| thread::spawn(|| sink.finish(Ended::Finalize, |_| {}))).collect();
-    together.into_iter().for_each(|ending| ending.join().unwrap());
-    sinks.into_iter().rev().for_each(|sink| sink.finish(Ended::Finalize, |_| {}));
+    together.into_iter().for_each(|ending| assert!(ending.join().unwrap().is_some()));
+    sinks.into_iter().rev().for_each(|sink| assert!(sink.finish(Ended::Finalize, |_| {}).is_some()));
     let names = std::fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name());
     assert_eq!(names.count(), 5, "four streams and the manifest");
     let ended = Manifest::read(directory.path()).unwrap();
@@ -164,7 +164,7 @@ fn a_stream_that_is_there_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let path = titr_common::trace::directory::stream(directory.path(), Rank(0));
     std::fs::write(&path, "precious").unwrap();
-    let refused = Sink::open(&config(SMALL), directory.path(), None, begin(Rank(0), counter()), 1);
+    let refused = Sink::open(&config(SMALL), directory.path(), None, begin("a run".into(), Rank(0), counter()), 1);
     assert_eq!(refused.err().map(|error| error.kind()), Some(io::ErrorKind::AlreadyExists));
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
 }

@@ -6,6 +6,7 @@ use super::{Argument, Arguments, Stored};
 use crate::abi::Abi;
 
 /// A handle of a library whose handles are `int`s leaves the upper half of its word undefined.
+#[inline]
 fn handle_of(abi: &Abi, word: usize) -> usize {
     if abi.handle_bytes == size_of::<u32>() { word as u32 as usize } else { word }
 }
@@ -35,6 +36,7 @@ macro_rules! handles {
             fn types(all: &mut Vec<&'static str>) {
                 all.push(concat!("MPI_", stringify!($name)));
             }
+            #[inline]
             fn read(call: &'c Arguments<'c>, at: usize) -> Self {
                 Self(handle_of(call.abi, call.word(at)))
             }
@@ -42,9 +44,11 @@ macro_rules! handles {
 
         impl Stored for $name {
             const POINTER: &'static str = concat!("MPI_", stringify!($name), "*");
+            #[inline]
             fn bytes(call: &Arguments<'_>) -> usize {
                 call.abi.handle_bytes
             }
+            #[inline]
             unsafe fn load(call: &Arguments<'_>, address: usize) -> Self {
                 // SAFETY: the caller's promise, and a handle is as long as the ABI says.
                 Self(unsafe { load_handle(call.abi, address) })
@@ -66,12 +70,40 @@ handles! {
     Op;
     /// `MPI_Request`.
     Request;
+    /// `MPI_Win`.
+    Win;
+}
+
+/// `MPI_File`, which is a pointer in every family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct File(usize);
+
+impl<'c> Argument<'c> for File {
+    const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("MPI_File");
+    }
+    fn read(call: &'c Arguments<'c>, at: usize) -> Self {
+        Self(call.word(at))
+    }
+}
+
+impl Stored for File {
+    const POINTER: &'static str = "MPI_File*";
+    fn bytes(_: &Arguments<'_>) -> usize {
+        size_of::<usize>()
+    }
+    unsafe fn load(_: &Arguments<'_>, address: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { (address as *const usize).read() })
+    }
 }
 
 /// Reads the handle at an address.
 ///
 /// # Safety
 /// One is there.
+#[inline]
 pub(crate) unsafe fn load_handle(abi: &Abi, address: usize) -> usize {
     // SAFETY: the caller's promise, and a handle is as long as the ABI says.
     unsafe {

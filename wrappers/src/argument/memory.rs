@@ -20,9 +20,11 @@ pub trait Stored: Copy + Default {
 
 impl Stored for i32 {
     const POINTER: &'static str = "int*";
+    #[inline]
     fn bytes(_: &Arguments<'_>) -> usize {
         size_of::<Self>()
     }
+    #[inline]
     unsafe fn load(_: &Arguments<'_>, address: usize) -> Self {
         // SAFETY: the caller's promise.
         unsafe { (address as *const Self).read() }
@@ -31,9 +33,11 @@ impl Stored for i32 {
 
 impl Stored for Count {
     const POINTER: &'static str = "COUNT*";
+    #[inline]
     fn bytes(call: &Arguments<'_>) -> usize {
         if call.large { size_of::<i64>() } else { size_of::<i32>() }
     }
+    #[inline]
     unsafe fn load(call: &Arguments<'_>, address: usize) -> Self {
         // SAFETY: the caller's promise.
         Self(unsafe {
@@ -78,12 +82,14 @@ pub struct Place<'c, T> {
 impl<T: Stored> Place<'_, T> {
     /// Where it is.
     #[must_use]
+    #[inline]
     pub fn address(&self) -> usize {
         self.address
     }
 
     /// What is there now.
     #[must_use]
+    #[inline]
     pub fn get(&self) -> T {
         if self.address == 0 {
             return T::default();
@@ -112,6 +118,7 @@ pub struct Later {
 impl Later {
     /// The communicator, to be asked for in the call that completed the request.
     #[must_use]
+    #[inline]
     pub fn get(&self) -> Comm {
         if self.address == 0 {
             return self.abi.comm_null;
@@ -126,6 +133,7 @@ impl<'c, T: Stored> Argument<'c> for Place<'c, T> {
     fn types(all: &mut Vec<&'static str>) {
         all.push(T::POINTER);
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, address: call.word(at), what: PhantomData }
     }
@@ -142,12 +150,14 @@ pub struct Array<'c, T> {
 
 impl<'c, T: Stored> Array<'c, T> {
     /// Says how many they are. Read from a call alone, an array has no length.
+    #[inline]
     pub(crate) fn of(self, len: usize) -> Self {
         Self { len: if self.address == 0 { 0 } else { len }, ..self }
     }
 
     /// How many they are.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
@@ -160,6 +170,7 @@ impl<'c, T: Stored> Array<'c, T> {
 
     /// The `index`-th as it is now.
     #[must_use]
+    #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
         // SAFETY: MPI's signature says that this argument points to `len` values of type `T`, and it is not null.
         (index < self.len).then(|| unsafe { T::load(self.call, self.address + index * T::bytes(self.call)) })
@@ -167,11 +178,13 @@ impl<'c, T: Stored> Array<'c, T> {
 
     /// Where the `index`-th is.
     #[must_use]
+    #[inline]
     pub fn address(&self, index: usize) -> usize {
         self.address + index * T::bytes(self.call)
     }
 
     /// All of them, as they are now.
+    #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + use<'c, T> {
         let array = *self;
         (0..self.len).map(move |index| array.get(index).unwrap_or_default())
@@ -183,6 +196,7 @@ impl<'c, T: Stored> Argument<'c> for Array<'c, T> {
     fn types(all: &mut Vec<&'static str>) {
         all.push(T::POINTER);
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, address: call.word(at), len: 0, what: PhantomData }
     }

@@ -10,11 +10,11 @@ mod status;
 
 use std::cell::Cell;
 
-use crate::abi::Abi;
+use crate::abi::{Abi, Family};
 use status::Spare;
 
 pub(crate) use handle::load_handle;
-pub use handle::{Comm, Datatype, Group, Message, Op, Request};
+pub use handle::{Comm, Datatype, File, Group, Message, Op, Request, Win};
 pub use memory::{Array, Displacement, Later, Place, Stored};
 pub use status::{Status, StatusArgument, Statuses};
 
@@ -31,6 +31,7 @@ impl<'c> Arguments<'c> {
         Self { words, large, abi, spare: Spare::default() }
     }
 
+    #[inline]
     fn word(&self, at: usize) -> usize {
         self.words.get(at).map_or(0, Cell::get)
     }
@@ -53,6 +54,7 @@ pub trait Argument<'c>: Copy {
 }
 
 /// Reads the argument at word `at`, and moves `at` behind it.
+#[inline]
 pub(crate) fn read<'c, A: Argument<'c>>(call: &'c Arguments<'c>, at: &mut usize) -> A {
     let argument = A::read(call, *at);
     *at += A::WORDS;
@@ -64,6 +66,7 @@ impl<'c> Argument<'c> for i32 {
     fn types(all: &mut Vec<&'static str>) {
         all.push("int");
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         call.word(at) as Self
     }
@@ -76,6 +79,7 @@ pub struct Count(i64);
 impl Count {
     /// The number; MPI refuses a negative one.
     #[must_use]
+    #[inline]
     pub fn get(self) -> u64 {
         self.checked().unwrap_or(0)
     }
@@ -92,9 +96,56 @@ impl<'c> Argument<'c> for Count {
     fn types(all: &mut Vec<&'static str>) {
         all.push("COUNT");
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let word = call.word(at);
         Self(if call.large { word as i64 } else { i64::from(word as i32) })
+    }
+}
+
+/// A number of bytes in memory: `MPI_Aint`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size(i64);
+
+impl Size {
+    /// The number; MPI refuses a negative one.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        u64::try_from(self.0).unwrap_or(0)
+    }
+}
+
+impl<'c> Argument<'c> for Size {
+    const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("MPI_Aint");
+    }
+    fn read(call: &'c Arguments<'c>, at: usize) -> Self {
+        Self(call.word(at) as i64)
+    }
+}
+
+/// A number of elements in a partition: `MPI_Count` in MPI 4.0 (§4.2.1), `int` in MPI 5.0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartitionCount(i64);
+
+impl PartitionCount {
+    /// The number; MPI refuses a negative one.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        u64::try_from(self.0).unwrap_or(0)
+    }
+}
+
+impl<'c> Argument<'c> for PartitionCount {
+    const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("MPI_Count");
+    }
+    fn read(call: &'c Arguments<'c>, at: usize) -> Self {
+        let word = call.word(at);
+        let is_int = call.abi.family == Family::Standard && !call.large;
+        Self(if is_int { i64::from(word as i32) } else { word as i64 })
     }
 }
 
@@ -124,6 +175,7 @@ impl<'c> Argument<'c> for Buffer {
     fn types(all: &mut Vec<&'static str>) {
         all.push("void*");
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let address = call.word(at);
         Self { address, in_place: address == call.abi.in_place }
@@ -139,6 +191,7 @@ impl<'c> Argument<'c> for Opaque {
     fn types(all: &mut Vec<&'static str>) {
         all.push("");
     }
+    #[inline]
     fn read(_: &'c Arguments<'c>, _: usize) -> Self {
         Self
     }

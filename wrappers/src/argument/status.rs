@@ -14,6 +14,7 @@ pub struct StatusArgument<'c> {
 
 impl<'c> StatusArgument<'c> {
     /// Sees to it that the call has a status to write to, even if the program ignores it.
+    #[inline]
     pub fn keep(&self) {
         if self.call.word(self.at) == self.call.abi.status_ignore {
             self.call.set_word(self.at, self.call.spare.one());
@@ -22,6 +23,7 @@ impl<'c> StatusArgument<'c> {
 
     /// The status after the call; `None` if it is ignored.
     #[must_use]
+    #[inline]
     pub fn get(&self) -> Option<Status<'c>> {
         let address = self.call.word(self.at);
         (address != self.call.abi.status_ignore && address != 0).then_some(Status { call: self.call, address })
@@ -33,6 +35,7 @@ impl<'c> Argument<'c> for StatusArgument<'c> {
     fn types(all: &mut Vec<&'static str>) {
         all.push("MPI_Status*");
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, at }
     }
@@ -54,6 +57,7 @@ impl<'c> Statuses<'c> {
     }
 
     /// Sees to it that the call has statuses to write to, even if the program ignores them.
+    #[inline]
     pub fn keep(&self) {
         if self.call.word(self.at) != self.call.abi.statuses_ignore {
             return;
@@ -63,6 +67,7 @@ impl<'c> Statuses<'c> {
 
     /// The `index`-th status after the call; `None` if they are ignored.
     #[must_use]
+    #[inline]
     pub fn get(&self, index: usize) -> Option<Status<'c>> {
         let address = self.call.word(self.at);
         let there = address != self.call.abi.statuses_ignore && address != 0 && index < self.len;
@@ -75,6 +80,7 @@ impl<'c> Argument<'c> for Statuses<'c> {
     fn types(all: &mut Vec<&'static str>) {
         all.push("MPI_Status*");
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, at, len: 0 }
     }

@@ -1,13 +1,13 @@
 //! Collective communication (chapter 6).
 
-use crate::argument::{Place, Request};
+use crate::argument::{Opaque, Place, Request};
 use crate::signature::{
     Allgather, Allgatherv, Allreduce, Alltoallv, Alltoallw, Barrier, Bcast, Gather, Gatherv, Reduce, ReduceScatter,
     ReduceScatterBlock, Scatterv,
 };
 
 super::chapter! {
-    /// Collective operations, and those that only start.
+    /// Collective operations, those that only start, and those that are set up to be started.
     pub enum Collective<'c> {
         MPI_Barrier (1): Barrier<'c>;
         MPI_Ibarrier (2): Barrier<'c>, Place<'c, Request>;
@@ -43,18 +43,25 @@ super::chapter! {
         MPI_Ialltoallv, MPI_Ialltoallv_c (10): Alltoallv<'c>, Place<'c, Request>;
         MPI_Alltoallw, MPI_Alltoallw_c (9): Alltoallw<'c>;
         MPI_Ialltoallw, MPI_Ialltoallw_c (10): Alltoallw<'c>, Place<'c, Request>;
+        MPI_Barrier_init, MPIX_Barrier_init (3): Barrier<'c>, Opaque, Place<'c, Request>;
+        MPI_Bcast_init, MPI_Bcast_init_c, MPIX_Bcast_init (7): Bcast<'c>, Opaque, Place<'c, Request>;
+        MPI_Reduce_init, MPI_Reduce_init_c, MPIX_Reduce_init (9): Reduce<'c>, Opaque, Place<'c, Request>;
+        MPI_Allreduce_init, MPI_Allreduce_init_c, MPIX_Allreduce_init (8): Allreduce<'c>, Opaque, Place<'c, Request>;
+        MPI_Scan_init, MPI_Scan_init_c, MPIX_Scan_init (8): Allreduce<'c>, Opaque, Place<'c, Request>;
+        MPI_Exscan_init, MPI_Exscan_init_c, MPIX_Exscan_init (8): Allreduce<'c>, Opaque, Place<'c, Request>;
+        MPI_Reduce_scatter_init, MPI_Reduce_scatter_init_c, MPIX_Reduce_scatter_init (8): ReduceScatter<'c>, Opaque, Place<'c, Request>;
+        MPI_Reduce_scatter_block_init, MPI_Reduce_scatter_block_init_c, MPIX_Reduce_scatter_block_init (8): ReduceScatterBlock<'c>, Opaque, Place<'c, Request>;
+        MPI_Gather_init, MPI_Gather_init_c, MPIX_Gather_init (10): Gather<'c>, Opaque, Place<'c, Request>;
+        MPI_Scatter_init, MPI_Scatter_init_c, MPIX_Scatter_init (10): Gather<'c>, Opaque, Place<'c, Request>;
+        MPI_Allgather_init, MPI_Allgather_init_c, MPIX_Allgather_init (9): Allgather<'c>, Opaque, Place<'c, Request>;
+        MPI_Alltoall_init, MPI_Alltoall_init_c, MPIX_Alltoall_init (9): Allgather<'c>, Opaque, Place<'c, Request>;
+        MPI_Gatherv_init, MPI_Gatherv_init_c, MPIX_Gatherv_init (11): Gatherv<'c>, Opaque, Place<'c, Request>;
+        MPI_Scatterv_init, MPI_Scatterv_init_c, MPIX_Scatterv_init (11): Scatterv<'c>, Opaque, Place<'c, Request>;
+        MPI_Allgatherv_init, MPI_Allgatherv_init_c, MPIX_Allgatherv_init (10): Allgatherv<'c>, Opaque, Place<'c, Request>;
+        MPI_Alltoallv_init, MPI_Alltoallv_init_c, MPIX_Alltoallv_init (11): Alltoallv<'c>, Opaque, Place<'c, Request>;
+        MPI_Alltoallw_init, MPI_Alltoallw_init_c, MPIX_Alltoallw_init (11): Alltoallw<'c>, Opaque, Place<'c, Request>;
     }
     local:
         MPI_Op_commutative(2), MPI_Op_create(3), MPI_Op_create_c(3), MPI_Op_free(1), MPI_Reduce_local(5),
         MPI_Reduce_local_c(5);
-    communicates:
-        MPI_Allgather_init(9), MPI_Allgather_init_c(9), MPI_Allgatherv_init(10), MPI_Allgatherv_init_c(10),
-        MPI_Allreduce_init(8), MPI_Allreduce_init_c(8), MPI_Alltoall_init(9), MPI_Alltoall_init_c(9),
-        MPI_Alltoallv_init(11), MPI_Alltoallv_init_c(11), MPI_Alltoallw_init(11), MPI_Alltoallw_init_c(11),
-        MPI_Barrier_init(3), MPI_Bcast_init(7), MPI_Bcast_init_c(7), MPI_Exscan_init(8), MPI_Exscan_init_c(8),
-        MPI_Gather_init(10), MPI_Gather_init_c(10), MPI_Gatherv_init(11), MPI_Gatherv_init_c(11),
-        MPI_Reduce_init(9), MPI_Reduce_init_c(9), MPI_Reduce_scatter_block_init(8),
-        MPI_Reduce_scatter_block_init_c(8), MPI_Reduce_scatter_init(8), MPI_Reduce_scatter_init_c(8),
-        MPI_Scan_init(8), MPI_Scan_init_c(8), MPI_Scatter_init(10), MPI_Scatter_init_c(10),
-        MPI_Scatterv_init(11), MPI_Scatterv_init_c(11);
 }

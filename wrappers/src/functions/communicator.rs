@@ -14,6 +14,8 @@ super::chapter! {
         MPI_Comm_create (3): Comm, Group, Place<'c, Comm>;
         MPI_Comm_create_group (4): Comm, Group, i32, Place<'c, Comm>;
         MPI_Intercomm_create (6): Comm, i32, Comm, i32, i32, Place<'c, Comm>;
+        MPI_Comm_create_from_group (5): Group, Opaque, Opaque, Opaque, Place<'c, Comm>;
+        MPI_Intercomm_create_from_groups (8): Group, i32, Group, i32, Opaque, Opaque, Opaque, Place<'c, Comm>;
         MPI_Intercomm_merge (3): Comm, i32, Place<'c, Comm>;
         MPI_Comm_free (1): Place<'c, Comm>;
         MPI_Comm_disconnect (1): Place<'c, Comm>;

@@ -1,7 +1,7 @@
 //! Every MPI function once, a file for each chapter of the MPI standard (4.0).
 //!
 //! A line `MPI_Isend, MPI_Isend_c (7): Send, Place<Request>` says: there are these two functions, differing only in the
-//! width of their counts; they take seven arguments; these are a message to send and where the request goes. Functions
+//! width of their counts (or in their standing, `MPIX_`); they take seven arguments; these are a message to send and where the request goes. Functions
 //! that are only passed on stand, with their number of arguments, in two lists, `local` and `communicates`: the two
 //! [`Effect`](crate::Effect)s. Those under `written_out` are not called with words alone.
 
@@ -12,7 +12,7 @@ use crate::Function;
 macro_rules! chapter {
     (
         $($(#[$doc:meta])* pub enum $chapter:ident<$c:lifetime> {
-            $($typed:ident $(, $large:ident)? ($arity:tt): $($argument:ty),*;)*
+            $($typed:ident $(, $alike:ident)* ($arity:tt): $($argument:ty),*;)*
         })?
         $(local: $($local:ident($local_arity:tt)),*;)?
         $(communicates: $($other:ident($other_arity:tt)),*;)?
@@ -26,14 +26,14 @@ macro_rules! chapter {
             pub enum $chapter<$c> {
                 $($typed($($argument),*),)*
             }
-            $($crate::functions::typed!([$typed $($large)?] $arity, $chapter<$c>::$typed($($argument),*));)*
+            $($crate::functions::typed!([$typed $($alike)*] $arity, $chapter<$c>::$typed($($argument),*));)*
         )?
         $($($crate::functions::define!($local_arity, $local, Local, |_| {}, $crate::functions::unread);)*)?
         $($($crate::functions::define!($other_arity, $other, Communicates, |_| {}, $crate::functions::unread);)*)?
 
         /// The functions of this chapter.
         pub static ALL: &[&$crate::Function] = &[
-            $($(&$typed, $(&$large,)?)*)?
+            $($(&$typed, $(&$alike,)*)*)?
             $($(&$local,)*)?
             $($(&$other,)*)?
             $($(&$special,)*)?
@@ -41,11 +41,11 @@ macro_rules! chapter {
     };
 }
 
-/// Defines functions whose arguments are read into one variant: the one with `int` counts, and the one with large ones.
+/// Defines functions whose arguments are read into one variant.
 macro_rules! typed {
-    ([$name:ident $large:ident] $($rest:tt)*) => {
+    ([$name:ident $($alike:ident)+] $($rest:tt)*) => {
         $crate::functions::typed!([$name] $($rest)*);
-        $crate::functions::typed!([$large] $($rest)*);
+        $crate::functions::typed!([$($alike)+] $($rest)*);
     };
     ([$name:ident] $arity:tt, $chapter:ident<$c:lifetime>::$variant:ident($($argument:ty),*)) => {
         $crate::functions::define!($arity, $name, Communicates, {

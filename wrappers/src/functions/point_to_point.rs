@@ -1,7 +1,9 @@
 //! Point-to-point communication (chapter 3) and partitioned communication (chapter 4).
 
-use crate::argument::{Message, Place, Request, StatusArgument};
-use crate::signature::{Mrecv, Probe, Recv, Requests, Send, Sendrecv, SendrecvReplace, TestAll, WaitAll, WaitSome};
+use crate::argument::{Message, Opaque, Place, Request, StatusArgument};
+use crate::signature::{
+    Mrecv, Partitioned, Partitions, Probe, Recv, Requests, Send, Sendrecv, SendrecvReplace, TestAll, WaitAll, WaitSome,
+};
 
 super::chapter! {
     /// Messages, and the requests that stand for them.
@@ -44,17 +46,19 @@ super::chapter! {
         MPI_Testall (4): TestAll<'c>;
         MPI_Testany (5): Requests<'c>, Place<'c, i32>, Place<'c, i32>, StatusArgument<'c>;
         MPI_Testsome (5): WaitSome<'c>;
+        MPI_Psend_init, MPI_Psend_init_c (9): Partitioned<'c>, Opaque, Place<'c, Request>;
+        MPI_Precv_init, MPI_Precv_init_c (9): Partitioned<'c>, Opaque, Place<'c, Request>;
+        MPI_Pready (2): i32, Request;
+        MPI_Pready_range (3): i32, i32, Request;
+        MPI_Pready_list (3): Partitions<'c>, Request;
     }
     local:
         MPI_Buffer_attach(2), MPI_Buffer_attach_c(2), MPI_Buffer_detach(2), MPI_Buffer_detach_c(2),
         MPI_Buffer_flush(0), MPI_Buffer_iflush(1), MPI_Comm_attach_buffer(3), MPI_Comm_attach_buffer_c(3),
         MPI_Comm_detach_buffer(3), MPI_Comm_detach_buffer_c(3), MPI_Comm_flush_buffer(1), MPI_Comm_iflush_buffer(2),
-        MPI_Get_count(3), MPI_Get_count_c(3), MPI_Request_get_status_all(4), MPI_Request_get_status_any(5),
+        MPI_Get_count(3), MPI_Get_count_c(3), MPI_Parrived(3), MPI_Request_get_status_all(4), MPI_Request_get_status_any(5),
         MPI_Request_get_status_some(5), MPI_Session_attach_buffer(3), MPI_Session_attach_buffer_c(3),
         MPI_Session_detach_buffer(3), MPI_Session_detach_buffer_c(3), MPI_Session_flush_buffer(1),
         MPI_Session_iflush_buffer(2), MPI_Status_get_error(2), MPI_Status_get_source(2), MPI_Status_get_tag(2),
         MPI_Test_cancelled(2);
-    communicates:
-        MPI_Parrived(3), MPI_Pready(2), MPI_Pready_list(3), MPI_Pready_range(3), MPI_Precv_init(9),
-        MPI_Psend_init(9);
 }

@@ -18,7 +18,7 @@ super::chapter! {
         MPI_Session_get_num_psets(3), MPI_Session_get_pset_info(3), MPI_Session_init(3),
         MPI_Session_set_errhandler(2);
     communicates:
-        MPI_Comm_accept(5), MPI_Comm_connect(5), MPI_Comm_create_from_group(5), MPI_Comm_join(2),
-        MPI_Comm_spawn(8), MPI_Comm_spawn_multiple(9), MPI_Intercomm_create_from_groups(8), MPI_Lookup_name(3),
+        MPI_Comm_accept(5), MPI_Comm_connect(5), MPI_Comm_join(2),
+        MPI_Comm_spawn(8), MPI_Comm_spawn_multiple(9), MPI_Lookup_name(3),
         MPI_Publish_name(3), MPI_Unpublish_name(3);
 }

@@ -1,6 +1,6 @@
 //! The few MPI functions that a tool calls itself, by their profiling names, so that no tool sees them.
 //!
-//! All but [`allreduce`], [`barrier`], [`split`], [`free`] and [`exchange`] are local. Handles must be those of live objects, as everywhere in MPI; an error gives a neutral
+//! All but [`allreduce`], [`barrier`], [`split`], [`free`], [`exchange`] and those of [`OwnComm`] are local. Handles must be those of live objects, as everywhere in MPI; an error gives a neutral
 //! value (no rank, no size, nothing), and with MPI's default error handler ends the program.
 
 pub mod exchange;
@@ -13,7 +13,7 @@ use crate::Function;
 use crate::abi::Abi;
 use crate::argument::{Comm, Datatype, Group, Op, load_handle};
 use crate::function::Forward;
-use crate::functions::{collective, communicator, datatype, point_to_point};
+use crate::functions::{collective, communicator, datatype, point_to_point, topology};
 use exchange::Memory;
 
 /// The library's `function` of these arguments, if it has it; whether it succeeded.
@@ -67,6 +67,25 @@ pub fn comm_rank(comm: Comm) -> i32 {
 #[must_use]
 pub fn comm_size(comm: Comm) -> usize {
     int_of(&communicator::MPI_Comm_size, comm.raw()).and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
+}
+
+/// `MPI_Comm_remote_size`.
+#[must_use]
+pub fn comm_remote_size(comm: Comm) -> usize {
+    let size = int_of(&communicator::MPI_Comm_remote_size, comm.raw());
+    size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
+}
+
+/// Whether `root` means this rank: by its number, or on an inter-communicator by `MPI_ROOT`.
+#[must_use]
+pub fn is_root(root: i32, comm: Comm) -> bool {
+    if comm_is_inter(comm) { Abi::current().is_ok_and(|abi| abi.root == root) } else { comm_rank(comm) == root }
+}
+
+/// With how many ranks a collective exchanges: of an inter-communicator, those of the remote group.
+#[must_use]
+pub fn comm_peers(comm: Comm) -> usize {
+    if comm_is_inter(comm) { comm_remote_size(comm) } else { comm_size(comm) }
 }
 
 /// `MPI_Comm_test_inter`.
@@ -164,6 +183,127 @@ fn extent_by(function: &Function, datatype: Datatype) -> Option<(i64, i64)> {
     unsafe { call(function, words) }.then_some((lower, extent))
 }
 
+/// The neighbours of this rank in a topology, by their ranks there; `MPI_PROC_NULL` where a side has none.
+#[derive(Clone, Debug, Default)]
+pub struct Neighbors {
+    /// Whom it receives from.
+    pub sources: Vec<i32>,
+    /// Whom it sends to.
+    pub destinations: Vec<i32>,
+}
+
+/// The neighbours of this rank in the order of neighbourhood collectives (MPI 4.0 §8.6); none without a topology.
+#[must_use]
+pub fn neighbors(abi: &Abi, comm: Comm) -> Neighbors {
+    let known = match int_of(&topology::MPI_Topo_test, comm.raw()) {
+        Some(kind) if kind == abi.cart => cartesian_neighbors(comm),
+        Some(kind) if kind == abi.graph => graph_neighbors(comm),
+        Some(kind) if kind == abi.dist_graph => adjacent_neighbors(comm),
+        _ => None,
+    };
+    known.unwrap_or_default()
+}
+
+/// In each dimension the one before and the one behind.
+fn cartesian_neighbors(comm: Comm) -> Option<Neighbors> {
+    let mut all = Vec::new();
+    for dimension in 0..int_of(&topology::MPI_Cartdim_get, comm.raw())? {
+        let (mut before, mut behind): (c_int, c_int) = (0, 0);
+        let words = [comm.raw(), dimension as usize, 1, &raw mut before as usize, &raw mut behind as usize];
+        // SAFETY: (MPI_Comm, int direction, int disp, int *, int *).
+        unsafe { call(&topology::MPI_Cart_shift, words) }.then_some(())?;
+        all.extend([before, behind]);
+    }
+    Some(Neighbors { sources: all.clone(), destinations: all })
+}
+
+fn graph_neighbors(comm: Comm) -> Option<Neighbors> {
+    let (rank, mut count): (c_int, c_int) = (comm_rank(comm), 0);
+    // SAFETY: (MPI_Comm, int rank, int *).
+    unsafe { call(&topology::MPI_Graph_neighbors_count, [comm.raw(), rank as usize, &raw mut count as usize]) }
+        .then_some(())?;
+    let mut all = vec![0; usize::try_from(count).ok()?];
+    let words = [comm.raw(), rank as usize, count as usize, all.as_mut_ptr() as usize];
+    // SAFETY: (MPI_Comm, int rank, int max, int neighbors[max]).
+    unsafe { call(&topology::MPI_Graph_neighbors, words) }.then_some(())?;
+    Some(Neighbors { sources: all.clone(), destinations: all })
+}
+
+fn adjacent_neighbors(comm: Comm) -> Option<Neighbors> {
+    let (mut from, mut to, mut weighted): (c_int, c_int, c_int) = (0, 0, 0);
+    let words = [comm.raw(), &raw mut from as usize, &raw mut to as usize, &raw mut weighted as usize];
+    // SAFETY: (MPI_Comm, int *, int *, int *).
+    unsafe { call(&topology::MPI_Dist_graph_neighbors_count, words) }.then_some(())?;
+    let list = |count| Some(vec![0; usize::try_from(count).ok()?]);
+    let (mut sources, mut destinations): (Vec<c_int>, Vec<c_int>) = (list(from)?, list(to)?);
+    let (mut source_weights, mut destination_weights): (Vec<c_int>, Vec<c_int>) = (list(from)?, list(to)?);
+    let address = |list: &mut Vec<c_int>| list.as_mut_ptr() as usize;
+    let words = [
+        comm.raw(),
+        from as usize,
+        address(&mut sources),
+        address(&mut source_weights),
+        to as usize,
+        address(&mut destinations),
+        address(&mut destination_weights),
+    ];
+    // SAFETY: (MPI_Comm, int in, int sources[in], int weights[in], int out, int destinations[out], int weights[out]).
+    unsafe { call(&topology::MPI_Dist_graph_neighbors, words) }.then_some(())?;
+    Some(Neighbors { sources, destinations })
+}
+
+/// Which ranks of `base` the members of `group` are. `None` if MPI does not tell.
+#[must_use]
+pub fn translate_group(abi: &Abi, group: Group, base: Comm) -> Option<Vec<Option<u32>>> {
+    ranks_in(abi, group, OwnedGroup::of(abi, &communicator::MPI_Comm_group, base)?.handle())
+}
+
+/// A communicator of the tool's own, with the members of one of the program's: no message on it is the program's. Freed
+/// when dropped, by all members together.
+pub struct OwnComm {
+    abi: &'static Abi,
+    comm: Comm,
+}
+
+impl OwnComm {
+    /// As [`split`].
+    #[must_use]
+    pub fn like(abi: &'static Abi, comm: Comm) -> Option<Self> {
+        split(abi, comm).map(|comm| Self { abi, comm })
+    }
+
+    /// `MPI_Ssend` of bytes: returns once they are being received. Whether it succeeded.
+    #[must_use]
+    pub fn ssend(&self, bytes: &[u8], to: u32) -> bool {
+        let Ok(count) = c_int::try_from(bytes.len()) else { return false };
+        let words = [bytes.as_ptr() as usize, count as usize, self.abi.byte.raw(), to as usize, 0, self.comm.raw()];
+        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm), and so many bytes are there.
+        unsafe { call(&point_to_point::MPI_Ssend, words) }
+    }
+
+    /// `MPI_Recv` of as many bytes as there is room for. Whether it succeeded.
+    #[must_use]
+    pub fn recv(&self, bytes: &mut [u8], from: u32) -> bool {
+        let Ok(count) = c_int::try_from(bytes.len()) else { return false };
+        let (abi, to) = (self.abi, bytes.as_mut_ptr() as usize);
+        let words = [to, count as usize, abi.byte.raw(), from as usize, 0, self.comm.raw(), abi.status_ignore];
+        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *), and there is room for so many bytes.
+        unsafe { call(&point_to_point::MPI_Recv, words) }
+    }
+
+    /// [`allreduce`] among its members.
+    #[must_use]
+    pub fn allreduce(&self, value: i64, op: Op) -> Option<i64> {
+        allreduce(self.abi, value, op, self.comm)
+    }
+}
+
+impl Drop for OwnComm {
+    fn drop(&mut self) {
+        free(self.comm);
+    }
+}
+
 /// The ranks that the members of a communicator have in another one, in its order.
 pub struct Translation {
     /// Of its own (or local) group. `None`: is no member of the other one.
@@ -205,15 +345,19 @@ impl<'a> OwnedGroup<'a> {
     }
 
     fn ranks_in(&self, base: &Self) -> Option<Vec<Option<u32>>> {
-        let size = int_of(&communicator::MPI_Group_size, self.handle().raw())?;
-        let ranks: Vec<c_int> = (0..size).collect();
-        let mut in_base = vec![self.abi.undefined; ranks.len()];
-        let (from, to) = (ranks.as_ptr() as usize, in_base.as_mut_ptr() as usize);
-        let words = [self.handle().raw(), size as usize, from, base.handle().raw(), to];
-        // SAFETY: (MPI_Group, int n, const int ranks1[n], MPI_Group, int ranks2[n]).
-        let known = unsafe { call(&communicator::MPI_Group_translate_ranks, words) };
-        known.then(|| in_base.iter().map(|&rank| u32::try_from(rank).ok()).collect())
+        ranks_in(self.abi, self.handle(), base.handle())
     }
+}
+
+/// The ranks that the members of a group have in another.
+fn ranks_in(abi: &Abi, group: Group, base: Group) -> Option<Vec<Option<u32>>> {
+    let size = int_of(&communicator::MPI_Group_size, group.raw())?;
+    let ranks: Vec<c_int> = (0..size).collect();
+    let mut in_base = vec![abi.undefined; ranks.len()];
+    let words = [group.raw(), size as usize, ranks.as_ptr() as usize, base.raw(), in_base.as_mut_ptr() as usize];
+    // SAFETY: (MPI_Group, int n, const int ranks1[n], MPI_Group, int ranks2[n]).
+    let known = unsafe { call(&communicator::MPI_Group_translate_ranks, words) };
+    known.then(|| in_base.iter().map(|&rank| u32::try_from(rank).ok()).collect())
 }
 
 impl Drop for OwnedGroup<'_> {

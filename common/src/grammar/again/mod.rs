@@ -12,7 +12,7 @@
 //! ```
 //!
 //! `again D V1 V2 …` stands for as many events as there are volumes: each is the one *D* events before it — which may
-//! itself stand on the same line — after computing so many instructions, where 0 is none. This is Ziv and Lempel's sliding
+//! itself stand on the same line — after computing so many instructions, where 0 is none; `V*N` is `V` so many times. This is Ziv and Lempel's sliding
 //! window (IEEE Trans. Inf. Theory 23(3), 1977) with events for letters, and computation left out of the comparison.
 //! Computation does not count as an event here, nor do times and what is seen at them, nor one whose line is longer than [`LONGEST`]; *D* is at most
 //! [`WINDOW`].
@@ -21,6 +21,8 @@
 //! * Streaming, in bounded memory: a reader keeps the last [`WINDOW`] events and a few more, a writer these and their texts.
 //! * Cheap: in a loop, a writer compares each event with one other and writes a few digits; a reader parses no fields.
 //! * Safe to cut: a line refers to what is before it, never to what follows.
+//!
+//! The events of different threads of a rank have windows of their own, as each goes round a loop of its own.
 //!
 //! Only [`EventWriter`] and [`EventReader`] know of this. Whoever asks for events gets them all.
 
@@ -44,7 +46,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::event::{CommCall, CommId, Event, Group, Outgoing, Rank, RequestId, SendMode, Tag};
+    use crate::event::{CommCall, CommId, Event, Group, Outgoing, Rank, RequestId, SendMode, Tag, ThreadId};
     use crate::passage::{Moment, Passage};
     use crate::units::{Bytes, Instructions};
 
@@ -98,10 +100,20 @@ mod tests {
 
     #[test]
     fn a_line_holds_whole_rounds() {
-        let events: Vec<Event> = (0..300).map(|i| send(i % 5)).collect();
+        let events: Vec<Event> = (0..300).flat_map(|i| [compute(f64::from(i)), send(i % 5)]).collect();
         let text = write(&events, &[]);
-        let volumes: Vec<usize> = text.lines().skip(5).map(|line| line.split(' ').count() - 3).collect();
+        let volumes: Vec<usize> = text.lines().skip(10).map(|line| line.split(' ').count() - 3).collect();
         assert_eq!(volumes, [60, 60, 60, 60, 55]);
+    }
+
+    #[test]
+    fn equal_volumes_in_a_row_are_counted() {
+        let works = [7, 7, 0, 0, 0, 9, 9, 9, 9, 7, 7];
+        let round = |work: u32| std::iter::repeat_n(compute(f64::from(work)), usize::from(work > 0)).chain([send(1)]);
+        let events: Vec<Event> = works.into_iter().flat_map(round).collect();
+        let text = write(&events, &[]);
+        assert_eq!(text, "5 compute 7\n5 send 1 7 8\n5 again 1 7 0*3 9*4 7 7\n");
+        assert_eq!(read(&text), events);
     }
 
     #[test]
@@ -135,6 +147,32 @@ mod tests {
     }
 
     #[test]
+    fn each_thread_goes_round_its_own_loop() {
+        let mut writer = EventWriter::new(Rank(5));
+        let mut text = Vec::new();
+        for round in 0..3 {
+            for thread in [0, 1] {
+                writer.switch(&mut text, ThreadId(thread));
+                writer.write_after(&mut text, Some(Instructions(f64::from(round))), &send(thread));
+                writer.write_after(&mut text, None, &send(7));
+            }
+        }
+        writer.end_line(&mut text);
+        insta::assert_snapshot!(String::from_utf8(text).unwrap(), @r"
+        5 compute 0
+        5 send 0 7 8
+        5 send 7 7 8
+        5.1 compute 0
+        5.1 send 1 7 8
+        5.1 send 7 7 8
+        5 again 2 1 0
+        5.1 again 2 1 0
+        5 again 2 2 0
+        5.1 again 2 2 0
+        ");
+    }
+
+    #[test]
     fn a_communicator_that_comes_again_has_its_members_again() {
         let split = |members: &[u32]| {
             let members = members.iter().copied().map(Rank).collect();
@@ -156,6 +194,13 @@ mod tests {
             "5 again 1 7 -3",
             "5 again 1 0.5",
             "5 again 1x 0",
+            "5 again 1 0*",
+            "5 again 1 0*0",
+            "5 again 1 0*2000",
+            "5 again 1 0*1000 0 7*24",
+            "5.1 again 1 0",
+            "5.x again 1 0",
+            "5.70000 again 1 0",
             "x again 1 0",
         ];
         let refusals: Vec<String> = lines

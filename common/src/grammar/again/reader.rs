@@ -1,8 +1,11 @@
 //! Reading events, those that come again from memory.
 
+use std::collections::HashMap;
+
 use super::{AGAIN, LONGEST, WINDOW};
-use crate::event::{Event, Rank};
+use crate::event::{Actor, Event, ThreadId};
 use crate::grammar::error::ParseError;
+use crate::grammar::fields::Fields;
 use crate::grammar::parse::Parser;
 use crate::passage::{Memory, Passage};
 use crate::units::Instructions;
@@ -12,6 +15,12 @@ use crate::units::Instructions;
 pub struct EventReader {
     parser: Parser,
     memory: Option<Box<Window>>,
+    /// Whose events the last line has.
+    thread: ThreadId,
+    /// What is remembered of the other threads.
+    others: HashMap<ThreadId, Box<Window>>,
+    /// How many events were learnt, by whichever window.
+    learnt: u32,
 }
 
 /// How many events are kept: those in the window, and some that were, so that these are looked for now and then and not
@@ -25,7 +34,7 @@ struct Window {
     slots: [u16; WINDOW],
     /// How many there were.
     count: usize,
-    /// Each once for each time it was spelled, with how many were kept there before; [`KEPT`] at most.
+    /// Each once for each time it was spelled, with how many the reader had learnt before; [`KEPT`] at most.
     kept: Vec<(Event, u32)>,
     /// Slots whose events are in the window no more.
     free: Vec<u16>,
@@ -35,7 +44,7 @@ impl EventReader {
     /// A reader of a stream in a world of `world` ranks.
     #[must_use]
     pub fn new(world: u32) -> Self {
-        Self { parser: Parser::new(world), memory: None }
+        Self { parser: Parser::new(world), memory: None, thread: ThreadId::MAIN, others: HashMap::new(), learnt: 0 }
     }
 
     /// From here on events may come again. Only titr's own streams have such lines.
@@ -43,33 +52,55 @@ impl EventReader {
         self.memory = Some(Box::default());
     }
 
-    /// The rank of `line` (without its newline), whose events it appends to `events`; `None` as in [`Parser::line`]. A
+    /// Whose `line` (without its newline) is, whose events it appends to `events`; `None` as in [`Parser::line`]. A
     /// passage is of one reader until it is cleared.
     ///
     /// # Errors
     /// [`ParseError`] with the column, for a line that is not in the grammar; it appends nothing.
-    pub fn line(&mut self, line: &[u8], events: &mut Passage) -> Result<Option<Rank>, ParseError> {
-        let Some(window) = &mut self.memory else {
-            let Some((rank, event)) = self.parser.line(line)? else { return Ok(None) };
+    pub fn line(&mut self, line: &[u8], events: &mut Passage) -> Result<Option<Actor>, ParseError> {
+        if self.memory.is_none() {
+            let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
+            self.thread = actor.thread;
             events.push(event);
-            return Ok(Some(rank));
-        };
-        let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if digits > 0 && line[digits..].starts_with(AGAIN) {
-            let rank = Numbers { line, at: 0 }.next("a rank", u64::from(u32::MAX))?;
-            let before = events.len();
-            let read = window.again(Numbers { line, at: digits + AGAIN.len() }, &mut self.parser, events);
-            read.inspect_err(|_| events.truncate(before))?;
-            return Ok(Some(Rank(rank as u32)));
+            return Ok(Some(actor));
         }
-        let Some((rank, event)) = self.parser.line(line)? else { return Ok(None) };
-        if matches!(event, Event::Compute(_) | Event::Seen(_)) || line.len() > LONGEST {
-            events.push(event);
-        } else {
-            let slot = window.learn(event);
-            window.next(slot, events);
+        let column = memchr::memchr(b' ', line).filter(|_| line.first().is_some_and(u8::is_ascii_digit));
+        if let Some(column) = column.filter(|&column| line[column..].starts_with(AGAIN)) {
+            let actor = Fields::of(line).actor()?;
+            self.switch(actor.thread);
+            if let Some(window) = &mut self.memory {
+                let before = events.len();
+                let read = window.again(Numbers { line, at: column + AGAIN.len() }, &mut self.parser, events);
+                read.inspect_err(|_| events.truncate(before))?;
+            }
+            return Ok(Some(actor));
         }
-        Ok(Some(rank))
+        let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
+        self.switch(actor.thread);
+        match &mut self.memory {
+            Some(window) if !matches!(event, Event::Compute(_) | Event::Seen(_)) && line.len() <= LONGEST => {
+                let slot = window.learn(event, self.learnt);
+                self.learnt = (self.learnt + 1) % u32::MAX;
+                window.next(slot, events);
+            }
+            _ => events.push(event),
+        }
+        Ok(Some(actor))
+    }
+
+    /// The thread whose events the last line has.
+    #[must_use]
+    pub fn thread(&self) -> ThreadId {
+        self.thread
+    }
+
+    #[inline]
+    fn switch(&mut self, thread: ThreadId) {
+        if self.thread != thread {
+            let next = self.others.remove(&thread).unwrap_or_default();
+            let last = self.memory.replace(next).unwrap_or_default();
+            self.others.insert(std::mem::replace(&mut self.thread, thread), last);
+        }
     }
 }
 
@@ -96,16 +127,24 @@ impl Window {
                 return Err(ParseError { column: numbers.at + 1, what });
             }
             numbers.at += 1;
-            volumes += 1;
             let volume = numbers.next("a number of instructions", u64::MAX)?;
-            if volume > 0 {
-                events.compute(Instructions(volume as f64));
+            let mut times = 1;
+            if numbers.line.get(numbers.at) == Some(&b'*') {
+                numbers.at += 1;
+                let room = (WINDOW - volumes) as u64;
+                times = numbers.next("how often, at most as often as a line holds volumes,", room)? as usize;
             }
-            let slot = self.slots[(self.count - distance) % WINDOW];
-            if let (Event::CommCreate(_, _, Some(group)), _) = &self.kept[slot as usize] {
-                parser.introduce(group);
+            volumes += times;
+            for _ in 0..times {
+                if volume > 0 {
+                    events.compute(Instructions(volume as f64));
+                }
+                let slot = self.slots[(self.count - distance) % WINDOW];
+                if let (Event::CommCreate(_, _, Some(group)), _) = &self.kept[slot as usize] {
+                    parser.introduce(group);
+                }
+                self.next(slot, events);
             }
-            self.next(slot, events);
         }
         Ok(())
     }
@@ -119,20 +158,18 @@ impl Window {
         self.count += 1;
     }
 
-    /// Keeps an event.
-    fn learn(&mut self, event: Event) -> u16 {
+    /// Keeps an event, after so many that the reader has learnt before.
+    fn learn(&mut self, event: Event, learnt: u32) -> u16 {
         if self.free.is_empty() && self.kept.len() == KEPT {
             let mut used = [false; KEPT];
             self.slots.iter().for_each(|&slot| used[slot as usize] = true);
             self.free.extend((0..KEPT as u16).filter(|&slot| !used[slot as usize]));
         }
         if let Some(slot) = self.free.pop() {
-            let (kept, generation) = &mut self.kept[slot as usize];
-            *kept = event;
-            *generation += 1;
+            self.kept[slot as usize] = (event, learnt);
             return slot;
         }
-        self.kept.push((event, 0));
+        self.kept.push((event, learnt));
         (self.kept.len() - 1) as u16
     }
 }

@@ -3,32 +3,46 @@
 use std::collections::HashMap;
 
 use super::{AGAIN, LONGEST, WINDOW};
-use crate::event::{Event, Rank};
-use crate::grammar::write::{push_number, write_event};
+use crate::event::{Actor, Event, Rank, ThreadId};
+use crate::grammar::write::{push_actor, push_number, write_event};
 use crate::units::Instructions;
 
 /// How many volumes a line holds at most.
 const VOLUMES: u32 = 64;
+/// From how many on equal volumes in a row are counted.
+const REPEATED: u32 = 3;
 /// How much text of known events is kept at most.
 const KNOWN_TEXT: usize = 64 << 10;
 
-/// Writes the events of one rank in order, into buffers that the caller may change at the end of any line.
+/// Writes the events of one rank in order, whichever of its threads they are of, into buffers that the caller may change at the end of any line.
 #[derive(Debug)]
 pub struct EventWriter {
-    rank: Rank,
+    /// Whose events are being written.
+    actor: Actor,
     /// What was computed before the event that is to come; nothing is written of it yet.
     computed: Option<Instructions>,
+    /// How many more volumes the line holds; `None` if there is no line.
+    room: Option<u32>,
+    /// Its last volume, which is written once it is known how often it comes in a row.
+    volume: u64,
+    times: u32,
+    past: Past,
+    /// Those of the other threads, by number; the place of the one above is empty.
+    pasts: Vec<Past>,
+}
+
+/// What is known of the events of one thread.
+#[derive(Debug, Default)]
+struct Past {
     /// Events so far that count.
     count: usize,
     /// The distance at which events come again, as long as they do; 0 if they do not.
     distance: usize,
-    /// How many more volumes the line holds; `None` if there is no line.
-    room: Option<u32>,
     history: History,
 }
 
 /// The events that may come again.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct History {
     /// The `count` from which on they are known.
     since: usize,
@@ -38,50 +52,116 @@ struct History {
     by_text: HashMap<Box<[u8]>, u16>,
     /// The length of these texts.
     text: usize,
-    /// Which ones the last [`WINDOW`] events were.
-    window: Box<[u16; WINDOW]>,
+    /// Which ones the last [`WINDOW`] events were; empty before there is one.
+    window: Vec<u16>,
 }
 
 impl EventWriter {
     /// For the events of `rank`.
     #[must_use]
     pub fn new(rank: Rank) -> Self {
-        Self { rank, computed: None, count: 0, distance: 0, room: None, history: History::default() }
+        Self {
+            actor: rank.into(),
+            computed: None,
+            room: None,
+            volume: 0,
+            times: 0,
+            past: Past::default(),
+            pasts: Vec::new(),
+        }
+    }
+
+    /// The events that follow are of `thread`, as those at first are of the main one. Ends the line if that is another.
+    #[inline]
+    pub fn switch(&mut self, out: &mut Vec<u8>, thread: ThreadId) {
+        if self.actor.thread != thread {
+            self.switch_to(out, thread);
+        }
+    }
+
+    #[cold]
+    fn switch_to(&mut self, out: &mut Vec<u8>, thread: ThreadId) {
+        self.end_line(out);
+        let (last, next) = (self.actor.thread.0 as usize, thread.0 as usize);
+        if self.pasts.len() <= last.max(next) {
+            self.pasts.resize_with(last.max(next) + 1, Past::default);
+        }
+        self.pasts[last] = std::mem::take(&mut self.past);
+        self.past = std::mem::take(&mut self.pasts[next]);
+        self.actor.thread = thread;
     }
 
     /// Appends `event` to `out`, after those before it. A line may be left open, and a computation may wait for the event
     /// after it.
-    #[inline]
     pub fn write(&mut self, out: &mut Vec<u8>, event: &Event) {
-        if let Event::Compute(work) = event {
-            if self.computed.is_some() {
-                self.end_line(out);
-            }
-            self.computed = Some(*work);
-            return;
+        match event {
+            Event::Compute(work) => self.compute(out, *work),
+            _ => self.act(out, event),
         }
+    }
+
+    /// Appends a computation, if there was one, and `event` after it, which is none.
+    #[inline]
+    pub fn write_after(&mut self, out: &mut Vec<u8>, work: Option<Instructions>, event: &Event) {
+        if let Some(work) = work {
+            self.compute(out, work);
+        }
+        self.act(out, event);
+    }
+
+    #[inline]
+    fn compute(&mut self, out: &mut Vec<u8>, work: Instructions) {
+        if self.computed.is_some() {
+            self.end_line(out);
+        }
+        self.computed = Some(work);
+    }
+
+    #[inline]
+    fn act(&mut self, out: &mut Vec<u8>, event: &Event) {
         if let Event::Seen(_) = event {
             self.end_line(out);
-            return write_event(out, self.rank, event);
+            return write_event(out, self.actor, event);
         }
         let volume = self.volume(out);
-        match self.history.at(self.count - self.distance, event) {
-            Some(known) if self.distance > 0 => self.come_again(out, volume, known),
+        match self.past.history.at(self.past.count - self.past.distance, event) {
+            Some(known) if self.past.distance > 0 => self.come_again(out, volume, known),
             _ => self.jump(out, volume, event),
         }
     }
 
     /// Ends the line that is open, and writes a computation that waits: what was written is then in `out`.
     pub fn end_line(&mut self, out: &mut Vec<u8>) {
-        if self.room.take().is_some() {
-            out.push(b'\n');
-        }
+        self.close(out);
         if let Some(work) = self.computed.take() {
-            write_event(out, self.rank, &Event::Compute(work));
+            write_event(out, self.actor, &Event::Compute(work));
         }
     }
 
+    /// Ends the line that is open, if there is one.
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if self.room.take().is_some() {
+            self.volumes(out);
+            out.push(b'\n');
+        }
+    }
+
+    /// Writes the volume that comes so often in a row.
+    fn volumes(&mut self, out: &mut Vec<u8>) {
+        match self.times {
+            0 => return,
+            1..REPEATED => (0..self.times).for_each(|_| push_volume(out, self.volume)),
+            _ => {
+                push_volume(out, self.volume);
+                out.push(b'*');
+                push_number(out, u64::from(self.times));
+            }
+        }
+        self.times = 0;
+    }
+
     /// The volume before an event, as a list has it; spells it if a list cannot have it.
+    #[inline]
     fn volume(&mut self, out: &mut Vec<u8>) -> u64 {
         let Some(Instructions(work)) = self.computed else { return 0 };
         let whole = work as u64;
@@ -94,32 +174,29 @@ impl EventWriter {
     }
 
     /// The event is the one `distance` before.
+    #[inline]
     fn come_again(&mut self, out: &mut Vec<u8>, volume: u64, known: u16) {
         match self.room {
             Some(room @ 1..) => self.room = Some(room - 1),
-            Some(0) => {
-                out.push(b'\n');
-                self.begin_line(out);
-            }
-            None => self.begin_line(out),
+            _ => self.begin_line(out),
         }
-        match volume {
-            0..10 => out.extend_from_slice(&[b' ', b'0' + volume as u8]),
-            _ => {
-                out.push(b' ');
-                push_number(out, volume);
-            }
+        if volume != self.volume {
+            self.volumes(out);
+            self.volume = volume;
         }
-        self.history.note(self.count, known);
-        self.count += 1;
+        self.times += 1;
+        self.past.history.note(self.past.count, known);
+        self.past.count += 1;
     }
 
+    #[cold]
     fn begin_line(&mut self, out: &mut Vec<u8>) {
-        push_number(out, u64::from(self.rank.0));
+        self.close(out);
+        push_actor(out, self.actor);
         out.extend_from_slice(AGAIN);
-        push_number(out, self.distance as u64);
+        push_number(out, self.past.distance as u64);
         // Whole rounds of a loop, so that the same events stand below each other.
-        let distance = self.distance as u32;
+        let distance = self.past.distance as u32;
         let volumes = if distance > VOLUMES { VOLUMES } else { VOLUMES - VOLUMES % distance };
         self.room = Some(volumes - 1);
     }
@@ -127,26 +204,24 @@ impl EventWriter {
     /// The event is not the one that was expected: it is known from elsewhere, or it is spelled.
     #[cold]
     fn jump(&mut self, out: &mut Vec<u8>, volume: u64, event: &Event) {
-        if self.room.take().is_some() {
-            out.push(b'\n');
-        }
+        self.close(out);
         let start = out.len();
-        write_event(out, self.rank, event);
+        write_event(out, self.actor, event);
         let text = out[start..].trim_ascii_end();
-        if let Some((known, last)) = self.history.find(text).filter(|(_, last)| self.count - last <= WINDOW) {
+        if let Some((known, last)) = self.past.history.find(text).filter(|(_, last)| self.past.count - last <= WINDOW) {
             out.truncate(start);
-            self.distance = self.count - last;
+            self.past.distance = self.past.count - last;
             return self.come_again(out, volume, known);
         }
         if text.len() <= LONGEST {
-            self.distance = 0;
-            self.history.learn(self.count, text, event);
-            self.count += 1;
+            self.past.distance = 0;
+            self.past.history.learn(self.past.count, text, event);
+            self.past.count += 1;
         }
         if volume > 0 {
             // It stands before the event.
             let spelled = out.len();
-            write_event(out, self.rank, &Event::Compute(Instructions(volume as f64)));
+            write_event(out, self.actor, &Event::Compute(Instructions(volume as f64)));
             out[start..].rotate_left(spelled - start);
         }
     }
@@ -156,7 +231,7 @@ impl History {
     /// The event `at`, if it was this one.
     #[inline]
     fn at(&self, at: usize, event: &Event) -> Option<u16> {
-        let which = self.window[at % WINDOW];
+        let which = *self.window.get(at % WINDOW)?;
         let same = at >= self.since && self.known.get(which as usize).is_some_and(|(known, _)| known == event);
         same.then_some(which)
     }
@@ -170,7 +245,9 @@ impl History {
     /// The event at `count` is a known one.
     #[inline]
     fn note(&mut self, count: usize, which: u16) {
-        self.window[count % WINDOW] = which;
+        if let Some(place) = self.window.get_mut(count % WINDOW) {
+            *place = which;
+        }
         if let Some((_, last)) = self.known.get_mut(which as usize) {
             *last = count;
         }
@@ -188,12 +265,12 @@ impl History {
         let which = self.known.len() as u16;
         self.known.push((event.clone(), count));
         self.by_text.insert(text.into(), which);
+        self.window.resize(WINDOW, 0);
         self.window[count % WINDOW] = which;
     }
 }
 
-impl Default for History {
-    fn default() -> Self {
-        Self { since: 0, known: Vec::new(), by_text: HashMap::new(), text: 0, window: Box::new([0; WINDOW]) }
-    }
+fn push_volume(out: &mut Vec<u8>, volume: u64) {
+    out.push(b' ');
+    push_number(out, volume);
 }

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use titr_common::collectives::{Call, Library, Member, Selection, Slice, Step};
-use titr_common::event::{Collective, CollectiveOp, CommId, Event, Rank, Tag};
+use titr_common::event::{Collective, CollectiveOp, CommId, Event, Neighborhood, Rank, Tag};
 use titr_common::units::{Bytes, Instructions};
 
 use super::messages::LONGEST;
 use super::store::{Posted, Way};
 use super::translation::{Operation, Translation};
-use crate::ranks::{CommIndex, Context, Fault, Members, OperationId, Part, work};
+use crate::ranks::{CommIndex, Context, Fault, Members, OperationId, Part, neighborhood_steps, work};
 use crate::workload::Program;
 
 /// How many collectives of a communicator are told apart by their tags: more than are under way at one time.
@@ -83,10 +83,34 @@ impl<P: Program> Translation<'_, P> {
         element: Bytes,
     ) -> Result<Option<OperationId>, Fault> {
         let part = self.communicators.begin(index, rank, op)?;
-        let mut run = self.run(index, &part, op, element);
+        let run = self.run(index, &part, op, element);
+        Ok(Some(self.in_background(rank, run)))
+    }
+
+    fn in_background(&mut self, rank: Rank, mut run: Run) -> OperationId {
         self.losses.background += 1;
         self.go_on_in_background(rank, &mut run);
-        Ok(Some(self.operation(rank, Operation::Collective(Box::new(run)))))
+        self.operation(rank, Operation::Collective(Box::new(run)))
+    }
+
+    /// A blocking neighbourhood collective.
+    pub(super) fn neighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<(), Fault> {
+        let mut run = self.run_of_neighborhood(rank, call)?;
+        self.go_on(rank, &mut run);
+        Ok(())
+    }
+
+    /// Starts a non-blocking one.
+    pub(super) fn ineighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<Option<OperationId>, Fault> {
+        let run = self.run_of_neighborhood(rank, call)?;
+        Ok(Some(self.in_background(rank, run)))
+    }
+
+    fn run_of_neighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<Run, Fault> {
+        let index = self.communicators.find(rank, call.comm)?;
+        let part = self.communicators.begin_neighborhood(index, rank)?;
+        let steps = neighborhood_steps(call, &self.communicators.get(index).members)?;
+        Ok(self.run_of(index, &part, steps, Instructions(0.0)))
     }
 
     /// Carries these out to their ends, and before them what was started before on their communicators: all members
@@ -109,13 +133,18 @@ impl<P: Program> Translation<'_, P> {
     }
 
     fn run(&mut self, index: CommIndex, part: &Part, op: &CollectiveOp, element: Bytes) -> Run {
-        let &Part { me, root, number } = part;
+        let &Part { me, root, .. } = part;
+        let size = self.communicators.get(index).members.len();
+        let steps = self.rules.collectives.schedule(me, size as u32, root, op, element);
+        self.run_of(index, part, steps, work(op))
+    }
+
+    fn run_of(&mut self, index: CommIndex, &Part { number, .. }: &Part, steps: Vec<Step>, work: Instructions) -> Run {
         let communicator = self.communicators.get(index);
         let (context, members) = (communicator.context.of_collectives(), Rc::clone(&communicator.members));
-        let steps = self.rules.collectives.schedule(me, members.len() as u32, root, op, element);
         let tag = self.tags.of(context, Tag((number % UNDER_WAY) as i32));
         let (owed, started) = (Vec::new(), VecDeque::new());
-        Run { context, number, members, tag, steps, next: 0, owed, started, work: work(op) }
+        Run { context, number, members, tag, steps, next: 0, owed, started, work }
     }
 
     /// Carries out steps to the end, waiting wherever that takes it.

@@ -15,6 +15,8 @@ pub struct Losses {
     pub background: u64,
     /// Collectives of inter-communicators.
     pub inter: u64,
+    /// One-sided communication, input and output, and whatever else no model simulates.
+    pub skipped: u64,
     /// Receives whose source or tag nobody knows.
     pub open: u64,
     /// Sends that the program cancelled.
@@ -33,7 +35,7 @@ impl Losses {
     /// A sentence for each kind; `limit` is the longest message.
     pub(super) fn sentences(&self, limit: Bytes) -> Vec<String> {
         let cut = format!("became messages of {}: SimGrid counts in 32 bits", volume(limit));
-        let told: [(u64, &str, &str, &str); 10] = [
+        let told: [(u64, &str, &str, &str); 11] = [
             (self.probes, "probe", "probes", "left out: the receive that follows waits instead"),
             (self.synchronous, "synchronous send", "synchronous sends", "below the eager threshold became plain sends"),
             (
@@ -47,6 +49,12 @@ impl Losses {
                 "collective on an inter-communicator",
                 "collectives on inter-communicators",
                 "left out: no library's schedule is known",
+            ),
+            (
+                self.skipped,
+                "one-sided, file or other call",
+                "one-sided, file and other calls",
+                "left out: a trace of SimGrid's has no words for them",
             ),
             (self.open, "wildcard receive", "wildcard receives", "left out: the trace does not say what was matched"),
             (self.cancelled_sends, "cancelled send", "cancelled sends", "sent all the same"),

@@ -1,8 +1,10 @@
 //! One event after another, into SimGrid's words.
 
+use std::rc::Rc;
+
 use slab::Slab;
 use titr_common::event::{
-    Ask, Collective, CommCall, CommId, Event, Group, Incoming, Key, Rank, RequestId, Requests, Tag,
+    Ask, Collective, CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, Tag,
 };
 use titr_common::grammar::write_event;
 use titr_common::passage::Moment;
@@ -16,7 +18,10 @@ use super::tags::Tags;
 use super::{INDEX, Rules, Written};
 use crate::convert::ConvertError;
 use crate::convert::output::Texts;
-use crate::ranks::{Agreement, CommIndex, Communicators, Fault, OperationId, Place, RequestTable, Template, agreement};
+use crate::ranks::{
+    Agreement, CommIndex, Communicators, Fault, OperationId, Place, RequestTable, Template, agreement,
+    request_of_skipped,
+};
 use crate::workload::{Match, Program, Workload};
 
 /// A trace on its way.
@@ -156,6 +161,27 @@ impl<'a, P: Program> Translation<'a, P> {
                 };
                 self.state(rank).requests.add(id, started)?;
             }
+            Event::CollectiveInit(collective, id) => {
+                self.state(rank).requests.add_persistent(id, Template::Collective(Rc::new(collective)))?;
+            }
+            Event::Neighbor(call) => self.neighborhood(rank, &call)?,
+            Event::Ineighbor(call, id) => {
+                let started = self.ineighborhood(rank, &call)?;
+                self.state(rank).requests.add(id, started)?;
+            }
+            Event::NeighborInit(call, id) => {
+                self.state(rank).requests.add_persistent(id, Template::Neighbor(Rc::new(call)))?;
+            }
+            Event::PsendInit(Outgoing { bytes, .. }, _, id) | Event::PrecvInit(Incoming { bytes, .. }, _, id) => {
+                self.state(rank).requests.add_persistent(id, Template::Partitioned(bytes))?;
+            }
+            Event::Pready(..) => {}
+            Event::OneSided(_) | Event::File(_) | Event::Other(_) => {
+                self.losses.skipped += 1;
+                if let Some(id) = request_of_skipped(&event) {
+                    self.state(rank).requests.add(id, None)?;
+                }
+            }
             Event::CommCreate(call, parent, group) => self.create(rank, call, parent, group)?,
             Event::CommFree(id) => self.communicators.free(rank, id)?,
         }
@@ -202,11 +228,20 @@ impl<'a, P: Program> Translation<'a, P> {
     }
 
     fn start(&mut self, rank: Rank, id: RequestId) -> Result<(), Failure> {
-        let operation = match self.state(rank).requests.template(id) {
+        let operation = match self.state(rank).requests.template(id).cloned() {
             Some(Template::Send(mode, message)) => self.isend(rank, mode, message)?,
             Some(Template::Receive(message)) => {
                 let recorded = self.recorded(rank, message, Some(id))?;
                 self.irecv(rank, message, recorded)?
+            }
+            Some(Template::Collective(call)) => match self.within(rank, call.comm)? {
+                Some(index) => self.icollective(rank, index, &call.op, call.element)?,
+                None => None,
+            },
+            Some(Template::Neighbor(call)) => self.ineighborhood(rank, &call)?,
+            Some(Template::Partitioned(_)) => {
+                self.losses.skipped += 1;
+                None
             }
             None => return Err(Fault::NotStartable(id).into()),
         };

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::sharing::Demand;
+use super::sharing::FlowId;
 use crate::topology::HostId;
 
 /// Of a network, as measured.
@@ -44,97 +44,110 @@ impl Default for Penalties {
 /// More messages than this arrive at one host: a crowd.
 const CROWD: usize = 2;
 
-/// What the caller knows a message by.
-type Key = u32;
-
-/// The messages under way between hosts, and what that costs each.
+/// The messages under way between hosts, and what that costs them. Those between the same two hosts are one flow.
 #[derive(Debug)]
 pub struct Contention {
     penalties: Penalties,
     hosts: FxHashMap<HostId, Host>,
-    messages: BTreeMap<Key, Message>,
-    /// Messages whose penalty may have changed; in order, so that every run does the same.
-    stirred: BTreeSet<Key>,
+    flows: BTreeMap<FlowId, Flow>,
+    /// Flows whose penalty may have changed; in order, so that every run does the same.
+    stirred: BTreeSet<FlowId>,
 }
 
 #[derive(Debug)]
-struct Message {
+struct Flow {
     ends: (HostId, HostId),
-    /// What it would ask for if it were alone.
-    alone: Demand,
-    penalty: f64,
+    messages: usize,
+    /// What would bound its rate if it were alone.
+    alone: f64,
+    /// Once it was told.
+    penalty: Option<f64>,
 }
 
 /// What is under way at a host's adapter.
 #[derive(Debug, Default)]
 struct Host {
-    leaving: BTreeSet<Key>,
+    leaving: BTreeSet<FlowId>,
+    /// Messages that leave.
+    departures: usize,
     /// How many of them go to a crowd.
     crossing: usize,
-    arriving: BTreeSet<Key>,
+    arriving: BTreeSet<FlowId>,
+    /// Messages that arrive.
+    arrivals: usize,
     /// How many of them come from each host.
     senders: BTreeMap<HostId, usize>,
 }
 
 impl Host {
     fn is_crowded(&self) -> bool {
-        self.arriving.len() > CROWD
+        self.arrivals > CROWD
     }
 }
 
 impl Contention {
     /// Nothing under way.
     pub fn new(penalties: Penalties) -> Self {
-        Self { penalties, hosts: FxHashMap::default(), messages: BTreeMap::new(), stirred: BTreeSet::new() }
+        Self { penalties, hosts: FxHashMap::default(), flows: BTreeMap::new(), stirred: BTreeSet::new() }
     }
 
-    /// A message starts that would ask for `alone` if it were alone. Those within a host never meet the adapter.
-    pub fn start(&mut self, key: Key, ends: (HostId, HostId), alone: &Demand) {
+    /// A message starts whose flow `alone` would bound if it were. Those within a host never meet the adapter.
+    pub fn start(&mut self, id: FlowId, ends: (HostId, HostId), alone: f64) {
         let (from, to) = ends;
         if from == to {
             return;
         }
-        self.messages.insert(key, Message { ends, alone: alone.clone(), penalty: 1.0 });
-        let sender = self.hosts.entry(from).or_default();
-        sender.leaving.insert(key);
-        let receiver = self.hosts.entry(to).or_default();
+        let first = || Flow { ends, messages: 0, alone, penalty: None };
+        self.flows.entry(id).or_insert_with(first).messages += 1;
+        let receiver = self.host(to);
         let was_crowded = receiver.is_crowded();
-        receiver.arriving.insert(key);
+        receiver.arriving.insert(id);
+        receiver.arrivals += 1;
         *receiver.senders.entry(from).or_default() += 1;
+        let sender = self.host(from);
+        sender.leaving.insert(id);
+        sender.departures += 1;
         if was_crowded {
-            self.host(from).crossing += 1;
+            sender.crossing += 1;
         }
         self.stir(ends, was_crowded);
     }
 
-    /// A message has arrived.
-    pub fn finish(&mut self, key: Key) {
-        let Some(Message { ends: (from, to), .. }) = self.messages.remove(&key) else { return };
-        self.stirred.remove(&key);
-        self.host(from).leaving.remove(&key);
+    /// A message of a flow has arrived.
+    pub fn finish(&mut self, id: FlowId) {
+        let Some(flow) = self.flows.get_mut(&id) else { return };
+        let (from, to) = flow.ends;
+        flow.messages -= 1;
+        let last = flow.messages == 0;
         let receiver = self.host(to);
         let was_crowded = receiver.is_crowded();
-        receiver.arriving.remove(&key);
+        receiver.arrivals -= 1;
         if let Some(count) = receiver.senders.get_mut(&from) {
             *count -= 1;
-            if *count == 0 {
-                receiver.senders.remove(&from);
-            }
         }
+        receiver.senders.retain(|_, count| *count > 0);
+        let sender = self.host(from);
+        sender.departures -= 1;
         if was_crowded {
-            self.host(from).crossing -= 1;
+            sender.crossing -= 1;
+        }
+        if last {
+            sender.leaving.remove(&id);
+            self.host(to).arriving.remove(&id);
+            self.stirred.remove(&id);
+            self.flows.remove(&id);
         }
         self.stir((from, to), was_crowded);
     }
 
-    /// Tells each message whose penalty is another now what it asks for with that.
-    pub fn settle(&mut self, mut ask: impl FnMut(Key, &Demand)) {
-        while let Some(key) = self.stirred.pop_first() {
-            let Some(ends) = self.messages.get(&key).map(|message| message.ends) else { continue };
+    /// Tells of each flow whose penalty is another now what that makes of its bound.
+    pub fn settle(&mut self, mut set_bound: impl FnMut(FlowId, f64)) {
+        while let Some(id) = self.stirred.pop_first() {
+            let Some(ends) = self.flows.get(&id).map(|flow| flow.ends) else { continue };
             let penalty = self.penalty(ends);
-            if let Some(message) = self.messages.get_mut(&key).filter(|message| message.penalty != penalty) {
-                message.penalty = penalty;
-                ask(key, &Demand { bound: message.alone.bound / penalty, ..message.alone.clone() });
+            if let Some(flow) = self.flows.get_mut(&id).filter(|flow| flow.penalty != Some(penalty)) {
+                flow.penalty = Some(penalty);
+                set_bound(id, flow.alone / penalty);
             }
         }
     }
@@ -164,14 +177,14 @@ impl Contention {
     fn penalty(&self, (from, to): (HostId, HostId)) -> f64 {
         let (Some(sender), Some(receiver)) = (self.hosts.get(&from), self.hosts.get(&to)) else { return 1.0 };
         let factors = self.penalties;
-        let arriving = match receiver.arriving.len() {
+        let arriving = match receiver.arrivals {
             0 | 1 => 1.0,
             _ => {
                 let own = receiver.senders.get(&from).copied().unwrap_or(0);
                 factors.arriving * own as f64 * receiver.senders.len() as f64
             }
         };
-        let leaving = match sender.leaving.len() {
+        let leaving = match sender.departures {
             0 | 1 => 1.0,
             count if sender.crossing > 0 => factors.leaving * factors.crossing * count as f64,
             count => factors.leaving * count as f64,
@@ -184,30 +197,36 @@ impl Contention {
 mod tests {
     use super::*;
 
-    /// A network of which messages ask for a rate of 1 if they are alone.
+    /// A network whose flows, numbered by their ends, ask for a rate of 1 if they are alone.
     struct Net {
         contention: Contention,
-        penalties: Vec<f64>,
-        started: u32,
+        penalties: BTreeMap<FlowId, f64>,
+    }
+
+    fn flow((from, to): (u32, u32)) -> FlowId {
+        FlowId(from * 10 + to)
     }
 
     impl Net {
         fn with(messages: &[(u32, u32)]) -> Self {
-            let mut net = Self { contention: Contention::new(Penalties::default()), penalties: Vec::new(), started: 0 };
+            let mut net = Self { contention: Contention::new(Penalties::default()), penalties: BTreeMap::new() };
             for &(from, to) in messages {
-                let alone = Demand { bound: 1.0, penalty: 1.0, uses: Vec::new() };
-                net.contention.start(net.started, (HostId(from), HostId(to)), &alone);
-                net.penalties.push(1.0);
-                net.started += 1;
+                net.contention.start(flow((from, to)), (HostId(from), HostId(to)), 1.0);
             }
             net
         }
 
-        fn penalties(&mut self) -> Vec<f64> {
-            let Self { contention, penalties, .. } = self;
-            contention.settle(|message, demand| penalties[message as usize] = 1.0 / demand.bound);
-            penalties.clone()
+        fn penalties(&mut self, messages: &[(u32, u32)]) -> Vec<f64> {
+            let Self { contention, penalties } = self;
+            contention.settle(|flow, bound| {
+                penalties.insert(flow, 1.0 / bound);
+            });
+            messages.iter().map(|&ends| penalties.get(&flow(ends)).copied().unwrap_or(1.0)).collect()
         }
+    }
+
+    fn penalties(messages: &[(u32, u32)]) -> Vec<f64> {
+        Net::with(messages).penalties(messages)
     }
 
     #[track_caller]
@@ -220,32 +239,32 @@ mod tests {
 
     #[test]
     fn alone_there_is_no_penalty() {
-        assert_close(&Net::with(&[(0, 1)]).penalties(), &[1.0]);
-        assert_close(&Net::with(&[(0, 1), (1, 0), (2, 3)]).penalties(), &[1.0; 3]);
-        assert_close(&Net::with(&[(0, 0), (0, 0), (0, 1)]).penalties(), &[1.0; 3]);
+        assert_close(&penalties(&[(0, 1)]), &[1.0]);
+        assert_close(&penalties(&[(0, 1), (1, 0), (2, 3)]), &[1.0; 3]);
+        assert_close(&penalties(&[(0, 0), (0, 0), (0, 1)]), &[1.0; 3]);
     }
 
     #[test]
     fn messages_that_leave_together_share() {
-        assert_close(&Net::with(&[(0, 1), (0, 2), (0, 3)]).penalties(), &[0.925 * 3.0; 3]);
+        assert_close(&penalties(&[(0, 1), (0, 2), (0, 3)]), &[0.925 * 3.0; 3]);
     }
 
     #[test]
     fn messages_that_arrive_together_share() {
-        assert_close(&Net::with(&[(1, 0), (2, 0), (3, 0)]).penalties(), &[0.965 * 3.0; 3]);
+        assert_close(&penalties(&[(1, 0), (2, 0), (3, 0)]), &[0.965 * 3.0; 3]);
         // Two of the same host leave together, too, towards a crowd: 2 × 0.925 × 1.35 is less than 2 × 2 × 0.965.
-        assert_close(&Net::with(&[(1, 0), (1, 0), (2, 0)]).penalties(), &[0.965 * 4.0, 0.965 * 4.0, 0.965 * 2.0]);
+        assert_close(&penalties(&[(1, 0), (1, 0), (2, 0)]), &[0.965 * 4.0, 0.965 * 4.0, 0.965 * 2.0]);
     }
 
     #[test]
     fn leaving_towards_a_crowd_costs_more() {
-        let crossing = 0.925 * 1.35 * 4.0;
-        let arriving = 0.965 * 3.0;
-        let mut net = Net::with(&[(0, 1), (2, 1), (3, 1), (0, 4), (0, 5), (0, 6)]);
-        assert_close(&net.penalties(), &[crossing, arriving, arriving, crossing, crossing, crossing]);
-        net.contention.finish(1);
-        let leaving = 0.925 * 4.0;
-        assert_close(&net.penalties(), &[leaving, arriving, 0.965 * 2.0, leaving, leaving, leaving]);
+        let messages = [(0, 1), (2, 1), (3, 1), (0, 4), (0, 5), (0, 6)];
+        let mut net = Net::with(&messages);
+        let (crossing, arriving) = (0.925 * 1.35 * 4.0, 0.965 * 3.0);
+        assert_close(&net.penalties(&messages), &[crossing, arriving, arriving, crossing, crossing, crossing]);
+        net.contention.finish(flow((2, 1)));
+        let (leaving, left) = (0.925 * 4.0, [(0, 1), (3, 1), (0, 4), (0, 5), (0, 6)]);
+        assert_close(&net.penalties(&left), &[leaving, 0.965 * 2.0, leaving, leaving, leaving]);
     }
 
     /// However messages come and go, penalties are what they are for those that are left.
@@ -253,14 +272,15 @@ mod tests {
     fn the_past_is_forgotten() {
         let messages: Vec<(u32, u32)> = (0..60).map(|number| (number * 7 % 5, number * number % 6)).collect();
         let mut net = Net::with(&messages);
-        let (gone, left): (Vec<usize>, Vec<usize>) = (0..60).partition(|number| number % 3 != 0);
-        for number in gone {
-            net.penalties();
-            net.contention.finish(number as u32);
+        let mut left = messages.clone();
+        for round in 0..40 {
+            net.penalties(&messages);
+            let gone = left.remove(round * 11 % left.len());
+            net.contention.finish(flow(gone));
+            if !left.contains(&gone) {
+                net.penalties.remove(&flow(gone));
+            }
         }
-        let penalties = net.penalties();
-        let found: Vec<f64> = left.iter().map(|&number| penalties[number]).collect();
-        let rest: Vec<(u32, u32)> = left.iter().map(|&number| messages[number]).collect();
-        assert_close(&found, &Net::with(&rest).penalties());
+        assert_close(&net.penalties(&left), &penalties(&left));
     }
 }

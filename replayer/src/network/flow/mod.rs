@@ -28,6 +28,7 @@ mod parameters;
 mod reference;
 pub mod sharing;
 mod stream;
+mod terms;
 
 use std::sync::Arc;
 
@@ -37,21 +38,22 @@ use titr_common::units::Seconds;
 use infiniband::Contention;
 pub use infiniband::Penalties;
 pub use parameters::{Factor, Parameters, Preset};
-use sharing::{Demand, FlowId};
+use sharing::FlowId;
 use stream::Stream;
+use terms::Terms;
 
 use super::agenda::{Agenda, Due};
 use super::paths::Paths;
 use super::{LinkLoad, Network, Transfer, TransferId};
 use crate::time::Time;
-use crate::topology::{HostId, LinkId, Sharing, Topology};
+use crate::topology::Topology;
 
 /// A network whose messages are flows.
 #[derive(Debug)]
 pub struct Flow {
     topology: Arc<dyn Topology>,
     parameters: Parameters,
-    paths: Paths<Terms>,
+    paths: Paths<Way>,
     sharing: sharing::Sharing,
     contention: Option<Contention>,
     /// What is under way. A message's key here is its key in `latencies`.
@@ -61,7 +63,7 @@ pub struct Flow {
     streams: Vec<Lane>,
     /// When the next message of each stream is complete, or an earlier time.
     transfers: Agenda,
-    /// Numbers of streams without messages.
+    /// Numbers that no stream has.
     idle: Vec<FlowId>,
     injected: u64,
     now: Time,
@@ -71,13 +73,14 @@ pub struct Flow {
     complete: Vec<(u64, TransferId)>,
 }
 
-/// What a message meets on its route, whatever its size.
+/// What there is to know about a message between two hosts.
 #[derive(Debug)]
-struct Terms {
+struct Way {
     latency: f64,
-    demand: Demand,
-    /// The stream of those that take it, and which use of that number it was.
-    lane: Option<(FlowId, u64)>,
+    /// The bound on its rate.
+    bound: f64,
+    /// The stream of those that take it.
+    flow: FlowId,
 }
 
 #[derive(Debug)]
@@ -94,8 +97,8 @@ struct Message {
 struct Lane {
     stream: Stream,
     messages: u32,
-    /// Counts those who had it before.
-    uses: u64,
+    /// Whether none will follow: its number is free after the last.
+    forgotten: bool,
 }
 
 impl Flow {
@@ -124,9 +127,8 @@ impl Flow {
     fn settle(&mut self) {
         self.sharing.settle(&mut self.changed);
         if let Some(contention) = &mut self.contention {
-            // After those that entered have a share: only then may they leave and come again, with another demand.
-            let (messages, sharing) = (&self.messages, &mut self.sharing);
-            contention.settle(|key, demand| sharing.ask_again(messages[key as usize].flow, demand));
+            // After those that entered have a share: only then may they ask for less.
+            contention.settle(|flow, bound| self.sharing.set_bound(flow, bound));
             self.sharing.settle(&mut self.changed);
         }
         for flow in self.changed.drain(..) {
@@ -150,20 +152,22 @@ impl Network for Flow {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         debug_assert_eq!(now, self.now, "messages are injected at the time advanced to");
         let ends = (transfer.from, transfer.to);
-        let (topology, parameters) = (&*self.topology, &self.parameters);
-        let terms = self.paths.carry(ends, transfer.bytes, |route| Terms::of(topology, parameters, ends, route));
-        let flow = match terms.lane {
-            Some((flow, uses)) if self.streams[flow.0 as usize].uses == uses => flow,
-            _ => {
-                let flow = self.idle.pop().unwrap_or(FlowId(self.streams.len() as u32));
-                if self.streams.len() == flow.0 as usize {
-                    self.streams.push(Lane::default());
-                }
-                self.sharing.announce(flow, &terms.demand);
-                terms.lane = Some((flow, self.streams[flow.0 as usize].uses));
-                flow
+        let Self { topology, parameters, streams, idle, sharing, .. } = self;
+        let &mut Way { latency, bound, flow } = self.paths.carry(ends, transfer.bytes, |route, other| {
+            if let Some(Way { flow, .. }) = other {
+                let lane = &mut streams[flow.0 as usize];
+                lane.forgotten = true;
+                idle.extend((lane.messages == 0).then_some(flow));
             }
-        };
+            let Terms { latency, demand } = Terms::of(&**topology, parameters, ends, route);
+            let flow = idle.pop().unwrap_or(FlowId(streams.len() as u32));
+            if streams.len() == flow.0 as usize {
+                streams.push(Lane::default());
+            }
+            streams[flow.0 as usize].forgotten = false;
+            sharing.announce(flow, &demand);
+            Way { latency, bound: demand.bound, flow }
+        });
         self.streams[flow.0 as usize].messages += 1;
 
         let size = transfer.bytes + parameters.envelope;
@@ -172,9 +176,9 @@ impl Network for Flow {
         let need = size.0 as f64 / parameters.bandwidth_factor.at(size);
         let key = self.messages.insert(Message { id: transfer.id, sequence, flow, need }) as u32;
         if let Some(contention) = &mut self.contention {
-            contention.start(key, ends, &terms.demand);
+            contention.start(flow, ends, bound);
         }
-        let at = now + Seconds(terms.latency * parameters.latency_factor.at(size));
+        let at = now + Seconds(latency * parameters.latency_factor.at(size));
         self.latencies.set(key, Due { at, sequence });
     }
 
@@ -195,11 +199,10 @@ impl Network for Flow {
                 self.sharing.leave(flow);
                 lane.messages -= 1;
                 if let Some(contention) = &mut self.contention {
-                    contention.finish(member.message);
+                    contention.finish(flow);
                 }
             }
-            if lane.messages == 0 {
-                lane.uses += 1;
+            if lane.messages == 0 && lane.forgotten {
                 self.idle.push(flow);
             }
             self.changed.push(flow);
@@ -219,51 +222,13 @@ impl Network for Flow {
     }
 }
 
-impl Terms {
-    fn of(topology: &dyn Topology, parameters: &Parameters, ends: (HostId, HostId), route: &[LinkId]) -> Self {
-        let links = topology.links();
-        let latency: f64 = route.iter().map(|link| links[link.index()].latency.0).sum();
-        let queueing: f64 = route.iter().map(|link| parameters.weight_s / links[link.index()].bandwidth).sum();
-        let window = if latency > 0.0 && parameters.tcp_gamma > 0.0 {
-            parameters.tcp_gamma / (2.0 * latency)
-        } else {
-            f64::INFINITY
-        };
-        let mut demand = Demand {
-            bound: window,
-            // Without latency there is no round trip to divide by, and all flows are alike (as in SimGrid).
-            penalty: if latency > 0.0 { latency + queueing } else { 1.0 },
-            uses: Vec::new(),
-        };
-        let mut back = Vec::new();
-        if parameters.crosstraffic > 0.0 {
-            topology.route(ends.1, ends.0, &mut back);
-        }
-        let there = route.iter().map(|&link| (link, 1.0));
-        for (link, weight) in there.chain(back.into_iter().map(|link| (link, parameters.crosstraffic))) {
-            let Sharing::Shared = links[link.index()].sharing else {
-                demand.bound = demand.bound.min(links[link.index()].bandwidth / weight);
-                continue;
-            };
-            match demand.uses.iter_mut().find(|(used, _)| *used == link) {
-                Some((_, used)) => *used += weight,
-                None => demand.uses.push((link, weight)),
-            }
-        }
-        for link in route {
-            demand.bound = demand.bound.min(links[link.index()].bandwidth);
-        }
-        Self { latency, demand, lane: None }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use titr_common::units::Bytes;
 
     use super::*;
-    use crate::topology::{Backbone, Cable, Duplex, FatTree, Grid, Stage, Star};
+    use crate::topology::{Backbone, Cable, Duplex, FatTree, Grid, HostId, LinkId, Sharing, Stage, Star};
 
     const CABLE: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
 

@@ -84,9 +84,8 @@ struct Flow {
     legs: Vec<Leg>,
     /// The repair that unsettled it last.
     unsettled: u64,
-    /// The filling that gave it its `next` level, and the parts that it has in that.
+    /// The filling that gave it its `next` level.
     filled: u64,
-    parts: (u32, u32),
     next: (f64, Option<LinkId>),
 }
 
@@ -138,16 +137,20 @@ impl Sharing {
         known.ease = 1.0 / demand.penalty;
         known.legs.clear();
         known.legs.extend(demand.uses.iter().map(|&(link, weight)| {
-            let room = (weight * demand.bound / QUANTUM).ceil() as i64;
+            let room = Leg::room(weight, demand.bound);
             Leg { link, place: 0, weight, room }
         }));
     }
 
-    /// Says what `flow` asks for from now on, whether it is under way or not. The rates must have been settled.
-    pub fn ask_again(&mut self, flow: FlowId, demand: &Demand) {
+    /// Bounds a flow's rate otherwise from now on, whether it is under way or not. The rates must have been settled.
+    pub fn set_bound(&mut self, flow: FlowId, bound: f64) {
         let under_way = self.flows[flow.index()].count;
         (0..under_way).for_each(|_| self.leave(flow));
-        self.announce(flow, demand);
+        let known = &mut self.flows[flow.index()];
+        known.bound = bound / known.ease;
+        for leg in &mut known.legs {
+            leg.room = Leg::room(leg.weight, bound);
+        }
         (0..under_way).for_each(|_| self.enter(flow));
     }
 
@@ -268,6 +271,13 @@ impl Sharing {
 impl Link {
     fn has_room(&self) -> bool {
         self.room >= 0
+    }
+}
+
+impl Leg {
+    /// What a flow of this bound takes of a link's room.
+    fn room(weight: f64, bound: f64) -> i64 {
+        (weight * bound / QUANTUM).ceil() as i64
     }
 }
 

@@ -22,22 +22,12 @@ pub(super) struct Repair {
     unsettled: Vec<FlowId>,
     /// The links without room that those take.
     touched: Vec<Touched>,
-    /// The unsettled flows on these links, flow by flow.
-    parts: Vec<Part>,
     /// The lowest level at which an unsettled flow that still rises meets its bound, or a lower one.
     lowest_bound: f64,
     /// The unsettled flows by that level, the lowest last; once it is needed.
     bounds: Vec<(Level, Reverse<FlowId>)>,
     /// The links that will be full once the level has risen so far — or later, if flows on them stop before.
     filling: BinaryHeap<Reverse<(Level, u32)>>,
-}
-
-/// An unsettled flow on a link without room.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    touched: u32,
-    /// How fast a rising level would have it use the link: n·w/P.
-    slope: f64,
 }
 
 /// A level, which is no less than nothing, as a number by which levels are in order.
@@ -100,11 +90,13 @@ impl Sharing {
         }
     }
 
-    /// Unsettles the flows that a link holds.
+    /// Unsettles the flows that a link holds, before the first filling.
     pub(super) fn unsettle_held(&mut self, link: LinkId) {
-        if self.links[link.index()].holds == 0 {
+        let state = &mut self.links[link.index()];
+        if state.holds == 0 || state.touched.0 == self.repair.began {
             return;
         }
+        state.touched.0 = self.repair.began;
         for number in 0..self.links[link.index()].flows.len() {
             let (flow, _) = self.links[link.index()].flows[number];
             if self.flows[flow.index()].held == Some(link) {
@@ -119,6 +111,13 @@ impl Sharing {
     /// link is full ("progressive filling", ibid.).
     fn fill(&mut self) {
         self.touch();
+        let first = (0..).zip(&self.repair.touched).map(|(number, touched)| (touched.full(), number)).min();
+        if let Some((level, number)) = first
+            && level.value() < self.repair.lowest_bound
+            && self.repair.touched[number as usize].unsettled as usize == self.repair.unsettled.len()
+        {
+            return self.stop_everything_on(number, level.value());
+        }
         let Repair { touched, filling, bounds, .. } = &mut self.repair;
         let mut order = std::mem::take(filling).into_vec();
         order.clear();
@@ -135,18 +134,32 @@ impl Sharing {
         }
     }
 
+    /// All unsettled flows take the link that is full first: it holds them all, and that is all there is to find out.
+    fn stop_everything_on(&mut self, touched: u32, level: f64) {
+        let Repair { touched: all, unsettled, clock, .. } = &mut self.repair;
+        all[touched as usize].full_at = level;
+        let link = all[touched as usize].link;
+        for touched in all {
+            touched.free -= touched.slope * level;
+            touched.highest = level;
+            touched.rising = 0;
+        }
+        for flow in unsettled {
+            let flow = &mut self.flows[flow.index()];
+            (flow.next, flow.filled) = ((level, Some(link)), *clock);
+        }
+    }
+
     /// Lists the links without room that unsettled flows take, and what there is to share on each.
     fn touch(&mut self) {
         self.repair.clock += 1;
-        let Repair { unsettled, touched, parts, clock, lowest_bound, .. } = &mut self.repair;
+        let Repair { unsettled, touched, clock, lowest_bound, .. } = &mut self.repair;
         touched.clear();
-        parts.clear();
         *lowest_bound = f64::INFINITY;
         for &id in unsettled.iter() {
             let flow = &mut self.flows[id.index()];
             let ease = f64::from(flow.count) * flow.ease;
             *lowest_bound = lowest_bound.min(flow.bound);
-            flow.parts.0 = parts.len() as u32;
             for leg in &flow.legs {
                 let link = &mut self.links[leg.link.index()];
                 if link.has_room() {
@@ -166,14 +179,12 @@ impl Sharing {
                     });
                 }
                 let slope = ease * leg.weight;
-                parts.push(Part { touched: link.touched.1, slope });
                 let touched = &mut touched[link.touched.1 as usize];
                 touched.free += slope * flow.level;
                 touched.slope += slope;
                 touched.unsettled += 1;
                 touched.held += u32::from(flow.held == Some(leg.link));
             }
-            flow.parts.1 = parts.len() as u32;
         }
         for touched in touched {
             let link = &self.links[touched.link.index()];
@@ -239,11 +250,16 @@ impl Sharing {
         let flow = &mut self.flows[flow.index()];
         flow.next = (level, held);
         flow.filled = self.repair.clock;
-        let Repair { parts, touched, .. } = &mut self.repair;
-        for part in &parts[flow.parts.0 as usize..flow.parts.1 as usize] {
-            let touched = &mut touched[part.touched as usize];
-            touched.free -= part.slope * level;
-            touched.slope -= part.slope;
+        let ease = f64::from(flow.count) * flow.ease;
+        for leg in &flow.legs {
+            let link = &self.links[leg.link.index()];
+            if link.has_room() {
+                continue;
+            }
+            let touched = &mut self.repair.touched[link.touched.1 as usize];
+            let slope = ease * leg.weight;
+            touched.free -= slope * level;
+            touched.slope -= slope;
             touched.rising -= 1;
             touched.highest = level;
         }

@@ -1,17 +1,20 @@
-//! Choosing the trace directory: all ranks the same one, and none that holds a trace already.
+//! Choosing the trace directory: one that holds no trace already, of the same name for all ranks but for placeholders.
 //!
 //! The candidates are `traces`, `traces-2`, `traces-3` … Each rank sees its own file system, which may or may not be the
-//! one the others see. So each rank proposes the first candidate that is free where it is, the latest proposal is taken,
+//! one the others see, and may have a name of its own for the directory ([`Pattern`]). So each rank proposes the first candidate that is free where it is, the latest proposal is taken,
 //! which is free or absent everywhere, rank 0 creates it, and then whoever does not see it creates it too. If another
 //! program was faster at that, everybody begins again after it.
 //!
 //! Every step ends with one all-reduction, and what a rank does next depends on results of these alone: all take the
 //! same steps and leave with the same decision, so that none waits for one that has left.
 
+mod pattern;
+
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 use titr_common::event::Rank;
@@ -19,6 +22,8 @@ use titr_common::trace::directory;
 
 use crate::config::Config;
 use crate::notice::tell;
+
+pub use pattern::{Pattern, Place};
 
 /// Candidates that are tried: as many traces side by side are a mistake, and nobody should wait for a million looks.
 const CANDIDATES: i64 = 10_000;
@@ -54,14 +59,24 @@ enum Step {
     Failed,
 }
 
-/// Claims a directory for the trace and returns its absolute path. Collective: `agree` gives the maximum over all ranks
-/// of the numbers they call it with.
+/// Where one rank's part of the trace goes.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The directory's absolute path.
+    pub path: PathBuf,
+    /// What placeholders stand for.
+    pub place: Place,
+}
+
+/// Claims a directory for the trace. Collective: `agree` gives the maximum over all ranks of the numbers they call it
+/// with.
 ///
 /// # Errors
 /// If not all ranks can write; then all return one, and the rank at fault returns its reason.
-pub fn claim(config: &Config, rank: Rank, mut agree: impl FnMut(i64) -> i64) -> Result<PathBuf, DirectoryError> {
-    // The program may change its working directory before the last file is written.
-    let wanted = std::path::absolute(&config.directory).unwrap_or_else(|_| config.directory.clone());
+pub fn claim(config: &Config, rank: Rank, mut agree: impl FnMut(i64) -> i64) -> Result<Claim, DirectoryError> {
+    let run = format!("{:x}", agree(if rank == Rank(0) { fresh() } else { 0 }));
+    let place = Place::here(rank, run);
+    let wanted = absolute(config.directory.expand(&place));
     let mut from = 1;
     loop {
         let proposal = first_free(&wanted, from);
@@ -79,10 +94,21 @@ pub fn claim(config: &Config, rank: Rank, mut agree: impl FnMut(i64) -> i64) -> 
             } else if first && index > 1 {
                 tell(format_args!("{} exists: writing to {}", wanted.display(), path.display()));
             }
-            return joined.map(|_| path);
+            return joined.map(|_| Claim { path, place });
         }
         from = index + 1;
     }
+}
+
+/// The program may change its working directory before the last file is written.
+pub(crate) fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+/// A number that no other run has: the time in microseconds, and some bits of the process in case two start at once.
+fn fresh() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as i64;
+    (now << 8 | i64::from(std::process::id() & 0xff)) & i64::MAX
 }
 
 /// Takes a step and learns how it went everywhere.
@@ -102,7 +128,7 @@ fn settle(
 }
 
 /// The name with `-index` appended, but for the first.
-fn candidate(wanted: &Path, index: i64) -> PathBuf {
+pub(crate) fn candidate(wanted: &Path, index: i64) -> PathBuf {
     if index == 1 {
         return wanted.to_owned();
     }
@@ -151,10 +177,15 @@ fn create(path: &Path) -> io::Result<Step> {
 /// Sees to it that the directory exists here as well, and can be written to.
 fn join(path: &Path) -> io::Result<Step> {
     fs::create_dir_all(path)?;
+    is_writable(path).map(|()| Step::Done)
+}
+
+/// Whether files can be created in the directory.
+pub(crate) fn is_writable(path: &Path) -> io::Result<()> {
     let name = std::ffi::CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: the name is a live string that ends with a zero.
     match unsafe { libc::access(name.as_ptr(), libc::W_OK | libc::X_OK) } {
-        0 => Ok(Step::Done),
+        0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
@@ -173,7 +204,7 @@ mod tests {
     use super::*;
 
     /// A world of threads, each with its own idea of where the trace goes; returns what each rank came out with.
-    fn claim_as(directories: Vec<PathBuf>) -> Vec<Result<PathBuf, DirectoryError>> {
+    fn claim_as(directories: Vec<PathBuf>) -> Vec<Result<Claim, DirectoryError>> {
         let barrier = Arc::new(Barrier::new(directories.len()));
         let said = Arc::new(Mutex::new(vec![0; directories.len()]));
         let ranks: Vec<_> = directories
@@ -182,6 +213,7 @@ mod tests {
             .map(|(rank, directory)| {
                 let (barrier, said) = (barrier.clone(), said.clone());
                 thread::spawn(move || {
+                    let directory = Pattern::new(directory.as_os_str()).unwrap();
                     let config = Config { directory, ..Config::default() };
                     claim(&config, Rank(rank as u32), |value| {
                         said.lock().unwrap()[rank] = value;
@@ -196,8 +228,10 @@ mod tests {
         ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
     }
 
-    fn paths(claims: Vec<Result<PathBuf, DirectoryError>>) -> Vec<PathBuf> {
-        claims.into_iter().map(Result::unwrap).collect()
+    fn paths(claims: Vec<Result<Claim, DirectoryError>>) -> Vec<PathBuf> {
+        let claims: Vec<Claim> = claims.into_iter().map(Result::unwrap).collect();
+        assert!(claims.iter().all(|claim| claim.place.run == claims[0].place.run), "{claims:?}");
+        claims.into_iter().map(|claim| claim.path).collect()
     }
 
     #[test]
@@ -241,6 +275,16 @@ mod tests {
         let (ours, theirs) = (here.path().join("traces-2"), there.path().join("traces-2"));
         assert!(ours.is_dir() && theirs.is_dir() && !here.path().join("traces").exists());
         assert_eq!(claimed, vec![ours, theirs.clone(), theirs]);
+    }
+
+    #[test]
+    fn every_rank_may_have_a_directory_of_its_own() {
+        let parent = tempfile::tempdir().unwrap();
+        fs::create_dir_all(parent.path().join("1/old")).unwrap();
+        let claimed = paths(claim_as(vec![parent.path().join("%r"); 3]));
+        // One is taken: all go on to the next name.
+        assert_eq!(claimed, ["0-2", "1-2", "2-2"].map(|name| parent.path().join(name)));
+        assert!(claimed.iter().all(|path| path.is_dir()));
     }
 
     #[test]

@@ -1,0 +1,151 @@
+//! One-sided communication as text.
+//!
+//! | line, after the rank | event |
+//! | --- | --- |
+//! | `win_create WIN BYTES`, also `win_allocate win_allocate_shared win_create_dynamic` | a window is made; `on C` before it |
+//! | `win_free WIN` | |
+//! | `win_fence WIN`, `win_lock WIN RANKS`, `win_lock_shared` … | a call that separates accesses |
+//! | `put WIN TARGET THERE BACK [REQ]`, also `get accumulate get_accumulate fetch_and_op compare_and_swap` | bytes there and back |
+
+use super::error::ParseError;
+use super::fields::Fields;
+use super::write::Line;
+use crate::event::{Access, AccessOp, CommId, OneSided, Rank, WinCall, WinId, WinSync};
+use crate::units::Bytes;
+
+impl WinCall {
+    /// All calls that make a window.
+    pub const ALL: [Self; 4] = [Self::Create, Self::Allocate, Self::AllocateShared, Self::CreateDynamic];
+
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "win_create",
+            Self::Allocate => "win_allocate",
+            Self::AllocateShared => "win_allocate_shared",
+            Self::CreateDynamic => "win_create_dynamic",
+        }
+    }
+}
+
+impl WinSync {
+    /// All calls that separate accesses.
+    pub const ALL: [Self; 15] = [
+        Self::Fence,
+        Self::Post,
+        Self::Start,
+        Self::Complete,
+        Self::Wait,
+        Self::Test,
+        Self::Lock,
+        Self::LockShared,
+        Self::LockAll,
+        Self::Unlock,
+        Self::UnlockAll,
+        Self::Flush,
+        Self::FlushAll,
+        Self::FlushLocal,
+        Self::FlushLocalAll,
+    ];
+
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fence => "win_fence",
+            Self::Post => "win_post",
+            Self::Start => "win_start",
+            Self::Complete => "win_complete",
+            Self::Wait => "win_wait",
+            Self::Test => "win_test",
+            Self::Lock => "win_lock",
+            Self::LockShared => "win_lock_shared",
+            Self::LockAll => "win_lock_all",
+            Self::Unlock => "win_unlock",
+            Self::UnlockAll => "win_unlock_all",
+            Self::Flush => "win_flush",
+            Self::FlushAll => "win_flush_all",
+            Self::FlushLocal => "win_flush_local",
+            Self::FlushLocalAll => "win_flush_local_all",
+        }
+    }
+}
+
+impl AccessOp {
+    /// All accesses.
+    pub const ALL: [Self; 6] =
+        [Self::Put, Self::Get, Self::Accumulate, Self::GetAccumulate, Self::FetchAndOp, Self::CompareAndSwap];
+
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Put => "put",
+            Self::Get => "get",
+            Self::Accumulate => "accumulate",
+            Self::GetAccumulate => "get_accumulate",
+            Self::FetchAndOp => "fetch_and_op",
+            Self::CompareAndSwap => "compare_and_swap",
+        }
+    }
+}
+
+impl OneSided {
+    /// Its word.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Create(call, ..) => call.word(),
+            Self::Free(_) => "win_free",
+            Self::Sync(sync, ..) => sync.word(),
+            Self::Access(access) => access.op.word(),
+        }
+    }
+}
+
+pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &OneSided) -> &'l mut Line<'o> {
+    match event {
+        OneSided::Create(call, comm, win, bytes) => {
+            line.on(*comm).word(call.word()).number(u64::from(win.0)).bytes(*bytes)
+        }
+        OneSided::Free(win) => line.word(event.word()).number(u64::from(win.0)),
+        OneSided::Sync(sync, win, ranks) => {
+            line.word(sync.word()).number(u64::from(win.0));
+            if ranks.is_empty() { line } else { line.list(ranks.iter().map(|rank| rank.0)) }
+        }
+        &OneSided::Access(Access { op, win, target, there, back, request }) => {
+            line.word(op.word()).number(u64::from(win.0)).rank(target).bytes(there).bytes(back);
+            request.into_iter().fold(line, Line::request)
+        }
+    }
+}
+
+/// The event that `word` names in a world of `world` ranks; `None` if it is none of these.
+pub(super) fn read(word: &[u8], comm: CommId, world: u32, f: &mut Fields) -> Result<Option<OneSided>, ParseError> {
+    let is = |known: &str| known.as_bytes() == word;
+    if let Some(&call) = WinCall::ALL.iter().find(|call| is(call.word())) {
+        return Ok(Some(OneSided::Create(call, comm, window(f)?, f.bytes("a number of bytes", Bytes(1))?)));
+    }
+    if is("win_free") {
+        return Ok(Some(OneSided::Free(window(f)?)));
+    }
+    if let Some(&sync) = WinSync::ALL.iter().find(|sync| is(sync.word())) {
+        let win = window(f)?;
+        let ranks = if f.at_end() { Vec::new() } else { f.list("a list of ranks", Rank)? };
+        if let Some(stranger) = ranks.iter().find(|rank| rank.0 >= world) {
+            return Err(f.error(format!("rank {} is not in a world of {world} ranks", stranger.0)));
+        }
+        return Ok(Some(OneSided::Sync(sync, win, ranks)));
+    }
+    let Some(&op) = AccessOp::ALL.iter().find(|op| is(op.word())) else { return Ok(None) };
+    let win = window(f)?;
+    let target = f.rank_of("a target rank", world)?;
+    let (there, back) = (f.bytes("a number of bytes", Bytes(1))?, f.bytes("a number of bytes", Bytes(1))?);
+    let request = if f.at_end() { None } else { Some(f.request()?) };
+    Ok(Some(OneSided::Access(Access { op, win, target, there, back, request })))
+}
+
+fn window(f: &mut Fields) -> Result<WinId, ParseError> {
+    f.small("the number of a window").map(WinId)
+}

@@ -1,0 +1,127 @@
+//! A trace in one file: a tar archive (POSIX.1-1988 `ustar`, GNU's sizes) of a trace directory, the streams in it gzipped
+//! as they are. So `tar` unpacks it, and packs a directory into one that titr reads.
+//!
+//! A tar archive has no index, but the size of each file stands before it: one look for each rank finds all, and from
+//! then on every rank is read from where it lies, through one open file.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::directory::Kind;
+use super::error::TraceError;
+use super::section::Section;
+
+/// The unit of an archive: a header has one, and files begin where one begins.
+const BLOCK: usize = 512;
+/// Where a header has its magic word.
+const MAGIC: std::ops::Range<usize> = 257..262;
+
+/// Whether the file is an archive, by its first header.
+pub(super) fn is_archive(path: &Path) -> bool {
+    let mut block = [0; BLOCK];
+    File::open(path).and_then(|mut file| file.read_exact(&mut block)).is_ok() && block[MAGIC] == *b"ustar"
+}
+
+/// The files of a trace in the archive at `path`.
+pub(super) fn scan(path: &Path) -> Result<Vec<(Kind, Section)>, TraceError> {
+    let mut file = File::open(path).map_err(TraceError::io(path))?;
+    let length = file.seek(SeekFrom::End(0)).map_err(TraceError::io(path))?;
+    file.rewind().map_err(TraceError::io(path))?;
+    let shared = Arc::new(file.try_clone().map_err(TraceError::io(path))?);
+    let torn = |what: String| TraceError::Archive { path: path.into(), what };
+    let mut found = Vec::new();
+    let mut end = 0;
+    let mut archive = tar::Archive::new(file);
+    for entry in archive.entries_with_seek().map_err(TraceError::io(path))? {
+        let entry = entry.map_err(|error| torn(format!("after {end} bytes: {error}")))?;
+        let name = entry.path().map_err(TraceError::io(path))?.into_owned();
+        let (at, size) = (entry.raw_file_position(), entry.size());
+        end = at.saturating_add(size);
+        if end > length {
+            return Err(torn(format!("it ends within {}", name.display())));
+        }
+        if let Some(kind) = Kind::of(&name) {
+            found.push((kind, Section::within(&shared, path.join(name), at, size)));
+        }
+    }
+    // Two blocks of zeros are its end (pax, "ustar Interchange Format").
+    let ends = end.next_multiple_of(BLOCK as u64) + 2 * BLOCK as u64;
+    if ends > length {
+        return Err(torn(format!("it ends after {end} bytes without an end mark")));
+    }
+    Ok(found)
+}
+
+/// Writes an archive, file after file.
+pub struct ArchiveWriter {
+    file: File,
+    /// Bytes that are missing from the file that is being written.
+    missing: u64,
+    /// How far the file is from the end of a block.
+    padding: usize,
+}
+
+impl ArchiveWriter {
+    /// Creates it.
+    ///
+    /// # Errors
+    /// Where the file exists or cannot be created.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self { file: File::create_new(path)?, missing: 0, padding: 0 })
+    }
+
+    /// Begins a file of so many bytes, which [`write`](Self::write) brings.
+    ///
+    /// # Errors
+    /// Where the one before is not complete, or the header cannot be written.
+    pub fn begin(&mut self, name: &Path, size: u64) -> io::Result<()> {
+        self.complete()?;
+        let mut header = tar::Header::new_gnu();
+        header.set_path(name)?;
+        header.set_size(size);
+        header.set_mode(0o644);
+        header.set_entry_type(tar::EntryType::Regular);
+        header.set_cksum();
+        self.file.write_all(header.as_bytes())?;
+        self.missing = size;
+        self.padding = (size.next_multiple_of(BLOCK as u64) - size) as usize;
+        Ok(())
+    }
+
+    /// The next bytes of the file.
+    ///
+    /// # Errors
+    /// Where they cannot be written or are too many.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let left = self.missing.checked_sub(bytes.len() as u64);
+        self.missing = left.ok_or_else(|| io::Error::other("a stream is longer than its rank said"))?;
+        self.file.write_all(bytes)
+    }
+
+    /// Ends the archive, and waits until it is on disk.
+    ///
+    /// # Errors
+    /// Where a file is not complete or cannot be written.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.complete()?;
+        self.file.write_all(&[0; 2 * BLOCK])?;
+        self.file.sync_all()
+    }
+
+    fn complete(&mut self) -> io::Result<()> {
+        if self.missing > 0 {
+            return Err(io::Error::other("a stream is shorter than its rank said"));
+        }
+        self.file.write_all(&[0; BLOCK][..std::mem::take(&mut self.padding)])
+    }
+}
+
+/// Where an archive or directory lies until it is complete.
+#[must_use]
+pub fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".unfinished");
+    name.into()
+}

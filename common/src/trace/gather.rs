@@ -1,0 +1,137 @@
+//! The parts of a trace brought together: into one directory, or into one archive.
+//!
+//! Streams are copied as they are, a piece at a time, and what was written by each rank is compared by its checksum with
+//! what arrives. What is made has its name only once it is whole.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Crc;
+
+use super::archive::{ArchiveWriter, unfinished};
+use super::directory;
+use super::error::TraceError;
+use super::part::{Parts, Whole};
+use crate::event::Rank;
+use crate::units::Bytes;
+
+/// How much is copied at a time.
+const PIECE: usize = 256 << 10;
+
+/// What was gathered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gathered {
+    /// Size of the world.
+    pub ranks: u32,
+    /// Size of all streams.
+    pub size: Bytes,
+    /// Streams whose rank did not say what their checksum should be: it was killed, or its disk was full.
+    pub unchecked: u32,
+}
+
+/// What is written, file after file.
+enum Output {
+    Archive(ArchiveWriter),
+    Directory { path: PathBuf, file: Option<File> },
+}
+
+/// Gathers the parts of a trace from directories and archives into `output`: an archive if it is called `.tar`, or a
+/// directory.
+///
+/// # Errors
+/// Where the parts do not make a whole, a checksum is wrong, `output` exists or cannot be written. The parts are left as
+/// they are, and nothing is at `output`.
+pub fn gather(places: &[impl AsRef<Path>], output: &Path) -> Result<Gathered, TraceError> {
+    let whole = Parts::open(places)?.whole()?;
+    if output.exists() {
+        let what = "it exists already, and nothing is overwritten".into();
+        return Err(TraceError::Directory { path: output.into(), what });
+    }
+    let place = unfinished(output);
+    let gathered = copy(whole, &place, output.extension().is_some_and(|suffix| suffix == "tar"));
+    let gathered = gathered.and_then(|gathered| {
+        fs::rename(&place, output).map_err(TraceError::io(output))?;
+        Ok(gathered)
+    });
+    if gathered.is_err() {
+        // Best effort: the error that matters is why it is not whole.
+        let _ = if place.is_dir() { fs::remove_dir_all(&place) } else { fs::remove_file(&place) };
+    }
+    gathered
+}
+
+fn copy(whole: Whole, place: &Path, into_archive: bool) -> Result<Gathered, TraceError> {
+    let Whole { mut manifest, streams } = whole;
+    let mut gathered = Gathered { ranks: manifest.ranks, size: Bytes(0), unchecked: 0 };
+    let sizes: Result<Vec<u64>, TraceError> =
+        streams.iter().map(|stream| stream.remaining().map_err(TraceError::io(stream.name()))).collect();
+    let sizes = sizes?;
+    // Those of a rank that was killed are known only now.
+    for (entry, &size) in manifest.per_rank.iter_mut().zip(&sizes) {
+        entry.disk = Bytes(size);
+        gathered.unchecked += u32::from(entry.crc32.is_none());
+        gathered.size += Bytes(size);
+    }
+    let cannot_write = |error| TraceError::io(place)(error);
+    let mut output = Output::create(place, into_archive).map_err(cannot_write)?;
+    let text = manifest.to_json().map_err(cannot_write)?;
+    output.begin(&directory::manifest(Path::new("")), text.len() as u64).map_err(cannot_write)?;
+    output.write(&text).map_err(cannot_write)?;
+    let mut piece = vec![0; PIECE];
+    for ((entry, mut stream), size) in manifest.per_rank.iter().zip(streams).zip(sizes) {
+        let name = directory::stream(Path::new(""), Rank(entry.rank));
+        output.begin(&name, size).map_err(cannot_write)?;
+        let mut crc = Crc::new();
+        loop {
+            let read = match stream.read(&mut piece) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                read => read.map_err(TraceError::io(stream.name()))?,
+            };
+            let Some(bytes @ [_, ..]) = piece.get(..read) else { break };
+            crc.update(bytes);
+            output.write(bytes).map_err(cannot_write)?;
+        }
+        if let Some(said) = entry.crc32.filter(|&said| said != crc.sum()) {
+            return Err(TraceError::Checksum { path: stream.name().into(), found: crc.sum(), said });
+        }
+    }
+    output.finish().map_err(cannot_write)?;
+    Ok(gathered)
+}
+
+impl Output {
+    fn create(path: &Path, archive: bool) -> io::Result<Self> {
+        if archive {
+            return ArchiveWriter::create(path).map(Self::Archive);
+        }
+        fs::create_dir(path)?;
+        Ok(Self::Directory { path: path.to_owned(), file: None })
+    }
+
+    fn begin(&mut self, name: &Path, size: u64) -> io::Result<()> {
+        match self {
+            Self::Archive(archive) => archive.begin(name, size),
+            Self::Directory { path, file } => {
+                let path = path.join(name);
+                path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                *file = Some(File::create_new(path)?);
+                Ok(())
+            }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Archive(archive) => archive.write(bytes),
+            Self::Directory { file, .. } => file.as_mut().map_or(Ok(()), |file| file.write_all(bytes)),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Archive(archive) => archive.finish(),
+            Self::Directory { .. } => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What one directory or archive holds of a trace, and the whole that several make.
+//!
+//! Each process writes where it is: its stream, its entry of the manifest, and rank 0 the manifest's part about the run.
+//! Where hosts share no file system, or ranks were given a directory each, these are parts; together they are the trace
+//! if each rank is there once and all are of the same run.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::archive;
+use super::directory::{self, Kind};
+use super::error::TraceError;
+use super::manifest::{self, Manifest, RankEntry};
+use super::section::Section;
+use crate::event::Rank;
+
+/// What there is of a trace, and where each piece of it is.
+#[derive(Default)]
+pub(super) struct Parts {
+    /// What was looked into.
+    places: Vec<PathBuf>,
+    manifest: Option<(PathBuf, Manifest)>,
+    entries: BTreeMap<u32, (PathBuf, RankEntry)>,
+    streams: BTreeMap<u32, Section>,
+}
+
+/// A whole trace: every rank's entry, and every rank's stream.
+pub(super) struct Whole {
+    pub(super) manifest: Manifest,
+    pub(super) streams: Vec<Section>,
+}
+
+impl Parts {
+    /// Looks into directories and archives.
+    ///
+    /// # Errors
+    /// Where one cannot be read, or something is there twice.
+    pub(super) fn open(places: &[impl AsRef<Path>]) -> Result<Self, TraceError> {
+        let mut parts = Self::default();
+        for place in places {
+            parts.add(place.as_ref())?;
+        }
+        Ok(parts)
+    }
+
+    fn add(&mut self, place: &Path) -> Result<(), TraceError> {
+        let files: Vec<(Kind, Section)> = if place.is_dir() {
+            let files = directory::scan(place).map_err(TraceError::io(place))?;
+            files.into_iter().map(|(kind, path)| (kind, Section::closed(path))).collect()
+        } else if archive::is_archive(place) {
+            archive::scan(place)?
+        } else {
+            fs::metadata(place).map_err(TraceError::io(place))?;
+            return refuse(place, "neither a trace directory nor an archive of one");
+        };
+        if self.places.iter().any(|known| known == place) {
+            return refuse(place, "it is given twice");
+        }
+        self.places.push(place.into());
+        // A rank's own entry goes before the one in the manifest, where that is of the same place.
+        let mut folded = Vec::new();
+        let mut own = BTreeMap::new();
+        for (kind, file) in files {
+            let path = file.name().to_owned();
+            match kind {
+                Kind::Stream(rank) => match self.streams.entry(rank.0) {
+                    Entry::Vacant(free) => _ = free.insert(file),
+                    Entry::Occupied(first) => return Err(twice(path, &format!("rank {}", rank.0), first.get().name())),
+                },
+                Kind::Entry(rank) => _ = own.insert(rank.0, (path, read(file)?)),
+                Kind::Manifest => {
+                    let mut manifest = Manifest::of_version(&path, read(file)?)?;
+                    folded = std::mem::take(&mut manifest.per_rank);
+                    if let Some((first, _)) = &self.manifest {
+                        return Err(twice(path, "the manifest", first));
+                    }
+                    self.manifest = Some((path, manifest));
+                }
+            }
+        }
+        for entry in folded {
+            let Some((path, _)) = &self.manifest else { break };
+            own.entry(entry.rank).or_insert_with(|| (path.clone(), entry));
+        }
+        for (rank, (path, entry)) in own {
+            match self.entries.entry(rank) {
+                Entry::Vacant(free) => _ = free.insert((path, entry)),
+                Entry::Occupied(first) => return Err(twice(path, &format!("rank {rank}"), &first.get().0)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The manifest with the entries of all ranks.
+    ///
+    /// # Errors
+    /// Where there is none, or an entry is missing, too many, or of another run.
+    pub(super) fn manifest(&self) -> Result<Manifest, TraceError> {
+        let (path, manifest) = self.manifest.as_ref().ok_or_else(|| self.no_manifest())?;
+        let missing: Vec<u32> = (0..manifest.ranks).filter(|rank| !self.entries.contains_key(rank)).collect();
+        if !missing.is_empty() {
+            let (rank, them) = if missing.len() == 1 { ("rank", "it was") } else { ("ranks", "they were") };
+            let what = format!(
+                "no entry for {rank} {} of {}: {them} traced elsewhere (give that directory as well), or lost",
+                ranges(&missing),
+                manifest.ranks
+            );
+            return refuse(path, what);
+        }
+        let run = self.entries.get(&0).map_or("", |(_, entry)| &entry.run);
+        for (rank, (path, entry)) in &self.entries {
+            if *rank >= manifest.ranks {
+                return refuse(path, format!("an entry for rank {rank} in a world of {}", manifest.ranks));
+            }
+            if entry.rank != *rank {
+                return refuse(path, format!("an entry for rank {} in the file of rank {rank}", entry.rank));
+            }
+            if entry.run != run {
+                return refuse(path, format!("rank {rank} of another run than rank 0"));
+            }
+        }
+        let per_rank = self.entries.values().map(|(_, entry)| entry.clone()).collect();
+        Ok(Manifest { per_rank, ..manifest.clone() })
+    }
+
+    /// The trace.
+    ///
+    /// # Errors
+    /// As [`manifest`](Self::manifest), and where a stream is missing or too many.
+    pub(super) fn whole(mut self) -> Result<Whole, TraceError> {
+        let manifest = self.manifest()?;
+        let mut streams = Vec::with_capacity(manifest.ranks as usize);
+        for rank in 0..manifest.ranks {
+            streams.push(self.streams.remove(&rank).ok_or_else(|| self.no_stream(rank))?);
+        }
+        if let Some(stranger) = self.streams.values().next() {
+            let what = format!("no rank of the {} in manifest.json: a stream of another trace", manifest.ranks);
+            return refuse(stranger.name(), what);
+        }
+        Ok(Whole { manifest, streams })
+    }
+
+    fn no_manifest(&self) -> TraceError {
+        let ranks: Vec<u32> = self.streams.keys().copied().collect();
+        let what = match ranks.as_slice() {
+            [] => "no manifest.json in it: not a trace directory (an index is given as the file it is)".to_owned(),
+            [0, ..] => "no manifest.json, and it should be where the stream of rank 0 is: it was lost".to_owned(),
+            [rank] => format!("the part of rank {rank} alone: give that of rank 0 as well, which has the manifest"),
+            ranks => {
+                format!("the part of ranks {}: give that of rank 0 as well, which has the manifest", ranges(ranks))
+            }
+        };
+        TraceError::Directory { path: self.places.first().cloned().unwrap_or_default(), what }
+    }
+
+    /// Its entry is there, so that says where it should be.
+    fn no_stream(&self, rank: u32) -> TraceError {
+        let beside = self.entries.get(&rank).and_then(|(path, _)| path.parent());
+        let path = directory::stream(beside.unwrap_or(Path::new("")), Rank(rank));
+        let what = format!("the stream of rank {rank} is missing: copy it here from where the rank ran");
+        TraceError::Directory { path, what }
+    }
+}
+
+fn refuse<T>(path: &Path, what: impl Into<String>) -> Result<T, TraceError> {
+    Err(TraceError::Directory { path: path.into(), what: what.into() })
+}
+
+fn twice(path: PathBuf, what: &str, first: &Path) -> TraceError {
+    TraceError::Directory { path, what: format!("{what} is there twice: see {}", first.display()) }
+}
+
+fn read<T: for<'de> serde::Deserialize<'de>>(mut file: Section) -> Result<T, TraceError> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).map_err(TraceError::io(file.name()))?;
+    manifest::from_json(file.name(), &text)
+}
+
+/// Increasing numbers as ranges, the first few: `0–3, 5, 7–9`.
+fn ranges(numbers: &[u32]) -> String {
+    const SHOWN: usize = 8;
+    let mut words: Vec<String> = Vec::new();
+    for run in numbers.chunk_by(|a, b| *b == a.saturating_add(1)) {
+        if words.len() == SHOWN {
+            words.push("…".into());
+            break;
+        }
+        match run {
+            [one] => words.push(one.to_string()),
+            [first, .., last] => words.push(format!("{first}–{last}")),
+            [] => {}
+        }
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_in_ranges() {
+        assert_eq!(ranges(&[3]), "3");
+        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0–2, 5, 7–8");
+        assert_eq!(ranges(&(0..40).step_by(2).collect::<Vec<_>>()), "0, 2, 4, 6, 8, 10, 12, 14, …");
+    }
+}

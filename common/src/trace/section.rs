@@ -1,0 +1,85 @@
+//! A stretch of a file: a rank's stream, which has its file for itself or lies in an archive with others.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::TraceError;
+
+/// Bytes of a file, to be read from their beginning. A clone reads for itself.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// What it is called.
+    name: PathBuf,
+    file: Handle,
+    /// Where the next byte is, and where there are no more.
+    at: u64,
+    end: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Handle {
+    /// Open, and shared by all sections in it.
+    Open(Arc<File>),
+    /// Opened for each look: a process may have fewer files open than a trace has ranks.
+    Closed,
+}
+
+impl Section {
+    /// All of a file.
+    pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
+        let file = File::open(path).map_err(TraceError::io(path))?;
+        Ok(Self { name: path.into(), file: Handle::Open(Arc::new(file)), at: 0, end: u64::MAX })
+    }
+
+    /// All of a file, which is not kept open.
+    pub(super) fn closed(path: PathBuf) -> Self {
+        Self { name: path, file: Handle::Closed, at: 0, end: u64::MAX }
+    }
+
+    /// A part of a file, of the name that it has there.
+    pub(super) fn within(file: &Arc<File>, name: PathBuf, at: u64, length: u64) -> Self {
+        Self { name, file: Handle::Open(Arc::clone(file)), at, end: at.saturating_add(length) }
+    }
+
+    /// The same, of a file that stays open.
+    pub(super) fn kept_open(&self) -> Result<Self, TraceError> {
+        match self.file {
+            Handle::Open(_) => Ok(self.clone()),
+            Handle::Closed => Self::open(&self.name),
+        }
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Bytes from here to the end.
+    ///
+    /// # Errors
+    /// Where the system does not tell.
+    pub fn remaining(&self) -> io::Result<u64> {
+        let file = match &self.file {
+            Handle::Open(file) => file.metadata()?.len(),
+            Handle::Closed => std::fs::metadata(&self.name)?.len(),
+        };
+        Ok(file.min(self.end).saturating_sub(self.at))
+    }
+}
+
+impl Read for Section {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(buffer.len());
+        let buffer = &mut buffer[..wanted];
+        let read = match &self.file {
+            Handle::Open(file) => file.read_at(buffer, self.at)?,
+            Handle::Closed => File::open(&self.name)?.read_at(buffer, self.at)?,
+        };
+        self.at += read as u64;
+        Ok(read)
+    }
+}

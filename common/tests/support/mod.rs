@@ -1,0 +1,106 @@
+//! Traces as the tracer leaves them, in directories of a folder that is gone after the test.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use titr_common::event::{Event, Rank};
+use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
+use titr_common::trace::{Manifest, Source, StreamWriter, TraceError, Written};
+use titr_common::units::{Bytes, Instructions};
+
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn without_its_name(&self, text: &str) -> String {
+        text.replace(&self.0.path().display().to_string(), "DIR")
+    }
+
+    /// Rank 0's part of the manifest.
+    pub fn manifest(&self, directory: &str, ranks: u32) {
+        let (command, mpi) = (vec!["./ring".to_owned()], "some MPI".to_owned());
+        let (config, per_rank) = Default::default();
+        std::fs::create_dir_all(self.path(directory)).unwrap();
+        Manifest { titr: VERSION, mode: Mode::Ti, ranks, command, mpi, config, per_rank }
+            .write(&self.path(directory))
+            .unwrap();
+    }
+
+    /// What these ranks write.
+    pub fn ranks(&self, directory: &str, which: impl IntoIterator<Item = u32>, ranks: u32) {
+        self.ranks_of("a run", directory, which, ranks);
+    }
+
+    pub fn ranks_of(&self, run: &str, directory: &str, which: impl IntoIterator<Item = u32>, ranks: u32) {
+        let path = self.path(directory);
+        for rank in which {
+            let mut stream = StreamWriter::create(&path, Rank(rank), 3).unwrap();
+            stream.write_member(format!("{rank} init\n{rank} compute 5\n").as_bytes()).unwrap();
+            stream.write_member(format!("{rank} finalize\n").as_bytes()).unwrap();
+            let written = stream.finish(3).unwrap();
+            entry(run, rank, Some(written)).end(&path, ranks).unwrap();
+        }
+    }
+
+    /// As if the rank had been killed.
+    pub fn running(&self, directory: &str, rank: u32) {
+        entry("a run", rank, None).write(&self.path(directory)).unwrap();
+    }
+}
+
+fn entry(run: &str, rank: u32, written: Option<Written>) -> RankEntry {
+    RankEntry {
+        run: run.into(),
+        rank,
+        host: "here".into(),
+        cpu: "a processor".into(),
+        pid: 100 + rank,
+        ended: if written.is_some() { Ended::Finalize } else { Ended::Running },
+        events: 3,
+        text: Bytes(40),
+        disk: written.map_or(Bytes(0), |written| written.size),
+        crc32: written.map(|written| written.crc32),
+        counter: Counter {
+            kind: "cpu".into(),
+            unit: "instructions".into(),
+            rate: Some(1e9),
+            resolution: 1.0,
+            precision: 0.0,
+            hook: 0.0,
+            yardstick: None,
+        },
+        clock: None,
+        opaque: Default::default(),
+        stalls: 0,
+        lost_events: 0,
+        error: None,
+        untraced: Default::default(),
+        local: Default::default(),
+        null_peer: Default::default(),
+    }
+}
+
+/// What every rank did.
+pub fn events() -> Vec<Event> {
+    vec![Event::Init, Event::Compute(Instructions(5.0)), Event::Finalize]
+}
+
+/// The events of all ranks.
+pub fn read(places: &[impl AsRef<Path>]) -> Result<Vec<Vec<Event>>, TraceError> {
+    let streams = Source::open_all(places)?.streams()?;
+    let drain = |mut stream: titr_common::trace::RankStream| {
+        let mut events = Vec::new();
+        while let Some(event) = stream.next_event()? {
+            events.push(event);
+        }
+        Ok(events)
+    };
+    streams.into_iter().map(drain).collect()
+}

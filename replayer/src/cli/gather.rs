@@ -1,0 +1,44 @@
+//! `titr gather`.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use titr_common::trace;
+
+use super::Failure;
+use crate::words::{plural, volume};
+
+const NOTES: &str = "\
+Where the hosts of a run share no file system, each has a part of the trace. Copy the parts to one place, and \
+gather them, or give all of them wherever a trace is asked for:
+
+  titr gather node1/traces node2/traces --output traces.tar
+  titr-replay --platform examples/torus.toml node1/traces node2/traces
+
+An archive is a tar file: `tar -xf` makes a trace directory of it, and titr reads it as it is. Each stream is \
+compared with the checksum that its rank wrote. The parts are left as they are.
+
+Exit status: 0 done; 1 the parts or the output are at fault; 2 wrong usage.";
+
+/// Puts the parts of a trace together.
+#[derive(Debug, Parser)]
+#[command(after_help = NOTES)]
+pub(super) struct Args {
+    /// Where to: an archive if its name ends with .tar, or a directory.
+    #[arg(short, long, value_name = "PATH")]
+    output: PathBuf,
+    /// Directories and archives that hold parts.
+    #[arg(required = true, value_name = "PART")]
+    parts: Vec<PathBuf>,
+}
+
+pub(super) fn gather(args: &Args) -> Result<(), Failure> {
+    let gathered = trace::gather(&args.parts, &args.output)?;
+    let of = plural(u64::from(gathered.ranks), "rank", "ranks");
+    eprintln!("{}: {} {of}, {}", args.output.display(), gathered.ranks, volume(gathered.size));
+    if gathered.unchecked > 0 {
+        let left = plural(u64::from(gathered.unchecked), "rank", "ranks");
+        eprintln!("  {} {left} left no checksum: killed, or the disk was full", gathered.unchecked);
+    }
+    Ok(())
+}

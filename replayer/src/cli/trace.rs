@@ -1,0 +1,31 @@
+//! The trace that a command is given.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use titr_common::trace::{Source, TraceError};
+
+/// Where the trace is.
+#[derive(Debug, Args)]
+pub(super) struct Trace {
+    /// A trace directory, an archive, a SimGrid index, or one trace file; or the directories and archives that hold the
+    /// parts of one trace.
+    #[arg(value_name = "TRACE", required = true)]
+    places: Vec<PathBuf>,
+}
+
+impl Trace {
+    pub(super) fn open(&self) -> Result<Source, TraceError> {
+        Source::open_all(&self.places)
+    }
+}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, place) in self.places.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { " " } else { "" }, place.display())?;
+        }
+        Ok(())
+    }
+}

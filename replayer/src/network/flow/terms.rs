@@ -1,0 +1,53 @@
+//! What a message meets on its route, whatever its size: the terms on which it shares links.
+
+use super::parameters::Parameters;
+use super::sharing::Demand;
+use crate::topology::{HostId, LinkId, Sharing, Topology};
+
+/// Of the messages from one host to another.
+#[derive(Debug)]
+pub(super) struct Terms {
+    /// Seconds before the first byte arrives, if a message's size has no part in that.
+    pub latency: f64,
+    /// What each asks of its links.
+    pub demand: Demand,
+}
+
+impl Terms {
+    /// Those of messages that go from one end to the other by `route`.
+    pub fn of(topology: &dyn Topology, parameters: &Parameters, ends: (HostId, HostId), route: &[LinkId]) -> Self {
+        let links = topology.links();
+        let latency: f64 = route.iter().map(|link| links[link.index()].latency.0).sum();
+        let queueing: f64 = route.iter().map(|link| parameters.weight_s / links[link.index()].bandwidth).sum();
+        let window = if latency > 0.0 && parameters.tcp_gamma > 0.0 {
+            parameters.tcp_gamma / (2.0 * latency)
+        } else {
+            f64::INFINITY
+        };
+        let mut demand = Demand {
+            bound: window,
+            // Without latency there is no round trip to divide by, and all flows are alike (as in SimGrid).
+            penalty: if latency > 0.0 { latency + queueing } else { 1.0 },
+            uses: Vec::new(),
+        };
+        let mut back = Vec::new();
+        if parameters.crosstraffic > 0.0 {
+            topology.route(ends.1, ends.0, &mut back);
+        }
+        let there = route.iter().map(|&link| (link, 1.0));
+        for (link, weight) in there.chain(back.into_iter().map(|link| (link, parameters.crosstraffic))) {
+            let Sharing::Shared = links[link.index()].sharing else {
+                demand.bound = demand.bound.min(links[link.index()].bandwidth / weight);
+                continue;
+            };
+            match demand.uses.iter_mut().find(|(used, _)| *used == link) {
+                Some((_, used)) => *used += weight,
+                None => demand.uses.push((link, weight)),
+            }
+        }
+        for link in route {
+            demand.bound = demand.bound.min(links[link.index()].bandwidth);
+        }
+        Self { latency, demand }
+    }
+}

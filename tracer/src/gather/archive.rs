@@ -1,0 +1,168 @@
+//! What rank 0 makes of what arrives: first a manifest, then an archive.
+//!
+//! Whatever goes wrong with the archive, rank 0 goes on receiving: ranks that send would wait for ever.
+
+use std::path::{Path, PathBuf};
+
+use flate2::Crc;
+use titr_common::event::Rank;
+use titr_common::trace::manifest::{Manifest, RankEntry};
+use titr_common::trace::{ArchiveWriter, directory, unfinished};
+
+use super::relay::{Broken, Receiver};
+
+/// The entries of all ranks, as text.
+#[derive(Default)]
+pub(super) struct Entries(Vec<Vec<u8>>);
+
+impl Receiver for Entries {
+    fn begin(&mut self, _: u32, _: u64) -> Result<(), Broken> {
+        self.0.push(Vec::new());
+        Ok(())
+    }
+
+    fn piece(&mut self, bytes: &[u8]) -> Result<(), Broken> {
+        self.0.last_mut().ok_or(Broken)?.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl Entries {
+    /// The manifest of the whole trace.
+    pub(super) fn manifest(&self, run: &Manifest) -> Result<Manifest, String> {
+        let mut per_rank = Vec::with_capacity(self.0.len());
+        for (rank, text) in self.0.iter().enumerate() {
+            let entry: RankEntry =
+                serde_json::from_slice(text).map_err(|_| format!("the trace of rank {rank} is not complete"))?;
+            per_rank.push(entry);
+        }
+        Ok(Manifest { per_rank, ..run.clone() })
+    }
+}
+
+/// The archive, while streams arrive.
+pub(super) struct Archive {
+    path: PathBuf,
+    writer: ArchiveWriter,
+    entries: Vec<RankEntry>,
+    /// The rank whose stream arrives, and the checksum of what has.
+    current: Option<usize>,
+    crc: Crc,
+    /// Why there will be no archive.
+    problem: Option<String>,
+}
+
+impl Archive {
+    /// Creates it under the name of one that is not finished, with the manifest in it.
+    pub(super) fn create(path: &Path, manifest: Manifest) -> Result<Self, String> {
+        let path = unfinished(path);
+        let written = || {
+            let text = manifest.to_json()?;
+            let mut writer = ArchiveWriter::create(&path)?;
+            writer.begin(&directory::manifest(Path::new("")), text.len() as u64)?;
+            writer.write(&text)?;
+            Ok(writer)
+        };
+        let writer = written().map_err(|error: std::io::Error| error.to_string())?;
+        Ok(Self { path, writer, entries: manifest.per_rank, current: None, crc: Crc::new(), problem: None })
+    }
+
+    /// Ends it, once all streams are there.
+    pub(super) fn finish(mut self) -> Result<(), String> {
+        self.check();
+        match self.problem {
+            Some(problem) => Err(problem),
+            None => self.writer.finish().map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Compares the stream that has arrived with what its rank has written.
+    fn check(&mut self) {
+        let crc = std::mem::replace(&mut self.crc, Crc::new());
+        let said = self.current.and_then(|rank| self.entries.get(rank)?.crc32.map(|said| (rank, said)));
+        if let Some((rank, said)) = said.filter(|(_, said)| *said != crc.sum()) {
+            self.fail(format!("the stream of rank {rank} has the checksum {:08x}, and it wrote {said:08x}", crc.sum()));
+        }
+    }
+
+    fn fail(&mut self, problem: String) {
+        if self.problem.is_none() {
+            // The room it takes may be what others lack.
+            let _ = std::fs::remove_file(&self.path);
+            self.problem = Some(problem);
+        }
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut ArchiveWriter) -> std::io::Result<()>) {
+        if self.problem.is_none()
+            && let Err(error) = write(&mut self.writer)
+        {
+            self.fail(error.to_string());
+        }
+    }
+}
+
+impl Receiver for Archive {
+    fn begin(&mut self, rank: u32, length: u64) -> Result<(), Broken> {
+        self.check();
+        self.current = Some(rank as usize);
+        self.write(|writer| writer.begin(&directory::stream(Path::new(""), Rank(rank)), length));
+        Ok(())
+    }
+
+    fn piece(&mut self, bytes: &[u8]) -> Result<(), Broken> {
+        self.crc.update(bytes);
+        self.write(|writer| writer.write(bytes));
+        Ok(())
+    }
+}
+
+/// Runs `body` such that a write beyond the file-size limit is an error, and not a signal that ends the program.
+pub(super) fn with_file_size_errors<T>(body: impl FnOnce() -> T) -> T {
+    // SAFETY: an all-zero `sigset_t` is a valid object to be filled in.
+    let (mut one, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
+    // SAFETY: both sets are live locals.
+    let blocked = unsafe {
+        libc::sigemptyset(&mut one);
+        libc::sigaddset(&mut one, libc::SIGXFSZ);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &one, &mut before) == 0
+    };
+    let result = body();
+    // SAFETY: `before` was filled in above.
+    if blocked && unsafe { libc::sigismember(&before, libc::SIGXFSZ) } == 0 {
+        let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: live locals; the signals that came in between are taken, and then the mask is as it was.
+        unsafe {
+            while libc::sigtimedwait(&one, std::ptr::null_mut(), &now) >= 0 {}
+            libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_beyond_the_limit_is_no_signal() {
+        // In a process of its own: the limit is for all threads.
+        // SAFETY: the child calls nothing that needs another thread, and leaves without running anything of the parent's.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let file = tempfile::tempfile().unwrap();
+            let limit = libc::rlimit { rlim_cur: 1000, rlim_max: 1000 };
+            let full = with_file_size_errors(|| {
+                // SAFETY: a live local.
+                unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
+                std::io::Write::write_all(&mut &file, &[0; 2000]).is_err()
+            });
+            // SAFETY: leaves at once.
+            unsafe { libc::_exit(i32::from(full)) };
+        }
+        let mut status = 0;
+        // SAFETY: the child above, and a live local.
+        unsafe { libc::waitpid(child, &mut status, 0) };
+        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 1, "{status}");
+    }
+}

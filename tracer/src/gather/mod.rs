@@ -1,0 +1,198 @@
+//! All ranks' streams into one archive, at `MPI_Finalize`, where `TITRACE_GATHER` asks for it.
+//!
+//! The ranks send what they have on disk up a [K-nomial tree](tree), [piece by piece](relay), to rank 0, which writes the
+//! [archive]: first the entries of the manifest, which say how long each stream is and what its checksum, then the
+//! streams. What the disks share or how their directories are called is of no importance.
+//!
+//! After each step all ranks vote whether it went well. Only when the archive is whole, its checksums right and its name
+//! its own do the ranks remove their parts; whatever happens before that, a disk that is full or a rank that dies, the
+//! parts are what the trace is.
+
+mod archive;
+mod relay;
+mod tree;
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use titr_common::trace::manifest::{Manifest, RankEntry};
+use titr_common::trace::{directory, unfinished};
+use titr_wrappers::Abi;
+use titr_wrappers::pmpi::OwnComm;
+
+use crate::config::Config;
+use crate::directory::{Place, absolute, candidate, is_writable};
+use crate::notice::tell;
+use archive::{Archive, Entries, with_file_size_errors};
+use relay::{Broken, Link, Parent, Receiver, relay};
+use tree::Tree;
+
+/// What was agreed on at `MPI_Init`, to be done at `MPI_Finalize`.
+pub struct Gather {
+    tree: Tree,
+    /// Where this rank's part is.
+    directory: PathBuf,
+    /// Where the archive goes, and what is known of the run: of rank 0.
+    root: Option<(PathBuf, Manifest)>,
+}
+
+impl Gather {
+    /// Plans to gather, if all ranks were asked to and can. `part` is there if this rank records, and what rank 0 knows of
+    /// the run. Collective: `agree` gives the maximum over all ranks.
+    pub fn plan(
+        config: &Config,
+        place: &Place,
+        directory: &Path,
+        records: bool,
+        run: Option<Manifest>,
+        mut agree: impl FnMut(i64) -> i64,
+    ) -> Option<Self> {
+        let asked = config.gather.as_ref();
+        let arity = agree(asked.map_or(0, |gathering| i64::from(gathering.arity)));
+        if arity == 0 {
+            return None;
+        }
+        let ranks = u32::try_from(agree(run.as_ref().map_or(0, |run| i64::from(run.ranks)))).ok()?;
+        let archive = asked.map(|gathering| absolute(gathering.archive.expand(place)));
+        let root = archive.clone().zip(run);
+        let cannot = match &root {
+            Some((archive, _)) => prepare(archive).err().map(|error| format!("{}: {error}", archive.display())),
+            None => archive.is_none().then(|| format!("TITRACE_GATHER is not set for rank {}", place.rank.0)),
+        };
+        if let Some(reason) = &cannot {
+            tell(format_args!("the trace will not be gathered: {reason}; its parts stay where they are"));
+        }
+        let agreed = agree(i64::from(cannot.is_some() || !records)) == 0;
+        let tree = Tree { arity: u32::try_from(arity).ok()?, rank: place.rank.0, ranks };
+        agreed.then(|| Self { tree, directory: directory.to_owned(), root })
+    }
+
+    /// Gathers, and removes this rank's part if that went well. Collective; `entry` is what the rank has written last.
+    pub fn run(self, abi: &'static Abi, entry: Option<RankEntry>) {
+        let Some(comm) = OwnComm::like(abi, abi.comm_world) else { return };
+        let done = with_file_size_errors(|| self.bring(&Mpi { comm, abi }, entry.as_ref()));
+        if done == Ok(true) {
+            // Best effort: what is left is there twice, and complete in the archive.
+            let _ = self.remove_part();
+        }
+    }
+
+    fn bring(&self, link: &Mpi, entry: Option<&RankEntry>) -> Result<bool, Broken> {
+        let Some((wanted, run)) = &self.root else {
+            let mut parent = Parent { link, rank: self.tree.parent().ok_or(Broken)? };
+            let sent = self.send_entry(link, entry, &mut parent)?;
+            // Three votes: is all known, has all arrived, is it where it belongs?
+            return Ok(link.vote(sent)?
+                && link.vote(self.send_stream(link, entry, &mut parent)?)?
+                && link.vote(true)?);
+        };
+        let mut entries = Entries::default();
+        let sent = self.send_entry(link, entry, &mut entries)?;
+        let path = free_name(wanted);
+        let begun = entries.manifest(run).and_then(|manifest| Archive::create(&path, manifest));
+        let begun = begun.map_err(|reason| give_up(&path, &reason));
+        let Ok(mut archive) = begun else { return link.vote(false) };
+        if !link.vote(sent)? {
+            give_up(&path, "a rank's trace is not complete");
+            return Ok(false);
+        }
+        let sent = self.send_stream(link, entry, &mut archive)?;
+        let whole = archive.finish().map_err(|reason| give_up(&path, &reason)).is_ok();
+        if !link.vote(sent && whole)? {
+            if whole {
+                give_up(&path, "a rank cannot read what it has written");
+            }
+            return Ok(false);
+        }
+        let named = fs::rename(unfinished(&path), &path).map_err(|error| give_up(&path, &error.to_string())).is_ok();
+        if named && path != *wanted {
+            tell(format_args!("{} exists: gathered into {}", wanted.display(), path.display()));
+        }
+        link.vote(named)
+    }
+
+    fn send_entry(&self, link: &Mpi, entry: Option<&RankEntry>, to: &mut impl Receiver) -> Result<bool, Broken> {
+        let text = entry.and_then(|entry| serde_json::to_vec(entry).ok()).unwrap_or_default();
+        let sent = relay(&self.tree, link, &mut text.as_slice(), text.len() as u64, to)?;
+        Ok(sent && !text.is_empty())
+    }
+
+    fn send_stream(&self, link: &Mpi, entry: Option<&RankEntry>, to: &mut impl Receiver) -> Result<bool, Broken> {
+        let length = entry.map_or(0, |entry| entry.disk.0);
+        let path = directory::stream(&self.directory, self.rank());
+        match File::open(&path) {
+            Ok(mut file) => relay(&self.tree, link, &mut file, length, to),
+            Err(error) => {
+                tell(format_args!("{}: {error}", path.display()));
+                relay(&self.tree, link, &mut io::empty(), length, to).map(|_| false)
+            }
+        }
+    }
+
+    fn rank(&self) -> titr_common::event::Rank {
+        titr_common::event::Rank(self.tree.rank)
+    }
+
+    /// Removes what this rank has written, and what is empty then.
+    fn remove_part(&self) -> io::Result<()> {
+        let stream = directory::stream(&self.directory, self.rank());
+        fs::remove_file(&stream)?;
+        let _ = fs::remove_file(directory::entry(&self.directory, self.rank()));
+        let _ = fs::remove_file(directory::ended(&self.directory));
+        if self.root.is_some() {
+            fs::remove_file(directory::manifest(&self.directory))?;
+        }
+        for folder in stream.parent().into_iter().chain([self.directory.as_path()]) {
+            // Unless others' parts are in it still.
+            let _ = fs::remove_dir(folder);
+        }
+        Ok(())
+    }
+}
+
+/// Sees to it that the archive can be written there.
+fn prepare(archive: &Path) -> io::Result<()> {
+    let parent = archive.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(parent)?;
+    is_writable(parent)
+}
+
+/// The name, or the next one that is free.
+fn free_name(wanted: &Path) -> PathBuf {
+    let names = (1..).map(|index| match (index, wanted.extension()) {
+        (1, _) | (_, None) => candidate(wanted, index),
+        (_, Some(suffix)) => candidate(&wanted.with_extension(""), index).with_extension(suffix),
+    });
+    let is_free =
+        |path: &PathBuf| fs::symlink_metadata(path).is_err() && fs::symlink_metadata(unfinished(path)).is_err();
+    names.into_iter().find(is_free).unwrap_or_else(|| wanted.to_owned())
+}
+
+fn give_up(path: &Path, reason: &str) {
+    let _ = fs::remove_file(unfinished(path));
+    tell(format_args!("the trace is not gathered into {}: {reason}; its parts stay where they are", path.display()));
+}
+
+/// The tool's own messages.
+struct Mpi {
+    comm: OwnComm,
+    abi: &'static Abi,
+}
+
+impl Mpi {
+    /// Whether all ranks say yes.
+    fn vote(&self, yes: bool) -> Result<bool, Broken> {
+        self.comm.allreduce(i64::from(yes), self.abi.min).map(|all| all == 1).ok_or(Broken)
+    }
+}
+
+impl Link for Mpi {
+    fn send(&self, to: u32, bytes: &[u8]) -> Result<(), Broken> {
+        self.comm.ssend(bytes, to).then_some(()).ok_or(Broken)
+    }
+
+    fn receive(&self, from: u32, bytes: &mut [u8]) -> Result<(), Broken> {
+        self.comm.recv(bytes, from).then_some(()).ok_or(Broken)
+    }
+}

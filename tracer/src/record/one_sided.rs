@@ -1,0 +1,166 @@
+//! One-sided communication: windows, who reaches into whose, and how much.
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{Access, AccessOp, Event, OneSided, Rank, RequestId, WinCall, WinId, WinSync};
+use titr_common::units::Bytes;
+use titr_wrappers::argument::{Comm, Count, Datatype, Group, Place, Request, Win};
+use titr_wrappers::functions::one_sided::OneSided as Call;
+use titr_wrappers::functions::one_sided::OneSided::*;
+use titr_wrappers::pmpi;
+use titr_wrappers::signature::{Exchange, Transfer};
+
+use super::communicators::Ranks;
+use super::completion::Held;
+use super::numbers::LowestFree;
+use super::requests::What;
+use super::tally::Unrecorded;
+use super::{Outcome, Recorder};
+
+/// The windows of a rank, with the ranks of the world that each has.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    known: FxHashMap<Win, (WinId, Ranks)>,
+    numbers: LowestFree,
+}
+
+/// Holds the handle of a window that is freed.
+pub(super) fn before(held: &mut Held, call: &Call<'_>) {
+    if let MPI_Win_free(win) = call {
+        held.win = win.get();
+    }
+}
+
+/// An access as a call describes it.
+struct Reach {
+    op: AccessOp,
+    win: Win,
+    target: i32,
+    there: Bytes,
+    back: Bytes,
+}
+
+impl Recorder {
+    pub(super) fn one_sided(&mut self, held: &Held, call: &Call<'_>) -> Outcome {
+        use AccessOp::{Accumulate, CompareAndSwap, FetchAndOp, Put};
+        match call {
+            MPI_Put(data, win) => self.access(there(Put, data, *win), None),
+            MPI_Rput(data, win, request) => self.access(there(Put, data, *win), Some(request)),
+            MPI_Get(data, win) => self.access(back(data, *win), None),
+            MPI_Rget(data, win, request) => self.access(back(data, *win), Some(request)),
+            MPI_Accumulate(data, _, win) => self.access(there(Accumulate, data, *win), None),
+            MPI_Raccumulate(data, _, win, request) => self.access(there(Accumulate, data, *win), Some(request)),
+            MPI_Get_accumulate(data, _, win) => self.access(both(data, *win), None),
+            MPI_Rget_accumulate(data, _, win, request) => self.access(both(data, *win), Some(request)),
+            MPI_Fetch_and_op(data, _, win) => {
+                let element = Self::element(data.datatype());
+                let (target, there, back) = (data.target_rank(), element, element);
+                self.access(Reach { op: FetchAndOp, win: *win, target, there, back }, None)
+            }
+            MPI_Compare_and_swap(data, win) => {
+                let element = Self::element(data.datatype());
+                let (target, there, back) = (data.target_rank(), element.times(2), element);
+                self.access(Reach { op: CompareAndSwap, win: *win, target, there, back }, None)
+            }
+            MPI_Win_create(new) => self.window(WinCall::Create, new.comm(), Bytes(new.size().get()), &new.win()),
+            MPI_Win_allocate(new) => self.window(WinCall::Allocate, new.comm(), Bytes(new.size().get()), &new.win()),
+            MPI_Win_allocate_shared(new) => {
+                self.window(WinCall::AllocateShared, new.comm(), Bytes(new.size().get()), &new.win())
+            }
+            MPI_Win_create_dynamic(_, comm, new) => self.window(WinCall::CreateDynamic, *comm, Bytes(0), new),
+            MPI_Win_free(_) => {
+                let (id, _) = self.windows.known.remove(&held.win).ok_or(Unrecorded::Untraced)?;
+                self.windows.numbers.give(id.0);
+                self.emit(&Event::OneSided(OneSided::Free(id)));
+                Ok(())
+            }
+            MPI_Win_fence(_, win) => self.sync(WinSync::Fence, *win, None),
+            MPI_Win_post(group, _, win) => self.sync_with(WinSync::Post, *win, *group),
+            MPI_Win_start(group, _, win) => self.sync_with(WinSync::Start, *win, *group),
+            MPI_Win_complete(win) => self.sync(WinSync::Complete, *win, None),
+            MPI_Win_wait(win) => self.sync(WinSync::Wait, *win, None),
+            MPI_Win_test(win, flag) if flag.get() != 0 => self.sync(WinSync::Test, *win, None),
+            MPI_Win_test(..) => Err(Unrecorded::Local),
+            MPI_Win_lock(kind, rank, _, win) => {
+                let shared = *kind == self.abi.lock_shared;
+                self.sync(if shared { WinSync::LockShared } else { WinSync::Lock }, *win, Some(*rank))
+            }
+            MPI_Win_lock_all(_, win) => self.sync(WinSync::LockAll, *win, None),
+            MPI_Win_unlock(rank, win) => self.sync(WinSync::Unlock, *win, Some(*rank)),
+            MPI_Win_unlock_all(win) => self.sync(WinSync::UnlockAll, *win, None),
+            MPI_Win_flush(rank, win) => self.sync(WinSync::Flush, *win, Some(*rank)),
+            MPI_Win_flush_all(win) => self.sync(WinSync::FlushAll, *win, None),
+            MPI_Win_flush_local(rank, win) => self.sync(WinSync::FlushLocal, *win, Some(*rank)),
+            MPI_Win_flush_local_all(win) => self.sync(WinSync::FlushLocalAll, *win, None),
+        }
+    }
+
+    fn window(&mut self, call: WinCall, comm: Comm, bytes: Bytes, new: &Place<'_, Win>) -> Outcome {
+        let known = self.known(comm)?;
+        let (comm, members) = (known.id, known.members.clone());
+        let id = WinId(self.windows.numbers.take());
+        self.windows.known.insert(new.get(), (id, members));
+        self.emit(&Event::OneSided(OneSided::Create(call, comm, id, bytes)));
+        Ok(())
+    }
+
+    fn access(&mut self, reach: Reach, request: Option<&Place<'_, Request>>) -> Outcome {
+        let target = self.target(reach.win, reach.target);
+        let request: Option<RequestId> = request.map(|request| {
+            let what = if target.is_ok() { What::Collective } else { What::Nothing };
+            self.requests.add(request.get(), request.address(), what, false)
+        });
+        let (win, target) = target?;
+        let Reach { op, there, back, .. } = reach;
+        self.emit(&Event::OneSided(OneSided::Access(Access { op, win, target, there, back, request })));
+        Ok(())
+    }
+
+    fn sync(&mut self, sync: WinSync, win: Win, with: Option<i32>) -> Outcome {
+        let (win, ranks) = match with {
+            Some(rank) => {
+                let (win, rank) = self.target(win, rank)?;
+                (win, vec![rank])
+            }
+            None => (self.windows.known.get(&win).ok_or(Unrecorded::Untraced)?.0, Vec::new()),
+        };
+        self.emit(&Event::OneSided(OneSided::Sync(sync, win, ranks)));
+        Ok(())
+    }
+
+    fn sync_with(&mut self, sync: WinSync, win: Win, group: Group) -> Outcome {
+        let (win, _) = *self.windows.known.get(&win).ok_or(Unrecorded::Untraced)?;
+        let ranks = pmpi::translate_group(self.abi, group, self.abi.comm_world).unwrap_or_default();
+        let ranks = ranks.into_iter().flatten().map(Rank).collect();
+        self.emit(&Event::OneSided(OneSided::Sync(sync, win, ranks)));
+        Ok(())
+    }
+
+    fn target(&self, win: Win, rank: i32) -> Result<(WinId, Rank), Unrecorded> {
+        if rank == self.abi.proc_null {
+            return Err(Unrecorded::NullPeer);
+        }
+        let (id, members) = self.windows.known.get(&win).ok_or(Unrecorded::Untraced)?;
+        Ok((*id, members.get(rank).ok_or(Unrecorded::Untraced)?))
+    }
+}
+
+fn volume(count: Count, datatype: Datatype) -> Bytes {
+    Recorder::bytes(count, datatype)
+}
+
+fn there(op: AccessOp, data: &Transfer<'_>, win: Win) -> Reach {
+    let there = volume(data.origin_count(), data.origin_datatype());
+    Reach { op, win, target: data.target_rank(), there, back: Bytes(0) }
+}
+
+fn back(data: &Transfer<'_>, win: Win) -> Reach {
+    let back = volume(data.origin_count(), data.origin_datatype());
+    Reach { op: AccessOp::Get, win, target: data.target_rank(), there: Bytes(0), back }
+}
+
+/// With `MPI_NO_OP` the origin's data does not count, and its count may be zero.
+fn both(data: &Exchange<'_>, win: Win) -> Reach {
+    let there = volume(data.origin_count(), data.origin_datatype());
+    let back = volume(data.result_count(), data.result_datatype());
+    Reach { op: AccessOp::GetAccumulate, win, target: data.target_rank(), there, back }
+}

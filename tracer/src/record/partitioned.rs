@@ -1,0 +1,52 @@
+//! Partitioned communication (MPI 4.0 §4): persistent messages that become ready in parts.
+
+use titr_common::event::{CommId, Event, Incoming, Outgoing, Rank, RequestId, Tag, Wildcard};
+use titr_common::units::Bytes;
+use titr_wrappers::argument::{Place, Request};
+use titr_wrappers::signature::Partitioned;
+
+use super::requests::What;
+use super::tally::Unrecorded;
+use super::{Outcome, Recorder};
+
+impl Recorder {
+    pub(super) fn psend_init(&mut self, call: &Partitioned<'_>, request: &Place<'_, Request>) -> Outcome {
+        self.set_up(call, request, |id, peer, comm, bytes, parts| {
+            Event::PsendInit(Outgoing { comm, to: peer, tag: Tag(call.tag()), bytes }, parts, id)
+        })
+    }
+
+    /// Neither source nor tag can be left open (§4.2.1).
+    pub(super) fn precv_init(&mut self, call: &Partitioned<'_>, request: &Place<'_, Request>) -> Outcome {
+        self.set_up(call, request, |id, peer, comm, bytes, parts| {
+            let (from, tag) = (Some(peer), Some(Tag(call.tag())));
+            Event::PrecvInit(Incoming { comm, from, tag, bytes, wildcard: Wildcard::default() }, parts, id)
+        })
+    }
+
+    fn set_up(
+        &mut self,
+        call: &Partitioned<'_>,
+        request: &Place<'_, Request>,
+        event: impl FnOnce(RequestId, Rank, CommId, Bytes, u32) -> Event,
+    ) -> Outcome {
+        let peer = self.rank_in(call.comm(), call.peer());
+        let what = if peer.is_ok() { What::Collective } else { What::Nothing };
+        let id = self.requests.add(request.get(), request.address(), what, true);
+        let (comm, peer) = peer?;
+        let parts = u32::try_from(call.partitions()).unwrap_or(0);
+        let bytes = Self::element(call.datatype()).times(call.count().get().saturating_mul(u64::from(parts)));
+        self.emit(&event(id, peer, comm, bytes, parts));
+        Ok(())
+    }
+
+    pub(super) fn pready(&mut self, request: Request, parts: impl Iterator<Item = i32>) -> Outcome {
+        // Where the program keeps the handle is not told; it is no one that many requests have.
+        let id = self.requests.find(request, 0).ok_or(Unrecorded::Untraced)?;
+        if !self.requests.get(id).is_some_and(|entry| entry.is_visible()) {
+            return Err(Unrecorded::NullPeer);
+        }
+        self.emit(&Event::Pready(id, parts.filter_map(|part| u32::try_from(part).ok()).collect()));
+        Ok(())
+    }
+}

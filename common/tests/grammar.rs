@@ -85,6 +85,13 @@ fn simgrid_waits_name_what_moves_and_tests_do_not_say_whether_they_succeed() {
 }
 
 #[test]
+fn a_wildcard_receive_without_a_request_is_written_as_it_is_read() {
+    for line in ["0 irecv * * 100\n", "0 irecv * 7 100\n", "0 irecv * * 100 6 3 any\n"] {
+        assert_eq!(text(Rank(0), &read(line)), line);
+    }
+}
+
+#[test]
 fn a_wrong_line_is_refused_where_it_is_wrong() {
     let refusals: Vec<String> = [
         "0 sned 1 7 1000",

@@ -2,6 +2,7 @@
 //! a real `mpirun`, and reading what was recorded.
 
 mod family;
+pub mod readers;
 mod run;
 mod trace;
 

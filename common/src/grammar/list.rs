@@ -10,7 +10,7 @@ use nom::error::{Error, ErrorKind};
 use nom::sequence::preceded;
 
 /// The most numbers that one list may hold: more is a damaged line, not a communicator.
-const LONGEST: usize = 1 << 26;
+const LONGEST: usize = 1 << 22;
 
 /// Appends `list` to `out`; an empty one is `-`.
 pub fn write_list(out: &mut Vec<u8>, list: impl IntoIterator<Item = u32>) {

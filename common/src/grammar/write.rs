@@ -58,7 +58,11 @@ impl<'a> Line<'a> {
             }
             Event::Irecv(message, request) => {
                 self.on(message.comm).word("irecv").incoming(message);
-                self.typed_request(*request).wildcard(message.wildcard)
+                match request {
+                    Some(request) => self.typed_request(Some(*request)).wildcard(message.wildcard),
+                    // SimGrid's line has no place for it, and `*` says as much.
+                    None => self,
+                }
             }
             Event::Sendrecv(send, recv) => {
                 let comm = send.map(|message| message.comm).or(recv.map(|message| message.comm));

@@ -53,8 +53,9 @@ impl SharedFile {
     }
 }
 
-/// The most ranks a world may have: a first column beyond is damage, and would take the memory of a world.
-const MOST_RANKS: u32 = 1 << 24;
+/// Ranks that a file may speak of however short it is. One that speaks of more has a line for each: a first column beyond
+/// is damage, and would take the memory of a world.
+const FEW_RANKS: u64 = 1 << 10;
 
 /// How many ranks the file speaks of: the largest in the first column, and one.
 pub(super) fn count_ranks(path: &Path) -> Result<u32, TraceError> {
@@ -65,8 +66,8 @@ pub(super) fn count_ranks(path: &Path) -> Result<u32, TraceError> {
             ranks = ranks.max(rank.saturating_add(1));
         }
     }
-    if ranks > MOST_RANKS {
-        let what = format!("rank {} in the first column: a trace has at most {MOST_RANKS} ranks", ranks - 1);
+    if u64::from(ranks) > lines.line().max(FEW_RANKS) {
+        let what = format!("rank {} in the first column of a trace of {} lines", ranks - 1, lines.line());
         return Err(TraceError::Directory { path: path.into(), what });
     }
     if ranks == 0 {

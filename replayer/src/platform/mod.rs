@@ -77,6 +77,11 @@ impl Platform {
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, PlatformError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| PlatformError::Unreadable { path: path.to_owned(), source })?;
+        Self::parse(path, text, overrides)
+    }
+
+    /// Likewise of a file that has been read: what it names is found from its `path`.
+    pub fn parse(path: &Path, text: String, overrides: &[String]) -> Result<Self, PlatformError> {
         resolve::platform(path, text, overrides)
     }
 

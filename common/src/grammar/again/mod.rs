@@ -14,8 +14,8 @@
 //! `again D V1 V2 …` stands for as many events as there are volumes: each is the one *D* events before it — which may
 //! itself stand on the same line — after computing so many instructions, where 0 is none; `V*N` is `V` so many times. This is Ziv and Lempel's sliding
 //! window (IEEE Trans. Inf. Theory 23(3), 1977) with events for letters, and computation left out of the comparison.
-//! Computation does not count as an event here, nor do times and what is seen at them, nor one whose line is longer than [`LONGEST`]; *D* is at most
-//! [`WINDOW`].
+//! Computation does not count as an event here, nor do times and what is seen at them, nor one whose line is longer than
+//! [`LONGEST`] or whose list holds more numbers than that; *D* is at most [`WINDOW`].
 //!
 //! * Lossless: a volume that is not a whole number is spelled, as are computations with no event after them.
 //! * Streaming, in bounded memory: a reader keeps the last [`WINDOW`] events and a few more, a writer these and their texts.
@@ -32,14 +32,33 @@ mod writer;
 pub use reader::EventReader;
 pub use writer::EventWriter;
 
+use crate::event::{Event, OneSided, Requests};
+
 /// How far back an event may be that comes again.
 const WINDOW: usize = 1024;
 
-/// The longest line, in bytes, whose event may come again: what a rank's reader keeps is bounded.
+/// The longest line, in bytes, and the longest list of an event that may come again: what a rank's reader keeps is bounded.
 const LONGEST: usize = 1 << 10;
 
 /// The word.
 const AGAIN: &[u8] = b" again ";
+
+/// Whether an event whose line takes `length` bytes may come again. A line of a few bytes may list millions: `start
+/// 0-9999999`.
+fn may_come_again(event: &Event, length: usize) -> bool {
+    let listed = match event {
+        Event::Compute(_) | Event::Seen(_) => return false,
+        Event::Start(requests)
+        | Event::Wait(_, Requests::These(requests))
+        | Event::Test(_, Some(Requests::These(requests))) => requests.len(),
+        Event::OneSided(OneSided::Sync(_, _, peers)) => peers.len(),
+        Event::Pready(_, partitions) => partitions.len(),
+        Event::CommCreate(_, _, Some(group)) => group.members.len() + group.remote.len(),
+        // The others spell every number.
+        _ => 0,
+    };
+    length.max(listed) <= LONGEST
+}
 
 #[cfg(test)]
 mod tests {
@@ -183,6 +202,16 @@ mod tests {
         assert!(text.ends_with("5 again 2 0\n"), "{text}");
         text += "5 on 2 allgatherv 8 8 8\n";
         assert_eq!(read(&text).len(), 4);
+    }
+
+    #[test]
+    fn an_event_that_lists_many_is_not_remembered() {
+        let start = |last: u32| Event::Start((0..=last).map(RequestId).collect());
+        let loops = |last| [start(last), send(1), start(last), send(1), start(last), send(1)];
+        assert_eq!(write(&loops(9), &[]), "5 start 0-9\n5 send 1 7 8\n5 again 2 0 0 0 0\n");
+        let text = write(&loops(5000), &[]);
+        assert_eq!(text.matches("start 0-5000").count(), 3, "{text}");
+        assert_eq!(read(&text), loops(5000));
     }
 
     #[test]

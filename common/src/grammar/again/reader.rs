@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{AGAIN, LONGEST, WINDOW};
+use super::{AGAIN, WINDOW, may_come_again};
 use crate::event::{Actor, Event, ThreadId};
 use crate::grammar::error::ParseError;
 use crate::grammar::fields::Fields;
@@ -78,7 +78,7 @@ impl EventReader {
         let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
         self.switch(actor.thread);
         match &mut self.memory {
-            Some(window) if !matches!(event, Event::Compute(_) | Event::Seen(_)) && line.len() <= LONGEST => {
+            Some(window) if may_come_again(&event, line.len()) => {
                 let slot = window.learn(event, self.learnt);
                 self.learnt = (self.learnt + 1) % u32::MAX;
                 window.next(slot, events);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{AGAIN, LONGEST, WINDOW};
+use super::{AGAIN, WINDOW, may_come_again};
 use crate::event::{Actor, Event, Rank, ThreadId};
 use crate::grammar::write::{push_actor, push_number, write_event};
 use crate::units::Instructions;
@@ -213,7 +213,7 @@ impl EventWriter {
             self.past.distance = self.past.count - last;
             return self.come_again(out, volume, known);
         }
-        if text.len() <= LONGEST {
+        if may_come_again(event, text.len()) {
             self.past.distance = 0;
             self.past.history.learn(self.past.count, text, event);
             self.past.count += 1;

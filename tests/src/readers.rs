@@ -1,0 +1,200 @@
+//! Every reader of a file that somebody else may have written, as a function of bytes: what the fuzz targets run, and
+//! what the tests run on the inputs that fuzzing found. Whatever the bytes, a reader ends, with what it read or with an
+//! error that can be shown, and what it read it can write and read again.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::read::GzEncoder;
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use tempfile::TempDir;
+use titr_common::event::Rank;
+use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
+use titr_common::passage::{Moment, Passage};
+use titr_common::trace::{Manifest, Source};
+use titr_replayer::platform::Platform;
+use titr_replayer::topology::{HostId, Topology};
+
+/// The world that lines are read in.
+const WORLD: u32 = 8;
+/// Ranks whose events are read.
+const RANKS: u32 = 8;
+/// Hosts that routes are asked between.
+const HOSTS: u32 = 8;
+
+/// A reader, by the name of its fuzz target and of the folder with its seeds.
+pub const ALL: [(&str, fn(&[u8])); 5] =
+    [("lines", lines), ("stream", stream), ("manifest", manifest), ("platform", platform), ("simgrid", simgrid)];
+
+/// Lines of a trace, up to the first that is wrong.
+///
+/// # Panics
+/// Where what was read is not what is read after it was written.
+pub fn lines(data: &[u8]) {
+    if has_wide_range(data) {
+        return;
+    }
+    let mut reader = EventReader::new(WORLD);
+    if data.first().is_some_and(|first| first % 2 == 1) {
+        reader.remember();
+    }
+    let mut events = Passage::default();
+    for line in data.split(|&byte| byte == b'\n') {
+        if reader.line(line, &mut events).is_err() {
+            break;
+        }
+    }
+    let (mut spelled, mut again) = (Vec::new(), Vec::new());
+    let mut writer = EventWriter::new(Rank(0));
+    for event in events.iter().map(Moment::to_event) {
+        write_event(&mut spelled, Rank(0), &event);
+        writer.write(&mut again, &event);
+    }
+    writer.end_line(&mut again);
+
+    let mut parser = Parser::new(WORLD);
+    let mut twice = Vec::new();
+    for line in spelled.split_inclusive(|&byte| byte == b'\n') {
+        let read = parser.line(line.trim_ascii_end()).unwrap_or_else(|error| panic!("{error}: {}", text(line)));
+        let (rank, event) = read.unwrap_or_else(|| panic!("no event: {}", text(line)));
+        write_event(&mut twice, rank, &event);
+    }
+    assert!(spelled == twice, "{}\n---\n{}", text(&spelled), text(&twice));
+
+    let mut reader = EventReader::new(WORLD);
+    reader.remember();
+    let mut events = Passage::default();
+    for line in again.split(|&byte| byte == b'\n') {
+        reader.line(line, &mut events).unwrap_or_else(|error| panic!("{error}: {}", text(line)));
+    }
+    let mut unfolded = Vec::new();
+    events.iter().for_each(|moment| write_event(&mut unfolded, Rank(0), &moment.to_event()));
+    assert!(spelled == unfolded, "{}\n---\n{}\n---\n{}", text(&spelled), text(&again), text(&unfolded));
+}
+
+/// Whether there might be a list of millions, `0-4000000`, which rightly takes its time: how long it may be is tested where
+/// lists are read.
+fn has_wide_range(data: &[u8]) -> bool {
+    let mut ends = data.split(|&byte| byte == b'-').skip(1);
+    ends.any(|end| end.iter().take_while(|byte| byte.is_ascii_digit()).count() > 4)
+}
+
+/// A trace in one file: the bytes as they are, or, where the first says so, as the text in gzip members, one for each
+/// zero byte, cut where the second byte says.
+///
+/// # Panics
+/// Where a file cannot be written.
+pub fn stream(data: &[u8]) {
+    if has_wide_range(data) {
+        return;
+    }
+    let bytes = match data {
+        [b'z', cut, text @ ..] => {
+            let mut members: Vec<u8> = text.split(|&byte| byte == 0).flat_map(member).collect();
+            members.truncate(members.len() - members.len() * usize::from(*cut) / 256);
+            members
+        }
+        bytes => bytes.to_owned(),
+    };
+    let file = folder().join("trace");
+    fs::write(&file, bytes).unwrap();
+    let Ok(source) = Source::open(&file) else { return };
+    let source = source.partial(true);
+    for rank in 0..source.ranks().min(RANKS) {
+        let Ok(mut stream) = source.stream(Rank(rank)) else { return };
+        while matches!(stream.next_event(), Ok(Some(_))) {}
+    }
+}
+
+/// A manifest, and after a zero byte the entries of ranks 0 and 1 in files of their own.
+///
+/// # Panics
+/// Where what was read is not what is read after it was written.
+pub fn manifest(data: &[u8]) {
+    let (folder, other) = (folder().join("one"), folder().join("other"));
+    let parts = data.splitn(3, |&byte| byte == 0).map(Some).chain([None; 2]);
+    for (part, name) in parts.zip(["manifest.json", "rank-000000.json", "rank-000001.json"]) {
+        match part {
+            Some(part) => fs::write(folder.join(name), part).unwrap(),
+            None => drop(fs::remove_file(folder.join(name))),
+        }
+    }
+    if let Ok(manifest) = Manifest::read(&folder) {
+        drop(Source::open(&folder));
+        manifest.write(&other).unwrap();
+        let again = Manifest::read(&other).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(format!("{manifest:?}"), format!("{again:?}"));
+    }
+}
+
+/// A platform in titr's TOML.
+pub fn platform(data: &[u8]) {
+    if !data.trim_ascii_start().starts_with(b"<") {
+        any_platform("cluster.toml", data);
+    }
+}
+
+/// A platform in SimGrid's XML.
+pub fn simgrid(data: &[u8]) {
+    if data.trim_ascii_start().starts_with(b"<") {
+        any_platform("cluster.xml", data);
+    }
+}
+
+/// Reads a platform and asks it everything, or has its mistake drawn.
+fn any_platform(name: &str, data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match Platform::parse(Path::new(name), text.to_owned(), &[]) {
+        Ok(platform) => {
+            let _ = platform.place(HOSTS);
+            let topology = platform.topology.as_ref();
+            routes(topology);
+            let _ = (topology.name(), platform.network().next_event());
+        }
+        // Drawing takes far longer than reading, so not every mistake is.
+        Err(error) if data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte)).is_multiple_of(8) => {
+            let mut drawn = String::new();
+            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
+            handler.render_report(&mut drawn, &error).unwrap();
+        }
+        Err(_) => {}
+    }
+}
+
+/// Asks for the routes between the first hosts, and what the links on them are called.
+fn routes(topology: &dyn Topology) {
+    let hosts = topology.hosts().min(HOSTS);
+    let mut route = Vec::new();
+    for (from, to) in (0..hosts).flat_map(|from| (0..hosts).map(move |to| (HostId(from), HostId(to)))) {
+        topology.route(from, to, &mut route);
+        for link in route.drain(..) {
+            let _ = (&topology.links()[link.index()], topology.link_name(link));
+        }
+    }
+}
+
+/// Where this thread's files lie; made once, as millions of inputs are tried.
+fn folder() -> PathBuf {
+    thread_local! {
+        static FOLDER: TempDir = {
+            let folder = TempDir::new().unwrap();
+            fs::create_dir(folder.path().join("one")).unwrap();
+            fs::create_dir(folder.path().join("other")).unwrap();
+            folder
+        };
+    }
+    FOLDER.with(|folder| folder.path().to_owned())
+}
+
+/// A text as a gzip member.
+fn member(text: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    GzEncoder::new(text, Compression::fast()).read_to_end(&mut packed).unwrap();
+    packed
+}
+
+fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}

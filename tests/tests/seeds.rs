@@ -1,0 +1,35 @@
+//! What fuzzing starts from, and what it has found so far (`found-…`): no reader panics at it, hangs, or takes more memory
+//! than it may.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use titr_tests::readers;
+
+/// What reading may take beyond what it returns: a line of 64 MiB, and the list of 2²⁴ numbers that it may stand for,
+/// each while it grows. `ci/fuzz` holds every input to it.
+const MOST_MEMORY_KIB: u64 = 512 << 10;
+
+#[test]
+fn no_reader_fails_at_what_fuzzing_found() {
+    let mut inputs = 0;
+    for (name, read) in readers::ALL {
+        for seed in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(name)).unwrap() {
+            let path = seed.unwrap().path();
+            let start = Instant::now();
+            read(&fs::read(&path).unwrap());
+            assert!(start.elapsed() < Duration::from_secs(20), "{} takes {:?}", path.display(), start.elapsed());
+            inputs += 1;
+        }
+    }
+    assert!(inputs > 30);
+    assert!(peak_kib() < MOST_MEMORY_KIB, "{} KiB", peak_kib());
+}
+
+/// The most memory that this process has had.
+fn peak_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
+}

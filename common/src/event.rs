@@ -115,6 +115,11 @@ pub struct Wildcard {
     pub tag: bool,
 }
 
+impl Wildcard {
+    /// Neither.
+    pub const NONE: Self = Self { source: false, tag: false };
+}
+
 /// The MPI function that asked after requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ask {

@@ -34,6 +34,7 @@ fn entry(rank: u32, ended: Ended) -> RankEntry {
             yardstick: None,
         },
         clock: None,
+        threads: 1,
         stalls: 0,
         lost_events: 0,
         error: None,

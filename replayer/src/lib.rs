@@ -12,5 +12,6 @@ pub mod report;
 pub mod schedule;
 pub mod time;
 pub mod topology;
+pub mod traffic;
 mod words;
 pub mod workload;

@@ -68,7 +68,11 @@ pub fn replay<P: Program, O: Observer>(
     for turn in 1_u64.. {
         ranks.run(network)?;
         let (own, wires) = (ranks.next_event(), network.next_event());
-        let Some(now) = own.into_iter().chain(wires).min() else { break };
+        let now = match (own, wires) {
+            (Some(own), Some(wires)) => own.min(wires),
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => break,
+        };
         if now == Time::NEVER {
             return Err(ReplayError::EndOfTime);
         }

@@ -3,14 +3,19 @@
 //   calls waitall N      N times: irecv and isend of 8 bytes, each rank with itself, and waitall
 //   calls pingpong N     N times: 8 bytes there and back, between ranks 0 and 1
 //   calls null N         N times: a send to MPI_PROC_NULL
+//   calls threads N      two threads, each as `waitall` with N/2
+//   calls skew N         N times: 2,000 bursts of computation at once, and as many with a call after each; a barrier after
+//                        either. Prints the CPU seconds of the former, which a tracer should find in the latter, too.
 //
 // Prints a line of JSON of rank 0: CPU nanoseconds a call, its peak memory, and how much of its memory is no file's and
 // so no other rank's, in bytes.
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 static double seconds(struct timeval time) { return time.tv_sec + time.tv_usec * 1e-6; }
 
@@ -56,11 +61,64 @@ static long null(long rounds) {
     return rounds;
 }
 
+static long half;
+
+static void *waitalls(void *tag) {
+    double out = 1, in;
+    for (long i = 0; i < half; i++) {
+        MPI_Request requests[2];
+        MPI_Irecv(&in, 8, MPI_BYTE, 0, *(int *)tag, MPI_COMM_SELF, &requests[0]);
+        MPI_Isend(&out, 8, MPI_BYTE, 0, *(int *)tag, MPI_COMM_SELF, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    return NULL;
+}
+
+static long threads(long rounds) {
+    pthread_t threads[2];
+    int tags[2] = {7, 8};
+    half = rounds / 2;
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, waitalls, &tags[i]);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    return 3 * rounds;
+}
+
+static void burst(void) {
+    static volatile unsigned long result __attribute__((unused));
+    unsigned long state = 1;
+    for (int i = 0; i < 3000; i++) state = state * 6364136223846793005UL + 1442695040888963407UL;
+    result = state;
+}
+
+static double thread_cpu(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+static long skew(long rounds) {
+    enum { BURSTS = 2000 };
+    double truth = 0;
+    for (long i = 0; i < rounds; i++) {
+        double begun = thread_cpu();
+        for (int j = 0; j < BURSTS; j++) burst();
+        truth += thread_cpu() - begun;
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int j = 0; j < BURSTS; j++) {
+            burst();
+            MPI_Barrier(MPI_COMM_SELF);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    printf("%.9f\n", truth);
+    return rounds * BURSTS;
+}
+
 int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
     const char *what = argc > 1 ? argv[1] : "waitall";
     long rounds = argc > 2 ? atol(argv[2]) : 1000;
-    int rank;
+    int rank, provided;
+    MPI_Init_thread(&argc, &argv, strcmp(what, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
     double begun = cpu();
@@ -68,6 +126,8 @@ int main(int argc, char **argv) {
     if (!strcmp(what, "waitall")) calls = waitall(rounds, rank);
     if (!strcmp(what, "pingpong")) calls = pingpong(rounds, rank);
     if (!strcmp(what, "null")) calls = null(rounds);
+    if (!strcmp(what, "threads")) calls = threads(rounds);
+    if (!strcmp(what, "skew")) calls = skew(rounds);
     double spent = cpu() - begun;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);

@@ -24,8 +24,11 @@ const RANKS: u32 = 8;
 /// Hosts that routes are asked between.
 const HOSTS: u32 = 8;
 
-/// A reader, by the name of its fuzz target and of the folder with its seeds.
-pub const ALL: [(&str, fn(&[u8])); 5] =
+/// Reads whatever it is given.
+pub type Reader = fn(&[u8]);
+
+/// The readers, each by the name of its fuzz target and of the folder with its seeds.
+pub const ALL: [(&str, Reader); 5] =
     [("lines", lines), ("stream", stream), ("manifest", manifest), ("platform", platform), ("simgrid", simgrid)];
 
 /// Lines of a trace, up to the first that is wrong.

@@ -47,28 +47,6 @@ programs! {
     datatypes: 2;
 }
 
-/// The same calls in C and in the three Fortran bindings leave the same trace.
-fn bindings(name: &str, ranks: u32) {
-    for family in Family::ALL {
-        let c = family.build(&format!("{name}.c"), &[]);
-        let fortran = ["-DBINDING=1", "-DBINDING=2", "-DBINDING=3"];
-        let fortran = fortran.map(|binding| family.build(&format!("{name}.F90"), &[binding]));
-        for program in std::iter::once(c).chain(fortran) {
-            check(name, family, ranks, &program, &[]);
-        }
-    }
-}
-
-#[test]
-fn ring() {
-    bindings("ring", 4);
-}
-
-#[test]
-fn choices() {
-    bindings("choices", 3);
-}
-
 /// Calls for which there is no event of their own stand in the trace with their volumes; one that failed does not, and
 /// is counted.
 #[test]
@@ -112,6 +90,9 @@ fn threads() {
             }
             assert_eq!(waits, 800, "{family:?}");
         }
+        let threads =
+            Manifest::read(&trace.path()).unwrap().per_rank.iter().map(|rank| rank.threads).collect::<Vec<_>>();
+        assert!(threads.iter().all(|threads| (2..=5).contains(threads)), "{family:?}: {threads:?}");
     }
 }
 

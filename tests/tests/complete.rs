@@ -143,6 +143,16 @@ fn mpi_4() {
     assert_eq!(skipped(&report), ["not simulated: 4 partitioned messages (256 B)"]);
 }
 
+/// Without `MPI_COMM_WORLD` there are no ranks that a trace could name: the program is told so, and left alone.
+#[test]
+fn sessions_alone() {
+    let family = Family::Mpich;
+    let trace = traced(family, 2, &family.build("sessions.c", &[]), &[], str::to_owned);
+    assert_eq!((trace.run.status, trace.run.stdout.as_str()), (Some(0), "2 ranks\n"));
+    assert!(trace.run.stderr.contains("not tracing: the program uses sessions alone"), "{}", trace.run.stderr);
+    assert!(!trace.path().exists());
+}
+
 /// Debian's MPICH cannot spawn ("not supported with ucx netmod"). The spawned world leaves a trace of its own.
 #[test]
 fn dynamic() {

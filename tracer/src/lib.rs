@@ -18,3 +18,4 @@ mod life;
 mod notice;
 mod record;
 pub mod sink;
+pub mod vocabulary;

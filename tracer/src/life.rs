@@ -16,6 +16,7 @@
 
 use std::cell::Cell;
 use std::path::Path;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -24,7 +25,7 @@ use titr_common::event::Rank;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::{self, Ended};
 use titr_common::units::Instructions;
-use titr_wrappers::functions::process::Process;
+use titr_wrappers::functions::process::{MPI_Session_finalize, Process};
 use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
 
 use crate::config::{Config, Mode};
@@ -99,6 +100,11 @@ impl Tool for Tracer {
             Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort),
             // Relaxed: what recording needs is behind the recorder's lock.
             _ if self.recording.load(Ordering::Relaxed) => self.record(function, call, real),
+            _ if ptr::eq(function, &MPI_Session_finalize) && !self.begun.load(Ordering::Relaxed) => {
+                tell(format_args!(
+                    "not tracing: the program uses sessions alone, and without MPI_Init there is no world"
+                ));
+            }
             _ => {}
         }
     }
@@ -141,7 +147,7 @@ impl Tracer {
         let counters = Source::choose(&config, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
         let selection = selection(&config).unwrap_or_else(|error| refuse(&error));
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
-            let counters = self.rehearse(counters, abi);
+            let counters = self.rehearse(counters, abi).with_yardstick();
             let opened = open(&config, &counters, abi, selection.map(Extended::new));
             if let Some((recorder, gather)) = all_or_none(&config, abi, opened) {
                 *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;

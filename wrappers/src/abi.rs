@@ -136,6 +136,15 @@ constants! {
 }
 
 impl Abi {
+    /// The table of the standard, which needs no library.
+    #[allow(clippy::panic, reason = "the column holds numbers alone")]
+    pub(crate) fn standard() -> &'static Self {
+        static STANDARD: OnceLock<Abi> = OnceLock::new();
+        STANDARD.get_or_init(|| {
+            Self::of(Family::Standard, String::new()).unwrap_or_else(|| panic!("a number needs no library"))
+        })
+    }
+
     /// The table for the library in this process, once an MPI function was called.
     ///
     /// # Errors

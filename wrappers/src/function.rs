@@ -1,9 +1,13 @@
 //! One MPI function: its name, how many arguments it takes, whom it concerns, and where the real one is.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::abi::Abi;
+use crate::argument::Arguments;
+use crate::call::{Call, Decode};
 use crate::library;
 
 /// Whom a function concerns.
@@ -24,8 +28,12 @@ pub struct Function {
     effect: Effect,
     large: bool,
     types: Types,
+    decode: Decode,
     real: AtomicPtr<c_void>,
 }
+
+/// How many arguments a function has at most.
+const LONGEST: usize = 13;
 
 /// Appends the C types of a function's arguments, as far as they are read.
 type Types = fn(&mut Vec<&'static str>);
@@ -39,12 +47,13 @@ impl Function {
         arity: usize,
         effect: Effect,
         types: Types,
+        decode: Decode,
     ) -> Self {
         let Ok(profiling_name) = CStr::from_bytes_with_nul(profiling_name.as_bytes()) else {
             panic!("a C string has one NUL, its last byte")
         };
         let large = matches!(name.as_bytes(), [.., b'_', b'c']);
-        Self { name, profiling_name, arity, effect, large, types, real: AtomicPtr::new(ptr::null_mut()) }
+        Self { name, profiling_name, arity, effect, large, types, decode, real: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// The name, `MPI_Send`.
@@ -72,6 +81,14 @@ impl Function {
         let mut all = Vec::new();
         (self.types)(&mut all);
         all
+    }
+
+    /// Shows `look` a call of this function whose arguments are all zero: what kind of call it is can be seen, with no
+    /// library about.
+    pub fn example<R>(&self, look: impl FnOnce(&Call<'_>) -> R) -> R {
+        let words = [const { Cell::new(0) }; LONGEST];
+        let arguments = Arguments::new(&words, self.large, Abi::standard());
+        look(&(self.decode)(&arguments))
     }
 
     /// Whether its counts are `MPI_Count`s, as its name says by ending in `_c`.

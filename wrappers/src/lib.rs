@@ -38,9 +38,11 @@ pub mod call;
 mod function;
 pub mod functions;
 mod library;
+mod own_comm;
 pub mod pmpi;
 pub mod signature;
 
 pub use abi::Abi;
 pub use call::{Call, Real, Tool, as_program, install};
 pub use function::{Effect, Function};
+pub use own_comm::OwnComm;

@@ -4,7 +4,7 @@
 //! what arrives. What is made has its name only once it is whole.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Crc;
@@ -15,9 +15,6 @@ use super::error::TraceError;
 use super::part::{Parts, Whole};
 use crate::event::Rank;
 use crate::units::Bytes;
-
-/// How much is copied at a time.
-const PIECE: usize = 256 << 10;
 
 /// What was gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,20 +75,13 @@ fn copy(whole: Whole, place: &Path, into_archive: bool) -> Result<Gathered, Trac
     let text = manifest.to_json().map_err(cannot_write)?;
     output.begin(&directory::manifest(Path::new("")), text.len() as u64).map_err(cannot_write)?;
     output.write(&text).map_err(cannot_write)?;
-    let mut piece = vec![0; PIECE];
     for ((entry, mut stream), size) in manifest.per_rank.iter().zip(streams).zip(sizes) {
-        let name = directory::stream(Path::new(""), Rank(entry.rank));
-        output.begin(&name, size).map_err(cannot_write)?;
+        output.begin(&directory::stream(Path::new(""), Rank(entry.rank)), size).map_err(cannot_write)?;
         let mut crc = Crc::new();
-        loop {
-            let read = match stream.read(&mut piece) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                read => read.map_err(TraceError::io(stream.name()))?,
-            };
-            let Some(bytes @ [_, ..]) = piece.get(..read) else { break };
+        stream.read_pieces(|bytes| {
             crc.update(bytes);
-            output.write(bytes).map_err(cannot_write)?;
-        }
+            output.write(bytes).map_err(cannot_write)
+        })?;
         if let Some(said) = entry.crc32.filter(|&said| said != crc.sum()) {
             return Err(TraceError::Checksum { path: stream.name().into(), found: crc.sum(), said });
         }

@@ -85,6 +85,9 @@ pub struct RankEntry {
     /// The clock of its times, in an extended trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
+    /// How many threads called MPI, not counting those that began after others had ended.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub threads: u32,
     /// How often the program had to wait for the flush thread.
     #[serde(default)]
     pub stalls: u64,
@@ -106,6 +109,14 @@ pub struct RankEntry {
     /// Calls that the trace has no event for as their peer was `MPI_PROC_NULL`, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub null_peer: BTreeMap<String, u64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(&number: &u32) -> bool {
+    number == 1
 }
 
 /// How a rank's trace ended.

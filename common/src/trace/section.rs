@@ -6,7 +6,12 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use flate2::Crc;
+
 use super::error::TraceError;
+
+/// How much is copied at a time.
+const PIECE: usize = 256 << 10;
 
 /// Bytes of a file, to be read from their beginning. A clone reads for itself.
 #[derive(Clone, Debug)]
@@ -68,6 +73,40 @@ impl Section {
             Handle::Closed => std::fs::metadata(&self.name)?.len(),
         };
         Ok(file.min(self.end).saturating_sub(self.at))
+    }
+}
+
+impl Section {
+    /// Reads what remains a piece at a time.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or `take` refuses.
+    pub fn read_pieces(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), TraceError>) -> Result<(), TraceError> {
+        let mut piece = vec![0; PIECE];
+        loop {
+            match self.read(&mut piece) {
+                Ok(0) => return Ok(()),
+                Ok(read) => take(&piece[..read])?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(TraceError::io(&self.name)(error)),
+            }
+        }
+    }
+
+    /// Reads it to its end, and compares its checksum with what was `said`.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or the checksum is another.
+    pub fn check(mut self, said: u32) -> Result<(), TraceError> {
+        let mut crc = Crc::new();
+        self.read_pieces(|bytes| {
+            crc.update(bytes);
+            Ok(())
+        })?;
+        match crc.sum() {
+            found if found == said => Ok(()),
+            found => Err(TraceError::Checksum { path: self.name, found, said }),
+        }
     }
 }
 

@@ -78,6 +78,7 @@ fn entry(run: &str, rank: u32, written: Option<Written>) -> RankEntry {
         },
         clock: None,
         opaque: Default::default(),
+        threads: 1,
         stalls: 0,
         lost_events: 0,
         error: None,

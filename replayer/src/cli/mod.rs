@@ -8,6 +8,7 @@ pub mod replay;
 mod schedule;
 pub mod titr;
 mod trace;
+mod traffic;
 
 use std::io::{self, BufWriter, StdoutLock};
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ use titr_common::trace::TraceError;
 use crate::convert::ConvertError;
 use crate::platform::{PlacementError, PlatformError};
 use crate::ranks::ReplayError;
+use crate::traffic::NoPattern;
 use trace::Trace;
 
 /// The exit status that clap has for it.
@@ -38,6 +40,12 @@ enum Failure {
     Replay(#[from] ReplayError),
     #[error(transparent)]
     Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Traffic(#[from] NoPattern),
+    #[error(
+        "synthetic traffic is for the packet model: write model = \"packet\" under [network], or --set network.model=packet"
+    )]
+    NotPackets,
     /// The command has said what is wrong.
     #[error("")]
     Findings,

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::Parser;
+use clap::{Arg, Parser};
 use titr_common::collectives::{Library, Selection};
-use titr_common::trace::Source;
+use titr_common::trace::{Source, TraceError};
 
+use super::traffic::{self, TrafficArgs};
 use super::{Failure, Trace, run};
+use crate::inspect::Comparison;
 use crate::observe::Breakdown;
 use crate::platform::Platform;
 use crate::ranks::Seat;
@@ -23,12 +25,13 @@ Examples:
   titr-replay --platform examples/torus.toml traces/
   titr-replay --platform examples/torus.toml --set 'network.bandwidth=40 Gbit/s' traces/
   titr-replay --platform examples/fat-tree.toml --json traces/ | jq .simulated_time
+  titr-replay --platform examples/packet.toml --traffic uniform --load 0.05..1.0:0.05
 
 Exit status: 0 replayed; 1 the trace, the platform or a value is at fault; 2 wrong usage.";
 
 /// Predicts how long a traced MPI program takes on another machine.
 #[derive(Debug, Parser)]
-#[command(name = "titr-replay", version, after_help = EXAMPLES)]
+#[command(name = "titr-replay", version, after_help = EXAMPLES, mut_arg("places", or_traffic))]
 struct Args {
     /// The machine: a platform file (TOML).
     #[arg(short, long, value_name = "FILE")]
@@ -46,8 +49,19 @@ struct Args {
     /// Replays what there is of a trace that was torn: of a program that was killed, or still runs.
     #[arg(long)]
     partial: bool,
+    /// Rescales the computation of ranks whose counters are not alike (other processors, or instructions here and CPU
+    /// time there), by what each has made of the same piece of work when it was traced; `titr check` shows the factors.
+    #[arg(long)]
+    normalise: bool,
     #[command(flatten)]
     trace: Trace,
+    #[command(flatten)]
+    traffic: TrafficArgs,
+}
+
+/// A trace is needed where there is no synthetic traffic.
+fn or_traffic(trace: Arg) -> Arg {
+    trace.required(false).required_unless_present("traffic").conflicts_with("traffic")
 }
 
 /// What collectives are made of.
@@ -70,18 +84,25 @@ fn collectives(name: &str) -> Result<Collectives, String> {
 #[must_use]
 pub fn main() -> ExitCode {
     let args = Args::parse();
-    run("titr-replay", |out| replay_and_report(&args, out))
+    run("titr-replay", |out| {
+        let mut platform = Platform::load(&args.platform, &args.set)?;
+        if let Some(Collectives::Of(library)) = args.collectives {
+            platform.mpi.collectives = Selection::from(library);
+        }
+        match args.traffic.pattern() {
+            Some(pattern) => traffic::sweep(&platform, pattern, &args.traffic, args.json, out),
+            None => replay_and_report(&args, &platform, out),
+        }
+    })
 }
 
-fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
-    let mut platform = Platform::load(&args.platform, &args.set)?;
-    if let Some(Collectives::Of(library)) = args.collectives {
-        platform.mpi.collectives = Selection::from(library);
-    }
+fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
     let as_recorded = args.collectives == Some(Collectives::Recorded);
     let source = args.trace.open()?.partial(args.partial);
-    let seats = platform.place(source.ranks())?.0.into_iter();
-    let seats = seats.map(|host| Seat { host, speed: platform.speed(host) }).collect();
+    let (factors, unlike) = computation(&source, args.normalise)?;
+    let seats = platform.place(source.ranks())?.0.into_iter().zip(factors);
+    let seats = seats.map(|(host, factor)| Seat { host, speed: platform.speed(host).for_counts_worth(factor) });
+    let seats = seats.collect();
     let breakdown = Breakdown::new(source.ranks());
     let workload = Workload::read_ahead(source.streams()?);
     let mut network = platform.network();
@@ -97,8 +118,9 @@ fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(),
     let wall = start.elapsed();
     drop(meter);
 
-    let mut report = Report::new(&platform, outcome?, &network.link_loads(), wall);
+    let mut report = Report::new(platform, outcome?, network.as_ref(), wall);
     report.warnings.extend(source.manifest().map(manifest_warnings).unwrap_or_default());
+    report.warnings.extend(unlike);
     if args.json {
         serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
         writeln!(out)?;
@@ -106,6 +128,18 @@ fn replay_and_report(args: &Args, out: &mut BufWriter<StdoutLock>) -> Result<(),
         summary(&report, out)?;
     }
     Ok(())
+}
+
+/// What each rank's computation is multiplied with, and what should be known of it if it is not.
+fn computation(source: &Source, normalise: bool) -> Result<(Vec<f64>, Vec<String>), TraceError> {
+    let as_recorded = vec![1.0; source.ranks() as usize];
+    let Some(manifest) = source.manifest() else { return Ok((as_recorded, Vec::new())) };
+    let comparison = Comparison::of(manifest);
+    if !normalise {
+        return Ok((as_recorded, comparison.warnings()));
+    }
+    let refused = |what| TraceError::Directory { path: "--normalise".into(), what };
+    Ok((comparison.factors().map_err(refused)?, Vec::new()))
 }
 
 /// Shows how far a replay is, on one line of a terminal.

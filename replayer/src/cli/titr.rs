@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use serde::Serialize;
-use titr_common::event::Rank;
+use titr_common::event::{Actor, Rank};
 use titr_common::grammar::write_event;
 use titr_common::trace::TraceError;
 use titr_common::trace::manifest::{Ended, Manifest};
 
 use super::{Failure, Trace, convert, gather, run, schedule};
-use crate::inspect::{Inventory, check};
+use crate::inspect::{Inventory, Verdict, check};
 use crate::words::{count, plural, volume};
 
 const EXAMPLES: &str = "\
@@ -44,7 +44,8 @@ enum Command {
         #[command(flatten)]
         trace: Trace,
     },
-    /// Tells whether a trace is whole, and whether its messages, collectives and requests belong together.
+    /// Tells whether a trace is whole, whether its messages, collectives and requests belong together, and whether its
+    /// ranks count computation alike.
     Check {
         #[command(flatten)]
         trace: Trace,
@@ -219,9 +220,12 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 fn report_check(trace: &Trace, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
-    let findings = check(|| trace.open())?;
+    let Verdict { findings, warnings } = check(|| trace.open())?;
+    for warning in warnings {
+        eprintln!("{warning}");
+    }
     if findings.is_empty() {
-        writeln!(out, "{}: sound", trace)?;
+        writeln!(out, "{trace}: sound")?;
         return Ok(());
     }
     for finding in findings {
@@ -241,7 +245,7 @@ fn cat(trace: &Trace, rank: Option<u32>, partial: bool, out: &mut impl Write) ->
         let mut stream = source.stream(rank)?;
         while let Some(event) = stream.next_event()? {
             line.clear();
-            write_event(&mut line, rank, &event);
+            write_event(&mut line, Actor { rank, thread: stream.thread() }, &event);
             out.write_all(&line)?;
         }
     }

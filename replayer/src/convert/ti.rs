@@ -107,6 +107,7 @@ fn unknown(ranks: u32) -> Manifest {
             yardstick: None,
         },
         clock: None,
+        threads: 1,
         stalls: 0,
         lost_events: 0,
         error: None,

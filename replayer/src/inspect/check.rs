@@ -9,6 +9,7 @@ use titr_common::event::Rank;
 use titr_common::trace::{Manifest, Source, TraceError};
 use titr_common::units::Bytes;
 
+use super::counters::Comparison;
 use super::inventory::Inventory;
 use crate::network::{LinkLoad, Network, Transfer, TransferId};
 use crate::platform::{EagerTransfer, Mpi, Overhead, Speed};
@@ -18,15 +19,29 @@ use crate::time::Time;
 use crate::topology::HostId;
 use crate::workload::Workload;
 
-/// What is wrong with the trace that `open` opens; nothing, if it is sound. It is read twice.
+/// What was found out about a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Verdict {
+    /// What is wrong with it; nothing, if it is sound.
+    pub findings: Vec<String>,
+    /// What should be known of it all the same.
+    pub warnings: Vec<String>,
+}
+
+/// Checks the trace that `open` opens. It is read several times.
 ///
 /// # Errors
 /// Where it cannot even be opened.
-pub fn check(open: impl Fn() -> Result<Source, TraceError>) -> Result<Vec<String>, TraceError> {
+pub fn check(open: impl Fn() -> Result<Source, TraceError>) -> Result<Verdict, TraceError> {
+    let warnings = open()?.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
+    Ok(Verdict { findings: findings(open)?, warnings })
+}
+
+fn findings(open: impl Fn() -> Result<Source, TraceError>) -> Result<Vec<String>, TraceError> {
     let source = open()?;
     let mut findings = Vec::new();
     for rank in (0..source.ranks()).map(Rank) {
-        if let Err(error) = read(&source, rank) {
+        if let Err(error) = read(&source, rank).and_then(|()| unchanged(&source, rank)) {
             findings.push(error.to_string());
         }
     }
@@ -45,6 +60,13 @@ fn read(source: &Source, rank: Rank) -> Result<(), TraceError> {
     let mut stream = source.stream(rank)?;
     while stream.next_event()?.is_some() {}
     Ok(())
+}
+
+/// Whether the stream is what its rank has written.
+fn unchanged(source: &Source, rank: Rank) -> Result<(), TraceError> {
+    let entry = source.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize));
+    let Some((said, file)) = entry.and_then(|entry| entry.crc32).zip(source.file_of(rank)?) else { return Ok(()) };
+    file.check(said)
 }
 
 fn against_manifest(manifest: &Manifest, inventory: &Inventory) -> Vec<String> {

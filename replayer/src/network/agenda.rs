@@ -4,16 +4,16 @@ use crate::time::Time;
 
 /// When something is due. `sequence` breaks ties, so that what is due at one instant has one order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Due {
-    pub at: Time,
+pub(super) struct Due<T = Time> {
+    pub at: T,
     pub sequence: u64,
 }
 
 /// A heap of at most one entry a key, where keys are small numbers. Because each key's place in the heap is known, a
 /// key whose time changes is moved by O(log n) comparisons: the heap holds nothing stale and is never rebuilt.
 #[derive(Debug, Default)]
-pub(super) struct Agenda {
-    heap: Vec<(Due, u32)>,
+pub(super) struct Agenda<T = Time> {
+    heap: Vec<(Due<T>, u32)>,
     /// Where each key stands in `heap`; `ABSENT` if nowhere.
     places: Vec<u32>,
 }
@@ -23,14 +23,14 @@ const ABSENT: u32 = u32::MAX;
 /// Children of a node. Four make the heap half as deep as two, and a node's children lie side by side in memory.
 const ARITY: usize = 4;
 
-impl Agenda {
+impl<T: Copy + Ord> Agenda<T> {
     /// What is due first.
-    pub fn first(&self) -> Option<(Due, u32)> {
+    pub fn first(&self) -> Option<(Due<T>, u32)> {
         self.heap.first().copied()
     }
 
     /// Enters `key`, or moves it if it is there.
-    pub fn set(&mut self, key: u32, due: Due) {
+    pub fn set(&mut self, key: u32, due: Due<T>) {
         if self.places.len() <= key as usize {
             self.places.resize(key as usize + 1, ABSENT);
         }
@@ -52,7 +52,7 @@ impl Agenda {
     }
 
     /// Enters `key`, or moves it if it is there and due later.
-    pub fn hasten(&mut self, key: u32, due: Due) {
+    pub fn hasten(&mut self, key: u32, due: Due<T>) {
         let place = self.places.get(key as usize).copied().unwrap_or(ABSENT);
         if self.heap.get(place as usize).is_none_or(|entry| due < entry.0) {
             self.set(key, due);
@@ -60,7 +60,7 @@ impl Agenda {
     }
 
     /// Takes out what is due first.
-    pub fn pop(&mut self) -> Option<(Due, u32)> {
+    pub fn pop(&mut self) -> Option<(Due<T>, u32)> {
         let last = self.heap.pop()?;
         let first = match self.heap.first_mut() {
             Some(root) => {
@@ -74,8 +74,22 @@ impl Agenda {
         Some(first)
     }
 
+    /// Takes out `key` if it is there.
+    pub fn remove(&mut self, key: u32) {
+        let place = self.places.get(key as usize).copied().unwrap_or(ABSENT) as usize;
+        if place >= self.heap.len() {
+            return;
+        }
+        let (removed, _) = self.heap.swap_remove(place);
+        self.places[key as usize] = ABSENT;
+        if let Some(&(moved, key)) = self.heap.get(place) {
+            self.places[key as usize] = place as u32;
+            if moved < removed { self.rise(place) } else { self.sink(place) }
+        }
+    }
+
     /// Takes out what is due first if that is by `now`.
-    pub fn pop_by(&mut self, now: Time) -> Option<(Due, u32)> {
+    pub fn pop_by(&mut self, now: T) -> Option<(Due<T>, u32)> {
         self.first().filter(|(due, _)| due.at <= now)?;
         self.pop()
     }
@@ -110,7 +124,7 @@ impl Agenda {
         self.put(place, entry);
     }
 
-    fn put(&mut self, place: usize, entry: (Due, u32)) {
+    fn put(&mut self, place: usize, entry: (Due<T>, u32)) {
         self.heap[place] = entry;
         self.places[entry.1 as usize] = place as u32;
     }
@@ -128,6 +142,7 @@ mod tests {
     enum Step {
         Set(u32, u64),
         Hasten(u32, u64),
+        Remove(u32),
         Pop,
     }
 
@@ -135,7 +150,8 @@ mod tests {
         let (key, at) = (0_u32..20, 0_u64..50);
         prop_oneof![
             (key.clone(), at.clone()).prop_map(|(key, at)| Step::Set(key, at)),
-            (key, at).prop_map(|(key, at)| Step::Hasten(key, at)),
+            (key.clone(), at).prop_map(|(key, at)| Step::Hasten(key, at)),
+            key.prop_map(Step::Remove),
             Just(Step::Pop),
         ]
     }
@@ -157,6 +173,10 @@ mod tests {
                         let due = Due { at: Time(at), sequence };
                         agenda.hasten(key, due);
                         model.entry(key).and_modify(|known| *known = due.min(*known)).or_insert(due);
+                    }
+                    Step::Remove(key) => {
+                        agenda.remove(key);
+                        model.remove(&key);
                     }
                     Step::Pop => {
                         let expected = model.iter().map(|(&key, &due)| (due, key)).min();

@@ -2,6 +2,7 @@
 
 pub mod flow;
 pub mod ideal;
+pub mod packet;
 
 mod agenda;
 mod paths;
@@ -42,6 +43,11 @@ pub trait Network {
 
     /// What passed over each link so far, by the topology's link number.
     fn link_loads(&self) -> Vec<LinkLoad>;
+
+    /// Phits times channels that they took so far, where there are such.
+    fn phit_hops(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// What one link has carried.

@@ -6,6 +6,7 @@ mod cabling;
 mod placement;
 mod quantity;
 mod resolve;
+mod routers;
 mod schema;
 mod simgrid;
 mod source;
@@ -19,11 +20,13 @@ use titr_common::collectives::Selection;
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 pub use placement::{Placement, PlacementError, Policy};
+pub use quantity::Size;
 pub use source::Mistake;
 
 use crate::network::Network;
 use crate::network::flow::{self, Flow};
 use crate::network::ideal::Ideal;
+use crate::network::packet::{Design, PacketNetwork};
 use crate::topology::{HostId, Topology};
 
 /// Hosts, their network, and what MPI costs on them.
@@ -52,6 +55,8 @@ pub enum Model {
     Flow(flow::Parameters),
     /// Each as if alone.
     Ideal,
+    /// As packets through routers.
+    Packet(Arc<Design>),
 }
 
 /// Why there is no platform.
@@ -97,6 +102,7 @@ impl Platform {
         match &self.model {
             Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
             Model::Ideal => Box::new(Ideal::new(topology)),
+            Model::Packet(design) => Box::new(PacketNetwork::new(Arc::clone(design), topology.links())),
         }
     }
 
@@ -114,6 +120,7 @@ impl Model {
         match self {
             Self::Flow(_) => "flow",
             Self::Ideal => "ideal",
+            Self::Packet(_) => "packet",
         }
     }
 }
@@ -187,6 +194,12 @@ pub struct Speed {
 }
 
 impl Speed {
+    /// How fast a core works off computation whose counts are each worth `factor`.
+    #[must_use]
+    pub fn for_counts_worth(self, factor: f64) -> Self {
+        Self { per_second: self.per_second / factor }
+    }
+
     /// How long `work` takes on one core.
     #[must_use]
     pub fn time_for(self, work: Instructions) -> Seconds {

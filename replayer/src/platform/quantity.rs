@@ -2,6 +2,7 @@
 //! 1000 for a bandwidth means bits as often as bytes.
 
 use std::fmt;
+use std::str::FromStr;
 
 use nom::Parser;
 use nom::character::complete::space0;
@@ -139,6 +140,14 @@ impl Visitor<'_> for &Kind {
 
     fn visit_f64<E: Error>(self, _: f64) -> Result<f64, E> {
         self.visit_i64(0)
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        SIZE.parse(text).map(|bytes| Self(Bytes(bytes as u64)))
     }
 }
 

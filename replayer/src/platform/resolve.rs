@@ -13,7 +13,7 @@ use super::simgrid;
 use super::source::{Mistake, Source};
 use super::{EagerTransfer, Model, Mpi, Platform, PlatformError, Policy, Speed};
 use crate::network::flow;
-use crate::topology::HostId;
+use crate::topology::{HostId, Topology};
 
 /// The only edition of the schema.
 const SCHEMA: u32 = 1;
@@ -32,8 +32,9 @@ pub fn platform(path: &Path, text: String, overrides: &[String]) -> Result<Platf
     }
     let table = source.table()?;
     let file = File::deserialize(toml::de::Deserializer::from(table)).map_err(|error| source.toml_mistake(error, 0))?;
-    let platform = Resolver { source: &source, path }.platform(file)?;
-    Ok(Platform { warnings, ..platform })
+    let mut platform = Resolver { source: &source, path }.platform(file)?;
+    platform.warnings.splice(..0, warnings);
+    Ok(platform)
 }
 
 pub(super) struct Resolver<'a> {
@@ -54,18 +55,27 @@ impl Resolver<'_> {
         }
         let topology = self.topology(&file)?;
         let hosts = topology.hosts();
-        let network = file.network.into_inner();
+        let (model, warnings) = self.model(file.network, topology.as_ref())?;
         Ok(Platform {
             topology: topology.into(),
             speeds: self.speeds(&file.hosts.speed, hosts)?,
             cores: self.cores(file.hosts.cores.as_ref())?,
             policy: self.policy(&file.placement, hosts)?,
-            model: match network.model {
-                schema::Model::Flow => Model::Flow(network.flow.into()),
-                schema::Model::Ideal => Model::Ideal,
-            },
+            model,
             mpi: self.mpi(file.mpi)?,
-            warnings: Vec::new(),
+            warnings,
+        })
+    }
+
+    /// How messages travel, and what should be known of it.
+    fn model(&self, written: Spanned<schema::Network>, topology: &dyn Topology) -> Resolved<(Model, Vec<String>)> {
+        Ok(match written.get_ref().model {
+            schema::Model::Flow => (Model::Flow(written.into_inner().flow.into()), Vec::new()),
+            schema::Model::Ideal => (Model::Ideal, Vec::new()),
+            schema::Model::Packet => {
+                let (design, warnings) = self.routers(&written, topology)?;
+                (Model::Packet(design.into()), warnings)
+            }
         })
     }
 

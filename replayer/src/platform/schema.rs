@@ -12,6 +12,7 @@ use toml::Spanned;
 
 use super::OverheadStep;
 use super::quantity::{Bandwidth, Duration, InstructionRate, Size};
+use super::routers::Packet;
 use crate::network::flow;
 
 /// A whole file.
@@ -51,8 +52,12 @@ pub enum Topology {
     Torus(Grid),
     /// A grid of hosts, open at its sides.
     Mesh(Grid),
+    /// A torus whose first dimension is twice as long as each other, and whose other rings close half round the first.
+    TwistedTorus(Grid),
     /// Switches in levels: SimGrid's `FAT_TREE`.
     FatTree(FatTree),
+    /// Switches in levels with one cable between two: k-ary n-trees, thin trees.
+    Xgft(Xgft),
     /// Groups of chassis of blades of nodes: SimGrid's `DRAGONFLY`.
     Dragonfly(Dragonfly),
     /// Links and routes one by one, as in SimGrid's zones.
@@ -78,7 +83,7 @@ pub struct Backbone {
     pub sharing: Sharing,
 }
 
-/// `[topology.torus]`, `[topology.mesh]`
+/// `[topology.torus]`, `[topology.mesh]`, `[topology.twisted-torus]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
@@ -101,6 +106,17 @@ pub struct FatTree {
     /// Default: `"minimal"`, which is D-mod-K.
     #[serde(default)]
     pub routing: Routing,
+}
+
+/// `[topology.xgft]`: XGFT(h; m₁…m_h; w₁…w_h) of Öhring et al. A k-ary n-tree has k everywhere, but w₁ = 1; with smaller w it
+/// is a thin tree.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Xgft {
+    /// Children of each switch, from the lowest level up.
+    pub m: Spanned<Vec<u32>>,
+    /// Parents of each host, and of each switch of the levels but the highest.
+    pub w: Spanned<Vec<u32>>,
 }
 
 /// `[topology.dragonfly]`
@@ -199,7 +215,7 @@ pub struct Network {
     pub model: Model,
     /// Of every cable, in each direction. To be given unless the topology is explicit.
     pub bandwidth: Option<Spanned<Bandwidth>>,
-    /// Of every cable, likewise.
+    /// Of every cable, likewise, but not of the packet model, which counts cycles.
     pub latency: Option<Spanned<Duration>>,
     /// What the directions of every cable share. Default: `"full"`, as SimGrid's SPLITDUPLEX.
     pub duplex: Option<Spanned<Duplex>>,
@@ -210,6 +226,8 @@ pub struct Network {
     pub loopback: Loopback,
     #[serde(default)]
     pub flow: Flow,
+    #[serde(default)]
+    pub packet: Packet,
 }
 
 /// `[network] model`
@@ -221,6 +239,8 @@ pub enum Model {
     Flow,
     /// No contention.
     Ideal,
+    /// Packets, routers and virtual channels.
+    Packet,
 }
 
 /// `[network] duplex`

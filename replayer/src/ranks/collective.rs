@@ -13,9 +13,10 @@ use titr_common::event::{Collective, CollectiveOp, CommCall, Message, Rank, Send
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 use super::communicator::{CommIndex, Members, Part};
+use super::envelope::{Context, Envelope, Selector};
 use super::error::Fault;
-use super::exchange::{OperationId, Outbound, What};
-use super::matching::{Context, Envelope, Selector};
+use super::exchange::Outbound;
+use super::operation::{OperationId, What};
 use super::{Agent, Ranks, Timeline, recorded};
 use crate::observe::Observer;
 use crate::workload::Program;
@@ -99,7 +100,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let members = Rc::clone(&communicator.members);
         let context = communicator.context.of_collectives();
         let id = RunId(self.runs.vacant_key() as u32);
-        let operation = self.exchange.open(Agent::Rank(rank), What::Collective);
+        let operation = self.exchange.operations.open(Agent::Rank(rank), What::Collective);
         self.runs.insert(Run {
             rank,
             word,
@@ -138,7 +139,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                     run.timeline.clock = run.timeline.clock + self.places[run.rank.0 as usize].speed.time_for(work);
                 } else {
                     let run = self.runs.remove(id.0 as usize);
-                    return self.exchange.complete(run.operation);
+                    return self.exchange.operations.complete(run.operation);
                 }
                 continue;
             };

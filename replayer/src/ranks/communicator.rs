@@ -14,8 +14,8 @@ use titr_common::collectives::Member;
 use titr_common::event::{CollectiveOp, CommId, Group, Rank};
 
 use super::collective::{root, volumes};
+use super::envelope::Context;
 use super::error::Fault;
-use super::matching::Context;
 
 /// A communicator of the simulated program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,10 +117,12 @@ impl Communicators {
     }
 
     /// The communicator that `rank` calls `id`.
+    #[inline]
     pub(crate) fn find(&mut self, rank: Rank, id: CommId) -> Result<CommIndex, Fault> {
-        if id == CommId::WORLD {
-            return Ok(CommIndex::WORLD);
-        }
+        if id == CommId::WORLD { Ok(CommIndex::WORLD) } else { self.find_made(rank, id) }
+    }
+
+    fn find_made(&mut self, rank: Rank, id: CommId) -> Result<CommIndex, Fault> {
         if let Some(&index) = self.names[rank.0 as usize].get(&id) {
             return Ok(index);
         }

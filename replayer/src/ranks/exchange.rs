@@ -1,7 +1,7 @@
 //! Point-to-point messages: from the send and the receive to the transfer, and back to whoever waits for it.
 //!
-//! A send or receive that does not complete at once is an [`Operation`] of an [`Agent`], which later *claims* it: finds it
-//! done, or is told when it is. There are two protocols (MPI 4.0 §3.4, and what libraries do):
+//! A send or receive that does not complete at once is an [operation](super::operation). There are two protocols (MPI 4.0
+//! §3.4, and what libraries do):
 //!
 //! * **eager** — fewer bytes than the threshold, or a buffered send: the send completes at once. The message travels at
 //!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).
@@ -13,16 +13,14 @@ use titr_common::event::{Rank, SendMode};
 use titr_common::units::Bytes;
 
 use super::Agent;
-use super::matching::{Envelope, Matching, Selector};
+use super::envelope::{Envelope, Selector};
+use super::matching::Matching;
+use super::operation::{Completion, OperationId, Operations, What};
 use crate::platform::{EagerTransfer, Mpi};
 
 /// A message from the moment it is sent until it is both delivered and received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MessageId(pub(super) u32);
-
-/// An operation until it is claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OperationId(pub(crate) u32);
 
 #[derive(Debug)]
 pub(super) struct Message {
@@ -44,60 +42,17 @@ enum Stage {
     Arrived,
 }
 
-pub(super) struct Operation {
-    pub(super) owner: Agent,
-    pub(super) what: What,
-    state: State,
-    /// What an eager message brought, for the cost of receiving it.
-    eager: Option<Bytes>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) enum What {
-    Send(MessageId),
-    Receive(Rank, Selector),
-    /// A collective in progress: its owner waits for all of it.
-    Collective,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Pending,
-    /// The owner waits for it.
-    Awaited,
-    Done,
-    /// Nobody will ask.
-    Abandoned,
-}
-
-/// What a claim finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Claim {
-    /// It was complete; what an eager message brought.
-    Done(Option<Bytes>),
-    /// It is not; its completion will be announced.
-    Awaited,
-}
-
-/// An operation that somebody waited for is complete.
-pub(super) struct Completion {
-    pub(super) owner: Agent,
-    pub(super) eager: Option<Bytes>,
-}
-
 /// All messages and operations.
 pub(super) struct Exchange {
     eager_threshold: Bytes,
     eager_transfer: EagerTransfer,
     matching: Matching,
     messages: Slab<Message>,
-    operations: Slab<Operation>,
+    pub(super) operations: Operations,
     /// What each rank that waits in a probe selects.
     probing: Vec<Option<Selector>>,
     /// Messages that leave now, in order.
     pub(super) outbox: Vec<MessageId>,
-    /// Announcements to be taken, in order.
-    pub(super) completions: Vec<Completion>,
 }
 
 impl Exchange {
@@ -107,10 +62,9 @@ impl Exchange {
             eager_transfer: mpi.eager_transfer,
             matching: Matching::new(ranks),
             messages: Slab::new(),
-            operations: Slab::new(),
+            operations: Operations::default(),
             probing: vec![None; ranks],
             outbox: Vec::new(),
-            completions: Vec::new(),
         }
     }
 
@@ -128,7 +82,7 @@ impl Exchange {
         let Outbound { to, envelope, bytes, mode } = message;
         let eager = self.is_eager(mode, bytes);
         let id = MessageId(self.messages.vacant_key() as u32);
-        let sender = (!eager).then(|| self.open(owner, What::Send(id)));
+        let sender = (!eager).then(|| self.operations.open(owner, What::Send(id)));
         let receiver = self.matching.arrive(to, envelope, id);
         let at_once =
             eager && self.eager_transfer == EagerTransfer::AtOnce && bytes < self.eager_threshold || receiver.is_some();
@@ -136,8 +90,8 @@ impl Exchange {
         if at_once {
             self.outbox.push(id);
         }
-        if let Some(receiver) = receiver {
-            self.operations[receiver.0 as usize].eager = eager.then_some(bytes);
+        if let (true, Some(receiver)) = (eager, receiver) {
+            self.operations.got_eager(receiver, bytes);
         }
         self.messages.insert(Message { to, envelope, bytes, stage, sender, receiver });
         if stage == Stage::Held {
@@ -148,14 +102,14 @@ impl Exchange {
 
     /// Posts a receive.
     pub(super) fn receive(&mut self, owner: Agent, receiver: Rank, selector: Selector) -> OperationId {
-        let operation = self.open(owner, What::Receive(receiver, selector));
+        let operation = self.operations.open(owner, What::Receive(receiver, selector));
         let Some(id) = self.matching.post(receiver, selector, operation) else {
             return operation;
         };
         let message = &mut self.messages[id.0 as usize];
         message.receiver = Some(operation);
         if message.sender.is_none() {
-            self.operations[operation.0 as usize].eager = Some(message.bytes);
+            self.operations.got_eager(operation, message.bytes);
         }
         match message.stage {
             Stage::Held => {
@@ -165,7 +119,7 @@ impl Exchange {
             Stage::Travelling => {}
             Stage::Arrived => {
                 self.messages.remove(id.0 as usize);
-                self.complete(operation);
+                self.operations.complete(operation);
             }
         }
         operation
@@ -178,12 +132,12 @@ impl Exchange {
         let (to, sender, receiver) = (message.to, message.sender.take(), message.receiver);
         if let Some(receiver) = receiver {
             self.messages.remove(id.0 as usize);
-            self.complete(receiver);
+            self.operations.complete(receiver);
         } else {
             self.found(to);
         }
         if let Some(sender) = sender {
-            self.complete(sender);
+            self.operations.complete(sender);
         }
     }
 
@@ -209,39 +163,14 @@ impl Exchange {
         if let Some(selector) = self.probing[receiver.0 as usize].take()
             && self.probe(receiver, selector)
         {
-            self.completions.push(Completion { owner: Agent::Rank(receiver), eager: None });
-        }
-    }
-
-    /// Makes an operation.
-    pub(super) fn open(&mut self, owner: Agent, what: What) -> OperationId {
-        OperationId(self.operations.insert(Operation { owner, what, state: State::Pending, eager: None }) as u32)
-    }
-
-    /// Its owner waits for `operation` from now on, unless it is done.
-    pub(super) fn claim(&mut self, operation: OperationId) -> Claim {
-        let entry = &mut self.operations[operation.0 as usize];
-        if entry.state == State::Done {
-            return Claim::Done(self.operations.remove(operation.0 as usize).eager);
-        }
-        entry.state = State::Awaited;
-        Claim::Awaited
-    }
-
-    /// Nobody will claim `operation`.
-    pub(super) fn abandon(&mut self, operation: OperationId) {
-        let entry = &mut self.operations[operation.0 as usize];
-        if entry.state == State::Done {
-            self.operations.remove(operation.0 as usize);
-        } else {
-            entry.state = State::Abandoned;
+            self.operations.completions.push(Completion { owner: Agent::Rank(receiver), eager: None });
         }
     }
 
     /// Cancels a send or a receive that has no match yet and has not left; any other runs its course
     /// (MPI 4.0 §3.8.4: either it completes or it is cancelled).
     pub(super) fn cancel(&mut self, operation: OperationId) {
-        let cancelled = match self.operations[operation.0 as usize].what {
+        let cancelled = match self.operations.what(operation) {
             What::Receive(receiver, selector) => self.matching.withdraw(receiver, selector, operation),
             What::Send(id) => match self.messages.get(id.0 as usize) {
                 Some(message) if message.stage == Stage::Held && message.sender == Some(operation) => {
@@ -256,21 +185,7 @@ impl Exchange {
             What::Collective => false,
         };
         if cancelled {
-            self.complete(operation);
-        }
-    }
-
-    pub(super) fn complete(&mut self, operation: OperationId) {
-        let entry = &mut self.operations[operation.0 as usize];
-        match entry.state {
-            State::Pending | State::Done => entry.state = State::Done,
-            State::Awaited => {
-                let Operation { owner, eager, .. } = self.operations.remove(operation.0 as usize);
-                self.completions.push(Completion { owner, eager });
-            }
-            State::Abandoned => {
-                self.operations.remove(operation.0 as usize);
-            }
+            self.operations.complete(operation);
         }
     }
 
@@ -283,17 +198,9 @@ impl Exchange {
         &self.messages[id.0 as usize]
     }
 
-    /// What is waited for.
-    pub(super) fn awaited(&self) -> impl Iterator<Item = &Operation> {
-        self.operations
-            .iter()
-            .filter(|(_, operation)| operation.state == State::Awaited)
-            .map(|(_, operation)| operation)
-    }
-
     /// Messages that no receive has taken and whose sender does not wait for that.
     pub(super) fn unmatched(&self) -> impl Iterator<Item = &Message> {
-        let is_awaited = |id: OperationId| self.operations[id.0 as usize].state == State::Awaited;
+        let is_awaited = |id| self.operations.is_awaited(id);
         let left = move |message: &&Message| message.receiver.is_none() && !message.sender.is_some_and(is_awaited);
         self.messages.iter().map(|(_, message)| message).filter(left)
     }
@@ -313,7 +220,8 @@ mod tests {
     use titr_common::collectives::{Library, Selection};
     use titr_common::event::Tag;
 
-    use super::super::matching::Context;
+    use super::super::envelope::Context;
+    use super::super::operation::Claim;
     use super::*;
     use crate::platform::Overhead;
 
@@ -362,7 +270,7 @@ mod tests {
         assert_eq!(exchange.outbox, [MessageId(0)]);
         exchange.deliver(MessageId(0));
         let operation = receive(&mut exchange);
-        assert_eq!(exchange.claim(operation), Claim::Done(Some(Bytes(99))));
+        assert_eq!(exchange.operations.claim(operation), Claim::Done(Some(Bytes(99))));
         assert_eq!(exchange.unmatched().count(), 0);
     }
 
@@ -373,21 +281,21 @@ mod tests {
         assert_eq!(exchange.outbox, []);
         let operation = receive(&mut exchange);
         assert_eq!(exchange.outbox, [MessageId(0)]);
-        assert_eq!(exchange.claim(operation), Claim::Awaited);
+        assert_eq!(exchange.operations.claim(operation), Claim::Awaited);
         exchange.deliver(MessageId(0));
-        assert_eq!(exchange.completions.len(), 1);
+        assert_eq!(exchange.operations.completions.len(), 1);
     }
 
     #[test]
     fn a_rendezvous_completes_at_both_ends_on_arrival() {
         let mut exchange = exchange(EagerTransfer::AtOnce);
         let sent = send(&mut exchange, SendMode::Standard, 100).unwrap();
-        assert_eq!(exchange.claim(sent), Claim::Awaited);
+        assert_eq!(exchange.operations.claim(sent), Claim::Awaited);
         let received = receive(&mut exchange);
         assert_eq!(exchange.outbox, [MessageId(0)]);
         exchange.deliver(MessageId(0));
-        assert_eq!(exchange.claim(received), Claim::Done(None));
-        assert!(matches!(exchange.completions[..], [Completion { owner: SENDER, eager: None }]));
+        assert_eq!(exchange.operations.claim(received), Claim::Done(None));
+        assert!(matches!(exchange.operations.completions[..], [Completion { owner: SENDER, eager: None }]));
     }
 
     #[test]
@@ -404,13 +312,13 @@ mod tests {
         let mut exchange = exchange(EagerTransfer::AtOnce);
         assert!(!exchange.probe(Rank(1), envelope().into()));
         send(&mut exchange, SendMode::Standard, 99);
-        assert_eq!(exchange.completions.len(), 0);
+        assert_eq!(exchange.operations.completions.len(), 0);
         exchange.deliver(MessageId(0));
-        assert_eq!(exchange.completions.len(), 1);
+        assert_eq!(exchange.operations.completions.len(), 1);
         receive(&mut exchange);
         assert!(!exchange.probe(Rank(1), envelope().into()));
         send(&mut exchange, SendMode::Standard, 100);
-        assert_eq!(exchange.completions.len(), 2);
+        assert_eq!(exchange.operations.completions.len(), 2);
     }
 
     #[test]
@@ -418,14 +326,14 @@ mod tests {
         let mut exchange = exchange(EagerTransfer::AtOnce);
         let received = receive(&mut exchange);
         exchange.cancel(received);
-        assert_eq!(exchange.claim(received), Claim::Done(None));
+        assert_eq!(exchange.operations.claim(received), Claim::Done(None));
         let sent = send(&mut exchange, SendMode::Synchronous, 1).unwrap();
         exchange.cancel(sent);
-        assert_eq!(exchange.claim(sent), Claim::Done(None));
+        assert_eq!(exchange.operations.claim(sent), Claim::Done(None));
         assert_eq!(exchange.unmatched().count(), 0);
         let received = receive(&mut exchange);
         send(&mut exchange, SendMode::Standard, 1);
         exchange.cancel(received);
-        assert_eq!(exchange.claim(received), Claim::Awaited, "it was matched before");
+        assert_eq!(exchange.operations.claim(received), Claim::Awaited, "it was matched before");
     }
 }

@@ -11,79 +11,12 @@
 
 use std::collections::BTreeMap;
 
-use titr_common::event::{Rank, Tag};
+use titr_common::event::Rank;
 
-use super::exchange::{MessageId, OperationId};
+use super::envelope::{Envelope, Key, Selector};
+use super::exchange::MessageId;
+use super::operation::OperationId;
 use super::queues::Queues;
-
-/// Where messages can meet receives: a communicator's point-to-point messages, or those within its collectives.
-///
-/// The second kind is odd.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Context(pub(super) u32);
-
-impl Context {
-    /// The one for the messages that collectives of the same communicator are made of.
-    pub(crate) fn of_collectives(self) -> Self {
-        Self(self.0 | 1)
-    }
-
-    pub(super) fn is_collective(self) -> bool {
-        self.0 & 1 == 1
-    }
-}
-
-/// What a message is matched by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Envelope {
-    pub(super) context: Context,
-    pub(super) source: Rank,
-    pub(super) tag: Tag,
-}
-
-/// What a receive or a probe selects; `None` is a wildcard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Selector {
-    pub(super) context: Context,
-    pub(super) source: Option<Rank>,
-    pub(super) tag: Option<Tag>,
-}
-
-impl Selector {
-    fn is_wild(&self) -> bool {
-        self.source.is_none() || self.tag.is_none()
-    }
-}
-
-impl From<Envelope> for Selector {
-    fn from(Envelope { context, source, tag }: Envelope) -> Self {
-        Self { context, source: Some(source), tag: Some(tag) }
-    }
-}
-
-/// A receiver and a selector in two words, so that hashing it costs two multiplications.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Key(u64, u64);
-
-impl Key {
-    fn of(receiver: Rank, selector: Selector) -> Self {
-        let source = selector.source.map_or(u32::MAX, |source| source.0);
-        // 33 bits for a tag or none, which leaves 31 for the context.
-        let tag = selector.tag.map_or(0, |tag| 1 << 32 | u64::from(tag.0.cast_unsigned()));
-        Self(u64::from(receiver.0) << 32 | u64::from(source), u64::from(selector.context.0) << 33 | tag)
-    }
-
-    /// The keys of the wildcard receives that take a message with `envelope`.
-    fn wild(receiver: Rank, envelope: Envelope) -> [Self; 3] {
-        let exact = Selector::from(envelope);
-        [
-            Selector { source: None, ..exact },
-            Selector { tag: None, ..exact },
-            Selector { source: None, tag: None, ..exact },
-        ]
-        .map(|selector| Self::of(receiver, selector))
-    }
-}
 
 /// One that waits, and how many came before it.
 struct Entry {
@@ -92,7 +25,7 @@ struct Entry {
 }
 
 enum Item {
-    Message(MessageId, Envelope),
+    Message(MessageId),
     Receive(OperationId),
 }
 
@@ -159,7 +92,7 @@ impl Matching {
                 };
             }
         }
-        let entry = Entry { age: self.age, item: Item::Message(message, envelope) };
+        let entry = Entry { age: self.age, item: Item::Message(message) };
         match self.queues.meet(exact, entry, |first| !first.is_message()) {
             Some(Entry { item: Item::Receive(operation), .. }) => Some(operation),
             _ => {
@@ -174,19 +107,19 @@ impl Matching {
         self.age += 1;
         let key = Key::of(receiver, selector);
         let entry = Entry { age: self.age, item: Item::Receive(operation) };
-        let met = if selector.is_wild() {
-            let met = self.oldest_unexpected(receiver, key).and_then(|exact| self.queues.pop(&exact));
-            if met.is_none() {
+        let (exact, met) = if selector.is_wild() {
+            let Some(exact) = self.oldest_unexpected(receiver, key) else {
                 self.wildcards[receiver.0 as usize].posted += 1;
                 self.queues.push(key, entry);
-            }
-            met
+                return None;
+            };
+            (exact, self.queues.pop(&exact))
         } else {
-            self.queues.meet(key, entry, Entry::is_message)
+            (key, self.queues.meet(key, entry, Entry::is_message))
         };
         match met {
-            Some(Entry { age, item: Item::Message(message, envelope) }) => {
-                self.wildcards[receiver.0 as usize].forget(receiver, envelope, age);
+            Some(Entry { age, item: Item::Message(message) }) => {
+                self.wildcards[receiver.0 as usize].forget(receiver, exact.envelope(), age);
                 Some(message)
             }
             _ => None,
@@ -198,7 +131,7 @@ impl Matching {
         let key = Key::of(receiver, selector);
         let exact = if selector.is_wild() { self.oldest_unexpected(receiver, key)? } else { key };
         match self.queues.front(&exact)?.item {
-            Item::Message(message, _) => Some(message),
+            Item::Message(message) => Some(message),
             Item::Receive(_) => None,
         }
     }
@@ -217,7 +150,7 @@ impl Matching {
     /// Takes back a message; false if it waits no more.
     pub(super) fn recall(&mut self, receiver: Rank, envelope: Envelope, message: MessageId) -> bool {
         let key = Key::of(receiver, envelope.into());
-        let is_it = |entry: &Entry| matches!(entry.item, Item::Message(other, _) if other == message);
+        let is_it = |entry: &Entry| matches!(entry.item, Item::Message(other) if other == message);
         match self.queues.take(&key, is_it) {
             Some(entry) => {
                 self.wildcards[receiver.0 as usize].forget(receiver, envelope, entry.age);
@@ -233,7 +166,7 @@ impl Matching {
         let wildcards = &mut self.wildcards[receiver.0 as usize];
         let unexpected = wildcards.unexpected.get_or_insert_with(|| {
             let messages = self.queues.iter().filter_map(|(of, entry)| match entry.item {
-                Item::Message(_, envelope) if of.0 >> 32 == u64::from(receiver.0) => Some((envelope, entry.age)),
+                Item::Message(_) if of.receiver() == receiver => Some((of.envelope(), entry.age)),
                 _ => None,
             });
             messages
@@ -247,9 +180,10 @@ impl Matching {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
+    use super::super::envelope::Context;
     use super::*;
+    use proptest::prelude::*;
+    use titr_common::event::Tag;
 
     const ME: Rank = Rank(0);
     const WORLD: Context = Context(0);

@@ -24,12 +24,16 @@
 //! nothing, nobody waits in them, and a warning says how many there were ([`warnings`]).
 
 mod agenda;
+mod call;
 mod collective;
 mod communicator;
+mod envelope;
 mod error;
 mod exchange;
+mod fate;
 mod matching;
 mod neighborhood;
+mod operation;
 mod process;
 mod queues;
 mod recorded;
@@ -39,10 +43,11 @@ mod warnings;
 
 pub(crate) use collective::{Agreement, agreement, work};
 pub(crate) use communicator::{CommIndex, Communicators, Members, Part};
+pub(crate) use envelope::Context;
 pub use error::{Fault, Place, ReplayError};
-pub(crate) use exchange::OperationId;
-pub(crate) use matching::Context;
+pub use fate::fate;
 pub(crate) use neighborhood::steps as neighborhood_steps;
+pub(crate) use operation::OperationId;
 pub(crate) use request::{RequestTable, Template, request_of_skipped};
 pub use stuck::{Deadlock, Stuck};
 
@@ -59,7 +64,8 @@ use crate::workload::{Program, Workload};
 
 use agenda::Agenda;
 use collective::{Run, RunId};
-use exchange::{Claim, Exchange, MessageId};
+use exchange::{Exchange, MessageId};
+use operation::Claim;
 use process::Process;
 use warnings::Warnings;
 
@@ -187,8 +193,9 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
     }
 
     /// Tells those who waited what is complete.
+    #[inline]
     fn announce(&mut self) {
-        for completion in self.exchange.completions.drain(..) {
+        for completion in self.exchange.operations.completions.drain(..) {
             let timeline = match completion.owner {
                 Agent::Rank(rank) => &mut self.processes[rank.0 as usize].timeline,
                 Agent::Run(run) => &mut self.runs[run.0 as usize].timeline,
@@ -208,7 +215,7 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
             Agent::Run(run) => &mut self.runs[run.0 as usize].timeline,
         };
         timeline.awaited += 1;
-        if let Claim::Done(eager) = self.exchange.claim(operation) {
+        if let Claim::Done(eager) = self.exchange.operations.claim(operation) {
             timeline.settle(self.now, eager.map_or(Seconds(0.0), |bytes| self.mpi.recv_overhead.of(bytes)));
         }
     }

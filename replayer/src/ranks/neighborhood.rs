@@ -9,7 +9,7 @@ use super::Ranks;
 use super::collective::Begun;
 use super::communicator::Members;
 use super::error::Fault;
-use super::exchange::OperationId;
+use super::operation::OperationId;
 use crate::observe::Observer;
 use crate::workload::Program;
 

@@ -1,24 +1,18 @@
-//! One rank's program: its events, one after another.
+//! One rank's program: its events one after another, each at its time.
 
-use std::rc::Rc;
-
-use titr_common::event::{
-    CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
-};
+use titr_common::event::{Event, Rank, SendMode};
 use titr_common::passage::Moment;
-use titr_common::trace::TraceError;
 use titr_common::units::Seconds;
 
-use super::collective::{Agreement, agreement};
-use super::error::{Fault, Place, ReplayError};
-use super::exchange::{Exchange, OperationId, Outbound};
-use super::matching::{Envelope, Selector};
-use super::request::{RequestTable, Template, request_of_skipped};
+use super::call::Failure;
+use super::error::{Place, ReplayError};
+use super::exchange::Exchange;
+use super::request::{RequestTable, Template};
 use super::{Agent, Ranks, Timeline};
 use crate::observe::{Activity, Observer};
 use crate::platform::Mpi;
 use crate::time::Time;
-use crate::workload::{Match, Program};
+use crate::workload::Program;
 
 /// Where a rank is in its program.
 #[derive(Default)]
@@ -32,34 +26,10 @@ pub(super) struct Process {
     /// Whether what it costs before others can see it is on the clock.
     paid: bool,
     /// How many of the requests that it starts are started.
-    started: usize,
+    pub(super) started: usize,
     /// What it waits in.
     pub(super) waiting: Option<Activity>,
     pub(super) finished: bool,
-}
-
-/// Why an event cannot be carried out.
-enum Failure {
-    Fault(Fault),
-    Replay(ReplayError),
-}
-
-impl From<ReplayError> for Failure {
-    fn from(error: ReplayError) -> Self {
-        Self::Replay(error)
-    }
-}
-
-impl From<TraceError> for Failure {
-    fn from(error: TraceError) -> Self {
-        Self::Replay(error.into())
-    }
-}
-
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
 }
 
 impl<P: Program, O: Observer> Ranks<'_, P, O> {
@@ -79,22 +49,17 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             if !process.paid {
                 process.events += 1;
                 process.began = process.timeline.clock;
-                let event = match moment {
-                    Moment::Compute(work) => Err(self.places[at].speed.time_for(work)),
-                    Moment::Event(&Event::Sleep(seconds)) => Err(seconds),
-                    Moment::Event(event) => Ok(event),
+                let span = match moment {
+                    Moment::Compute(work) => self.places[at].speed.time_for(work),
+                    Moment::Event(&Event::Sleep(span)) => span,
+                    _ => overhead(moment, process.started, self.mpi, &self.exchange, &process.requests),
                 };
-                let event = match event {
-                    Ok(event) => event,
-                    Err(span) => {
-                        process.timeline.clock = process.timeline.clock + span;
-                        self.workload.pass(rank);
-                        self.account(rank, Activity::Compute);
-                        continue;
-                    }
-                };
-                let cost = overhead(event, process.started, self.mpi, &self.exchange, &process.requests);
-                process.timeline.clock = process.timeline.clock + cost;
+                process.timeline.clock = process.timeline.clock + span;
+                if let Moment::Compute(_) | Moment::Event(Event::Sleep(_)) = moment {
+                    self.workload.pass(rank);
+                    self.account(rank, Activity::Compute);
+                    continue;
+                }
                 process.paid = true;
             }
             if process.timeline.clock > self.now {
@@ -104,7 +69,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 self.agenda.set_alarm(process.timeline.clock, Agent::Rank(rank));
                 return Ok(());
             }
-            let activity = match self.carry_out(rank) {
+            let carried_out = match moment {
+                Moment::Send(message) => self.blocking_send(rank, SendMode::Standard, message),
+                Moment::Recv(message) => self.blocking_receive(rank, message),
+                Moment::Compute(_) | Moment::Event(_) => self.carry_out(rank),
+            };
+            let activity = match carried_out {
                 Ok(Some(activity)) => activity,
                 Ok(None) => continue,
                 Err(Failure::Fault(fault)) => {
@@ -135,301 +105,35 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         Place { rank, event: self.processes[rank.0 as usize].events, line: self.workload.line(rank) }
     }
 
-    /// Does what the next event of `rank` says, and claims what it has to wait for. `None`: there is more of it to do.
-    fn carry_out(&mut self, rank: Rank) -> Result<Option<Activity>, Failure> {
-        let me = Agent::Rank(rank);
-        let at = rank.0 as usize;
-        let Some(Moment::Event(event)) = self.workload.front(rank)? else { return Ok(Some(Activity::Compute)) };
-        Ok(Some(match event {
-            Event::Init
-            | Event::Finalize
-            | Event::Compute(_)
-            | Event::Sleep(_)
-            | Event::Matched(..)
-            | Event::Seen(_) => Activity::Compute,
-            &Event::Send(mode, message) => {
-                let sent = self.send(rank, mode, message)?;
-                self.claim(me, sent);
-                Activity::Send
-            }
-            &Event::Recv(message) => {
-                let received = self.receive(rank, message, None)?;
-                self.claim(me, received);
-                Activity::Recv
-            }
-            &Event::Sendrecv(outgoing, incoming) => {
-                let sent = outgoing.map_or(Ok(None), |message| self.send(rank, SendMode::Standard, message))?;
-                let received = incoming.map(|message| self.receive(rank, message, None)).transpose()?.flatten();
-                self.claim(me, sent);
-                self.claim(me, received);
-                Activity::Recv
-            }
-            &Event::Isend(mode, message, request) => {
-                let sent = self.send(rank, mode, message)?;
-                let requests = &mut self.processes[at].requests;
-                match request {
-                    Some(id) => requests.add(id, sent)?,
-                    None => {
-                        let key = Key { from: Some(rank), to: message.to, tag: Some(message.tag) };
-                        requests.add_keyed(key, sent);
-                    }
-                }
-                Activity::Send
-            }
-            &Event::Irecv(message, request) => {
-                let recorded = self.recorded(rank, message, request)?;
-                let received = self.receive(rank, message, recorded)?;
-                let requests = &mut self.processes[at].requests;
-                match request {
-                    Some(id) => requests.add(id, received)?,
-                    None => {
-                        let key = Key { from: message.from, to: rank, tag: message.tag };
-                        requests.add_keyed(key, received);
-                    }
-                }
-                Activity::Recv
-            }
-            &(Event::Probe(message) | Event::Iprobe(message, true)) => {
-                let selector = self.selector(rank, message)?;
-                if !self.exchange.probe(rank, selector) {
-                    self.processes[at].timeline.awaited = 1;
-                }
-                Activity::Recv
-            }
-            Event::Iprobe(_, false) => Activity::Recv,
-            &Event::SendInit(mode, message, id) => {
-                self.processes[at].requests.add_persistent(id, Template::Send(mode, message))?;
-                Activity::Send
-            }
-            &Event::RecvInit(message, id) => {
-                self.processes[at].requests.add_persistent(id, Template::Receive(message))?;
-                Activity::Recv
-            }
-            Event::Start(requests) => {
-                // One after another: each costs its overhead before it leaves.
-                let process = &mut self.processes[at];
-                let Some(&id) = requests.get(process.started) else { return Ok(Some(Activity::Send)) };
-                process.started += 1;
-                let left = requests.len() - process.started;
-                let activity = self.start(rank, id)?;
-                if left > 0 {
-                    self.pay(rank)?;
-                    return Ok(None);
-                }
-                self.processes[at].started = 0;
-                activity
-            }
-            &Event::RequestFree(id) => {
-                if let Some(operation) = self.processes[at].requests.free(id)? {
-                    self.exchange.abandon(operation);
-                }
-                Activity::Wait
-            }
-            &Event::Cancel(id) => {
-                if let Some(operation) = self.processes[at].requests.activity(id)? {
-                    self.exchange.cancel(operation);
-                }
-                Activity::Wait
-            }
-            Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
-                let table = &mut self.processes[at].requests;
-                match requests {
-                    &Requests::One(_, Some(id)) => {
-                        let operation = table.complete(id)?;
-                        self.claim(me, operation);
-                    }
-                    Requests::One(key, None) => match table.complete_keyed(key) {
-                        Some(operation) => self.claim(me, operation),
-                        // SimGrid lets it pass, too.
-                        None => self.warnings.idle_waits += 1,
-                    },
-                    Requests::These(ids) => {
-                        let operations = ids.iter().map(|&id| table.complete(id)).filter_map(Result::transpose);
-                        let operations: Vec<_> = operations.collect::<Result<_, _>>()?;
-                        operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
-                    }
-                    Requests::Outstanding(_) => {
-                        let operations = table.complete_all();
-                        operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
-                    }
-                }
-                Activity::Wait
-            }
-            Event::Test(_, None) => Activity::Wait,
-            Event::Collective(collective) => {
-                let collective = collective.clone();
-                let recorded = self.workload.take_messages(rank).filter(|_| self.as_recorded);
-                self.warnings.redecomposed += u64::from(self.as_recorded && recorded.is_none());
-                let operation = self.start_collective(rank, &collective, recorded)?;
-                self.claim(me, Some(operation));
-                Activity::Collective
-            }
-            Event::Icollective(collective, id) => {
-                let (collective, id) = (collective.clone(), *id);
-                self.warnings.redecomposed += u64::from(self.as_recorded);
-                let operation = self.start_collective(rank, &collective, None)?;
-                self.processes[at].requests.add(id, Some(operation))?;
-                Activity::Collective
-            }
-            Event::CollectiveInit(collective, id) => {
-                let (template, id) = (Template::Collective(Rc::new(collective.clone())), *id);
-                self.processes[at].requests.add_persistent(id, template)?;
-                Activity::Collective
-            }
-            Event::Neighbor(call) => {
-                let call = call.clone();
-                let operation = self.start_neighborhood(rank, &call)?;
-                self.claim(me, Some(operation));
-                Activity::Collective
-            }
-            Event::Ineighbor(call, id) => {
-                let (call, id) = (call.clone(), *id);
-                let operation = self.start_neighborhood(rank, &call)?;
-                self.processes[at].requests.add(id, Some(operation))?;
-                Activity::Collective
-            }
-            Event::NeighborInit(call, id) => {
-                let (template, id) = (Template::Neighbor(Rc::new(call.clone())), *id);
-                self.processes[at].requests.add_persistent(id, template)?;
-                Activity::Collective
-            }
-            &(Event::PsendInit(Outgoing { bytes, .. }, _, id) | Event::PrecvInit(Incoming { bytes, .. }, _, id)) => {
-                self.processes[at].requests.add_persistent(id, Template::Partitioned(bytes))?;
-                Activity::Send
-            }
-            Event::Pready(..) => Activity::Send,
-            event @ (Event::OneSided(_) | Event::File(_) | Event::Other(_)) => {
-                self.warnings.skip(event);
-                if let Some(id) = request_of_skipped(event) {
-                    self.processes[at].requests.add(id, None)?;
-                }
-                Activity::Wait
-            }
-            Event::CommCreate(call, parent, group) => {
-                let (call, parent, group) = (*call, *parent, group.clone());
-                let operation = self.create_communicator(rank, call, parent, group)?;
-                self.claim(me, operation);
-                Activity::Collective
-            }
-            &Event::CommFree(id) => {
-                self.communicators.free(rank, id)?;
-                Activity::Collective
-            }
-        }))
-    }
-
     /// Puts what the next event of `rank` costs on its clock.
-    fn pay(&mut self, rank: Rank) -> Result<(), ReplayError> {
-        if let Some(Moment::Event(event)) = self.workload.front(rank)? {
+    pub(super) fn pay(&mut self, rank: Rank) -> Result<(), ReplayError> {
+        if let Some(moment) = self.workload.front(rank)? {
             let process = &mut self.processes[rank.0 as usize];
-            let cost = overhead(event, process.started, self.mpi, &self.exchange, &process.requests);
+            let cost = overhead(moment, process.started, self.mpi, &self.exchange, &process.requests);
             process.timeline.clock = process.timeline.clock + cost;
         }
         Ok(())
-    }
-
-    fn send(&mut self, rank: Rank, mode: SendMode, message: Outgoing) -> Result<Option<OperationId>, Fault> {
-        self.known(message.to)?;
-        let index = self.communicators.find(rank, message.comm)?;
-        let context = self.communicators.get(index).context;
-        let envelope = Envelope { context, source: rank, tag: message.tag };
-        let message = Outbound { to: message.to, envelope, bytes: message.bytes, mode };
-        Ok(self.exchange.send(Agent::Rank(rank), message))
-    }
-
-    /// Posts a receive, of what is recorded that it got where `message` leaves that open. One that was cancelled
-    /// is not posted: it might take another's message here.
-    fn receive(
-        &mut self,
-        rank: Rank,
-        message: Incoming,
-        recorded: Option<Match>,
-    ) -> Result<Option<OperationId>, Fault> {
-        let mut selector = self.selector(rank, message)?;
-        match recorded {
-            Some(Match::Cancelled) => return Ok(None),
-            Some(Match::With(source, tag)) => {
-                self.known(source)?;
-                selector = Selector { source: Some(source), tag: Some(tag), ..selector };
-            }
-            None if selector.source.is_none() || selector.tag.is_none() => self.warnings.open_wildcards += 1,
-            None => {}
-        }
-        Ok(Some(self.exchange.receive(Agent::Rank(rank), rank, selector)))
-    }
-
-    /// What the trace says later about a receive that it leaves open.
-    fn recorded(
-        &mut self,
-        rank: Rank,
-        message: Incoming,
-        request: Option<RequestId>,
-    ) -> Result<Option<Match>, Failure> {
-        match request {
-            Some(id) if message.from.is_none() || message.tag.is_none() => {
-                self.workload.matched(rank, id).map_err(Failure::from)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn selector(&mut self, rank: Rank, message: Incoming) -> Result<Selector, Fault> {
-        message.from.map_or(Ok(()), |from| self.known(from))?;
-        let index = self.communicators.find(rank, message.comm)?;
-        Ok(Selector { context: self.communicators.get(index).context, source: message.from, tag: message.tag })
-    }
-
-    fn known(&self, peer: Rank) -> Result<(), Fault> {
-        let ranks = self.processes.len();
-        if (peer.0 as usize) < ranks { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world: ranks }) }
-    }
-
-    /// Starts a persistent request.
-    fn start(&mut self, rank: Rank, id: RequestId) -> Result<Activity, Failure> {
-        let at = rank.0 as usize;
-        let (operation, activity) = match self.processes[at].requests.template(id).cloned() {
-            Some(Template::Send(mode, message)) => (self.send(rank, mode, message)?, Activity::Send),
-            Some(Template::Receive(message)) => {
-                let recorded = self.recorded(rank, message, Some(id))?;
-                (self.receive(rank, message, recorded)?, Activity::Recv)
-            }
-            Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call, None)?), Activity::Collective),
-            Some(Template::Neighbor(call)) => (Some(self.start_neighborhood(rank, &call)?), Activity::Collective),
-            Some(Template::Partitioned(bytes)) => {
-                self.warnings.skip_partitioned(bytes);
-                (None, Activity::Send)
-            }
-            None => return Err(Fault::NotStartable(id).into()),
-        };
-        self.processes[at].requests.start(id, operation)?;
-        Ok(activity)
-    }
-
-    /// Makes a communicator; what its members agree by.
-    fn create_communicator(
-        &mut self,
-        rank: Rank,
-        call: CommCall,
-        parent: CommId,
-        group: Option<Group>,
-    ) -> Result<Option<OperationId>, Fault> {
-        let parent = self.communicators.find(rank, parent)?;
-        let made = group.map(|group| self.communicators.create(rank, &group)).transpose()?;
-        let Some(Agreement { over_made, op, element }) = agreement(call) else { return Ok(None) };
-        let on = if over_made { made } else { Some(parent) };
-        on.map(|on| self.start_collective_on(rank, on, &op, element, None)).transpose()
     }
 }
 
 /// What an event costs before others can see it: the software's part of a send. Of the requests that it starts, so many
 /// are `started`.
-fn overhead(event: &Event, started: usize, mpi: &Mpi, exchange: &Exchange, requests: &RequestTable) -> Seconds {
-    match event {
-        Event::Send(mode, message) if *mode == SendMode::Synchronous || exchange.is_eager(*mode, message.bytes) => {
-            mpi.send_overhead.of(message.bytes)
+#[inline]
+fn overhead(moment: Moment, started: usize, mpi: &Mpi, exchange: &Exchange, requests: &RequestTable) -> Seconds {
+    let blocking = |mode, bytes| {
+        if mode == SendMode::Synchronous || exchange.is_eager(mode, bytes) {
+            mpi.send_overhead.of(bytes)
+        } else {
+            Seconds(0.0)
         }
-        Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _) => mpi.isend_overhead.of(message.bytes),
-        Event::Start(starting) => match starting.get(started).and_then(|&id| requests.template(id)) {
+    };
+    match moment {
+        Moment::Send(message) => blocking(SendMode::Standard, message.bytes),
+        Moment::Event(Event::Send(mode, message)) => blocking(*mode, message.bytes),
+        Moment::Event(Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _)) => {
+            mpi.isend_overhead.of(message.bytes)
+        }
+        Moment::Event(Event::Start(starting)) => match starting.get(started).and_then(|&id| requests.template(id)) {
             Some(Template::Send(_, message)) => mpi.isend_overhead.of(message.bytes),
             _ => Seconds(0.0),
         },

@@ -1,4 +1,5 @@
-//! Many first-in-first-out queues, by key. One that is empty takes no room, one of a single item no allocation.
+//! Many first-in-first-out queues, by key. One that is empty takes no room, and one of a single item, as nearly all are,
+//! has it beside its key.
 
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -6,33 +7,40 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
-/// The queues: for each key where it begins and ends, and the items of all of them linked in one slab.
+/// The queues: for each key the first item, and the further ones of all of them linked in one slab.
 pub(super) struct Queues<K, V> {
-    ends: FxHashMap<K, Ends>,
+    queues: FxHashMap<K, Queue<V>>,
     nodes: Slab<Node<V>>,
 }
 
-struct Ends {
-    first: usize,
-    last: usize,
+struct Queue<V> {
+    first: V,
+    further: Option<Further>,
+}
+
+/// Where the items after the first begin and end.
+#[derive(Clone, Copy)]
+struct Further {
+    first: u32,
+    last: u32,
 }
 
 struct Node<V> {
     value: V,
     /// Of no meaning in the last one.
-    next: usize,
+    next: u32,
 }
 
 impl<K, V> Default for Queues<K, V> {
     fn default() -> Self {
-        Self { ends: FxHashMap::default(), nodes: Slab::new() }
+        Self { queues: FxHashMap::default(), nodes: Slab::new() }
     }
 }
 
 impl<K: Hash + Eq + Copy, V> Queues<K, V> {
     /// How many items there are in all queues.
     pub(super) fn len(&self) -> usize {
-        self.nodes.len()
+        self.queues.len() + self.nodes.len()
     }
 
     /// Appends `value` to the queue of `key`.
@@ -41,27 +49,22 @@ impl<K: Hash + Eq + Copy, V> Queues<K, V> {
     }
 
     /// Takes the first item of `key`'s queue if it `fits`; if not, or if there is none, appends `value`.
+    #[inline]
     pub(super) fn meet(&mut self, key: K, value: V, fits: impl FnOnce(&V) -> bool) -> Option<V> {
-        match self.ends.entry(key) {
+        match self.queues.entry(key) {
             Entry::Occupied(mut entry) => {
-                let ends = entry.get_mut();
-                if !fits(&self.nodes[ends.first].value) {
-                    let node = self.nodes.insert(Node { value, next: 0 });
-                    self.nodes[ends.last].next = node;
-                    ends.last = node;
+                let queue = entry.get_mut();
+                if !fits(&queue.first) {
+                    queue.append(value, &mut self.nodes);
                     return None;
                 }
-                let node = self.nodes.remove(ends.first);
-                if ends.first == ends.last {
-                    entry.remove();
-                } else {
-                    ends.first = node.next;
-                }
-                Some(node.value)
+                Some(match queue.shift(&mut self.nodes) {
+                    Some(first) => first,
+                    None => entry.remove().first,
+                })
             }
             Entry::Vacant(entry) => {
-                let node = self.nodes.insert(Node { value, next: 0 });
-                entry.insert(Ends { first: node, last: node });
+                entry.insert(Queue { first: value, further: None });
                 None
             }
         }
@@ -69,7 +72,7 @@ impl<K: Hash + Eq + Copy, V> Queues<K, V> {
 
     /// The first item of `key`'s queue.
     pub(super) fn front(&self, key: &K) -> Option<&V> {
-        self.ends.get(key).map(|ends| &self.nodes[ends.first].value)
+        self.queues.get(key).map(|queue| &queue.first)
     }
 
     /// Takes the first item of `key`'s queue.
@@ -79,48 +82,73 @@ impl<K: Hash + Eq + Copy, V> Queues<K, V> {
 
     /// Takes the first item of `key`'s queue that `fits`, wherever it stands.
     pub(super) fn take(&mut self, key: &K, fits: impl Fn(&V) -> bool) -> Option<V> {
-        let ends = self.ends.get_mut(key)?;
+        let queue = self.queues.get_mut(key)?;
+        if fits(&queue.first) {
+            return match queue.shift(&mut self.nodes) {
+                Some(first) => Some(first),
+                None => self.queues.remove(key).map(|queue| queue.first),
+            };
+        }
+        let Further { first, last } = queue.further?;
         let mut before = None;
-        let mut at = ends.first;
-        while !fits(&self.nodes[at].value) {
-            if at == ends.last {
+        let mut at = first;
+        while !fits(&self.nodes[at as usize].value) {
+            if at == last {
                 return None;
             }
             before = Some(at);
-            at = self.nodes[at].next;
+            at = self.nodes[at as usize].next;
         }
-        let node = self.nodes.remove(at);
-        match before {
-            None if at == ends.last => {
-                self.ends.remove(key);
-            }
-            None => ends.first = node.next,
+        let Node { value, next } = self.nodes.remove(at as usize);
+        queue.further = match before {
+            None => (at != last).then_some(Further { first: next, last }),
             Some(before) => {
-                self.nodes[before].next = node.next;
-                if at == ends.last {
-                    ends.last = before;
-                }
+                self.nodes[before as usize].next = next;
+                Some(Further { first, last: if at == last { before } else { last } })
             }
-        }
-        Some(node.value)
+        };
+        Some(value)
     }
 
-    /// Takes everything, in an order that depends on nothing but what was pushed and taken before.
+    /// Takes everything, in no order to rely on.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = V> + '_ {
-        self.ends.clear();
-        self.nodes.drain().map(|node| node.value)
+        let first = self.queues.drain().map(|(_, queue)| queue.first);
+        first.chain(self.nodes.drain().map(|node| node.value))
     }
 
     /// Every item with its key, in no order to rely on.
     pub(super) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
-        self.ends.iter().flat_map(move |(&key, ends)| {
-            let mut at = Some(ends.first);
-            std::iter::from_fn(move || {
-                let node = &self.nodes[at?];
-                at = (at != Some(ends.last)).then_some(node.next);
-                Some((key, &node.value))
-            })
+        self.queues.iter().flat_map(move |(&key, queue)| {
+            let mut at = queue.further.map(|further| further.first);
+            let further = std::iter::from_fn(move || {
+                let node = &self.nodes[at? as usize];
+                at = (at != queue.further.map(|further| further.last)).then_some(node.next);
+                Some(&node.value)
+            });
+            std::iter::once(&queue.first).chain(further).map(move |value| (key, value))
         })
+    }
+}
+
+impl<V> Queue<V> {
+    #[inline(never)]
+    fn append(&mut self, value: V, nodes: &mut Slab<Node<V>>) {
+        let node = nodes.insert(Node { value, next: 0 }) as u32;
+        self.further = Some(match self.further {
+            None => Further { first: node, last: node },
+            Some(Further { first, last }) => {
+                nodes[last as usize].next = node;
+                Further { first, last: node }
+            }
+        });
+    }
+
+    /// Takes the first item, if there is another to follow it.
+    fn shift(&mut self, nodes: &mut Slab<Node<V>>) -> Option<V> {
+        let Further { first, last } = self.further?;
+        let Node { value, next } = nodes.remove(first as usize);
+        self.further = (first != last).then_some(Further { first: next, last });
+        Some(std::mem::replace(&mut self.first, value))
     }
 }
 

@@ -13,7 +13,7 @@ use titr_common::event::{
 use titr_common::units::Bytes;
 
 use super::error::Fault;
-use super::exchange::OperationId;
+use super::operation::OperationId;
 use super::queues::Queues;
 
 /// The requests of one rank.

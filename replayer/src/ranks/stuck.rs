@@ -6,9 +6,10 @@ use std::fmt::{self, Display, Formatter};
 use titr_common::event::{Rank, Tag};
 use titr_common::units::Seconds;
 
+use super::envelope::{Context, Selector};
 use super::error::Place;
-use super::exchange::{Message, Operation, What};
-use super::matching::{Context, Selector};
+use super::exchange::Message;
+use super::operation::{Operation, What};
 use super::{Agent, Ranks};
 use crate::observe::Observer;
 use crate::words::{count, plural};
@@ -62,7 +63,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 (rank, Stuck { place: self.place(rank), waits: probe.into_iter().collect() })
             })
             .collect();
-        for operation in self.exchange.awaited() {
+        for operation in self.exchange.operations.awaited() {
             let rank = match operation.owner {
                 Agent::Rank(rank) => rank,
                 Agent::Run(run) => self.runs[run.0 as usize].rank,

@@ -10,7 +10,7 @@ use titr_common::units::{Bytes, Seconds};
 
 pub use summary::summary;
 
-use crate::network::LinkLoad;
+use crate::network::{LinkLoad, Network};
 use crate::observe::{Breakdown, Shares};
 use crate::platform::Platform;
 use crate::replay::Outcome;
@@ -56,6 +56,12 @@ pub struct NetworkName {
     pub hosts: u32,
 }
 
+impl From<&Platform> for NetworkName {
+    fn from(platform: &Platform) -> Self {
+        Self { model: platform.model.name(), topology: platform.topology.name(), hosts: platform.topology.hosts() }
+    }
+}
+
 /// What a link carried.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkUse {
@@ -77,14 +83,18 @@ pub struct Speed {
     pub wall_seconds: f64,
     /// Trace events replayed in a second of it.
     pub events_per_second: f64,
+    /// Phits times channels that they took in a second of it, in the packet model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phit_hops_per_second: Option<f64>,
 }
 
 impl Report {
     /// Puts together what is told of a replay that took `wall`.
     #[must_use]
-    pub fn new(platform: &Platform, outcome: Outcome<Breakdown>, loads: &[LinkLoad], wall: Duration) -> Self {
+    pub fn new(platform: &Platform, outcome: Outcome<Breakdown>, network: &dyn Network, wall: Duration) -> Self {
         let simulated_time = outcome.simulated_time.seconds();
         let wall_seconds = wall.as_secs_f64();
+        let per_second = |count: u64| if wall_seconds > 0.0 { count as f64 / wall_seconds } else { 0.0 };
         Self {
             simulated_time,
             ranks: outcome.ranks,
@@ -92,16 +102,13 @@ impl Report {
             messages: outcome.messages,
             bytes: outcome.bytes,
             per_rank: outcome.observer.per_rank().collect(),
-            network: NetworkName {
-                model: platform.model.name(),
-                topology: platform.topology.name(),
-                hosts: platform.topology.hosts(),
-            },
-            links: busiest(platform, loads, simulated_time),
+            network: platform.into(),
+            links: busiest(platform, &network.link_loads(), simulated_time),
             warnings: [platform.warnings.clone(), outcome.warnings, outcome.skipped].concat(),
             replay: Speed {
                 wall_seconds,
-                events_per_second: if wall_seconds > 0.0 { outcome.events as f64 / wall_seconds } else { 0.0 },
+                events_per_second: per_second(outcome.events),
+                phit_hops_per_second: network.phit_hops().map(per_second),
             },
         }
     }
@@ -142,6 +149,15 @@ pub fn manifest_warnings(manifest: &Manifest) -> Vec<String> {
         .collect();
     if lost > 0 {
         warnings.push(format!("{} {} could not be written when tracing", count(lost), plural(lost, "event", "events")));
+    }
+    let threaded = manifest.per_rank.iter().filter(|rank| rank.threads > 1).count() as u64;
+    if threaded > 0 {
+        let ranks = plural(threaded, "rank", "ranks");
+        warnings.push(format!(
+            "{} {ranks} called MPI from several threads, which are replayed as one, in the order in which their calls \
+             returned: what they computed adds up, and they may wait for each other where the program did not",
+            count(threaded)
+        ));
     }
     warnings
 }

@@ -12,7 +12,7 @@ use std::fmt;
 
 use super::cable::Direction;
 use super::limiter::Limiters;
-use super::{Cable, HostId, Link, LinkId, Routing, Topology};
+use super::{Cable, Duplex, Fabric, HostId, Link, LinkId, NoFabric, Plan, Port, Routing, Socket, Topology};
 
 /// Sizes of a dragonfly: how many there are of each in the next larger one, and how many cables side by side make one
 /// link.
@@ -44,6 +44,9 @@ pub struct Dragonfly {
     links: Vec<Link>,
     limiters: Limiters,
 }
+
+/// Cables side by side at most, where each is a port.
+const MOST_PARALLEL: u32 = 64;
 
 /// A blade's router.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,6 +94,25 @@ impl Dragonfly {
         let Shape { chassis, blades, .. } = self.shape;
         route.extend(self.limiters.of(self.shape.hosts() + (at.group * chassis + at.chassis) * blades + at.blade));
         route.push(link);
+    }
+
+    /// The ports of a blade's router to others.
+    fn ports(&self, at: Router) -> Vec<Port> {
+        let Shape { groups, chassis, blades, green, black, blue, .. } = self.shape;
+        let number = |to: Router| Some((to.group * chassis + to.chassis) * blades + to.blade);
+        let mut ports = Vec::new();
+        let mut join = |to: Router, link, cables: u32| ports.extend((0..cables).map(|_| Port { to: number(to), link }));
+        for blade in (0..blades).filter(|&blade| blade != at.blade) {
+            join(Router { blade, ..at }, self.green(at, blade), green);
+        }
+        for other in (0..chassis).filter(|&other| other != at.chassis) {
+            join(Router { chassis: other, ..at }, self.black(at, other), black);
+        }
+        if at.chassis == 0 && at.blade < groups && at.blade != at.group {
+            let there = Router { group: at.blade, chassis: 0, blade: at.group };
+            join(there, self.blue(at.group, at.blade), blue);
+        }
+        ports
     }
 
     /// The green link from `at` to another blade of its chassis.
@@ -243,6 +265,22 @@ impl Topology for Dragonfly {
         }
         self.leave(goal, self.cable.link(to.0, Direction::Down), route);
         route.extend(self.limiters.of(to.0));
+    }
+
+    fn fabric(&self) -> Result<Fabric, NoFabric> {
+        if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
+            return Err(NoFabric("packets need full-duplex cables, and pass no limiters"));
+        }
+        if [self.shape.green, self.shape.black, self.shape.blue].iter().any(|&cables| cables > MOST_PARALLEL) {
+            return Err(NoFabric("packets need fewer cables side by side"));
+        }
+        let Shape { groups, chassis, blades, nodes, .. } = self.shape;
+        let sockets = (0..self.hosts()).map(|host| Socket {
+            router: host / nodes,
+            cable: Some((self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down))),
+        });
+        let ports = (0..groups * chassis * blades).map(|router| self.ports(self.router(HostId(router * nodes))));
+        Ok(Fabric::new(ports, sockets.collect(), Plan::Dragonfly(self.shape)))
     }
 }
 

@@ -17,7 +17,7 @@
 
 use super::cable::Direction;
 use super::limiter::Limiters;
-use super::{Cable, HostId, Link, LinkId, Routing, Topology};
+use super::{Cable, Duplex, Fabric, HostId, Link, LinkId, NoFabric, Plan, Port, Routing, Socket, Topology};
 
 /// Hosts under levels of switches.
 #[derive(Clone, Debug)]
@@ -248,5 +248,52 @@ impl Topology for FatTree {
             here = child;
         }
         route.extend(self.limiters.of(to.0));
+    }
+
+    fn fabric(&self) -> Result<Fabric, NoFabric> {
+        if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
+            return Err(NoFabric("packets need full-duplex cables, and pass no limiters"));
+        }
+        if self.stages.first().is_none_or(|first| first.ports() != 1) {
+            return Err(NoFabric("packets need hosts that hang by one cable each"));
+        }
+        let first_host_cable = |host| (self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down));
+        let sockets = (0..self.hosts)
+            .map(|host| Socket { router: self.stages[0].parent(host, 0), cable: Some(first_host_cable(host)) });
+        let switches = self.stages.iter().enumerate().flat_map(|(level, below)| {
+            let end = self.stages.get(level + 1).map_or(self.devices, |above| above.first_upper);
+            (0..end - below.first_upper).map(move |position| self.ports(level, position))
+        });
+        let plan = Plan::Tree(self.stages.iter().map(|laid| laid.stage).collect());
+        Ok(Fabric::new(switches, sockets.collect(), plan))
+    }
+}
+
+impl FatTree {
+    /// The ports of a switch above stage `level`. The lowest have none down: their hosts hang by cables of their own.
+    fn ports(&self, level: usize, position: u32) -> Vec<Port> {
+        let switch = |device| Some(device - self.hosts);
+        let mut ports = Vec::new();
+        if let Some(lower) = level.checked_sub(1).map(|lower| self.stages[lower]) {
+            let below = self.stages[level];
+            for digit in 0..below.stage.down {
+                let child = below.redigit(position, below.stage.up, below.stage.down, digit);
+                ports.extend((0..below.stage.count).map(|parallel| {
+                    let port = below.port_to(position) + parallel * below.stage.up;
+                    let link = self.cable.link(below.cable(child, port), Direction::Down);
+                    Port { to: switch(lower.first_upper + child), link }
+                }));
+            }
+        }
+        if let Some(&above) = self.stages.get(level + 1) {
+            for parent in 0..above.stage.up {
+                ports.extend((0..above.stage.count).map(|parallel| {
+                    let port = parent + parallel * above.stage.up;
+                    let link = self.cable.link(above.cable(position, port), Direction::Up);
+                    Port { to: switch(above.first_upper + above.parent(position, port)), link }
+                }));
+            }
+        }
+        ports
     }
 }

@@ -1,23 +1,22 @@
-//! Tori and meshes: hosts on a grid of any number of dimensions, each cabled to its neighbours.
+//! Tori, twisted or not, and meshes: hosts on a grid of any number of dimensions, each cabled to its neighbours.
 //!
 //! **Numbering.** Host `x₀ + d₀·(x₁ + d₁·(x₂ + …))` has the coordinates x; the first dimension varies fastest. A cable
 //! runs from a host to the next in one dimension (+1). In a torus the last is followed by the first.
 //!
 //! **Routing** is in dimension order, the first dimension first, the shorter way round each ring. Where both ways are as
 //! long — half round a ring of even length d — it goes up, except from d/2 down to 0. That is SimGrid's rule, and it is
-//! not symmetric, so that there and back use different cables.
+//! not symmetric, so that there and back use different cables. In a twisted torus the way is one of the shortest that
+//! [`Lattice`] knows, likewise dimension by dimension.
 
 use super::cable::Direction;
 use super::limiter::Limiters;
-use super::{Cable, HostId, Link, LinkId, Topology};
+use super::{Cable, Duplex, Edge, Fabric, HostId, Lattice, Link, LinkId, NoFabric, Plan, Port, Socket, Topology};
 
 /// Hosts on a grid.
 #[derive(Clone, Debug)]
 pub struct Grid {
+    lattice: Lattice,
     dims: Vec<Dim>,
-    /// What becomes of the ends of each row.
-    closed: bool,
-    hosts: u32,
     cable: Cable,
     links: Vec<Link>,
     limiters: Limiters,
@@ -40,55 +39,68 @@ impl Grid {
     /// A torus of these sizes. Their product must fit a `u32`.
     #[must_use]
     pub fn torus(sizes: &[u32], cable: Cable) -> Self {
-        Self::new(sizes, true, cable)
+        Self::new(sizes, Edge::Closed, cable)
     }
 
     /// A mesh of these sizes, likewise.
     #[must_use]
     pub fn mesh(sizes: &[u32], cable: Cable) -> Self {
-        Self::new(sizes, false, cable)
+        Self::new(sizes, Edge::Open, cable)
     }
 
-    fn new(sizes: &[u32], closed: bool, cable: Cable) -> Self {
-        let hosts = sizes.iter().product::<u32>();
+    /// A rectangular twisted torus: all sizes but the first are at least 2, and half the first.
+    #[must_use]
+    pub fn twisted_torus(sizes: &[u32], cable: Cable) -> Self {
+        Self::new(sizes, Edge::Twisted, cable)
+    }
+
+    fn new(sizes: &[u32], edge: Edge, cable: Cable) -> Self {
+        let lattice = Lattice::new(sizes, edge);
+        let hosts = lattice.places();
         let (mut stride, mut first_cable) = (1, 0);
         let mut dims = Vec::with_capacity(sizes.len());
         for &size in sizes {
             // A ring of one host needs no cable.
-            let cables = if closed && size > 1 { size } else { size - 1 };
+            let cables = if edge != Edge::Open && size > 1 { size } else { size - 1 };
             dims.push(Dim { size, stride, cables, first_cable });
             stride *= size;
             first_cable += hosts / size * cables;
         }
-        Self { dims, closed, hosts, cable, links: cable.lay(first_cable), limiters: Limiters::default() }
+        Self { lattice, dims, cable, links: cable.lay(first_cable), limiters: Limiters::default() }
     }
 
     /// The same, but no host passes on more than `bandwidth` in all.
     #[must_use]
     pub fn limited(mut self, bandwidth: f64) -> Self {
-        self.limiters = Limiters::lay(self.hosts, bandwidth, &mut self.links);
+        self.limiters = Limiters::lay(self.hosts(), bandwidth, &mut self.links);
         self
     }
 
-    /// Whether the way from one coordinate to another is up.
-    fn goes_up(&self, dim: Dim, from: u32, to: u32) -> bool {
-        if !self.closed {
-            return to > from;
-        }
-        let up = (to + dim.size - from) % dim.size;
-        let middle = dim.size.is_multiple_of(2) && from == dim.size / 2;
-        2 * up < dim.size || 2 * up == dim.size && !middle
+    /// The steps of the route from one host to another, dimension by dimension.
+    fn steps(&self, from: HostId, to: HostId) -> Vec<i32> {
+        let mut steps = vec![0; self.dims.len()];
+        let ties = self.dims.iter().rev().fold(0, |ties, dim| {
+            let middle = dim.size.is_multiple_of(2) && dim.coordinate(from.0) == dim.size / 2;
+            ties << 1 | u64::from(!middle)
+        });
+        self.lattice.displacement(from.0, to.0, ties, &mut steps);
+        steps
+    }
+
+    /// The link from a host along a dimension, and where it ends.
+    fn hop(&self, from: u32, along: usize, direction: Direction) -> Option<(LinkId, u32)> {
+        let to = self.lattice.neighbour(from, along, direction)?;
+        let below = match direction {
+            Direction::Up => from,
+            Direction::Down => to,
+        };
+        Some((self.cable.link(self.dims[along].cable_up(below), direction), to))
     }
 }
 
 impl Dim {
     fn coordinate(self, host: u32) -> u32 {
         host / self.stride % self.size
-    }
-
-    /// `host`, moved to another coordinate.
-    fn at(self, host: u32, coordinate: u32) -> u32 {
-        host + coordinate * self.stride - self.coordinate(host) * self.stride
     }
 
     /// The cable from `host` to the next.
@@ -102,26 +114,21 @@ impl Dim {
         let (row, coordinate) = ((cable - self.first_cable) / self.cables, (cable - self.first_cable) % self.cables);
         row / self.stride * self.stride * self.size + coordinate * self.stride + row % self.stride
     }
-
-    /// The coordinate after this, in a ring.
-    fn above(self, coordinate: u32) -> u32 {
-        (coordinate + 1) % self.size
-    }
-
-    /// The one before.
-    fn below(self, coordinate: u32) -> u32 {
-        (coordinate + self.size - 1) % self.size
-    }
 }
 
 impl Topology for Grid {
     fn name(&self) -> String {
         let sizes: Vec<_> = self.dims.iter().map(|dim| dim.size.to_string()).collect();
-        format!("{} {}", if self.closed { "torus" } else { "mesh" }, sizes.join("×"))
+        let kind = match self.lattice.edge() {
+            Edge::Open => "mesh",
+            Edge::Closed => "torus",
+            Edge::Twisted => "twisted torus",
+        };
+        format!("{kind} {}", sizes.join("×"))
     }
 
     fn hosts(&self) -> u32 {
-        self.hosts
+        self.lattice.places()
     }
 
     fn links(&self) -> &[Link] {
@@ -138,7 +145,7 @@ impl Topology for Grid {
             return format!("link {}", link.0);
         };
         let below = dim.host_below(cable);
-        let above = dim.at(below, dim.above(dim.coordinate(below)));
+        let above = self.lattice.neighbour(below, along, Direction::Up).unwrap_or(below);
         let axis = match along {
             0..=2 => ["x", "y", "z"][along].to_owned(),
             _ => format!("d{along}"),
@@ -152,21 +159,31 @@ impl Topology for Grid {
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         let mut here = from.0;
-        for &dim in &self.dims {
-            let target = dim.coordinate(to.0);
-            let up = self.goes_up(dim, dim.coordinate(here), target);
-            while dim.coordinate(here) != target {
-                let coordinate = dim.coordinate(here);
+        for (along, steps) in self.steps(from, to).into_iter().enumerate() {
+            let direction = if steps > 0 { Direction::Up } else { Direction::Down };
+            for _ in 0..steps.abs() {
+                let Some((link, next)) = self.hop(here, along, direction) else { return };
                 route.extend(self.limiters.of(here));
-                if up {
-                    route.push(self.cable.link(dim.cable_up(here), Direction::Up));
-                    here = dim.at(here, dim.above(coordinate));
-                } else {
-                    here = dim.at(here, dim.below(coordinate));
-                    route.push(self.cable.link(dim.cable_up(here), Direction::Down));
-                }
+                route.push(link);
+                here = next;
             }
         }
         route.extend(self.limiters.of(to.0));
+    }
+
+    fn fabric(&self) -> Result<Fabric, NoFabric> {
+        if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
+            return Err(NoFabric("packets need full-duplex cables, and pass no limiters"));
+        }
+        let port = |host, along, direction| match self.hop(host, along, direction) {
+            Some((link, to)) => Port { to: Some(to), link },
+            None => Port { to: None, link: LinkId::default() },
+        };
+        let ports = |host| {
+            let along = 0..self.dims.len();
+            along.flat_map(|along| [Direction::Up, Direction::Down].map(|way| port(host, along, way))).collect()
+        };
+        let sockets = (0..self.hosts()).map(|router| Socket { router, cable: None }).collect();
+        Ok(Fabric::new((0..self.hosts()).map(ports), sockets, Plan::Grid(self.lattice.clone())))
     }
 }

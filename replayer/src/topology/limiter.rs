@@ -20,6 +20,11 @@ impl Limiters {
         Self { links: first..first + devices }
     }
 
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
     /// The one of a device.
     pub(super) fn of(&self, device: u32) -> Option<LinkId> {
         self.links.clone().nth(device as usize).map(LinkId)

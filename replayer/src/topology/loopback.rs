@@ -1,6 +1,6 @@
 //! Messages that stay within a host: a link of its own for each host, beside any topology.
 
-use super::{HostId, Link, LinkId, Topology};
+use super::{Fabric, HostId, Link, LinkId, NoFabric, Topology};
 
 /// A topology whose hosts reach themselves through a link of their own — shared memory, mostly — and not through
 /// their network card.
@@ -51,5 +51,11 @@ impl Topology for WithLoopback {
         } else {
             self.inner.route(from, to, route);
         }
+    }
+
+    fn fabric(&self) -> Result<Fabric, NoFabric> {
+        let mut fabric = self.inner.fabric()?;
+        fabric.loopback = Some(LinkId(self.first()));
+        Ok(fabric)
     }
 }

@@ -3,8 +3,10 @@
 mod cable;
 mod dragonfly;
 mod explicit;
+mod fabric;
 mod fat_tree;
 mod grid;
+mod lattice;
 mod limiter;
 mod loopback;
 mod shortest;
@@ -17,8 +19,10 @@ use titr_common::units::Seconds;
 pub use cable::{Cable, Duplex};
 pub use dragonfly::{Dragonfly, Shape};
 pub use explicit::{Explicit, Piece, Routes};
+pub use fabric::{Fabric, NoFabric, Plan, Port, Socket};
 pub use fat_tree::{FatTree, Stage};
 pub use grid::Grid;
+pub use lattice::{Edge, Lattice};
 pub use loopback::WithLoopback;
 pub use star::{Backbone, Star};
 
@@ -85,4 +89,12 @@ pub trait Topology: Debug + Send + Sync {
     /// Appends to `route` the links that a message from one host to another takes, in order. A host has a route to
     /// itself where messages can turn round at the first switch; where there is no such switch, nothing is appended.
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>);
+
+    /// The routers that packets pass in it, if that is what it is made of.
+    ///
+    /// # Errors
+    /// Why it is not.
+    fn fabric(&self) -> Result<Fabric, NoFabric> {
+        Err(NoFabric("its links say nothing of routers between them"))
+    }
 }

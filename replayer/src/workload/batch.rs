@@ -24,7 +24,7 @@ pub(super) enum Then {
     /// The end; why it is not the program's, where it is not.
     End(Option<String>),
     /// An event that cannot be read.
-    Fault(TraceError),
+    Fault(Box<TraceError>),
 }
 
 impl Batch {
@@ -40,7 +40,7 @@ impl Batch {
                     return;
                 }
                 Err(error) => {
-                    self.then = Then::Fault(error);
+                    self.then = Then::Fault(Box::new(error));
                     return;
                 }
             }
@@ -49,7 +49,7 @@ impl Batch {
 
     /// No event but an error.
     pub(super) fn fault(&mut self, error: TraceError) {
-        self.clear(Then::Fault(error));
+        self.clear(Then::Fault(Box::new(error)));
     }
 
     fn clear(&mut self, then: Then) {

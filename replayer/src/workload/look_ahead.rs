@@ -112,7 +112,7 @@ impl<P: Program> LookAhead<P> {
                 self.at = 0;
                 Ok(true)
             }
-            Then::Fault(error) => Err(error),
+            Then::Fault(error) => Err(*error),
             end @ Then::End(_) => {
                 self.batch.then = end;
                 Ok(false)
@@ -187,7 +187,7 @@ impl<P: Program> LookAhead<P> {
                     self.further.push_back(self.reader.next(Batch::default()));
                     self.unseen = 0;
                 }
-                Then::Fault(error) => return Err(error),
+                Then::Fault(error) => return Err(*error),
                 end @ Then::End(_) => {
                     last.then = end;
                     return Ok(false);

@@ -71,7 +71,7 @@ impl Program for std::vec::IntoIter<Event> {
 }
 
 /// Bytes of events in a batch of one rank, and in those of all ranks together if that is less.
-const BATCH: usize = 32 << 10;
+const BATCH: usize = 16 << 10;
 const BATCHES: usize = 8 << 20;
 
 /// The programs of all ranks.

@@ -25,14 +25,14 @@ pub(super) struct Reader<P> {
 
 /// Where the program is.
 enum At<P> {
-    Here(P),
+    Here(Box<P>),
     /// With the thread, to which errands lead, or on its way back.
     Thread(Sender<Errand<P>>, Receiver<Errand<P>>),
 }
 
 /// A batch to be filled from a program.
 pub(super) struct Errand<P> {
-    program: P,
+    program: Box<P>,
     batch: Batch,
     size: usize,
     back: SyncSender<Errand<P>>,
@@ -40,7 +40,7 @@ pub(super) struct Errand<P> {
 
 impl<P: Program> Reader<P> {
     pub(super) fn new(program: P, size: usize) -> Self {
-        Self { path: program.path(), size, at: At::Here(program) }
+        Self { path: program.path(), size, at: At::Here(Box::new(program)) }
     }
 
     /// Lets the thread at the other end of `errands` read.
@@ -56,7 +56,7 @@ impl<P: Program> Reader<P> {
     pub(super) fn next(&mut self, mut used: Batch) -> Batch {
         match &mut self.at {
             At::Here(program) => {
-                used.fill(program, self.size);
+                used.fill(&mut **program, self.size);
                 used
             }
             At::Thread(errands, done) => match done.recv() {
@@ -81,7 +81,7 @@ pub(super) fn thread<P: Program + Send + 'static>() -> io::Result<Sender<Errand<
     let (errands, inbox) = channel::<Errand<P>>();
     thread::Builder::new().name("read-ahead".into()).spawn(move || {
         for mut errand in inbox {
-            errand.batch.fill(&mut errand.program, errand.size);
+            errand.batch.fill(&mut *errand.program, errand.size);
             // Nobody waits for it any more where a replay ended early.
             let _ = errand.back.clone().send(errand);
         }

@@ -74,6 +74,7 @@ impl Folder {
                     yardstick: None,
                 },
                 clock: None,
+                threads: 1,
                 stalls: 0,
                 lost_events: 0,
                 error: None,

@@ -19,8 +19,6 @@ use super::tsc::{self, Calibration};
 
 /// How long a synchronisation is believed, in nanoseconds.
 const OLDEST: f64 = 10e6;
-/// How long a synchronisation takes at most unless the thread is preempted in it, in nanoseconds.
-const QUICK: f64 = 3e3;
 /// How often one is tried again.
 const TRIES: usize = 10;
 /// When the length of a tick is known well enough: after a second the error of reading two clocks is 1 part in 10⁷.
@@ -153,7 +151,12 @@ impl Extrapolation {
             Started::Tsc(started) => self.at(started),
             Started::Ns(started) => started,
         };
-        let stopped = if self.is_fresh(asked) { self.at(asked) } else { self.synchronise_at(asked) };
+        let stopped = if self.is_fresh(asked) {
+            self.at(asked)
+        } else {
+            // As it was before the clocks were read: with cold caches, as after a preemption, that takes microseconds.
+            self.synchronise().map_or_else(thread_ns, |before| self.at(before))
+        };
         (stopped - started).max(0.0)
     }
 
@@ -167,17 +170,9 @@ impl Extrapolation {
         self.ns + tsc.wrapping_sub(self.tsc) as i64 as f64 * self.ns_per_tick
     }
 
-    fn synchronise_at(&mut self, asked: u64) -> f64 {
-        if !self.synchronise() {
-            return thread_ns();
-        }
-        // What has been spent on synchronising since; if that looks long, the thread was off its core in between.
-        let spent = self.tsc.wrapping_sub(asked) as f64 * self.ns_per_tick;
-        if spent < QUICK { self.ns - spent } else { self.ns }
-    }
-
-    /// Reads both clocks at one moment. False if the thread was preempted at every try; then the tell-tale is not set.
-    fn synchronise(&mut self) -> bool {
+    /// Reads both clocks at one moment, and gives an earlier one from which on the thread was on its core. None if it was
+    /// preempted at every try; then the tell-tale is not set.
+    fn synchronise(&mut self) -> Option<u64> {
         for _ in 0..TRIES {
             self.tale.set();
             let before = tsc::now();
@@ -188,10 +183,10 @@ impl Extrapolation {
                 self.tsc = before + after.wrapping_sub(before) / 2;
                 self.ns = ns;
                 self.calibrate();
-                return true;
+                return Some(before);
             }
         }
-        false
+        None
     }
 
     fn calibrate(&mut self) {

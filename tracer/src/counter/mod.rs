@@ -22,6 +22,7 @@ mod perf;
 mod rounding;
 mod rseq;
 mod tsc;
+mod yardstick;
 
 use thiserror::Error;
 use titr_common::trace::manifest;
@@ -58,6 +59,7 @@ pub struct Source {
     resolution: f64,
     /// What a hook adds to a volume, in instructions.
     hook: f64,
+    yardstick: Option<manifest::Yardstick>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +121,7 @@ impl Source {
             kind: Kind::Papi,
             resolution: 1.0,
             hook: 0.0,
+            yardstick: None,
         })
     }
 
@@ -130,14 +133,14 @@ impl Source {
     fn perf() -> Result<Self, String> {
         let works = Perf::of_this_thread(Event::INSTRUCTIONS);
         works
-            .map(|_| Self { kind: Kind::Perf, resolution: 1.0, hook: 0.0 })
+            .map(|_| Self { kind: Kind::Perf, resolution: 1.0, hook: 0.0, yardstick: None })
             .map_err(|error| format!("perf_event_open: {error}"))
     }
 
     fn cpu(rate: f64, begun: Calibration) -> Self {
         let calibration = CpuTime::can_extrapolate().then_some(begun);
         let resolution = CpuTime::of_this_thread(calibration).resolution() * rate / 1e9;
-        Self { kind: Kind::Cpu { rate, calibration }, resolution, hook: 0.0 }
+        Self { kind: Kind::Cpu { rate, calibration }, resolution, hook: 0.0, yardstick: None }
     }
 
     /// A counter of the calling thread, started. A thread has one at a time: two would watch over each other's tell-tale.
@@ -162,6 +165,12 @@ impl Source {
     #[must_use]
     pub fn with_hook(self, added: Instructions) -> Self {
         Self { hook: added.0, ..self }
+    }
+
+    /// The same, of which it is known what a fixed piece of work counts as. Not while the thread has a counter.
+    #[must_use]
+    pub fn with_yardstick(self) -> Self {
+        Self { yardstick: yardstick::measure(&self), ..self }
     }
 
     /// How exactly it knows a volume: where CPU time stands for instructions, no better than what measuring adds to it.
@@ -191,7 +200,15 @@ impl Source {
         let thousandth = |number: f64| (number * 1e3).round() / 1e3;
         let (resolution, precision, hook) =
             (thousandth(self.resolution), self.precision().relative, thousandth(self.hook));
-        manifest::Counter { kind: kind.into(), unit: unit.into(), rate, resolution, precision, hook, yardstick: None }
+        manifest::Counter {
+            kind: kind.into(),
+            unit: unit.into(),
+            rate,
+            resolution,
+            precision,
+            hook,
+            yardstick: self.yardstick,
+        }
     }
 }
 

@@ -177,15 +177,10 @@ fn create(path: &Path) -> io::Result<Step> {
 /// Sees to it that the directory exists here as well, and can be written to.
 fn join(path: &Path) -> io::Result<Step> {
     fs::create_dir_all(path)?;
-    is_writable(path).map(|()| Step::Done)
-}
-
-/// Whether files can be created in the directory.
-pub(crate) fn is_writable(path: &Path) -> io::Result<()> {
     let name = std::ffi::CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: the name is a live string that ends with a zero.
     match unsafe { libc::access(name.as_ptr(), libc::W_OK | libc::X_OK) } {
-        0 => Ok(()),
+        0 => Ok(Step::Done),
         _ => Err(io::Error::last_os_error()),
     }
 }

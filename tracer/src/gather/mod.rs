@@ -18,11 +18,10 @@ use std::path::{Path, PathBuf};
 
 use titr_common::trace::manifest::{Manifest, RankEntry};
 use titr_common::trace::{directory, unfinished};
-use titr_wrappers::Abi;
-use titr_wrappers::pmpi::OwnComm;
+use titr_wrappers::{Abi, OwnComm};
 
 use crate::config::Config;
-use crate::directory::{Place, absolute, candidate, is_writable};
+use crate::directory::{Place, absolute, candidate};
 use crate::notice::tell;
 use archive::{Archive, Entries, with_file_size_errors};
 use relay::{Broken, Link, Parent, Receiver, relay};
@@ -153,9 +152,10 @@ impl Gather {
 
 /// Sees to it that the archive can be written there.
 fn prepare(archive: &Path) -> io::Result<()> {
-    let parent = archive.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(parent)?;
-    is_writable(parent)
+    archive.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let attempt = unfinished(&free_name(archive));
+    File::create_new(&attempt)?;
+    fs::remove_file(attempt)
 }
 
 /// The name, or the next one that is free.

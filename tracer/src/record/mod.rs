@@ -363,9 +363,10 @@ impl Recorder {
             }
             Ended::Running | Ended::Exit | Ended::Abort => None,
         };
-        let tally = self.tally;
+        let (tally, threads) = (self.tally, self.ledgers.len());
         self.sink.finish(ended, |entry| {
             entry.clock = clock;
+            entry.threads = threads as u32;
             tally.complete(entry);
         })
     }

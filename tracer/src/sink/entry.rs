@@ -22,6 +22,7 @@ pub fn begin(run: String, rank: Rank, counter: Counter) -> RankEntry {
         crc32: None,
         counter,
         clock: None,
+        threads: 1,
         stalls: 0,
         lost_events: 0,
         error: None,
@@ -41,8 +42,10 @@ pub fn host() -> String {
 /// The model of its processor, likewise.
 fn cpu() -> String {
     let all = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = all.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    model.map_or_else(String::new, |(_, name)| name.trim().to_owned())
+    let field = |name: &str| Some(all.lines().find_map(|line| line.strip_prefix(name)?.split_once(':'))?.1.trim());
+    // Arm's have no names, only numbers.
+    let numbers = || Some(format!("implementer {} part {}", field("CPU implementer")?, field("CPU part")?));
+    field("model name").map(str::to_owned).or_else(numbers).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender};
 use titr_common::event::Rank;
 use titr_common::trace::manifest::{Manifest, RankEntry};
-use titr_common::trace::{StreamWriter, directory};
+use titr_common::trace::{StreamWriter, Written, directory};
 use titr_common::units::Bytes;
 
 use crate::notice::tell;
@@ -116,16 +116,18 @@ impl Flush {
 
     fn end(mut self, mut entry: RankEntry) -> RankEntry {
         match self.stream.take().map(|stream| stream.finish(self.events)) {
-            Some(Ok(written)) => entry.crc32 = Some(written.crc32),
+            Some(Ok(Written { size, crc32 })) => (entry.disk, entry.crc32) = (size, Some(crc32)),
             Some(Err(error)) => {
                 let path = self.path.clone();
                 self.fail(&path, &error);
             }
             None => {}
         }
+        if entry.crc32.is_none() {
+            entry.disk = Bytes(std::fs::metadata(&self.path).map_or(0, |file| file.len()));
+        }
         entry.events = self.events;
         entry.text = Bytes(self.text);
-        entry.disk = Bytes(std::fs::metadata(&self.path).map_or(0, |file| file.len()));
         entry.lost_events = self.lost_events;
         entry.error = self.error.take();
         let failed_before = entry.error.is_some();

@@ -24,7 +24,7 @@ macro_rules! clocks {
         #[doc = concat!("`", stringify!($name), "`.")]
         #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
         pub static $name: Function =
-            Function::new(stringify!($name), concat!("P", stringify!($name), "\0"), 0, Effect::Local, |_| {});
+            Function::new(stringify!($name), concat!("P", stringify!($name), "\0"), 0, Effect::Local, |_| {}, super::unread);
 
         const _: () = {
             #[unsafe(export_name = stringify!($name))]

@@ -99,6 +99,7 @@ macro_rules! define {
             <[&str]>::len(&[$(stringify!($word)),*]),
             $crate::Effect::$effect,
             $types,
+            $decode,
         );
 
         const _: () = {

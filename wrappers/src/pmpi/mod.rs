@@ -1,6 +1,6 @@
 //! The few MPI functions that a tool calls itself, by their profiling names, so that no tool sees them.
 //!
-//! All but [`allreduce`], [`barrier`], [`split`], [`free`], [`exchange`] and those of [`OwnComm`] are local. Handles must be those of live objects, as everywhere in MPI; an error gives a neutral
+//! All but [`allreduce`], [`barrier`], [`split`], [`free`] and [`exchange`] are local. Handles must be those of live objects, as everywhere in MPI; an error gives a neutral
 //! value (no rank, no size, nothing), and with MPI's default error handler ends the program.
 
 pub mod exchange;
@@ -20,7 +20,7 @@ use exchange::Memory;
 ///
 /// # Safety
 /// The arguments are what `function` takes.
-unsafe fn call<const N: usize>(function: &Function, words: [usize; N]) -> bool
+pub(crate) unsafe fn call<const N: usize>(function: &Function, words: [usize; N]) -> bool
 where
     [usize; N]: Forward,
 {
@@ -256,52 +256,6 @@ fn adjacent_neighbors(comm: Comm) -> Option<Neighbors> {
 #[must_use]
 pub fn translate_group(abi: &Abi, group: Group, base: Comm) -> Option<Vec<Option<u32>>> {
     ranks_in(abi, group, OwnedGroup::of(abi, &communicator::MPI_Comm_group, base)?.handle())
-}
-
-/// A communicator of the tool's own, with the members of one of the program's: no message on it is the program's. Freed
-/// when dropped, by all members together.
-pub struct OwnComm {
-    abi: &'static Abi,
-    comm: Comm,
-}
-
-impl OwnComm {
-    /// As [`split`].
-    #[must_use]
-    pub fn like(abi: &'static Abi, comm: Comm) -> Option<Self> {
-        split(abi, comm).map(|comm| Self { abi, comm })
-    }
-
-    /// `MPI_Ssend` of bytes: returns once they are being received. Whether it succeeded.
-    #[must_use]
-    pub fn ssend(&self, bytes: &[u8], to: u32) -> bool {
-        let Ok(count) = c_int::try_from(bytes.len()) else { return false };
-        let words = [bytes.as_ptr() as usize, count as usize, self.abi.byte.raw(), to as usize, 0, self.comm.raw()];
-        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm), and so many bytes are there.
-        unsafe { call(&point_to_point::MPI_Ssend, words) }
-    }
-
-    /// `MPI_Recv` of as many bytes as there is room for. Whether it succeeded.
-    #[must_use]
-    pub fn recv(&self, bytes: &mut [u8], from: u32) -> bool {
-        let Ok(count) = c_int::try_from(bytes.len()) else { return false };
-        let (abi, to) = (self.abi, bytes.as_mut_ptr() as usize);
-        let words = [to, count as usize, abi.byte.raw(), from as usize, 0, self.comm.raw(), abi.status_ignore];
-        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *), and there is room for so many bytes.
-        unsafe { call(&point_to_point::MPI_Recv, words) }
-    }
-
-    /// [`allreduce`] among its members.
-    #[must_use]
-    pub fn allreduce(&self, value: i64, op: Op) -> Option<i64> {
-        allreduce(self.abi, value, op, self.comm)
-    }
-}
-
-impl Drop for OwnComm {
-    fn drop(&mut self) {
-        free(self.comm);
-    }
 }
 
 /// The ranks that the members of a communicator have in another one, in its order.

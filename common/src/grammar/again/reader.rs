@@ -7,7 +7,7 @@ use crate::event::{Actor, Event, ThreadId};
 use crate::grammar::error::ParseError;
 use crate::grammar::fields::Fields;
 use crate::grammar::parse::Parser;
-use crate::passage::{Memory, Passage};
+use crate::passage::{Passage, Remembered};
 use crate::units::Instructions;
 
 /// Reads the lines of one rank's stream in order; a line holds any number of events.
@@ -34,8 +34,8 @@ struct Window {
     slots: [u16; WINDOW],
     /// How many there were.
     count: usize,
-    /// Each once for each time it was spelled, with how many the reader had learnt before; [`KEPT`] at most.
-    kept: Vec<(Event, u32)>,
+    /// Each once for each time it was spelled; [`KEPT`] at most.
+    kept: Vec<Remembered>,
     /// Slots whose events are in the window no more.
     free: Vec<u16>,
 }
@@ -140,7 +140,7 @@ impl Window {
                     events.compute(Instructions(volume as f64));
                 }
                 let slot = self.slots[(self.count - distance) % WINDOW];
-                if let (Event::CommCreate(_, _, Some(group)), _) = &self.kept[slot as usize] {
+                if let Event::CommCreate(_, _, Some(group)) = &self.kept[slot as usize].event {
                     parser.introduce(group);
                 }
                 self.next(slot, events);
@@ -152,8 +152,7 @@ impl Window {
     /// What is kept in `slot` is the next event.
     #[inline]
     fn next(&mut self, slot: u16, events: &mut Passage) {
-        let (event, generation) = &self.kept[slot as usize];
-        events.recall(Memory { slot, generation: *generation }, event);
+        events.recall(&self.kept[slot as usize]);
         self.slots[self.count % WINDOW] = slot;
         self.count += 1;
     }
@@ -166,11 +165,12 @@ impl Window {
             self.free.extend((0..KEPT as u16).filter(|&slot| !used[slot as usize]));
         }
         if let Some(slot) = self.free.pop() {
-            self.kept[slot as usize] = (event, learnt);
+            self.kept[slot as usize] = Remembered::new(event, slot, learnt);
             return slot;
         }
-        self.kept.push((event, learnt));
-        (self.kept.len() - 1) as u16
+        let slot = self.kept.len() as u16;
+        self.kept.push(Remembered::new(event, slot, learnt));
+        slot
     }
 }
 

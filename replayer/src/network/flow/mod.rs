@@ -18,9 +18,9 @@
 //! * on [InfiniBand](infiniband), a lower bound while other messages leave or arrive at the same adapters.
 //!
 //! **Time** moves from one event to the next: a latency paid, or a transfer complete. Shares change only then, and only
-//! for some flows. Messages between the same two hosts are one flow to the sharing, and a [`Stream`] here, whose messages
-//! need no looking at when their share changes. All that happens at one instant is settled once, when the network is next
-//! asked for its next event.
+//! for some flows. Messages between the same two hosts are one flow to the sharing, and a [stream] here, whose messages
+//! need no looking at when their share changes; nor do the streams that a [tide](sharing) carries. All that happens at
+//! one instant is settled once, when the network is next asked for its next event.
 
 mod infiniband;
 mod parameters;
@@ -29,6 +29,7 @@ mod reference;
 pub mod sharing;
 mod stream;
 mod terms;
+mod transfers;
 
 use std::sync::Arc;
 
@@ -39,8 +40,8 @@ use infiniband::Contention;
 pub use infiniband::Penalties;
 pub use parameters::{Factor, Parameters, Preset};
 use sharing::FlowId;
-use stream::Stream;
 use terms::Terms;
+use transfers::Transfers;
 
 use super::agenda::{Agenda, Due};
 use super::paths::Paths;
@@ -59,10 +60,9 @@ pub struct Flow {
     /// What is under way. A message's key here is its key in `latencies`.
     messages: Slab<Message>,
     latencies: Agenda,
-    /// By the number of their flow, which is their key in `transfers`.
-    streams: Vec<Lane>,
-    /// When the next message of each stream is complete, or an earlier time.
-    transfers: Agenda,
+    transfers: Transfers,
+    /// By the number of their flow.
+    streams: Vec<Users>,
     /// Numbers that no stream has.
     idle: Vec<FlowId>,
     injected: u64,
@@ -92,10 +92,10 @@ struct Message {
     need: f64,
 }
 
-/// A stream, and how many messages are in it or will enter it.
+/// Who uses the number of a stream.
 #[derive(Debug, Default)]
-struct Lane {
-    stream: Stream,
+struct Users {
+    /// How many messages are in it or will enter it.
     messages: u32,
     /// Whether none will follow: its number is free after the last.
     forgotten: bool,
@@ -113,8 +113,8 @@ impl Flow {
             parameters,
             messages: Slab::new(),
             latencies: Agenda::default(),
+            transfers: Transfers::default(),
             streams: Vec::new(),
-            transfers: Agenda::default(),
             idle: Vec::new(),
             injected: 0,
             now: Time::ZERO,
@@ -132,19 +132,9 @@ impl Flow {
             self.sharing.settle(&mut self.changed);
         }
         for flow in self.changed.drain(..) {
-            let stream = &mut self.streams[flow.0 as usize].stream;
-            stream.set_rate(self.now, self.sharing.rate(flow));
-            if let Some((at, first)) = stream.next() {
-                self.transfers.hasten(flow.0, Due { at, sequence: first.sequence });
-            }
+            self.transfers.set_pace(flow, self.sharing.pace(flow));
         }
-        // One that got slower meanwhile is found out here, where it matters.
-        while let Some((due, key)) = self.transfers.first()
-            && let Some((at, first)) = self.streams[key as usize].stream.next()
-            && at > due.at
-        {
-            self.transfers.set(key, Due { at, sequence: first.sequence });
-        }
+        self.transfers.set_tide(self.sharing.tide());
     }
 }
 
@@ -155,14 +145,14 @@ impl Network for Flow {
         let Self { topology, parameters, streams, idle, sharing, .. } = self;
         let &mut Way { latency, bound, flow } = self.paths.carry(ends, transfer.bytes, |route, other| {
             if let Some(Way { flow, .. }) = other {
-                let lane = &mut streams[flow.0 as usize];
-                lane.forgotten = true;
-                idle.extend((lane.messages == 0).then_some(flow));
+                let users = &mut streams[flow.0 as usize];
+                users.forgotten = true;
+                idle.extend((users.messages == 0).then_some(flow));
             }
             let Terms { latency, demand } = Terms::of(&**topology, parameters, ends, route);
             let flow = idle.pop().unwrap_or(FlowId(streams.len() as u32));
             if streams.len() == flow.0 as usize {
-                streams.push(Lane::default());
+                streams.push(Users::default());
             }
             streams[flow.0 as usize].forgotten = false;
             sharing.announce(flow, &demand);
@@ -184,32 +174,33 @@ impl Network for Flow {
 
     fn next_event(&mut self) -> Option<Time> {
         self.settle();
-        [self.latencies.first(), self.transfers.first()].into_iter().flatten().map(|(due, _)| due.at).min()
+        let latency = self.latencies.first().map(|(due, _)| due.at);
+        [latency, self.transfers.next()].into_iter().flatten().min()
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
         self.settle();
         self.now = now;
-        while let Some((_, key)) = self.transfers.pop_by(now) {
-            let flow = FlowId(key);
-            let lane = &mut self.streams[key as usize];
-            while let Some(member) = lane.stream.leave(now) {
+        self.transfers.advance(now);
+        while let Some((flow, by)) = self.transfers.next_complete() {
+            let users = &mut self.streams[flow.0 as usize];
+            while let Some(member) = self.transfers.leave(flow, by) {
                 let message = self.messages.remove(member.message as usize);
                 self.complete.push((member.sequence, message.id));
                 self.sharing.leave(flow);
-                lane.messages -= 1;
+                users.messages -= 1;
                 if let Some(contention) = &mut self.contention {
                     contention.finish(flow);
                 }
             }
-            if lane.messages == 0 && lane.forgotten {
+            if users.messages == 0 && users.forgotten {
                 self.idle.push(flow);
             }
             self.changed.push(flow);
         }
         while let Some((_, key)) = self.latencies.pop_by(now) {
             let &Message { sequence, flow, need, .. } = &self.messages[key as usize];
-            self.streams[flow.0 as usize].stream.enter(now, need, sequence, key);
+            self.transfers.enter(flow, need, sequence, key);
             self.sharing.enter(flow);
             self.changed.push(flow);
         }

@@ -2,6 +2,7 @@
 
 mod explicit;
 
+use titr_common::units::Seconds;
 use toml::Spanned;
 
 use super::resolve::{Resolved, Resolver};
@@ -40,6 +41,14 @@ impl Resolver<'_> {
                 let mesh = Grid::mesh(self.dims(grid)?, self.cable(&file.network)?);
                 limited(mesh, &file.network, Grid::limited)
             }
+            schema::Topology::TwistedTorus(grid) => {
+                let torus = Grid::twisted_torus(self.twisted_dims(grid)?, self.cable(&file.network)?);
+                limited(torus, &file.network, Grid::limited)
+            }
+            schema::Topology::Xgft(tree) => {
+                let laid = FatTree::new(&self.xgft(tree)?, self.cable(&file.network)?);
+                limited(laid, &file.network, FatTree::limited)
+            }
             schema::Topology::FatTree(tree) => {
                 let laid = FatTree::new(&self.stages(tree)?, self.cable(&file.network)?);
                 limited(laid.routed(tree.routing.into()), &file.network, FatTree::limited)
@@ -64,10 +73,14 @@ impl Resolver<'_> {
 
     fn cable(&self, network: &Spanned<schema::Network>) -> Resolved<Cable> {
         let missing = |key| self.wrong(network, format!("missing key `{key}`"));
-        let schema::Network { bandwidth, latency, duplex, .. } = network.get_ref();
+        let schema::Network { bandwidth, latency, duplex, model, .. } = network.get_ref();
         Ok(Cable {
             bandwidth: bandwidth.as_ref().ok_or_else(|| missing("bandwidth"))?.get_ref().bytes_per_second,
-            latency: latency.as_ref().ok_or_else(|| missing("latency"))?.get_ref().0,
+            latency: match (latency, model) {
+                (Some(latency), _) => latency.get_ref().0,
+                (None, schema::Model::Packet) => Seconds(0.0),
+                (None, schema::Model::Flow | schema::Model::Ideal) => return Err(missing("latency")),
+            },
             duplex: duplex.as_ref().map_or(Duplex::Full, |duplex| (*duplex.get_ref()).into()),
         })
     }
@@ -81,6 +94,34 @@ impl Resolver<'_> {
         let cabled = dims.iter().filter(|&&size| size > 1).count();
         self.within_max_cables(&grid.dims, hosts * cabled as u64)?;
         Ok(dims)
+    }
+
+    fn twisted_dims<'g>(&self, grid: &'g schema::Grid) -> Resolved<&'g [u32]> {
+        let dims = self.dims(grid)?;
+        let is_twistable = matches!(dims, [long, rest @ ..]
+            if !rest.is_empty() && rest.len() < 16 && rest.iter().all(|&short| short > 1 && u64::from(*long) == 2 * u64::from(short)));
+        if !is_twistable {
+            let mistake = self
+                .wrong(&grid.dims, "a rectangular twisted torus has one dimension that is twice as long as each other");
+            return Err(mistake.with_help("write the long one first, as in dims = [8, 4]"));
+        }
+        Ok(dims)
+    }
+
+    fn xgft(&self, tree: &schema::Xgft) -> Resolved<Vec<Stage>> {
+        let (m, w) = (tree.m.get_ref(), tree.w.get_ref());
+        if w.len() != m.len() {
+            return Err(self.wrong(&tree.w, format!("{} numbers for {} levels", w.len(), m.len())));
+        }
+        for list in [&tree.m, &tree.w] {
+            if list.get_ref().is_empty() || list.get_ref().contains(&0) {
+                return Err(self.wrong(list, "a tree has at least one level, and none of its numbers is 0"));
+            }
+        }
+        self.within_max_hosts(&tree.m, m)?;
+        let stages: Vec<_> = m.iter().zip(w).map(|(&down, &up)| Stage { down, up, count: 1 }).collect();
+        self.within_max_cables(&tree.w, FatTree::cables(&stages))?;
+        Ok(stages)
     }
 
     fn stages(&self, tree: &schema::FatTree) -> Resolved<Vec<Stage>> {

@@ -19,12 +19,17 @@
 //!
 //! **Room.** A link whose flows could all have their bounds is never full. It has *room* and is left out of repairs,
 //! however many flows it carries; not even its load is kept.
+//!
+//! **Tide.** Where one link holds a crowd, and nothing but their common level moves, they are not even looked at: they
+//! get on with the [tide].
 
 mod repair;
 #[cfg(test)]
 mod tests;
+mod tide;
 
 use repair::Repair;
+use tide::Tide;
 
 use crate::topology::LinkId;
 
@@ -53,6 +58,18 @@ pub struct Sharing {
     /// Links that held flows when another flow left them since.
     loosened: Vec<LinkId>,
     repair: Repair,
+    tide: Option<Tide>,
+    /// The link that held all who were unsettled last.
+    high_water: Option<LinkId>,
+}
+
+/// How fast a flow gets on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// At this rate, until it is reported again.
+    Rate(f64),
+    /// At this many times the [tide](Sharing::tide), whatever that is, until it is reported again.
+    Tide(f64),
 }
 
 #[derive(Debug)]
@@ -124,6 +141,8 @@ impl Sharing {
             arrived: Vec::new(),
             loosened: Vec::new(),
             repair: Repair::default(),
+            tide: None,
+            high_water: None,
         }
     }
 
@@ -163,12 +182,19 @@ impl Sharing {
             entering.level = 0.0;
             entering.held = None;
         }
+        let (held, ease, rate) = (entering.held, entering.ease, entering.rate());
         for number in 0..entering.legs.len() {
             let leg = &mut self.flows[flow.index()].legs[number];
             let link = &mut self.links[leg.link.index()];
             if first {
                 leg.place = link.flows.len() as u32;
                 link.flows.push((flow, number as u32));
+            }
+            if let Some(tide) = self.tide.as_mut().filter(|tide| tide.link == leg.link) {
+                match held {
+                    Some(held) if held == tide.link => tide.slope += leg.weight * ease,
+                    _ => tide.used += leg.weight * rate,
+                }
             }
             let had_room = link.has_room();
             link.room = link.room.saturating_sub(leg.room);
@@ -189,13 +215,19 @@ impl Sharing {
         let leaving = &mut self.flows[flow.index()];
         leaving.count -= 1;
         let last = leaving.count == 0;
-        let rate = leaving.rate();
+        let (held, ease, rate) = (leaving.held, leaving.ease, leaving.rate());
         if last && let Some(link) = leaving.held.take() {
             self.links[link.index()].holds -= 1;
         }
         for number in 0..leaving.legs.len() {
             let leg = self.flows[flow.index()].legs[number];
             let link = &mut self.links[leg.link.index()];
+            if let Some(tide) = self.tide.as_mut().filter(|tide| tide.link == leg.link) {
+                match held {
+                    Some(held) if held == tide.link => tide.slope -= leg.weight * ease,
+                    _ => tide.used -= leg.weight * rate,
+                }
+            }
             link.room = link.room.saturating_add(leg.room);
             link.load -= leg.weight * rate;
             if link.holds > 0 {
@@ -210,18 +242,29 @@ impl Sharing {
         }
     }
 
-    /// The rate of a flow that has entered, as last settled.
+    /// How fast a flow that has entered gets on, as last settled.
     #[must_use]
-    pub fn rate(&self, flow: FlowId) -> f64 {
-        self.flows[flow.index()].rate()
+    pub fn pace(&self, flow: FlowId) -> Pace {
+        let known = &self.flows[flow.index()];
+        if self.rides(flow) { Pace::Tide(known.ease) } else { Pace::Rate(known.rate()) }
     }
 
-    /// Makes the rates max-min fair again, and appends to `changed` the flows whose rate is another now, each once.
+    /// The level of those whose pace is [`Pace::Tide`].
+    #[must_use]
+    pub fn tide(&self) -> f64 {
+        self.tide.map_or(0.0, |tide| tide.level)
+    }
+
+    /// Makes the rates max-min fair again, and appends to `changed` the flows whose pace is another now.
     pub fn settle(&mut self, changed: &mut Vec<FlowId>) {
         if self.arrived.is_empty() && self.loosened.is_empty() {
             return;
         }
+        if self.turn_tide(changed) {
+            return;
+        }
         self.begin_repair();
+        self.end_tide(changed);
         for number in 0..self.arrived.len() {
             self.admit(self.arrived[number], changed);
         }
@@ -284,6 +327,11 @@ impl Leg {
 impl Flow {
     fn rate(&self) -> f64 {
         self.level * self.ease
+    }
+
+    /// How fast a rising level would have it use the link that one of its legs lies on: n·w/P.
+    fn slope(&self, leg: u32) -> f64 {
+        f64::from(self.count) * self.legs[leg as usize].weight * self.ease
     }
 
     /// What it uses of the link that one of its legs lies on.

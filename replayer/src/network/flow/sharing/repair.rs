@@ -19,11 +19,13 @@ pub(super) struct Repair {
     clock: u64,
     /// When this one began.
     began: u64,
-    unsettled: Vec<FlowId>,
+    pub unsettled: Vec<FlowId>,
     /// The links without room that those take.
-    touched: Vec<Touched>,
+    pub touched: Vec<Touched>,
+    /// The link that held them all in the last filling, if one did.
+    pub alone: Option<u32>,
     /// The lowest level at which an unsettled flow that still rises meets its bound, or a lower one.
-    lowest_bound: f64,
+    pub lowest_bound: f64,
     /// The unsettled flows by that level, the lowest last; once it is needed.
     bounds: Vec<(Level, Reverse<FlowId>)>,
     /// The links that will be full once the level has risen so far — or later, if flows on them stop before.
@@ -36,12 +38,12 @@ struct Level(u64);
 
 /// A link that unsettled flows take.
 #[derive(Clone, Copy, Debug)]
-struct Touched {
-    link: LinkId,
+pub(super) struct Touched {
+    pub link: LinkId,
     /// What settled and stopped flows leave of it.
-    free: f64,
+    pub free: f64,
     /// How fast a rising level would use it: Σ n·w/P of the parts that still rise.
-    slope: f64,
+    pub slope: f64,
     /// How many those are.
     rising: u32,
     /// How many unsettled flows take it.
@@ -49,7 +51,7 @@ struct Touched {
     /// How many of those it held before.
     held: u32,
     /// The level at which it was full and stopped those still rising.
-    full_at: f64,
+    pub full_at: f64,
     /// The highest level an unsettled flow reached on it.
     highest: f64,
 }
@@ -80,6 +82,7 @@ impl Sharing {
             }
         }
         self.adopt(changed);
+        self.begin_tide(changed);
     }
 
     pub(super) fn unsettle(&mut self, flow: FlowId) {
@@ -116,8 +119,10 @@ impl Sharing {
             && level.value() < self.repair.lowest_bound
             && self.repair.touched[number as usize].unsettled as usize == self.repair.unsettled.len()
         {
+            self.repair.alone = Some(number);
             return self.stop_everything_on(number, level.value());
         }
+        self.repair.alone = None;
         let Repair { touched, filling, bounds, .. } = &mut self.repair;
         let mut order = std::mem::take(filling).into_vec();
         order.clear();

@@ -1,0 +1,153 @@
+//! Whether the ranks of a trace count computation alike, and what makes them comparable where they do not.
+//!
+//! Counts of instructions are of the program and its data: on whatever processor, if it runs the same code. CPU time is of
+//! the processor as well. So ranks that count instructions are alike if the same piece of work, the yardstick that each
+//! has counted at its start, gives the same count; those that count CPU time, if they do so at the same rate on processors
+//! of the same model.
+//!
+//! What a rank has counted is worth `y(reference) / y(rank)` times as much in the units of the reference, `y` being the
+//! median of the yardstick among ranks that are alike: single ones are noisy where many ranks share a core.
+
+use std::collections::BTreeMap;
+
+use titr_common::trace::Manifest;
+use titr_common::trace::manifest::RankEntry;
+
+use crate::words::plural;
+
+/// Counts of instructions that differ by less are of the same code.
+const ALIKE: f64 = 0.01;
+
+/// Ranks that count alike.
+#[derive(Clone, Debug)]
+struct Class {
+    counts: Counts,
+    cpu: String,
+    ranks: Vec<u32>,
+    /// What the yardstick counts as, and how many instructions a second of CPU time that is; none if it is not recorded.
+    yardstick: Option<(f64, f64)>,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Counts {
+    Instructions,
+    /// CPU time at so many instructions a second.
+    Time {
+        rate: u64,
+    },
+}
+
+impl Counts {
+    fn of(entry: &RankEntry) -> Self {
+        match entry.counter.rate {
+            None => Self::Instructions,
+            Some(rate) => Self::Time { rate: rate as u64 },
+        }
+    }
+}
+
+/// What makes the counters of a trace comparable.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    classes: Vec<Class>,
+}
+
+impl Comparison {
+    /// Of the ranks of a trace.
+    #[must_use]
+    pub fn of(manifest: &Manifest) -> Self {
+        let mut classes: BTreeMap<(Counts, &str), Vec<&RankEntry>> = BTreeMap::new();
+        for entry in &manifest.per_rank {
+            classes.entry((Counts::of(entry), &entry.cpu)).or_default().push(entry);
+        }
+        let class = |((counts, cpu), entries): ((Counts, &str), Vec<&RankEntry>)| Class {
+            counts,
+            cpu: cpu.to_owned(),
+            ranks: entries.iter().map(|entry| entry.rank).collect(),
+            yardstick: yardstick(&entries),
+        };
+        // Instructions come first, and then whom rank 0 is with: the first is the reference.
+        let mut classes: Vec<Class> = classes.into_iter().map(class).collect();
+        classes.sort_by_key(|class| (class.counts != Counts::Instructions, class.ranks.first().copied()));
+        Self { classes }
+    }
+
+    /// Whether all ranks count alike.
+    #[must_use]
+    pub fn alike(&self) -> bool {
+        let Some((reference, others)) = self.classes.split_first() else { return true };
+        others.iter().all(|class| {
+            class.counts == Counts::Instructions
+                && factor(reference, class).is_some_and(|factor| (factor - 1.0).abs() < ALIKE)
+        })
+    }
+
+    /// What each rank's computation is to be multiplied with, by rank.
+    ///
+    /// # Errors
+    /// Who has recorded no yardstick.
+    pub fn factors(&self) -> Result<Vec<f64>, String> {
+        let mut factors = BTreeMap::new();
+        let Some(reference) = self.classes.first() else { return Ok(Vec::new()) };
+        for class in &self.classes {
+            let one = if self.classes.len() == 1 { Some(1.0) } else { factor(reference, class) };
+            let missing = || {
+                let class = if reference.yardstick.is_none() { reference } else { class };
+                format!("{} recorded no yardstick: nothing says what their counts are worth", class.who())
+            };
+            let factor = one.ok_or_else(missing)?;
+            factors.extend(class.ranks.iter().map(|&rank| (rank, factor)));
+        }
+        Ok(factors.into_values().collect())
+    }
+
+    /// What should be known of ranks that do not count alike; nothing if all do.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let Some(reference) = self.classes.first().filter(|_| !self.alike()) else { return Vec::new() };
+        let head = "computation is not counted alike by all ranks; titr-replay --normalise rescales it:".to_owned();
+        let classes = self.classes.iter().map(|class| format!("  {}", class.worth(reference)));
+        std::iter::once(head).chain(classes).collect()
+    }
+}
+
+/// The medians of what the yardstick counts as, and of how fast that is.
+fn yardstick(entries: &[&RankEntry]) -> Option<(f64, f64)> {
+    let all: Option<Vec<_>> = entries.iter().map(|entry| entry.counter.yardstick).collect();
+    let all = all?;
+    let volume = median(all.iter().map(|yardstick| yardstick.volume).collect())?;
+    let seconds = median(all.iter().map(|yardstick| yardstick.seconds).collect())?;
+    (volume > 0.0 && seconds > 0.0).then_some((volume, volume / seconds))
+}
+
+fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().filter(|number| number.is_finite())
+}
+
+/// What the counts of `class` are worth to `reference`.
+fn factor(reference: &Class, class: &Class) -> Option<f64> {
+    Some(reference.yardstick?.0 / class.yardstick?.0)
+}
+
+impl Class {
+    fn who(&self) -> String {
+        let number = self.ranks.len() as u64;
+        let shown: Vec<String> = self.ranks.iter().take(4).map(u32::to_string).collect();
+        let more = if self.ranks.len() > shown.len() { ", …" } else { "" };
+        format!("{number} {} ({}{more})", plural(number, "rank", "ranks"), shown.join(", "))
+    }
+
+    fn worth(&self, reference: &Self) -> String {
+        let counts = match self.counts {
+            Counts::Instructions => "instructions".to_owned(),
+            Counts::Time { rate } => format!("CPU time at {:e} a second", rate as f64),
+        };
+        let worth = match (self.yardstick, factor(reference, self)) {
+            (Some((_, speed)), Some(factor)) => format!("{:.3} Ginstr/s on the yardstick, × {factor:.3}", speed / 1e9),
+            _ => "no yardstick".to_owned(),
+        };
+        format!("{} on {}: {counts}, {worth}", self.who(), self.cpu)
+    }
+}

@@ -1,0 +1,440 @@
+//! The cycle, and what it costs: see the [module](super) for what happens in one, in which order.
+//!
+//! Only what can have changed is looked at. A router is **stirred** in a cycle if a packet came to head one of its
+//! queues, one of its ports became free, or room appeared behind one — while packets wait in it; no other router can pass
+//! on a packet in this cycle that it could not before. Every delay in a network of like routers and packets is one of a
+//! few constants, so what is due when stands in queues ([`DelayLine`]) and needs no sorting.
+
+use super::arbitration::{Bid, Contest, Rank};
+use super::chance::chance;
+use super::delay_line::DelayLine;
+use super::delays::Delays;
+use super::design::Design;
+use super::layout::{Input, Layout, NOWHERE, Output, Router};
+use super::packets::{Packet, PacketId, Packets};
+use super::parameters::Parameters;
+use super::routing::{Way, Ways};
+use super::sources::Sources;
+use super::usage::Usage;
+use super::{Delivery, Message};
+use crate::topology::{Fabric, LinkId};
+
+/// A network of routers, and the cycle that it is at.
+#[derive(Debug)]
+pub struct Engine {
+    parameters: Parameters,
+    ways: Ways,
+    routers: Vec<Router>,
+    queues: Queues,
+    outputs: Vec<Output>,
+    hosts: Vec<Host>,
+    packets: Packets,
+    sources: Sources,
+    /// For each router, which of its queues have a packet at their head that waits to be passed on.
+    waiting: Vec<u64>,
+
+    /// Messages on their way from a host to its router.
+    offers: DelayLine<u32>,
+    /// Headers on their way to a queue.
+    headers: DelayLine<(PacketId, u32)>,
+    /// Tails that have not left a queue.
+    tails: DelayLine<(u32, u32)>,
+    /// Packets that are being consumed.
+    consumed: DelayLine<PacketId>,
+    stirred: Stirred,
+    /// Routers to look at in the next cycle, as a packet lost a port and may find another.
+    again: Vec<u32>,
+    again_at: u64,
+    /// Hosts with an idle port that may have more to send.
+    refill: Vec<u32>,
+    contest: Contests,
+    usage: Usage,
+}
+
+/// Rings of packets, side by side in one array.
+#[derive(Debug)]
+struct Queues {
+    inputs: Vec<Input>,
+    slots: Vec<PacketId>,
+    capacity: u32,
+}
+
+/// A host's places at its router.
+#[derive(Clone, Copy, Debug)]
+struct Host {
+    router: u32,
+    /// Its queues.
+    first_input: u32,
+    /// Its ports, counted among the router's.
+    first_port: u32,
+    /// Packets that it has sent.
+    sent: u64,
+    received: u64,
+}
+
+/// Routers to look at in this cycle, each once.
+#[derive(Debug)]
+struct Stirred {
+    routers: Vec<u32>,
+    is: Vec<bool>,
+}
+
+/// Who asks for the ports of the router that is being looked at.
+#[derive(Debug)]
+struct Contests {
+    /// For each port, the place of the queue that stands best, and the channel that its head asks for.
+    best: Vec<(u32, u32)>,
+    /// Ports that are asked for.
+    asked: Vec<u32>,
+}
+
+/// No place.
+const NOBODY: u32 = u32::MAX;
+
+impl Stirred {
+    fn add(&mut self, router: u32) {
+        if !std::mem::replace(&mut self.is[router as usize], true) {
+            self.routers.push(router);
+        }
+    }
+}
+
+impl Queues {
+    fn head(&self, queue: u32) -> PacketId {
+        let input = &self.inputs[queue as usize];
+        self.slots[self.slot(queue, input.head)]
+    }
+
+    fn slot(&self, queue: u32, place: u32) -> usize {
+        queue as usize * self.capacity as usize + place as usize
+    }
+
+    /// Appends a packet; whether it is the only one.
+    fn push(&mut self, queue: u32, packet: PacketId) -> bool {
+        let input = &mut self.inputs[queue as usize];
+        let place = input.head + input.queued;
+        let place = if place < self.capacity { place } else { place - self.capacity };
+        input.queued += 1;
+        let alone = input.queued == 1;
+        let slot = self.slot(queue, place);
+        self.slots[slot] = packet;
+        alone
+    }
+
+    /// Takes the head out; whether there is another behind.
+    fn pop(&mut self, queue: u32) -> bool {
+        let input = &mut self.inputs[queue as usize];
+        input.head = if input.head + 1 < self.capacity { input.head + 1 } else { 0 };
+        input.queued -= 1;
+        input.reserved -= 1;
+        input.queued > 0
+    }
+}
+
+impl Engine {
+    /// An idle network.
+    #[must_use]
+    pub fn new(design: &Design) -> Self {
+        let Design { fabric, ways, parameters } = design;
+        let layout = Layout::new(fabric, parameters);
+        let widest = layout.routers.iter().map(|router| router.outputs).max().unwrap_or_default();
+        let Delays { offer, hop, tail, consumption } = Delays::of(design);
+        let hosts = fabric.sockets.iter().zip(layout.hosts).map(|(socket, (first_input, first_port))| Host {
+            router: socket.router,
+            first_input,
+            first_port,
+            sent: 0,
+            received: 0,
+        });
+        Self {
+            hosts: hosts.collect(),
+            sources: Sources::new(fabric.sockets.len()),
+            packets: Packets::new(ways.dimensions()),
+            waiting: vec![0; layout.words as usize],
+            offers: DelayLine::new(offer),
+            headers: DelayLine::new(hop),
+            tails: DelayLine::new(tail),
+            consumed: DelayLine::new(consumption),
+            stirred: Stirred { routers: Vec::new(), is: vec![false; layout.routers.len()] },
+            again: Vec::new(),
+            again_at: 0,
+            refill: Vec::new(),
+            contest: Contests { best: vec![(NOBODY, 0); widest as usize], asked: Vec::new() },
+            usage: Usage::new(layout.inputs.iter().map(|input| input.arrival.is_some())),
+            queues: Queues {
+                slots: vec![0; layout.inputs.len() * parameters.queue_packets as usize],
+                inputs: layout.inputs,
+                capacity: parameters.queue_packets,
+            },
+            routers: layout.routers,
+            outputs: layout.outputs,
+            ways: ways.clone(),
+            parameters: parameters.clone(),
+        }
+    }
+
+    /// Hands over a message at cycle `now`, which is not before the last that was advanced to, and at which something may
+    /// still happen: it is that of the next [`advance`](Self::advance), or earlier.
+    pub fn offer(&mut self, now: u64, message: Message) {
+        let id = self.sources.insert(message, now);
+        self.offers.push(now, id);
+    }
+
+    /// The next cycle in which something happens.
+    #[must_use]
+    pub fn next_cycle(&self) -> Option<u64> {
+        let again = (!self.again.is_empty()).then_some(self.again_at);
+        [self.offers.next(), self.headers.next(), self.tails.next(), self.consumed.next(), again]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// What was carried, and where.
+    #[must_use]
+    pub fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// How many packets each link of `fabric`, which this network was made of, has carried.
+    pub fn carried(&self, fabric: &Fabric) -> impl Iterator<Item = (LinkId, u64)> {
+        let channels = (0..fabric.routers()).flat_map(move |router| {
+            let first_output = self.routers[router as usize].first_output as usize;
+            let outputs = self.outputs[first_output..].iter().zip(fabric.ports(router));
+            outputs.filter(|(_, port)| port.to.is_some()).map(|(output, port)| {
+                let channels = output.first_queue..output.first_queue + self.parameters.virtual_channels;
+                (port.link, channels.map(|queue| self.usage.packets(queue)).sum())
+            })
+        });
+        let cables = self.hosts.iter().zip(&fabric.sockets).filter_map(|(host, socket)| {
+            let (to_router, to_host) = socket.cable?;
+            Some([(to_router, host.sent), (to_host, host.received)])
+        });
+        channels.chain(cables.flatten())
+    }
+
+    /// Lives through cycle `now`, which is no later than [`next_cycle`](Self::next_cycle), and appends what was delivered.
+    pub fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
+        while let Some((queue, output)) = self.tails.pop(now) {
+            self.release(queue, output);
+        }
+        while let Some((packet, queue)) = self.headers.pop(now) {
+            self.packets.get_mut(packet).since = now;
+            if self.queues.push(queue, packet) {
+                self.head_waits(queue);
+            }
+        }
+        while let Some(message) = self.offers.pop(now) {
+            let host = self.sources.ready(message);
+            self.refill.push(host);
+        }
+        while let Some(host) = self.refill.pop() {
+            self.fill_ports(host, now);
+        }
+        while let Some(packet) = self.consumed.pop(now) {
+            self.deliver(packet, now, delivered);
+        }
+        if self.again_at <= now {
+            while let Some(router) = self.again.pop() {
+                self.stirred.add(router);
+            }
+        }
+        let mut stirred = std::mem::take(&mut self.stirred.routers);
+        for router in stirred.drain(..) {
+            self.stirred.is[router as usize] = false;
+            self.pass_on(router, now);
+        }
+        self.stirred.routers = stirred;
+    }
+
+    /// A packet's tail has left `queue` through `output`.
+    fn release(&mut self, queue: u32, output: u32) {
+        self.outputs[output as usize].busy = false;
+        let Input { router, upstream, host, .. } = self.queues.inputs[queue as usize];
+        let more = self.queues.pop(queue);
+        if more {
+            self.head_waits(queue);
+        } else if upstream == NOWHERE {
+            self.refill.push(host);
+        }
+        if upstream != NOWHERE {
+            self.stir(upstream);
+        }
+        self.stir(router);
+    }
+
+    /// Looks at a router in this cycle, if any packet waits in it.
+    fn stir(&mut self, router: u32) {
+        if self.routers[router as usize].waiting > 0 {
+            self.stirred.add(router);
+        }
+    }
+
+    /// The head of a queue waits from now on.
+    fn head_waits(&mut self, queue: u32) {
+        let id = self.queues.head(queue);
+        let (packet, steps) = (self.packets.get(id), self.packets.steps(id));
+        let input = &mut self.queues.inputs[queue as usize];
+        let router = input.router;
+        let settled = if packet.goal != router {
+            self.ways.settle(router, packet, steps)
+        } else {
+            (self.parameters.consumption_ports == 1).then(|| self.hosts[packet.to as usize].first_port)
+        };
+        input.settled = settled.unwrap_or(NOWHERE);
+        let Router { first_input, first_word, waiting, .. } = &mut self.routers[router as usize];
+        *waiting += 1;
+        let place = queue - *first_input;
+        self.waiting[(*first_word + place / 64) as usize] |= 1 << (place % 64);
+        self.stirred.add(router);
+    }
+
+    /// Gives each idle injection port of a host, the first first, a packet.
+    fn fill_ports(&mut self, host: u32, now: u64) {
+        let Host { router, first_input, .. } = self.hosts[host as usize];
+        for queue in first_input..first_input + self.parameters.injection_ports {
+            if self.queues.inputs[queue as usize].queued > 0 {
+                continue;
+            }
+            let Some(id) = self.sources.send(host) else { return };
+            let Message { from, to, .. } = self.sources.get(id).message;
+            let sent = &mut self.hosts[host as usize].sent;
+            let ties = chance(self.parameters.seed, host.into(), *sent);
+            *sent += 1;
+            let goal = self.hosts[to as usize].router;
+            let packet = Packet { since: now, message: id, from, to, goal, ties, hops: 0 };
+            let packet = self.packets.insert(packet);
+            self.packets.depart(packet, router, &self.ways);
+            self.queues.inputs[queue as usize].reserved += 1;
+            self.queues.push(queue, packet);
+            self.head_waits(queue);
+        }
+    }
+
+    /// Passes on what a router can in this cycle.
+    fn pass_on(&mut self, router: u32, now: u64) {
+        let this = self.routers[router as usize];
+        let mut losers = false;
+        for word in 0..this.inputs.div_ceil(64) {
+            let mut left = self.waiting[(this.first_word + word) as usize];
+            while left != 0 {
+                let place = 64 * word + left.trailing_zeros();
+                left &= left - 1;
+                if let Some(way) = self.ask(router, this, place) {
+                    losers |= self.contest(this, place, way, now);
+                }
+            }
+        }
+        self.routers[router as usize].waiting -= self.contest.asked.len() as u32;
+        while let Some(port) = self.contest.asked.pop() {
+            let (place, channel) = std::mem::replace(&mut self.contest.best[port as usize], (NOBODY, 0));
+            self.grant(this, place, Way { port, channel }, now);
+        }
+        if losers && (self.parameters.consumption_ports > 1 || self.ways.may_turn()) {
+            self.again.push(router);
+            self.again_at = now + 1;
+        }
+    }
+
+    /// What the head of the queue at `place` asks for.
+    fn ask(&self, router: u32, this: Router, place: u32) -> Option<Way> {
+        let queue = this.first_input + place;
+        let input = &self.queues.inputs[queue as usize];
+        let free = |port: u32| Some(&self.outputs[(this.first_output + port) as usize]).filter(|output| !output.busy);
+        let room = |port: u32, channel: u32| {
+            free(port).map_or(0, |output| {
+                self.queues.capacity - self.queues.inputs[(output.first_queue + channel) as usize].reserved
+            })
+        };
+        if input.settled != NOWHERE {
+            let port = input.settled;
+            return match free(port)?.first_queue {
+                NOWHERE => Some(Way { port, channel: 0 }),
+                _ => self.ways.choose_channel(port, input.arrival, room),
+            };
+        }
+        let id = self.queues.head(queue);
+        let packet = self.packets.get(id);
+        if packet.goal == router {
+            return self.consumption_port(packet.to, place, this);
+        }
+        self.ways.choose(router, (packet, self.packets.steps(id)), input.arrival, room)
+    }
+
+    /// Enters a head into the contest for the port it asks for; whether it is not the only one.
+    fn contest(&mut self, this: Router, place: u32, way: Way, now: u64) -> bool {
+        let (rival, _) = self.contest.best[way.port as usize];
+        if rival == NOBODY {
+            self.contest.asked.push(way.port);
+        } else if self.rank(this, rival, way.port, now) < self.rank(this, place, way.port, now) {
+            return true;
+        }
+        self.contest.best[way.port as usize] = (place, way.channel);
+        rival != NOBODY
+    }
+
+    /// Where the head of the queue at `place` stands in the contest for a port.
+    fn rank(&self, this: Router, place: u32, port: u32, now: u64) -> Rank {
+        let queue = this.first_input + place;
+        let output = this.first_output + port;
+        let contest = Contest {
+            circle: this.inputs,
+            last: self.outputs[output as usize].served,
+            port: output,
+            now,
+            seed: self.parameters.seed,
+        };
+        let since = self.packets.get(self.queues.head(queue)).since;
+        let bid = Bid { place, since, queued: self.queues.inputs[queue as usize].queued };
+        self.parameters.arbitration.rank(bid, contest)
+    }
+
+    /// The consumption port that a packet asks for: the first free one, counted from one that its queue's place gives.
+    fn consumption_port(&self, to: u32, place: u32, this: Router) -> Option<Way> {
+        let (first, ports) = (self.hosts[to as usize].first_port, self.parameters.consumption_ports);
+        let from_any = (0..ports).map(|port| first + (place + port) % ports);
+        let free = |port: &u32| !self.outputs[(this.first_output + port) as usize].busy;
+        from_any.into_iter().find(free).map(|port| Way { port, channel: 0 })
+    }
+
+    /// Passes on the head of the queue at `place`.
+    fn grant(&mut self, this: Router, place: u32, way: Way, now: u64) {
+        let queue = this.first_input + place;
+        let id = self.queues.head(queue);
+        self.waiting[(this.first_word + place / 64) as usize] &= !(1 << (place % 64));
+        let input = &self.queues.inputs[queue as usize];
+        let index = this.first_output + way.port;
+        let output = &mut self.outputs[index as usize];
+        output.busy = true;
+        output.served = place;
+        self.tails.push(now, (queue, index));
+        let injected = input.upstream == NOWHERE;
+        let packet = self.packets.get_mut(id);
+        if injected {
+            self.sources.leaves(packet.message, now);
+        }
+        self.usage.leave(queue, now - packet.since + u64::from(self.parameters.packet_phits));
+        if output.first_queue == NOWHERE {
+            self.consumed.push(now, id);
+            return;
+        }
+        let next = output.first_queue + way.channel;
+        packet.hops += 1;
+        self.usage.carry(next);
+        self.queues.inputs[next as usize].reserved += 1;
+        self.ways.step(way.port, self.packets.steps_mut(id));
+        self.headers.push(now, (id, next));
+    }
+
+    /// A packet is consumed to its last phit.
+    fn deliver(&mut self, id: PacketId, now: u64, delivered: &mut Vec<Delivery>) {
+        let packet = self.packets.remove(id);
+        self.usage.consume(packet.hops);
+        self.hosts[packet.to as usize].received += 1;
+        if let Some(progress) = self.sources.arrives(packet.message) {
+            let message = progress.message;
+            let injected = progress.injected.unwrap_or(now);
+            delivered.push(Delivery { message, created: progress.created, injected, at: now, hops: packet.hops });
+        }
+    }
+}

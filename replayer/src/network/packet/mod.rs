@@ -1,0 +1,101 @@
+//! Routers, virtual channels and packets: the detailed network of FSIN, the simulator of INSEE (J. Miguel-Alonso,
+//! J. Navaridas, F. J. Ridruejo, "Interconnection network simulation using traces of MPI applications", International Journal
+//! of Parallel Programming 37(2), 2009; F. J. Ridruejo, J. Miguel-Alonso, "INSEE: an Interconnection Network Simulation and
+//! Evaluation Environment", Euro-Par 2005).
+//!
+//! # Vocabulary
+//!
+//! Time is counted in **cycles**. A **channel** carries a **phit** a cycle from a **port** of one router to the next. A message
+//! is cut into **packets** of L phits, all of one size, as FSIN does: the last is filled up. At the end of each channel stand
+//! the **queues** of its **virtual channels**, each with room for so many packets. A host has **injection ports**, queues of its
+//! router with one packet each, and **consumption ports**, ports of its router that lead to the host.
+//!
+//! Switching is **virtual cut-through** (P. Kermani, L. Kleinrock, Computer Networks 3(4), 1979): a packet is passed on as
+//! soon as its header is there, but only to a queue with room for all of it, so that it never stops half way. A port passes on
+//! one packet at a time, and a queue gives one at a time. That is why a packet is all there is to simulate: once it is
+//! granted a port, its phits follow its header one a cycle, whatever else happens.
+//!
+//! # A cycle
+//!
+//! Each of these steps is taken for the whole network before the next, and within a step the order does not matter:
+//!
+//! 1. **Tails.** A packet that was granted a port L cycles ago has left: the port is free, and so is its place in the queue.
+//! 2. **Headers.** A packet that was granted a port 1 + w + r cycles ago is in the next queue: one cycle to enter the wire, the
+//!    `wire_delay` w, and the `router_delay` r of the router that it comes to.
+//! 3. **Offers.** A message offered 1 + r cycles ago (and w, if its host has a cable) is at its router. Every injection port that
+//!    is empty takes the next packet of the oldest message of its host, the first port first.
+//! 4. **Consumption.** A packet granted a consumption port L cycles ago (and w, likewise) is with its host. With the last of its
+//!    packets a message is delivered.
+//! 5. **Requests.** The packet at the head of each queue, if it is not already leaving, asks for at most one channel of one
+//!    port that is free and behind which there is room, as [routing](routing) says. Room is what is left of a queue's places
+//!    after the packets in it and those granted a way to it. A packet at its goal asks for a free consumption port, the
+//!    first from the one that the number of its queue gives.
+//! 6. **Grants.** Of the packets that ask for a port [arbitration](arbitration) grants it to one. It takes its place in the next
+//!    queue now.
+//!
+//! A router's requests depend on its own queues and on the room behind its own ports, which nobody else takes: that is
+//! why routers can be looked at in any order. Chance is a function of the seed and of what it decides, not of when it
+//! is asked ([chance](chance)), so that a run repeats to the cycle.
+//!
+//! A packet alone takes, over h channels, **(1 + r) + h·(1 + w + r) + L** cycles from its offer, and 2w more where hosts have
+//! cables ([`Delays::alone`]).
+//!
+//! # What is where
+//!
+//! [`Engine`] lives through cycles in which something happens, and looks at routers where something can; `reference` (in
+//! tests) lives through all and looks at all, and must say the same. [`PacketNetwork`] puts the engine under a workload.
+
+mod arbitration;
+mod chance;
+mod clock;
+mod delay_line;
+mod delays;
+mod design;
+mod engine;
+mod layout;
+mod network;
+mod packets;
+mod parameters;
+mod routing;
+mod sources;
+mod usage;
+
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;
+
+pub use delays::Delays;
+pub use design::Design;
+pub use engine::Engine;
+pub use network::PacketNetwork;
+pub use parameters::{Arbitration, Ascent, Parameters, Routing};
+pub use usage::Usage;
+
+/// What a host sends to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What its sender calls it.
+    pub tag: u64,
+    /// The host it leaves.
+    pub from: u32,
+    /// The host it goes to, perhaps the same.
+    pub to: u32,
+    /// How many packets it is: at least one.
+    pub packets: u64,
+}
+
+/// A message that has arrived. Times are cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The message.
+    pub message: Message,
+    /// When it was offered.
+    pub created: u64,
+    /// When its first packet left its host.
+    pub injected: u64,
+    /// When the tail of its last was consumed.
+    pub at: u64,
+    /// Channels that its last packet took.
+    pub hops: u32,
+}

@@ -1,0 +1,282 @@
+//! What the model promises: times that can be worked out by hand, every message once and in the end, and the same as the
+//! reference to the cycle.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use titr_common::units::Seconds;
+
+use super::reference::Reference;
+use super::*;
+use crate::topology::{Cable, Dragonfly, Duplex, FatTree, Grid, HostId, Routing as Faithful, Shape, Stage, Topology};
+
+const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
+
+fn tree(m: &[u32], w: &[u32]) -> FatTree {
+    let stages: Vec<_> = m.iter().zip(w).map(|(&down, &up)| Stage { down, up, count: 1 }).collect();
+    FatTree::new(&stages, CABLE)
+}
+
+fn dragonfly(nodes: u32, green: u32) -> Dragonfly {
+    let shape = Shape { groups: 3, chassis: 2, blades: 3, nodes, green, black: 1, blue: 2 };
+    Dragonfly::new(shape, Faithful::Minimal, CABLE)
+}
+
+fn design(topology: &dyn Topology, parameters: Parameters) -> Design {
+    Design::new(topology.fabric().unwrap(), parameters).unwrap()
+}
+
+/// Lives until nothing happens any more. Messages come with the cycle in which they are offered.
+fn run(design: &Design, messages: &[(u64, Message)]) -> Vec<Delivery> {
+    let (mut engine, mut deliveries) = (Engine::new(design), Vec::new());
+    let mut messages = messages.iter().peekable();
+    loop {
+        let offer = messages.peek().map(|&&(at, _)| at);
+        let Some(now) = engine.next_cycle().into_iter().chain(offer).min() else { break };
+        while let Some((_, message)) = messages.next_if(|&&(at, _)| at == now) {
+            engine.offer(now, *message);
+        }
+        engine.advance(now, &mut deliveries);
+    }
+    deliveries.sort_by_key(|delivery| (delivery.at, delivery.message.tag));
+    deliveries
+}
+
+/// The same, of the reference, which is given up on after so many cycles.
+fn run_reference(design: &Design, messages: &[(u64, Message)], most_cycles: u64) -> Vec<Delivery> {
+    let (mut reference, mut deliveries) = (Reference::new(design), Vec::new());
+    let mut messages = messages.iter().peekable();
+    for now in 0..most_cycles {
+        if now > 0 {
+            reference.tick(&mut deliveries);
+        }
+        while let Some((_, message)) = messages.next_if(|&&(at, _)| at == now) {
+            reference.offer(*message);
+        }
+        if messages.peek().is_none() && reference.is_idle() {
+            break;
+        }
+    }
+    deliveries.sort_by_key(|delivery| (delivery.at, delivery.message.tag));
+    deliveries
+}
+
+fn message(from: u32, to: u32, packets: u64) -> Message {
+    Message { tag: from.into(), from, to, packets }
+}
+
+/// Channels between routers on a shortest way: the links of the topology's own route but the hosts' cables.
+fn channels(topology: &dyn Topology, from: u32, to: u32) -> u64 {
+    let mut route = Vec::new();
+    topology.route(HostId(from), HostId(to), &mut route);
+    let cables = if topology.fabric().unwrap().sockets[0].cable.is_some() { 2 } else { 0 };
+    route.len() as u64 - cables
+}
+
+/// One packet of L = 16 phits that nothing is in the way of: a cycle to the router, 1 + r + w for each of h channels, r
+/// in the first router, and L to be consumed; where hosts have cables, w for each of them too.
+#[test]
+fn a_packet_alone_takes_what_the_formula_says() {
+    let grids: [&dyn Topology; 4] = [
+        &Grid::torus(&[8, 8], CABLE),
+        &Grid::torus(&[4, 3, 2], CABLE),
+        &Grid::mesh(&[5, 3], CABLE),
+        &Grid::twisted_torus(&[8, 4], CABLE),
+    ];
+    let trees: [&dyn Topology; 3] =
+        [&tree(&[4, 4, 4], &[1, 4, 4]), &tree(&[2, 3, 4], &[1, 2, 2]), &tree(&[4, 2, 2], &[1, 1, 2])];
+    let routed = [Routing::DimensionOrder, Routing::Adaptive].map(|routing| (grids.as_slice(), routing)).into_iter();
+    let routed = routed.chain(
+        [Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive]
+            .map(|ascent| (trees.as_slice(), Routing::UpDown(ascent))),
+    );
+    let dragonfly: &dyn Topology = &dragonfly(2, 1);
+    let routed = routed.chain([(std::slice::from_ref(&dragonfly), Routing::Minimal)]);
+    for (topologies, routing) in routed {
+        for topology in topologies {
+            for (r, w) in [(0, 0), (3, 5)] {
+                let parameters = Parameters {
+                    routing,
+                    virtual_channels: 2,
+                    router_delay: r as u32,
+                    wire_delay: w as u32,
+                    ..Parameters::default()
+                };
+                let design = design(*topology, parameters);
+                for (from, to) in (0..topology.hosts()).flat_map(|from| (0..topology.hosts()).map(move |to| (from, to)))
+                {
+                    if from == to {
+                        continue;
+                    }
+                    let h = channels(*topology, from, to);
+                    let cables = if design.fabric().sockets[0].cable.is_some() { 2 } else { 0 };
+                    let expected = 1 + r + h * (1 + r + w) + 16 + cables * w;
+                    let [delivery] = run(&design, &[(7, message(from, to, 1))])[..] else {
+                        panic!("not delivered once")
+                    };
+                    assert_eq!(delivery.at - 7, expected, "{} from {from} to {to}", topology.name());
+                    assert_eq!(u64::from(delivery.hops), h);
+                    assert_eq!(delivery.injected - 7, 1 + r + cables / 2 * w);
+                    assert_eq!(Delays::of(&design).alone(h), expected);
+                }
+            }
+        }
+    }
+}
+
+/// In a row of six, 0 and 1 send to 4 at once. 1's packet is in its router in cycle 1 and takes the channel to 2 then. 0's
+/// header gets there in cycle 2, and has the channel when the other's tail has left it, in cycle 17: 15 late. From there both
+/// go at a phit a cycle, so the delay stays: 1 + 3 + 16 = 20 for the one, and 1 + 4 + 15 + 16 = 36 for the other.
+#[test]
+fn the_second_of_two_waits_for_the_first_tail() {
+    let design = design(&Grid::mesh(&[6], CABLE), Parameters::default());
+    let deliveries = run(&design, &[(0, message(0, 4, 1)), (0, message(1, 4, 1))]);
+    let times: Vec<_> = deliveries.iter().map(|delivery| (delivery.message.from, delivery.at)).collect();
+    assert_eq!(times, [(1, 20), (0, 36)]);
+}
+
+/// Two that reach 2 from both sides in one cycle: the consumption port serves first the queue that comes first, which
+/// is that of the channel from the lower router, and the other 16 cycles after.
+#[test]
+fn two_that_meet_are_consumed_one_after_the_other() {
+    let topology = Grid::mesh(&[5], CABLE);
+    let messages = [(0, message(0, 2, 1)), (0, message(4, 2, 1))];
+    let times = |consumption_ports| -> Vec<_> {
+        let design = design(&topology, Parameters { consumption_ports, ..Parameters::default() });
+        run(&design, &messages).iter().map(|delivery| (delivery.message.from, delivery.at)).collect()
+    };
+    assert_eq!(times(1), [(0, 19), (4, 35)]);
+    assert_eq!(times(2), [(0, 19), (4, 19)]);
+}
+
+/// A message of three packets leaves its host at a phit a cycle: its last tail is 2 · 16 cycles after the first; with three
+/// injection ports, and as many at its goal, the packets still share the one channel between.
+#[test]
+fn packets_of_a_message_follow_each_other() {
+    for ports in [1, 3] {
+        let parameters = Parameters { injection_ports: ports, consumption_ports: ports, ..Parameters::default() };
+        let design = design(&Grid::mesh(&[4], CABLE), parameters);
+        let [delivery] = run(&design, &[(0, message(0, 3, 3))])[..] else { panic!("not delivered once") };
+        assert_eq!(delivery.at, 1 + 3 + 16 + 32);
+    }
+}
+
+/// A ring of four queues of two packets, and every host sends two packets half round at once. Each has room for the first
+/// packet of its host only if it has room for two, so that a place stays free, and all arrive.
+#[test]
+fn a_bubble_keeps_a_ring_moving() {
+    for queue_packets in [2, 3] {
+        let design = design(&Grid::torus(&[4], CABLE), Parameters { queue_packets, ..Parameters::default() });
+        let messages: Vec<_> = (0..4).flat_map(|from| [(0, message(from, (from + 2) % 4, 200))]).collect();
+        assert_eq!(run(&design, &messages).len(), 4);
+    }
+}
+
+#[test]
+fn what_would_deadlock_is_refused() {
+    let refused = |topology: &dyn Topology, parameters| Design::new(topology.fabric().unwrap(), parameters).is_err();
+    let defaults = Parameters::default;
+    assert!(refused(&Grid::torus(&[4], CABLE), Parameters { queue_packets: 1, ..defaults() }));
+    assert!(!refused(&Grid::mesh(&[4], CABLE), Parameters { queue_packets: 1, ..defaults() }));
+    assert!(refused(&Grid::torus(&[4], CABLE), Parameters { routing: Routing::Adaptive, ..defaults() }));
+    assert!(refused(&dragonfly(1, 1), Parameters { routing: Routing::Minimal, ..defaults() }));
+}
+
+fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, Routing)> {
+    let sizes = || prop::collection::vec(1_u32..5, 1..4);
+    let grids = prop_oneof![
+        sizes().prop_map(|sizes| Arc::new(Grid::torus(&sizes, CABLE)) as Arc<dyn Topology>),
+        sizes().prop_map(|sizes| Arc::new(Grid::mesh(&sizes, CABLE)) as Arc<dyn Topology>),
+        prop::sample::select(vec![vec![4, 2], vec![6, 3], vec![8, 4], vec![4, 2, 2]])
+            .prop_map(|sizes| Arc::new(Grid::twisted_torus(&sizes, CABLE)) as Arc<dyn Topology>),
+    ];
+    let trees = prop::sample::select(vec![
+        (vec![4], vec![1]),
+        (vec![2, 2, 2], vec![1, 2, 2]),
+        (vec![3, 3], vec![1, 3]),
+        (vec![4, 2, 2], vec![1, 1, 2]),
+        (vec![2, 3], vec![1, 2]),
+    ])
+    .prop_map(|(m, w)| Arc::new(tree(&m, &w)) as Arc<dyn Topology>);
+    let dragonflies =
+        (1_u32..3, 1_u32..3).prop_map(|(nodes, green)| Arc::new(dragonfly(nodes, green)) as Arc<dyn Topology>);
+    let ascents = prop::sample::select(vec![Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive]);
+    prop_oneof![
+        3 => (grids, prop::sample::select(vec![Routing::DimensionOrder, Routing::Adaptive])),
+        2 => (trees, ascents.prop_map(Routing::UpDown)),
+        1 => (dragonflies, Just(Routing::Minimal)),
+    ]
+}
+
+fn any_parameters() -> impl Strategy<Value = Parameters> {
+    let arbitration = prop::sample::select(vec![
+        Arbitration::RoundRobin,
+        Arbitration::Fifo,
+        Arbitration::Random,
+        Arbitration::Longest,
+    ]);
+    let shape = (1_u32..6, 1_u32..4, 2_u32..5, 1_u32..3, 1_u32..3);
+    (shape, 0_u32..3, 0_u32..3, arbitration, any::<u64>()).prop_map(
+        |(
+            (packet_phits, virtual_channels, queue_packets, injection_ports, consumption_ports),
+            r,
+            w,
+            arbitration,
+            seed,
+        )| {
+            Parameters {
+                packet_phits,
+                virtual_channels,
+                queue_packets,
+                injection_ports,
+                consumption_ports,
+                router_delay: r,
+                wire_delay: w,
+                arbitration,
+                seed,
+                ..Parameters::default()
+            }
+        },
+    )
+}
+
+/// A network, and messages between its hosts in the order of their cycles, each with its number as tag.
+fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value = (Design, Vec<(u64, Message)>)> {
+    let messages = prop::collection::vec((0..span, any::<(u32, u32)>(), 1_u64..6), messages);
+    (any_network(), any_parameters(), messages).prop_map(|((topology, routing), mut parameters, messages)| {
+        parameters.routing = routing;
+        if matches!(routing, Routing::Adaptive | Routing::Minimal) {
+            parameters.virtual_channels += 1;
+        }
+        let hosts = topology.hosts();
+        let mut messages: Vec<_> = messages
+            .into_iter()
+            .map(|(at, (from, to), packets)| (at, message(from % hosts, to % hosts, packets)))
+            .collect();
+        messages.sort_by_key(|&(at, _)| at);
+        messages.iter_mut().zip(0..).for_each(|((_, message), tag)| message.tag = tag);
+        (design(&*topology, parameters), messages)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Every message, in every network: created, injected and delivered in the same cycles over as many channels.
+    #[test]
+    fn the_engine_is_the_reference((design, messages) in any_run(1..40, 60)) {
+        prop_assert_eq!(run(&design, &messages), run_reference(&design, &messages, 20_000));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Whatever saturates the network, it drains, and each message arrives once.
+    #[test]
+    fn saturating_traffic_drains((design, messages) in any_run(500..1000, 20)) {
+        let mut tags: Vec<_> = run(&design, &messages).iter().map(|delivery| delivery.message.tag).collect();
+        tags.sort_unstable();
+        prop_assert_eq!(tags, Vec::from_iter(0..messages.len() as u64));
+    }
+}

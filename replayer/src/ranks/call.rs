@@ -1,0 +1,331 @@
+//! What each call of a program does: one event, carried out at the time it takes place.
+
+use std::rc::Rc;
+
+use titr_common::event::{
+    CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
+};
+use titr_common::passage::Moment;
+use titr_common::trace::TraceError;
+
+use super::collective::{Agreement, agreement};
+use super::envelope::{Envelope, Selector};
+use super::error::{Fault, ReplayError};
+use super::exchange::Outbound;
+use super::operation::OperationId;
+use super::request::{Template, request_of_skipped};
+use super::{Agent, Ranks};
+use crate::observe::{Activity, Observer};
+use crate::workload::{Match, Program};
+
+/// Why an event cannot be carried out.
+pub(super) enum Failure {
+    Fault(Fault),
+    Replay(ReplayError),
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Self {
+        Self::Replay(error)
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self::Replay(error.into())
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl<P: Program, O: Observer> Ranks<'_, P, O> {
+    /// Does what the next event of `rank` says, and claims what it has to wait for. `None`: there is more of it to do.
+    pub(super) fn carry_out(&mut self, rank: Rank) -> Result<Option<Activity>, Failure> {
+        let me = Agent::Rank(rank);
+        let at = rank.0 as usize;
+        let Some(Moment::Event(event)) = self.workload.front(rank)? else { return Ok(Some(Activity::Compute)) };
+        Ok(Some(match event {
+            Event::Init
+            | Event::Finalize
+            | Event::Compute(_)
+            | Event::Sleep(_)
+            | Event::Matched(..)
+            | Event::Seen(_) => Activity::Compute,
+            &Event::Send(mode, message) => return self.blocking_send(rank, mode, message),
+            &Event::Recv(message) => return self.blocking_receive(rank, message),
+            &Event::Sendrecv(outgoing, incoming) => {
+                let sent = outgoing.map_or(Ok(None), |message| self.send(rank, SendMode::Standard, message))?;
+                let received = incoming.map(|message| self.receive(rank, message, None)).transpose()?.flatten();
+                self.claim(me, sent);
+                self.claim(me, received);
+                Activity::Recv
+            }
+            &Event::Isend(mode, message, request) => {
+                let sent = self.send(rank, mode, message)?;
+                let requests = &mut self.processes[at].requests;
+                match request {
+                    Some(id) => requests.add(id, sent)?,
+                    None => {
+                        let key = Key { from: Some(rank), to: message.to, tag: Some(message.tag) };
+                        requests.add_keyed(key, sent);
+                    }
+                }
+                Activity::Send
+            }
+            &Event::Irecv(message, request) => {
+                let recorded = self.recorded(rank, message, request)?;
+                let received = self.receive(rank, message, recorded)?;
+                let requests = &mut self.processes[at].requests;
+                match request {
+                    Some(id) => requests.add(id, received)?,
+                    None => {
+                        let key = Key { from: message.from, to: rank, tag: message.tag };
+                        requests.add_keyed(key, received);
+                    }
+                }
+                Activity::Recv
+            }
+            &(Event::Probe(message) | Event::Iprobe(message, true)) => {
+                let selector = self.selector(rank, message)?;
+                if !self.exchange.probe(rank, selector) {
+                    self.processes[at].timeline.awaited = 1;
+                }
+                Activity::Recv
+            }
+            Event::Iprobe(_, false) => Activity::Recv,
+            &Event::SendInit(mode, message, id) => {
+                self.processes[at].requests.add_persistent(id, Template::Send(mode, message))?;
+                Activity::Send
+            }
+            &Event::RecvInit(message, id) => {
+                self.processes[at].requests.add_persistent(id, Template::Receive(message))?;
+                Activity::Recv
+            }
+            Event::Start(requests) => {
+                // One after another: each costs its overhead before it leaves.
+                let process = &mut self.processes[at];
+                let Some(&id) = requests.get(process.started) else { return Ok(Some(Activity::Send)) };
+                process.started += 1;
+                let left = requests.len() - process.started;
+                let activity = self.start(rank, id)?;
+                if left > 0 {
+                    self.pay(rank)?;
+                    return Ok(None);
+                }
+                self.processes[at].started = 0;
+                activity
+            }
+            &Event::RequestFree(id) => {
+                if let Some(operation) = self.processes[at].requests.free(id)? {
+                    self.exchange.operations.abandon(operation);
+                }
+                Activity::Wait
+            }
+            &Event::Cancel(id) => {
+                if let Some(operation) = self.processes[at].requests.activity(id)? {
+                    self.exchange.cancel(operation);
+                }
+                Activity::Wait
+            }
+            Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
+                let table = &mut self.processes[at].requests;
+                match requests {
+                    &Requests::One(_, Some(id)) => {
+                        let operation = table.complete(id)?;
+                        self.claim(me, operation);
+                    }
+                    Requests::One(key, None) => match table.complete_keyed(key) {
+                        Some(operation) => self.claim(me, operation),
+                        // SimGrid lets it pass, too.
+                        None => self.warnings.idle_waits += 1,
+                    },
+                    Requests::These(ids) => {
+                        let operations = ids.iter().map(|&id| table.complete(id)).filter_map(Result::transpose);
+                        let operations: Vec<_> = operations.collect::<Result<_, _>>()?;
+                        operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
+                    }
+                    Requests::Outstanding(_) => {
+                        let operations = table.complete_all();
+                        operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
+                    }
+                }
+                Activity::Wait
+            }
+            Event::Test(_, None) => Activity::Wait,
+            Event::Collective(collective) => {
+                let collective = collective.clone();
+                let recorded = self.workload.take_messages(rank).filter(|_| self.as_recorded);
+                self.warnings.redecomposed += u64::from(self.as_recorded && recorded.is_none());
+                let operation = self.start_collective(rank, &collective, recorded)?;
+                self.claim(me, Some(operation));
+                Activity::Collective
+            }
+            Event::Icollective(collective, id) => {
+                let (collective, id) = (collective.clone(), *id);
+                self.warnings.redecomposed += u64::from(self.as_recorded);
+                let operation = self.start_collective(rank, &collective, None)?;
+                self.processes[at].requests.add(id, Some(operation))?;
+                Activity::Collective
+            }
+            Event::CollectiveInit(collective, id) => {
+                let (template, id) = (Template::Collective(Rc::new(collective.clone())), *id);
+                self.processes[at].requests.add_persistent(id, template)?;
+                Activity::Collective
+            }
+            Event::Neighbor(call) => {
+                let call = call.clone();
+                let operation = self.start_neighborhood(rank, &call)?;
+                self.claim(me, Some(operation));
+                Activity::Collective
+            }
+            Event::Ineighbor(call, id) => {
+                let (call, id) = (call.clone(), *id);
+                let operation = self.start_neighborhood(rank, &call)?;
+                self.processes[at].requests.add(id, Some(operation))?;
+                Activity::Collective
+            }
+            Event::NeighborInit(call, id) => {
+                let (template, id) = (Template::Neighbor(Rc::new(call.clone())), *id);
+                self.processes[at].requests.add_persistent(id, template)?;
+                Activity::Collective
+            }
+            &(Event::PsendInit(Outgoing { bytes, .. }, _, id) | Event::PrecvInit(Incoming { bytes, .. }, _, id)) => {
+                self.processes[at].requests.add_persistent(id, Template::Partitioned(bytes))?;
+                Activity::Send
+            }
+            Event::Pready(..) => Activity::Send,
+            event @ (Event::OneSided(_) | Event::File(_) | Event::Other(_)) => {
+                self.warnings.skip(event);
+                if let Some(id) = request_of_skipped(event) {
+                    self.processes[at].requests.add(id, None)?;
+                }
+                Activity::Wait
+            }
+            Event::CommCreate(call, parent, group) => {
+                let (call, parent, group) = (*call, *parent, group.clone());
+                let operation = self.create_communicator(rank, call, parent, group)?;
+                self.claim(me, operation);
+                Activity::Collective
+            }
+            &Event::CommFree(id) => {
+                self.communicators.free(rank, id)?;
+                Activity::Collective
+            }
+        }))
+    }
+
+    pub(super) fn blocking_send(
+        &mut self,
+        rank: Rank,
+        mode: SendMode,
+        message: Outgoing,
+    ) -> Result<Option<Activity>, Failure> {
+        let sent = self.send(rank, mode, message)?;
+        self.claim(Agent::Rank(rank), sent);
+        Ok(Some(Activity::Send))
+    }
+
+    pub(super) fn blocking_receive(&mut self, rank: Rank, message: Incoming) -> Result<Option<Activity>, Failure> {
+        let received = self.receive(rank, message, None)?;
+        self.claim(Agent::Rank(rank), received);
+        Ok(Some(Activity::Recv))
+    }
+
+    #[inline]
+    fn send(&mut self, rank: Rank, mode: SendMode, message: Outgoing) -> Result<Option<OperationId>, Fault> {
+        self.known(message.to)?;
+        let index = self.communicators.find(rank, message.comm)?;
+        let context = self.communicators.get(index).context;
+        let envelope = Envelope { context, source: rank, tag: message.tag };
+        let message = Outbound { to: message.to, envelope, bytes: message.bytes, mode };
+        Ok(self.exchange.send(Agent::Rank(rank), message))
+    }
+
+    /// Posts a receive, of what is recorded that it got where `message` leaves that open. One that was cancelled
+    /// is not posted: it might take another's message here.
+    #[inline]
+    fn receive(
+        &mut self,
+        rank: Rank,
+        message: Incoming,
+        recorded: Option<Match>,
+    ) -> Result<Option<OperationId>, Fault> {
+        let mut selector = self.selector(rank, message)?;
+        match recorded {
+            Some(Match::Cancelled) => return Ok(None),
+            Some(Match::With(source, tag)) => {
+                self.known(source)?;
+                selector = Selector { source: Some(source), tag: Some(tag), ..selector };
+            }
+            None if selector.source.is_none() || selector.tag.is_none() => self.warnings.open_wildcards += 1,
+            None => {}
+        }
+        Ok(Some(self.exchange.receive(Agent::Rank(rank), rank, selector)))
+    }
+
+    /// What the trace says later about a receive that it leaves open.
+    fn recorded(
+        &mut self,
+        rank: Rank,
+        message: Incoming,
+        request: Option<RequestId>,
+    ) -> Result<Option<Match>, Failure> {
+        match request {
+            Some(id) if message.from.is_none() || message.tag.is_none() => {
+                self.workload.matched(rank, id).map_err(Failure::from)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn selector(&mut self, rank: Rank, message: Incoming) -> Result<Selector, Fault> {
+        message.from.map_or(Ok(()), |from| self.known(from))?;
+        let index = self.communicators.find(rank, message.comm)?;
+        Ok(Selector { context: self.communicators.get(index).context, source: message.from, tag: message.tag })
+    }
+
+    fn known(&self, peer: Rank) -> Result<(), Fault> {
+        let ranks = self.processes.len();
+        if (peer.0 as usize) < ranks { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world: ranks }) }
+    }
+
+    /// Starts a persistent request.
+    fn start(&mut self, rank: Rank, id: RequestId) -> Result<Activity, Failure> {
+        let at = rank.0 as usize;
+        let (operation, activity) = match self.processes[at].requests.template(id).cloned() {
+            Some(Template::Send(mode, message)) => (self.send(rank, mode, message)?, Activity::Send),
+            Some(Template::Receive(message)) => {
+                let recorded = self.recorded(rank, message, Some(id))?;
+                (self.receive(rank, message, recorded)?, Activity::Recv)
+            }
+            Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call, None)?), Activity::Collective),
+            Some(Template::Neighbor(call)) => (Some(self.start_neighborhood(rank, &call)?), Activity::Collective),
+            Some(Template::Partitioned(bytes)) => {
+                self.warnings.skip_partitioned(bytes);
+                (None, Activity::Send)
+            }
+            None => return Err(Fault::NotStartable(id).into()),
+        };
+        self.processes[at].requests.start(id, operation)?;
+        Ok(activity)
+    }
+
+    /// Makes a communicator; what its members agree by.
+    fn create_communicator(
+        &mut self,
+        rank: Rank,
+        call: CommCall,
+        parent: CommId,
+        group: Option<Group>,
+    ) -> Result<Option<OperationId>, Fault> {
+        let parent = self.communicators.find(rank, parent)?;
+        let made = group.map(|group| self.communicators.create(rank, &group)).transpose()?;
+        let Some(Agreement { over_made, op, element }) = agreement(call) else { return Ok(None) };
+        let on = if over_made { made } else { Some(parent) };
+        on.map(|on| self.start_collective_on(rank, on, &op, element, None)).transpose()
+    }
+}

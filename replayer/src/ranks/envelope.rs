@@ -1,0 +1,85 @@
+//! What messages and receives are matched by.
+
+use titr_common::event::{Rank, Tag};
+
+/// Where messages can meet receives: a communicator's point-to-point messages, or those within its collectives.
+///
+/// The second kind is odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Context(pub(super) u32);
+
+impl Context {
+    /// The one for the messages that collectives of the same communicator are made of.
+    pub(crate) fn of_collectives(self) -> Self {
+        Self(self.0 | 1)
+    }
+
+    pub(super) fn is_collective(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// What a message is matched by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Envelope {
+    pub(super) context: Context,
+    pub(super) source: Rank,
+    pub(super) tag: Tag,
+}
+
+/// What a receive or a probe selects; `None` is a wildcard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Selector {
+    pub(super) context: Context,
+    pub(super) source: Option<Rank>,
+    pub(super) tag: Option<Tag>,
+}
+
+impl Selector {
+    pub(super) fn is_wild(&self) -> bool {
+        self.source.is_none() || self.tag.is_none()
+    }
+}
+
+impl From<Envelope> for Selector {
+    fn from(Envelope { context, source, tag }: Envelope) -> Self {
+        Self { context, source: Some(source), tag: Some(tag) }
+    }
+}
+
+/// A receiver and a selector in two words, so that hashing it costs two multiplications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Key(u64, u64);
+
+impl Key {
+    pub(super) fn of(receiver: Rank, selector: Selector) -> Self {
+        let source = selector.source.map_or(u32::MAX, |source| source.0);
+        // 33 bits for a tag or none, which leaves 31 for the context.
+        let tag = selector.tag.map_or(0, |tag| 1 << 32 | u64::from(tag.0.cast_unsigned()));
+        Self(u64::from(receiver.0) << 32 | u64::from(source), u64::from(selector.context.0) << 33 | tag)
+    }
+
+    /// What a message is matched by that waits under this key.
+    pub(super) fn envelope(self) -> Envelope {
+        Envelope {
+            context: Context((self.1 >> 33) as u32),
+            source: Rank(self.0 as u32),
+            tag: Tag((self.1 as u32).cast_signed()),
+        }
+    }
+
+    pub(super) fn receiver(self) -> Rank {
+        Rank((self.0 >> 32) as u32)
+    }
+
+    /// The keys of the wildcard receives that take a message with `envelope`.
+    pub(super) fn wild(receiver: Rank, envelope: Envelope) -> [Self; 3] {
+        let exact = Selector::from(envelope);
+        [
+            Selector { source: None, ..exact },
+            Selector { tag: None, ..exact },
+            Selector { source: None, tag: None, ..exact },
+        ]
+        .map(|selector| Self::of(receiver, selector))
+    }
+}

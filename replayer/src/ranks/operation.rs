@@ -1,0 +1,127 @@
+//! What somebody will ask after: sends and receives that did not complete at once, and collectives.
+//!
+//! An [`Operation`] belongs to an [`Agent`], which later *claims* it: finds it done, or is told when it is. It is gone
+//! once it is both claimed and done.
+
+use slab::Slab;
+use titr_common::event::Rank;
+use titr_common::units::Bytes;
+
+use super::Agent;
+use super::envelope::Selector;
+use super::exchange::MessageId;
+
+/// An operation until it is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OperationId(pub(crate) u32);
+
+pub(super) struct Operation {
+    pub(super) owner: Agent,
+    pub(super) what: What,
+    state: State,
+    /// What an eager message brought, for the cost of receiving it.
+    eager: Option<Bytes>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    Send(MessageId),
+    Receive(Rank, Selector),
+    /// A collective in progress: its owner waits for all of it.
+    Collective,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Pending,
+    /// The owner waits for it.
+    Awaited,
+    Done,
+    /// Nobody will ask.
+    Abandoned,
+}
+
+/// What a claim finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// It was complete; what an eager message brought.
+    Done(Option<Bytes>),
+    /// It is not; its completion will be announced.
+    Awaited,
+}
+
+/// An operation that somebody waited for is complete.
+pub(super) struct Completion {
+    pub(super) owner: Agent,
+    pub(super) eager: Option<Bytes>,
+}
+
+/// All operations.
+#[derive(Default)]
+pub(super) struct Operations {
+    all: Slab<Operation>,
+    /// Announcements to be taken, in order.
+    pub(super) completions: Vec<Completion>,
+}
+
+impl Operations {
+    /// Makes an operation.
+    pub(super) fn open(&mut self, owner: Agent, what: What) -> OperationId {
+        OperationId(self.all.insert(Operation { owner, what, state: State::Pending, eager: None }) as u32)
+    }
+
+    /// An eager message of so many bytes is what this receive gets.
+    pub(super) fn got_eager(&mut self, receive: OperationId, bytes: Bytes) {
+        self.all[receive.0 as usize].eager = Some(bytes);
+    }
+
+    /// What an operation does.
+    pub(super) fn what(&self, operation: OperationId) -> What {
+        self.all[operation.0 as usize].what
+    }
+
+    /// Its owner waits for `operation` from now on, unless it is done.
+    pub(super) fn claim(&mut self, operation: OperationId) -> Claim {
+        let entry = &mut self.all[operation.0 as usize];
+        if entry.state == State::Done {
+            return Claim::Done(self.all.remove(operation.0 as usize).eager);
+        }
+        entry.state = State::Awaited;
+        Claim::Awaited
+    }
+
+    /// Nobody will claim `operation`.
+    pub(super) fn abandon(&mut self, operation: OperationId) {
+        let entry = &mut self.all[operation.0 as usize];
+        if entry.state == State::Done {
+            self.all.remove(operation.0 as usize);
+        } else {
+            entry.state = State::Abandoned;
+        }
+    }
+
+    /// It is done, and whoever waits for it will be told.
+    pub(super) fn complete(&mut self, operation: OperationId) {
+        let entry = &mut self.all[operation.0 as usize];
+        match entry.state {
+            State::Pending | State::Done => entry.state = State::Done,
+            State::Awaited => {
+                let Operation { owner, eager, .. } = self.all.remove(operation.0 as usize);
+                self.completions.push(Completion { owner, eager });
+            }
+            State::Abandoned => {
+                self.all.remove(operation.0 as usize);
+            }
+        }
+    }
+
+    /// Whether its owner waits for it.
+    pub(super) fn is_awaited(&self, operation: OperationId) -> bool {
+        self.all[operation.0 as usize].state == State::Awaited
+    }
+
+    /// What is waited for.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = &Operation> {
+        self.all.iter().map(|(_, operation)| operation).filter(|operation| operation.state == State::Awaited)
+    }
+}

@@ -11,10 +11,13 @@ use clap::Parser;
 #[derive(Debug, Parser)]
 #[command(name = "titrace", version)]
 pub struct Options {
-    /// Where the trace is written; a directory that exists already is left alone, and the next free name taken
-    /// [TITRACE_DIR, default: traces].
+    /// Where the trace is written, %h the host, %r the rank, %j the job; a directory that exists already is left alone, and
+    /// the next free name taken [TITRACE_DIR, default: traces].
     #[arg(long, value_name = "DIRECTORY")]
     pub dir: Option<OsString>,
+    /// The archive that the trace is gathered into when the program ends, such as traces.tar [TITRACE_GATHER].
+    #[arg(long, value_name = "ARCHIVE")]
+    pub gather: Option<OsString>,
     /// What is recorded: ti or extended [TITRACE_MODE].
     #[arg(long)]
     pub mode: Option<OsString>,
@@ -46,6 +49,7 @@ impl Options {
     pub fn settings(&self) -> Vec<(OsString, OsString)> {
         let given = [
             ("TITRACE_DIR", &self.dir),
+            ("TITRACE_GATHER", &self.gather),
             ("TITRACE_MODE", &self.mode),
             ("TITRACE_COUNTER", &self.counter),
             ("TITRACE_RATE", &self.rate),

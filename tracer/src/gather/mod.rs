@@ -160,13 +160,18 @@ fn prepare(archive: &Path) -> io::Result<()> {
 
 /// The name, or the next one that is free.
 fn free_name(wanted: &Path) -> PathBuf {
-    let names = (1..).map(|index| match (index, wanted.extension()) {
+    let mut names = (1..).map(|index| match (index, wanted.extension()) {
         (1, _) | (_, None) => candidate(wanted, index),
-        (_, Some(suffix)) => candidate(&wanted.with_extension(""), index).with_extension(suffix),
+        (_, Some(suffix)) => {
+            let mut name = candidate(&wanted.with_extension(""), index).into_os_string();
+            name.push(".");
+            name.push(suffix);
+            name.into()
+        }
     });
     let is_free =
         |path: &PathBuf| fs::symlink_metadata(path).is_err() && fs::symlink_metadata(unfinished(path)).is_err();
-    names.into_iter().find(is_free).unwrap_or_else(|| wanted.to_owned())
+    names.find(is_free).unwrap_or_else(|| wanted.to_owned())
 }
 
 fn give_up(path: &Path, reason: &str) {

@@ -59,6 +59,22 @@ fn messages_are_those_recorded_or_those_of_another_algorithm() {
     assert_eq!(mpich, replay(&folder, "traces", &["--set", r#"mpi.collectives="mpich""#]));
 }
 
+/// Between the calls of a rank lie 5 s, 2 s and 3 s, and 9 Ginstr were counted.
+#[test]
+fn computation_is_what_was_counted_or_what_time_lies_between_calls_or_nothing() {
+    let folder = Folder::new();
+    folder.file("cluster.toml", PLATFORM);
+    let rank = "0 init\n0 compute 4e9\n0 called 5000000000 6000000000\n0 barrier\n0 compute 5e9\n\
+                0 called 8000000000 9000000000\n0 barrier\n0 called 12000000000 12000000000\n0 finalize\n";
+    folder.file("trace.txt", rank);
+    let seconds = |more: &[&str]| (replay(&folder, "trace.txt", more).0 * 1e3).round() / 1e3;
+    assert_eq!(seconds(&[]), 9.0);
+    assert_eq!(seconds(&["--compute-scale", "0.5"]), 4.5);
+    assert_eq!(seconds(&["--compute", "timed"]), 10.0);
+    assert_eq!(seconds(&["--compute", "timed", "--compute-scale", "3"]), 30.0);
+    assert_eq!(seconds(&["--compute", "none"]), 0.0);
+}
+
 #[test]
 fn whose_collectives_is_said_in_known_names() {
     let shown = folder().run(TITR_REPLAY, &["--platform", "cluster.toml", "traces", "--collectives", "cray"]);

@@ -1,10 +1,10 @@
-/* Every blocking collective with datatypes that have gaps and lie before their address, operations that do not commute,
+/* Every collective, blocking and not, with datatypes that have gaps and lie before their address, operations that do not commute,
  * MPI_IN_PLACE, no data at all, and communicators in another order. Prints a hash of each member's memory after each:
  * whoever carries the collective out, they are the same. Any number of ranks. */
 #include "check.h"
 #include <stdint.h>
 
-enum { ROOM = 1 << 18, MARGIN = 1 << 12, CASES = 2000 };
+enum { ROOM = 1 << 18, MARGIN = 1 << 12, CASES = 4000 };
 
 static char *from, *to;
 static uint64_t hashes[CASES];
@@ -36,10 +36,14 @@ static void note(int error) {
     hashes[cases++] = hash;
 }
 
-#define CASE(call)   \
-    do {             \
-        prepare();   \
-        note(call);  \
+#define CASE(name, later, ...)                                   \
+    do {                                                         \
+        MPI_Request request;                                     \
+        prepare();                                               \
+        note(MPI_##name(__VA_ARGS__));                           \
+        prepare();                                               \
+        CHECK(MPI_I##later(__VA_ARGS__, &request) == MPI_SUCCESS); \
+        note(MPI_Wait(&request, MPI_STATUS_IGNORE));             \
     } while (0)
 
 /* Two ints that stand for x -> a x + b: composing these is associative and does not commute. */
@@ -83,21 +87,21 @@ static void move(MPI_Comm comm, MPI_Datatype type, int count, int root) {
         whole += counts[i] + i % 2;
     }
     void *in_place = MPI_IN_PLACE;
-    CASE(MPI_Bcast(recv, count, type, root, comm));
-    CASE(MPI_Gather(send, count, type, recv, count, type, root, comm));
-    CASE(MPI_Gather(me == root ? in_place : send, count, type, recv, count, type, root, comm));
-    CASE(MPI_Scatter(send, count, type, recv, count, type, root, comm));
-    CASE(MPI_Scatter(send, count, type, me == root ? in_place : recv, count, type, root, comm));
-    CASE(MPI_Allgather(send, count, type, recv, count, type, comm));
-    CASE(MPI_Allgather(in_place, 0, MPI_DATATYPE_NULL, recv, count, type, comm));
-    CASE(MPI_Alltoall(send, count, type, recv, count, type, comm));
-    CASE(MPI_Alltoall(in_place, 0, MPI_DATATYPE_NULL, recv, count, type, comm));
-    CASE(MPI_Gatherv(send, counts[me], type, recv, counts, displs, type, root, comm));
-    CASE(MPI_Gatherv(me == root ? in_place : send, counts[me], type, recv, counts, displs, type, root, comm));
-    CASE(MPI_Scatterv(send, counts, displs, type, recv, counts[me], type, root, comm));
-    CASE(MPI_Scatterv(send, counts, displs, type, me == root ? in_place : recv, counts[me], type, root, comm));
-    CASE(MPI_Allgatherv(send, counts[me], type, recv, counts, displs, type, comm));
-    CASE(MPI_Allgatherv(in_place, 0, MPI_DATATYPE_NULL, recv, counts, displs, type, comm));
+    CASE(Bcast, bcast, recv, count, type, root, comm);
+    CASE(Gather, gather, send, count, type, recv, count, type, root, comm);
+    CASE(Gather, gather, me == root ? in_place : send, count, type, recv, count, type, root, comm);
+    CASE(Scatter, scatter, send, count, type, recv, count, type, root, comm);
+    CASE(Scatter, scatter, send, count, type, me == root ? in_place : recv, count, type, root, comm);
+    CASE(Allgather, allgather, send, count, type, recv, count, type, comm);
+    CASE(Allgather, allgather, in_place, 0, MPI_DATATYPE_NULL, recv, count, type, comm);
+    CASE(Alltoall, alltoall, send, count, type, recv, count, type, comm);
+    CASE(Alltoall, alltoall, in_place, 0, MPI_DATATYPE_NULL, recv, count, type, comm);
+    CASE(Gatherv, gatherv, send, counts[me], type, recv, counts, displs, type, root, comm);
+    CASE(Gatherv, gatherv, me == root ? in_place : send, counts[me], type, recv, counts, displs, type, root, comm);
+    CASE(Scatterv, scatterv, send, counts, displs, type, recv, counts[me], type, root, comm);
+    CASE(Scatterv, scatterv, send, counts, displs, type, me == root ? in_place : recv, counts[me], type, root, comm);
+    CASE(Allgatherv, allgatherv, send, counts[me], type, recv, counts, displs, type, comm);
+    CASE(Allgatherv, allgatherv, in_place, 0, MPI_DATATYPE_NULL, recv, counts, displs, type, comm);
 
     int sends[64], recvs[64], bytes[64];
     MPI_Datatype types[64];
@@ -110,10 +114,10 @@ static void move(MPI_Comm comm, MPI_Datatype type, int count, int root) {
     MPI_Aint lower, extent;
     MPI_Type_get_extent(type, &lower, &extent);
     for (int i = 0; i < all; i++) bytes[i] = displs[i] * extent;
-    CASE(MPI_Alltoallv(send, sends, displs, type, recv, recvs, displs, type, comm));
-    CASE(MPI_Alltoallv(in_place, NULL, NULL, MPI_DATATYPE_NULL, recv, recvs, displs, type, comm));
-    CASE(MPI_Alltoallw(send, sends, bytes, types, recv, recvs, bytes, types, comm));
-    CASE(MPI_Alltoallw(in_place, NULL, NULL, NULL, recv, recvs, bytes, types, comm));
+    CASE(Alltoallv, alltoallv, send, sends, displs, type, recv, recvs, displs, type, comm);
+    CASE(Alltoallv, alltoallv, in_place, NULL, NULL, MPI_DATATYPE_NULL, recv, recvs, displs, type, comm);
+    CASE(Alltoallw, alltoallw, send, sends, bytes, types, recv, recvs, bytes, types, comm);
+    CASE(Alltoallw, alltoallw, in_place, NULL, NULL, NULL, recv, recvs, bytes, types, comm);
 }
 
 static void reduce(MPI_Comm comm, MPI_Datatype type, MPI_Op op, int count, int root) {
@@ -122,22 +126,22 @@ static void reduce(MPI_Comm comm, MPI_Datatype type, MPI_Op op, int count, int r
     MPI_Comm_size(comm, &all);
     for (int i = 0; i < all; i++) counts[i] = count == 0 ? 0 : (count + i * 3) % (count + 2);
     void *in_place = MPI_IN_PLACE;
-    CASE(MPI_Reduce(send, recv, count, type, op, root, comm));
-    CASE(MPI_Allreduce(send, recv, count, type, op, comm));
-    CASE(MPI_Allreduce(in_place, recv, count, type, op, comm));
-    CASE(MPI_Scan(send, recv, count, type, op, comm));
-    CASE(MPI_Scan(in_place, recv, count, type, op, comm));
-    CASE(MPI_Exscan(send, recv, count, type, op, comm));
-    CASE(MPI_Exscan(in_place, recv, count, type, op, comm));
+    CASE(Reduce, reduce, send, recv, count, type, op, root, comm);
+    CASE(Allreduce, allreduce, send, recv, count, type, op, comm);
+    CASE(Allreduce, allreduce, in_place, recv, count, type, op, comm);
+    CASE(Scan, scan, send, recv, count, type, op, comm);
+    CASE(Scan, scan, in_place, recv, count, type, op, comm);
+    CASE(Exscan, exscan, send, recv, count, type, op, comm);
+    CASE(Exscan, exscan, in_place, recv, count, type, op, comm);
 #ifdef OPEN_MPI
     /* MPICH 4.0.2 crashes in these, on one node and with gaps. */
-    CASE(MPI_Reduce_scatter_block(send, recv, count, type, op, comm));
-    CASE(MPI_Reduce_scatter(send, recv, counts, type, op, comm));
-    CASE(MPI_Reduce(me == root ? in_place : send, recv, count, type, op, root, comm));
+    CASE(Reduce_scatter_block, reduce_scatter_block, send, recv, count, type, op, comm);
+    CASE(Reduce_scatter, reduce_scatter, send, recv, counts, type, op, comm);
+    CASE(Reduce, reduce, me == root ? in_place : send, recv, count, type, op, root, comm);
 #else
     if (type == MPI_INT) {
-        CASE(MPI_Reduce_scatter_block(send, recv, count, type, op, comm));
-        CASE(MPI_Reduce_scatter(send, recv, counts, type, op, comm));
+        CASE(Reduce_scatter_block, reduce_scatter_block, send, recv, count, type, op, comm);
+        CASE(Reduce_scatter, reduce_scatter, send, recv, counts, type, op, comm);
     }
 #endif
 }
@@ -158,7 +162,7 @@ int main(int argc, char **argv) {
         int all, root;
         MPI_Comm_size(comms[c], &all);
         root = all / 2;
-        CASE(MPI_Barrier(comms[c]));
+        CASE(Barrier, barrier, comms[c]);
         for (int n = 0; n < 4; n++) {
             int count = counts[n];
             move(comms[c], MPI_INT, count, root);
@@ -169,10 +173,10 @@ int main(int argc, char **argv) {
                 reduce(comms[c], pairs[t], op, count, root);
             }
         }
-        CASE(MPI_Bcast(MPI_BOTTOM, 0, MPI_INT, root, comms[c]));
-        CASE(MPI_Bcast(recv, 40000, MPI_INT, root, comms[c]));
-        CASE(MPI_Allreduce(send, recv, 40000, MPI_INT, MPI_SUM, comms[c]));
-        CASE(MPI_Reduce(send, recv, 40000, MPI_INT, MPI_BXOR, root, comms[c]));
+        CASE(Bcast, bcast, MPI_BOTTOM, 0, MPI_INT, root, comms[c]);
+        CASE(Bcast, bcast, recv, 40000, MPI_INT, root, comms[c]);
+        CASE(Allreduce, allreduce, send, recv, 40000, MPI_INT, MPI_SUM, comms[c]);
+        CASE(Reduce, reduce, send, recv, 40000, MPI_INT, MPI_BXOR, root, comms[c]);
         MPI_Comm_free(&comms[c]);
     }
     MPI_Op_free(&op);

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::{Arg, Parser};
+use clap::{Arg, Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
+use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Source, TraceError};
 
 use super::traffic::{self, TrafficArgs};
@@ -18,7 +19,7 @@ use crate::ranks::Seat;
 use crate::replay::{Options, Progress, replay};
 use crate::report::{Report, manifest_warnings, summary};
 use crate::words::count;
-use crate::workload::Workload;
+use crate::workload::{Computation, Recomputed, Workload};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,6 +44,13 @@ struct Args {
     /// extended trace has `recorded` of blocking ones [default: the platform's].
     #[arg(long, value_name = "WHOSE", value_parser = collectives)]
     collectives: Option<Collectives>,
+    /// Where computation comes from: the volumes that were counted, or in an extended trace the time between calls as
+    /// it was when traced, whatever the simulated processor, or nowhere.
+    #[arg(long, value_enum, default_value_t, value_name = "SOURCE")]
+    compute: Compute,
+    /// Multiplies that computation.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    compute_scale: f64,
     /// Prints one JSON object instead of a summary.
     #[arg(long)]
     json: bool,
@@ -71,6 +79,35 @@ enum Collectives {
     Recorded,
     /// A library's algorithms.
     Of(Library),
+}
+
+/// Where computation comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Compute {
+    /// The volumes that were counted.
+    #[default]
+    Counted,
+    /// The time between calls.
+    Timed,
+    /// Nowhere.
+    None,
+}
+
+impl From<Compute> for Computation {
+    fn from(compute: Compute) -> Self {
+        match compute {
+            Compute::Counted => Self::Counted,
+            Compute::Timed => Self::Timed,
+            Compute::None => Self::Ignored,
+        }
+    }
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(factor) if (0.0..f64::INFINITY).contains(&factor) => Ok(factor),
+        _ => Err("expected a factor from 0 on, such as 0.5".into()),
+    }
 }
 
 fn collectives(name: &str) -> Result<Collectives, String> {
@@ -104,7 +141,7 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
     let seats = seats.map(|(host, factor)| Seat { host, speed: platform.speed(host).for_counts_worth(factor) });
     let seats = seats.collect();
     let breakdown = Breakdown::new(source.ranks());
-    let workload = Workload::read_ahead(source.streams()?);
+    let workload = Workload::read_ahead(programs(args, &source)?);
     let mut network = platform.network();
 
     let start = Instant::now();
@@ -128,6 +165,16 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
         summary(&report, out)?;
     }
     Ok(())
+}
+
+/// The events of all ranks, with the computation that was asked for.
+fn programs(args: &Args, source: &Source) -> Result<Vec<Recomputed>, TraceError> {
+    if args.compute == Compute::Timed && source.manifest().is_some_and(|manifest| manifest.mode != Mode::Extended) {
+        let what = "the trace is not an extended one, and has no times (TITRACE_MODE=extended)".into();
+        return Err(TraceError::Directory { path: "--compute timed".into(), what });
+    }
+    let recompute = |stream| Recomputed::new(stream, args.compute.into(), args.compute_scale);
+    Ok(source.streams()?.into_iter().map(recompute).collect())
 }
 
 /// What each rank's computation is multiplied with, and what should be known of it if it is not.

@@ -2,6 +2,7 @@
 //! hypothesis are all a [`Program`] for each rank; the ranks cannot tell them apart.
 
 mod batch;
+mod computation;
 mod look_ahead;
 mod reader;
 
@@ -12,6 +13,7 @@ use titr_common::event::{Event, Message, Rank, RequestId};
 use titr_common::passage::{Moment, Passage};
 use titr_common::trace::{Ending, RankStream, TraceError};
 
+pub use computation::{Computation, Recomputed};
 use look_ahead::LookAhead;
 pub use look_ahead::Match;
 use reader::Reader;

@@ -34,18 +34,18 @@ impl Seat {
 }
 
 impl Data {
-    /// The data of a blocking call; `None` where the arguments are such that MPI itself is to say what is wrong with
-    /// them, and for calls that only start.
+    /// The data of a call, blocking or not; `None` where the arguments are such that MPI itself is to say what is wrong with
+    /// them, and for calls that only set up.
     pub(crate) fn of(call: &Collective<'_>, seat: Seat) -> Option<Self> {
         let (me, everybody) = (i64::from(seat.me), seat.size);
         Some(match call {
-            MPI_Barrier(_) => Self::default(),
-            MPI_Bcast(call) => Self {
+            MPI_Barrier(_) | MPI_Ibarrier(..) => Self::default(),
+            MPI_Bcast(call) | MPI_Ibcast(call, _) => Self {
                 recv: vec![region(call.buffer(), call.count(), call.datatype())?],
                 has_recv: seat.at(call.root()),
                 ..Self::default()
             },
-            MPI_Reduce(call) => {
+            MPI_Reduce(call) | MPI_Ireduce(call, _) => {
                 let given = given(call.sendbuf(), call.recvbuf());
                 let at_root = seat.at(call.root());
                 let recv = at_root.then(|| region(call.recvbuf(), call.count(), call.datatype()));
@@ -55,12 +55,12 @@ impl Data {
                     ..Self::reducing(call.op(), call.datatype(), call.count().get())?
                 }
             }
-            MPI_Allreduce(call) | MPI_Scan(call) => Self {
+            MPI_Allreduce(call) | MPI_Iallreduce(call, _) | MPI_Scan(call) | MPI_Iscan(call, _) => Self {
                 send: vec![region(given(call.sendbuf(), call.recvbuf()), call.count(), call.datatype())?],
                 recv: vec![region(call.recvbuf(), call.count(), call.datatype())?],
                 ..Self::reducing(call.op(), call.datatype(), call.count().get())?
             },
-            MPI_Exscan(call) => {
+            MPI_Exscan(call) | MPI_Iexscan(call, _) => {
                 let recv = region(call.recvbuf(), call.count(), call.datatype())?;
                 Self {
                     send: vec![region(given(call.sendbuf(), call.recvbuf()), call.count(), call.datatype())?],
@@ -69,7 +69,7 @@ impl Data {
                     ..Self::reducing(call.op(), call.datatype(), call.count().get())?
                 }
             }
-            MPI_Reduce_scatter(call) => {
+            MPI_Reduce_scatter(call) | MPI_Ireduce_scatter(call, _) => {
                 let counts: Option<Vec<u64>> = call.recvcounts().iter().map(Count::checked).collect();
                 let counts = counts?;
                 let (total, own) = (counts.iter().sum(), *counts.get(usize::try_from(me).ok()?)?);
@@ -79,7 +79,7 @@ impl Data {
                     ..Self::reducing(call.op(), call.datatype(), total)?
                 }
             }
-            MPI_Reduce_scatter_block(call) => {
+            MPI_Reduce_scatter_block(call) | MPI_Ireduce_scatter_block(call, _) => {
                 let total = call.recvcount().checked()?.saturating_mul(everybody);
                 Self {
                     send: vec![Region::new(given(call.sendbuf(), call.recvbuf()), total, call.datatype())?],
@@ -87,7 +87,7 @@ impl Data {
                     ..Self::reducing(call.op(), call.datatype(), total)?
                 }
             }
-            MPI_Gather(call) => {
+            MPI_Gather(call) | MPI_Igather(call, _) => {
                 let blocks = |first, count| blocks(call.recvbuf(), call.recvcount(), call.recvtype(), first, count);
                 let at_root = seat.at(call.root());
                 let in_place = at_root && call.sendbuf().is_in_place();
@@ -98,7 +98,7 @@ impl Data {
                     ..Self::default()
                 }
             }
-            MPI_Scatter(call) => {
+            MPI_Scatter(call) | MPI_Iscatter(call, _) => {
                 let at_root = seat.at(call.root());
                 let in_place = at_root && call.recvbuf().is_in_place();
                 let own = || region(call.recvbuf(), call.recvcount(), call.recvtype());
@@ -109,7 +109,7 @@ impl Data {
                     ..Self::default()
                 }
             }
-            MPI_Gatherv(call) => {
+            MPI_Gatherv(call) | MPI_Igatherv(call, _) => {
                 let all = listed(call.recvbuf(), &call.recvcounts(), &call.displs(), call.recvtype());
                 let at_root = seat.at(call.root());
                 let recv = if at_root { all? } else { Vec::new() };
@@ -118,7 +118,7 @@ impl Data {
                 let send = if in_place { *recv.get(usize::try_from(me).ok()?)? } else { own()? };
                 Self { send: vec![send], recv, ..Self::default() }
             }
-            MPI_Scatterv(call) => {
+            MPI_Scatterv(call) | MPI_Iscatterv(call, _) => {
                 let all = listed(call.sendbuf(), &call.sendcounts(), &call.displs(), call.sendtype());
                 let at_root = seat.at(call.root());
                 let in_place = at_root && call.recvbuf().is_in_place();
@@ -129,7 +129,7 @@ impl Data {
                     ..Self::default()
                 }
             }
-            MPI_Allgather(call) => {
+            MPI_Allgather(call) | MPI_Iallgather(call, _) => {
                 let blocks = |first, count| blocks(call.recvbuf(), call.recvcount(), call.recvtype(), first, count);
                 let own = || region(call.sendbuf(), call.sendcount(), call.sendtype());
                 Self {
@@ -138,32 +138,32 @@ impl Data {
                     ..Self::default()
                 }
             }
-            MPI_Allgatherv(call) => {
+            MPI_Allgatherv(call) | MPI_Iallgatherv(call, _) => {
                 let recv = listed(call.recvbuf(), &call.recvcounts(), &call.displs(), call.recvtype())?;
                 let own = || region(call.sendbuf(), call.sendcount(), call.sendtype());
                 let in_place = call.sendbuf().is_in_place();
                 let send = if in_place { *recv.get(usize::try_from(me).ok()?)? } else { own()? };
                 Self { send: vec![send], recv, ..Self::default() }
             }
-            MPI_Alltoall(call) => {
+            MPI_Alltoall(call) | MPI_Ialltoall(call, _) => {
                 let recv = blocks(call.recvbuf(), call.recvcount(), call.recvtype(), 0, everybody)?;
                 let own = || blocks(call.sendbuf(), call.sendcount(), call.sendtype(), 0, everybody);
                 let send = if call.sendbuf().is_in_place() { recv } else { own()? };
                 Self { send: vec![send], recv: vec![recv], ..Self::default() }
             }
-            MPI_Alltoallv(call) => {
+            MPI_Alltoallv(call) | MPI_Ialltoallv(call, _) => {
                 let recv = listed(call.recvbuf(), &call.recvcounts(), &call.rdispls(), call.recvtype())?;
                 let own = || listed(call.sendbuf(), &call.sendcounts(), &call.sdispls(), call.sendtype());
                 let send = if call.sendbuf().is_in_place() { recv.clone() } else { own()? };
                 Self { send, recv, ..Self::default() }
             }
-            MPI_Alltoallw(call) => {
+            MPI_Alltoallw(call) | MPI_Ialltoallw(call, _) => {
                 let recv = typed(call.recvbuf(), &call.recvcounts(), &call.rdispls(), &call.recvtypes())?;
                 let own = || typed(call.sendbuf(), &call.sendcounts(), &call.sdispls(), &call.sendtypes());
                 let send = if call.sendbuf().is_in_place() { recv.clone() } else { own()? };
                 Self { send, recv, ..Self::default() }
             }
-            // Those that only start, or set up.
+            // Those that only set up.
             _ => return None,
         })
     }

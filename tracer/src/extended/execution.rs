@@ -7,7 +7,7 @@ use titr_common::event::{MessageEnd, Span};
 use titr_common::units::{Bytes, Nanoseconds};
 use titr_wrappers::Abi;
 use titr_wrappers::argument::Comm;
-use titr_wrappers::pmpi::exchange::{Exchange, Part, Reduction, Side, Space};
+use titr_wrappers::pmpi::exchange::{Exchange, Part, Side, Space};
 use titr_wrappers::pmpi::region::Region;
 use titr_wrappers::pmpi::{self, ErrorCode};
 
@@ -52,20 +52,48 @@ pub struct Sighting {
 /// All tags that MPI guarantees (MPI 4.0 §3.2.2): more collectives than these are never under way at once.
 const TAGS: u64 = 1 << 15;
 
+/// MPI has no more communicators, and every member is told so.
+const NO_COMMUNICATOR: ErrorCode = ErrorCode(1);
+
+/// What is done about a message that is not through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// It is waited for.
+    Wait,
+    /// Something else is done first.
+    Return,
+}
+
 impl Undertaking {
-    /// Does it; returns when this member's part is done.
+    /// Does it; returns when this member's part is done. `meanwhile` is done again and again until then, if there is such.
     #[must_use]
-    pub fn carry_out(self, clock: &Clock) -> Done {
+    pub fn carry_out(self, clock: Clock, meanwhile: Option<&mut dyn FnMut()>) -> Done {
         let private = self.private.or_else(|| pmpi::split(self.abi, self.comm));
         let Some(comm) = private else {
-            // MPI has no more communicators, and every member is told so.
-            return Done { private, result: Err(ErrorCode(1)), messages: Vec::new() };
+            return Done { private, result: Err(NO_COMMUNICATOR), messages: Vec::new() };
         };
-        let tag = (self.number % TAGS) as i32;
-        let exchange = Exchange::new(self.abi, comm, tag, self.lens());
-        let mut run = Run { exchange, clock, messages: Vec::new(), open: VecDeque::new() };
-        let result = run.all(&self.steps, &self.data);
+        let mut run = self.begin(comm, clock);
+        let result = match meanwhile {
+            None => run.advance(Patience::Wait).map(|_| ()),
+            Some(meanwhile) => loop {
+                match run.advance(Patience::Return) {
+                    Ok(true) => break Ok(()),
+                    Ok(false) => meanwhile(),
+                    Err(error) => break Err(error),
+                }
+            },
+        };
         Done { private, result, messages: run.messages }
+    }
+
+    /// Takes the first steps of one that goes on in the background, with messages on `private`.
+    #[must_use]
+    pub fn begin(self, private: Comm, clock: Clock) -> Run {
+        let tag = (self.number % TAGS) as i32;
+        let exchange = Exchange::new(self.abi, private, tag, self.lens());
+        let steps = self.steps.into_iter();
+        let (open, awaited) = (VecDeque::new(), VecDeque::new());
+        Run { exchange, clock, steps, data: self.data, is_packed: false, messages: Vec::new(), open, awaited }
     }
 
     /// How long the three buffers are: as long as the data, and as the slices want them.
@@ -82,83 +110,119 @@ impl Undertaking {
     }
 }
 
-struct Run<'c> {
+/// One that is under way.
+pub struct Run {
     exchange: Exchange,
-    clock: &'c Clock,
+    clock: Clock,
+    steps: std::vec::IntoIter<Step>,
+    data: Data,
+    is_packed: bool,
     messages: Vec<Sighting>,
     /// Those that were started and not completed, by their place in `messages`.
     open: VecDeque<usize>,
+    /// Which of them are to be completed before the next step, one after the other, each by its place among those left.
+    awaited: VecDeque<usize>,
 }
 
-impl Run<'_> {
-    fn all(&mut self, steps: &[Step], data: &Data) -> Result<(), ErrorCode> {
-        self.exchange.pack(Space::Send, &data.send)?;
-        if data.has_recv {
-            self.exchange.pack(Space::Recv, &data.recv)?;
+impl Run {
+    /// Takes steps; whether all were taken, after which there is nothing more to do.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn advance(&mut self, patience: Patience) -> Result<bool, ErrorCode> {
+        if !self.is_packed {
+            self.is_packed = true;
+            self.exchange.pack(Space::Send, &self.data.send)?;
+            if self.data.has_recv {
+                self.exchange.pack(Space::Recv, &self.data.recv)?;
+            }
         }
-        for step in steps {
-            self.step(*step, data.reduction.as_ref())?;
+        while self.settle(patience)? {
+            let Some(step) = self.steps.next() else {
+                if !self.data.has_recv {
+                    self.exchange.unpack(Space::Recv, &self.data.recv)?;
+                }
+                return Ok(true);
+            };
+            self.step(step, patience)?;
         }
-        if !data.has_recv {
-            self.exchange.unpack(Space::Recv, &data.recv)?;
-        }
-        Ok(())
+        Ok(false)
     }
 
-    fn step(&mut self, step: Step, reduction: Option<&Reduction>) -> Result<(), ErrorCode> {
-        match step {
-            Step::Send { to, data } => {
+    /// What it was made of so far.
+    #[must_use]
+    pub fn into_messages(self) -> Vec<Sighting> {
+        self.messages
+    }
+
+    fn step(&mut self, step: Step, patience: Patience) -> Result<(), ErrorCode> {
+        match (step, patience) {
+            (Step::Send { to, data }, Patience::Wait) => {
                 let seen = self.begin(MessageEnd::Sent, to, data);
                 self.exchange.send(to, part(data))?;
                 self.end(seen);
             }
-            Step::Recv { from, data } => {
+            (Step::Recv { from, data }, Patience::Wait) => {
                 let seen = self.begin(MessageEnd::Received, from, data);
                 self.exchange.recv(from, part(data))?;
                 self.end(seen);
             }
-            Step::Sendrecv { to, send, from, recv } => {
-                let received = self.begin(MessageEnd::Received, from, recv);
-                self.exchange.irecv(from, part(recv))?;
-                let sent = self.begin(MessageEnd::Sent, to, send);
-                self.exchange.send(to, part(send))?;
-                self.end(sent);
-                self.exchange.wait(self.exchange.pending().saturating_sub(1))?;
-                self.end(received);
+            (Step::Send { to, data }, Patience::Return) => {
+                self.isend(to, data)?;
+                self.awaited.push_back(self.open.len() - 1);
             }
-            Step::Isend { to, data } => {
-                let seen = self.begin(MessageEnd::Sent, to, data);
-                self.exchange.isend(to, part(data))?;
-                self.open.push_back(seen);
+            (Step::Recv { from, data }, Patience::Return) => {
+                self.irecv(from, data)?;
+                self.awaited.push_back(self.open.len() - 1);
             }
-            Step::Irecv { from, data } => {
-                let seen = self.begin(MessageEnd::Received, from, data);
-                self.exchange.irecv(from, part(data))?;
-                self.open.push_back(seen);
+            (Step::Sendrecv { to, send, from, recv }, _) => {
+                self.irecv(from, recv)?;
+                self.isend(to, send)?;
+                self.awaited.extend([self.open.len() - 1, self.open.len() - 2]);
             }
-            Step::Wait { nth } => self.wait(nth as usize)?,
-            Step::WaitAll => {
-                while !self.open.is_empty() {
-                    self.wait(0)?;
-                }
-            }
-            Step::Copy { from, to } => self.exchange.copy(part(from), part(to))?,
-            Step::ReduceLeft { from, into } => self.reduce(reduction, from, Side::Left, into)?,
-            Step::ReduceRight { from, into } => self.reduce(reduction, from, Side::Right, into)?,
+            (Step::Isend { to, data }, _) => self.isend(to, data)?,
+            (Step::Irecv { from, data }, _) => self.irecv(from, data)?,
+            (Step::Wait { nth }, _) => self.awaited.push_back(nth as usize),
+            (Step::WaitAll, _) => self.awaited.extend(self.open.iter().map(|_| 0)),
+            (Step::Copy { from, to }, _) => self.exchange.copy(part(from), part(to))?,
+            (Step::ReduceLeft { from, into }, _) => self.reduce(from, Side::Left, into)?,
+            (Step::ReduceRight { from, into }, _) => self.reduce(from, Side::Right, into)?,
         }
         Ok(())
     }
 
-    fn wait(&mut self, nth: usize) -> Result<(), ErrorCode> {
-        self.exchange.wait(nth)?;
-        if let Some(seen) = self.open.remove(nth) {
-            self.end(seen);
+    /// Completes what is awaited; whether nothing is any more.
+    fn settle(&mut self, patience: Patience) -> Result<bool, ErrorCode> {
+        while let Some(&nth) = self.awaited.front() {
+            match patience {
+                Patience::Wait => self.exchange.wait(nth)?,
+                Patience::Return if !self.exchange.test(nth)? => return Ok(false),
+                Patience::Return => {}
+            }
+            self.awaited.pop_front();
+            if let Some(seen) = self.open.remove(nth) {
+                self.end(seen);
+            }
         }
+        Ok(true)
+    }
+
+    fn isend(&mut self, to: Member, data: Slice) -> Result<(), ErrorCode> {
+        let seen = self.begin(MessageEnd::Sent, to, data);
+        self.exchange.isend(to, part(data))?;
+        self.open.push_back(seen);
         Ok(())
     }
 
-    fn reduce(&mut self, by: Option<&Reduction>, from: Slice, side: Side, into: Slice) -> Result<(), ErrorCode> {
-        match by {
+    fn irecv(&mut self, from: Member, data: Slice) -> Result<(), ErrorCode> {
+        let seen = self.begin(MessageEnd::Received, from, data);
+        self.exchange.irecv(from, part(data))?;
+        self.open.push_back(seen);
+        Ok(())
+    }
+
+    fn reduce(&mut self, from: Slice, side: Side, into: Slice) -> Result<(), ErrorCode> {
+        match &self.data.reduction {
             Some(by) => self.exchange.reduce(by, part(from), side, part(into)),
             None => Ok(()),
         }

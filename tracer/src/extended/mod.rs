@@ -15,17 +15,22 @@
 //! wherever the order of operations is.
 //!
 //! **Communicators.** Messages go over a private communicator of the same members, so that they meet neither the
-//! program's messages nor its attributes; it is made by the first collective that needs it — all members take part in
-//! that — and freed with the program's. MPI has every member call the collectives of a communicator in one order, so
-//! their number there is the same for all members: it is the collective's identity, and its messages' tag.
+//! program's messages nor its attributes; it is made together with the program's, and freed with it. MPI has every member
+//! call the collectives of a communicator in one order, so their number there is the same for all members: it is the
+//! collective's identity, and its messages' tag.
+//!
+//! **Non-blocking ones** are the same steps, taken whenever the program calls MPI, and a generalized request that is
+//! completed with them (`record::background`).
 //!
 //! **Time.** Calls and messages have the time of the host since the world's first barrier. At the beginning and at the
 //! end the clocks are compared with rank 0's ([`clock`]); the manifest has what is to be added.
 //!
-//! **What is passed through.** The library carries out collectives of inter-communicators, non-blocking ones, and calls
-//! whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the manifest.
-//! Open MPI's own non-blocking algorithms (`libnbc`) and what MPICH does differently between and within nodes are not
-//! modelled: the schedules are those of a communicator with every member on a node of its own.
+//! **What is passed through.** The library carries out collectives of inter-communicators, persistent ones, those of
+//! neighbours, non-blocking ones on a communicator that `MPI_Comm_idup` has made and that no blocking one was called on,
+//! and calls whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the
+//! manifest. Non-blocking collectives follow the blocking ones' rules, not those of Open MPI's `libnbc`; what MPICH does
+//! differently between and within nodes is not modelled either: the schedules are those of a communicator with every
+//! member on a node of its own.
 
 mod clock;
 mod data;
@@ -35,7 +40,7 @@ mod selection;
 use clock::Offset;
 
 pub use clock::Clock;
-pub use execution::{Done, Sighting, Undertaking};
+pub use execution::{Done, Patience, Run, Sighting, Undertaking};
 pub use selection::selection;
 
 pub(crate) use data::{Data, Seat};

@@ -9,13 +9,16 @@ use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Array, Comm, Count, Datatype, Place, Request};
 use titr_wrappers::functions::collective::Collective::{self, *};
 use titr_wrappers::pmpi;
+use titr_wrappers::pmpi::promise::Promise;
 use titr_wrappers::signature::{Allgather, Allreduce, Gather};
 
+use super::background::{Started, Task};
+use super::communicators::Ranks;
 use super::completion::Held;
 use super::requests::What;
 use super::tally::Unrecorded;
 use super::{Outcome, Recorder};
-use crate::extended::{Data, Done, Seat, Sighting, Undertaking};
+use crate::extended::{Data, Done, Run, Seat, Sighting, Undertaking};
 
 /// A collective call on an intra-communicator.
 struct Context {
@@ -44,7 +47,10 @@ impl Recorder {
         let opaque = match (&mut self.extended, &operation) {
             (Some(extended), Ok((comm, operation))) => {
                 let number = extended.number(operation.comm);
-                held.carried_out.take().is_none_or(|done| self.note(*comm, operation.comm, number, &done).is_err())
+                match held.carried_out.take() {
+                    Some(done) => self.note(*comm, operation.comm, number, &done).is_err(),
+                    None => held.started.is_none(),
+                }
             }
             _ => false,
         };
@@ -53,6 +59,9 @@ impl Recorder {
             let what = if operation.is_ok() { What::Collective } else { What::Nothing };
             (self.requests.add(request.get(), request.address(), what, persistent), persistent)
         });
+        if let (Some(started), Some((id, _))) = (held.started.take(), request) {
+            self.background.name(started, id);
+        }
         let operation = operation?;
         let event = match request {
             None => Event::Collective(operation),
@@ -89,16 +98,27 @@ impl Recorder {
         Some(Undertaking { abi: self.abi, comm, private, number, steps, data })
     }
 
+    /// Takes over what a call has started in the library's place.
+    pub(super) fn entrust(
+        &mut self,
+        call: &Collective<'_>,
+        number: u64,
+        run: Run,
+        promise: Promise,
+    ) -> Option<Started> {
+        let (comm, operation) = self.operation(call).ok()?;
+        let members = self.known(comm).ok()?.members.clone();
+        self.reclaim(operation.op);
+        Some(self.background.add(Task { comm: operation.comm, number, members, run, promise: Some(promise) }))
+    }
+
     /// Takes note of what messages a collective was.
     fn note(&mut self, comm: Comm, id: CommId, number: u64, done: &Done) -> Outcome {
         if let (Some(extended), Some(private)) = (&mut self.extended, done.private) {
             extended.keep(id, private);
         }
-        for &Sighting { end, peer, bytes, span } in &done.messages {
-            let peer = i32::try_from(peer).ok().and_then(|peer| self.known(comm).ok()?.members.get(peer));
-            let peer = peer.ok_or(Unrecorded::Opaque)?;
-            self.seen.push(Seen::Message(Message { comm: id, number, end, peer, bytes, span }));
-        }
+        let members = self.known(comm)?.members.clone();
+        self.seen.extend(messages(id, number, &members, &done.messages));
         Ok(())
     }
 
@@ -279,14 +299,27 @@ impl Recorder {
     }
 }
 
+/// What was seen of a collective whose members these are.
+pub(super) fn messages<'a>(
+    comm: CommId,
+    number: u64,
+    members: &'a Ranks,
+    messages: &'a [Sighting],
+) -> impl Iterator<Item = Seen> + use<'a> {
+    messages.iter().filter_map(move |&Sighting { end, peer, bytes, span }| {
+        let peer = members.get(i32::try_from(peer).ok()?)?;
+        Some(Seen::Message(Message { comm, number, end, peer, bytes, span }))
+    })
+}
+
 /// The root of a rooted collective, as a member of its communicator.
 fn root(call: &Collective<'_>) -> u32 {
     let root = match call {
-        MPI_Bcast(call) => call.root(),
-        MPI_Reduce(call) => call.root(),
-        MPI_Gather(call) | MPI_Scatter(call) => call.root(),
-        MPI_Gatherv(call) => call.root(),
-        MPI_Scatterv(call) => call.root(),
+        MPI_Bcast(call) | MPI_Ibcast(call, _) => call.root(),
+        MPI_Reduce(call) | MPI_Ireduce(call, _) => call.root(),
+        MPI_Gather(call) | MPI_Igather(call, _) | MPI_Scatter(call) | MPI_Iscatter(call, _) => call.root(),
+        MPI_Gatherv(call) | MPI_Igatherv(call, _) => call.root(),
+        MPI_Scatterv(call) | MPI_Iscatterv(call, _) => call.root(),
         _ => 0,
     };
     // `operation` has found it among the members.
@@ -294,7 +327,7 @@ fn root(call: &Collective<'_>) -> u32 {
 }
 
 /// The request of a call that only starts, or sets up; and whether it is persistent.
-fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<(&'a Place<'c, Request>, bool)> {
+pub(super) fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<(&'a Place<'c, Request>, bool)> {
     match call {
         MPI_Ibarrier(_, request)
         | MPI_Ibcast(_, request)

@@ -8,6 +8,7 @@
 //!   counter stops ─► hold what will be gone ─► the real call ─► event(s) ─► counter starts
 //! ```
 
+mod background;
 mod collective;
 mod communicators;
 mod completion;
@@ -32,7 +33,6 @@ use titr_common::event::{Event, Rank, RequestId, Seen, Span, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::{Bytes, Instructions, Nanoseconds};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
-use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
 use titr_wrappers::{Abi, Call, Function, Real, pmpi};
@@ -40,6 +40,7 @@ use titr_wrappers::{Abi, Call, Function, Real, pmpi};
 use crate::counter::{Counter, Precision, Rounding, Source};
 use crate::extended::{Clock, Extended};
 use crate::sink::Sink;
+use background::Background;
 use communicators::Communicators;
 use completion::Held;
 use files::Files;
@@ -69,6 +70,7 @@ pub struct Recorder {
     tally: Tally,
     /// What an extended trace needs.
     extended: Option<Extended>,
+    background: Background,
     /// What an extended trace has to say of a call before its first event.
     seen: Vec<Seen>,
     /// The thread whose call is being recorded.
@@ -123,6 +125,8 @@ impl Slot<Recorder> {
         if let Some(thread) = thread {
             thread.stop();
             recorder.turn_to(thread);
+            recorder.seen.clear();
+            recorder.seen.extend(thread.begin().map(|now| Seen::Call(Span { begin: now, end: now })));
         }
         recorder.end(ended)
     }
@@ -147,6 +151,9 @@ impl Slot<Recorder> {
                     Ok(())
                 });
                 let begin = thread.begin();
+                if begin.is_some() {
+                    self.wait_patiently(&thread.held, &inquiry);
+                }
                 let success = real.run();
                 thread.end(begin);
                 // A wait may fail and have completed requests.
@@ -155,16 +162,16 @@ impl Slot<Recorder> {
             None => {
                 self.before(&mut thread.held, function, call);
                 let begin = thread.begin();
-                let success = match (thread.clock, call) {
-                    (Some(clock), Call::Collective(call)) => self.carry_out(&mut thread.held, call, real, &clock),
-                    _ => real.run(),
+                let success = match thread.clock {
+                    Some(clock) => self.run_extended(&mut thread.held, function, call, real, clock),
+                    None => real.run(),
                 };
                 thread.end(begin);
                 self.then(thread, function, |recorder, held| match recorder.after(held, function, call, success) {
                     // What failed did not take place as the arguments say.
                     Err(Unrecorded::Untraced) if success => {
                         recorder.other(function, call);
-                        Ok(())
+                        recorder.opaque_if_collective(call)
                     }
                     outcome => outcome,
                 });
@@ -173,18 +180,23 @@ impl Slot<Recorder> {
         thread.start();
     }
 
-    /// Carries out a collective, or has the library do it.
+    /// Makes the call of an extended trace.
     #[cold]
-    fn carry_out(&self, held: &mut Held, call: &Collective<'_>, real: Real<'_>, clock: &Clock) -> bool {
-        let undertaking = self.hold().as_mut().and_then(|recorder| recorder.undertake(call));
-        held.carried_out = undertaking.map(|undertaking| undertaking.carry_out(clock));
-        match &held.carried_out {
-            None => real.run(),
-            Some(done) => {
-                real.replace(done.result.map_or_else(|error| error.0, |()| 0));
-                done.result.is_ok()
-            }
+    fn run_extended(
+        &self,
+        held: &mut Held,
+        function: &Function,
+        call: &Call<'_>,
+        real: Real<'_>,
+        clock: Clock,
+    ) -> bool {
+        if let Call::Collective(call) = call {
+            return self.carry_out(held, call, real, clock);
         }
+        let success = self.run_patiently(function, call, real);
+        // Here, as all its members are, while no collective of it is to be carried out yet.
+        held.private = creation::made_by(call).filter(|_| success).and_then(pmpi::split_large);
+        success
     }
 
     /// Lets the recorder do what is to be done before or after a call.
@@ -294,6 +306,7 @@ impl Recorder {
             messages: FxHashMap::default(),
             tally: Tally::default(),
             extended,
+            background: Background::default(),
             seen: Vec::new(),
             thread: ThreadId::MAIN,
             ledgers: Vec::new(),
@@ -317,12 +330,38 @@ impl Recorder {
             _ if !success => Err(Unrecorded::Untraced),
             Call::PointToPoint(call) => self.message(held, call),
             Call::Collective(call) => self.collective(held, call),
-            Call::Communicator(call) => self.communicator(held, call),
-            Call::Topology(call) => self.topology(call),
+            Call::Communicator(made) => {
+                let outcome = self.communicator(held, made);
+                self.adopt(held, call);
+                outcome
+            }
+            Call::Topology(made) => {
+                let outcome = self.topology(made);
+                self.adopt(held, call);
+                // Neighbours' messages are the library's own.
+                let opaque = self.extended.is_some() && creation::made_by(call).is_none();
+                if opaque { outcome.and(Err(Unrecorded::Opaque)) } else { outcome }
+            }
             Call::OneSided(call) => self.one_sided(held, call),
             Call::Io(call) => self.io(held, call),
             // A second `MPI_Init`; the first one and the end are not calls between two others.
             Call::Process(_) => Err(Unrecorded::Local),
+        }
+    }
+
+    /// In an extended trace, collectives between groups are not carried out either.
+    fn opaque_if_collective(&self, call: &Call<'_>) -> Outcome {
+        match call {
+            Call::Collective(_) if self.extended.is_some() => Err(Unrecorded::Opaque),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the communicator for messages that goes with the one a call has made.
+    fn adopt(&mut self, held: &mut Held, call: &Call<'_>) {
+        let made = creation::made_by(call).and_then(|new| Some(self.known(new).ok()?.id));
+        if let (Some(extended), Some(id), Some(private)) = (&mut self.extended, made, held.private.take()) {
+            extended.keep(id, private);
         }
     }
 
@@ -363,6 +402,7 @@ impl Recorder {
             }
             Ended::Running | Ended::Exit | Ended::Abort => None,
         };
+        self.background.abandon();
         let (tally, threads) = (self.tally, self.ledgers.len());
         self.sink.finish(ended, |entry| {
             entry.clock = clock;

@@ -13,8 +13,8 @@ use std::cell::Cell;
 use crate::abi::{Abi, Family};
 use status::Spare;
 
-pub(crate) use handle::load_handle;
 pub use handle::{Comm, Datatype, File, Group, Message, Op, Request, Win};
+pub(crate) use handle::{load_handle, store_handle};
 pub use memory::{Array, Displacement, Later, Place, Stored};
 pub use status::{Status, StatusArgument, Statuses};
 

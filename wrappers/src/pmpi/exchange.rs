@@ -197,6 +197,22 @@ impl Exchange {
         unsafe { attempt(&point_to_point::MPI_Wait, [&raw mut *request as usize, self.abi.status_ignore]) }
     }
 
+    /// Whether the `nth` of those started is complete, after which it is none of them.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn test(&mut self, nth: usize) -> Result<bool, ErrorCode> {
+        let Some(request) = self.started.get_mut(nth) else { return Ok(true) };
+        let mut flag: c_int = 0;
+        let words = [&raw mut **request as usize, &raw mut flag as usize, self.abi.status_ignore];
+        // SAFETY: (MPI_Request *, int *, MPI_Status *), a request that `start` has made.
+        unsafe { attempt(&point_to_point::MPI_Test, words)? };
+        if flag != 0 {
+            self.started.remove(nth);
+        }
+        Ok(flag != 0)
+    }
+
     /// Copies a part to another of the same length.
     ///
     /// # Errors
@@ -328,6 +344,9 @@ impl Memory {
         self.layout.size() as u64
     }
 }
+
+// SAFETY: nobody else has the address but MPI, which does not ask what thread it is called from.
+unsafe impl Send for Memory {}
 
 impl Drop for Memory {
     fn drop(&mut self) {

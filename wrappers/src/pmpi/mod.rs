@@ -1,9 +1,12 @@
 //! The few MPI functions that a tool calls itself, by their profiling names, so that no tool sees them.
 //!
-//! All but [`allreduce`], [`barrier`], [`split`], [`free`] and [`exchange`] are local. Handles must be those of live objects, as everywhere in MPI; an error gives a neutral
-//! value (no rank, no size, nothing), and with MPI's default error handler ends the program.
+//! All but [`allreduce`], [`barrier`], [`split`], [`free`], [`ongoing`] and [`exchange`] are local. Handles must be those of
+//! live objects, as everywhere in MPI; an error gives a neutral value (no rank, no size, nothing), and with MPI's default
+//! error handler ends the program.
 
 pub mod exchange;
+pub mod ongoing;
+pub mod promise;
 mod reduction;
 pub mod region;
 
@@ -154,6 +157,13 @@ pub fn split(abi: &Abi, comm: Comm) -> Option<Comm> {
     unsafe {
         call(&communicator::MPI_Comm_split, words).then(|| Comm::from_raw(load_handle(abi, &raw const place as usize)))
     }
+}
+
+/// The same for an intra-communicator of more than one member: `None` of any other.
+#[must_use]
+pub fn split_large(comm: Comm) -> Option<Comm> {
+    let abi = Abi::current().ok().filter(|abi| comm != abi.comm_null)?;
+    if comm_is_inter(comm) || comm_size(comm) < 2 { None } else { split(abi, comm) }
 }
 
 /// `MPI_Comm_free`: collective.

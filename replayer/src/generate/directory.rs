@@ -140,12 +140,14 @@ impl Stream {
                 yardstick: None,
             },
             threads: 1,
+            clock: None,
             stalls: 0,
             lost_events: 0,
             error: None,
             untraced: BTreeMap::new(),
             local: BTreeMap::new(),
             null_peer: BTreeMap::new(),
+            opaque: BTreeMap::new(),
         })
     }
 }

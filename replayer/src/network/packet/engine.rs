@@ -160,7 +160,7 @@ impl Engine {
             again_at: 0,
             refill: Vec::new(),
             contest: Contests { best: vec![(NOBODY, 0); widest as usize], asked: Vec::new() },
-            usage: Usage::new(layout.inputs.iter().map(|input| input.arrival.is_some())),
+            usage: Usage::new(layout.inputs.iter().map(|input| input.channel(fabric))),
             queues: Queues {
                 slots: vec![0; layout.inputs.len() * parameters.queue_packets as usize],
                 inputs: layout.inputs,
@@ -196,16 +196,15 @@ impl Engine {
         &self.usage
     }
 
+    /// What was carried, and where, since this was last asked.
+    pub fn take_usage(&mut self) -> Usage {
+        let empty = self.usage.empty();
+        std::mem::replace(&mut self.usage, empty)
+    }
+
     /// How many packets each link of `fabric`, which this network was made of, has carried.
     pub fn carried(&self, fabric: &Fabric) -> impl Iterator<Item = (LinkId, u64)> {
-        let channels = (0..fabric.routers()).flat_map(move |router| {
-            let first_output = self.routers[router as usize].first_output as usize;
-            let outputs = self.outputs[first_output..].iter().zip(fabric.ports(router));
-            outputs.filter(|(_, port)| port.to.is_some()).map(|(output, port)| {
-                let channels = output.first_queue..output.first_queue + self.parameters.virtual_channels;
-                (port.link, channels.map(|queue| self.usage.packets(queue)).sum())
-            })
-        });
+        let channels = self.usage.channels().map(|channel| (channel.link, channel.packets));
         let cables = self.hosts.iter().zip(&fabric.sockets).filter_map(|(host, socket)| {
             let (to_router, to_host) = socket.cable?;
             Some([(to_router, host.sent), (to_host, host.received)])
@@ -302,7 +301,7 @@ impl Engine {
             let ties = chance(self.parameters.seed, host.into(), *sent);
             *sent += 1;
             let goal = self.hosts[to as usize].router;
-            let packet = Packet { since: now, message: id, from, to, goal, ties, hops: 0 };
+            let packet = Packet { since: now, left: now, message: id, from, to, goal, ties, hops: 0 };
             let packet = self.packets.insert(packet);
             self.packets.depart(packet, router, &self.ways);
             self.queues.inputs[queue as usize].reserved += 1;
@@ -411,6 +410,7 @@ impl Engine {
         let injected = input.upstream == NOWHERE;
         let packet = self.packets.get_mut(id);
         if injected {
+            packet.left = now;
             self.sources.leaves(packet.message, now);
         }
         self.usage.leave(queue, now - packet.since + u64::from(self.parameters.packet_phits));
@@ -429,7 +429,7 @@ impl Engine {
     /// A packet is consumed to its last phit.
     fn deliver(&mut self, id: PacketId, now: u64, delivered: &mut Vec<Delivery>) {
         let packet = self.packets.remove(id);
-        self.usage.consume(packet.hops);
+        self.usage.consume(packet.hops, now - packet.left);
         self.hosts[packet.to as usize].received += 1;
         if let Some(progress) = self.sources.arrives(packet.message) {
             let message = progress.message;

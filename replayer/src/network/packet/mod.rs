@@ -52,6 +52,7 @@ mod delay_line;
 mod delays;
 mod design;
 mod engine;
+mod figures;
 mod layout;
 mod network;
 mod packets;
@@ -68,9 +69,10 @@ mod tests;
 pub use delays::Delays;
 pub use design::Design;
 pub use engine::Engine;
+pub use figures::{Batch, ChannelFigures, Figures, Observation};
 pub use network::PacketNetwork;
 pub use parameters::{Arbitration, Ascent, Parameters, Routing};
-pub use usage::Usage;
+pub use usage::{ChannelUsage, Usage};
 
 /// What a host sends to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -175,7 +175,7 @@ impl<'a> Reference<'a> {
                 let goal = self.design.fabric.sockets[to as usize].router;
                 let ties = chance(self.parameters().seed, host as u64, self.sent[host]);
                 self.sent[host] += 1;
-                let packet = Packet { since: self.now, message: id as u32, from, to, goal, ties, hops: 0 };
+                let packet = Packet { since: self.now, left: 0, message: id as u32, from, to, goal, ties, hops: 0 };
                 let mut steps = vec![0; self.design.ways.dimensions()];
                 self.design.ways.depart(self.design.fabric.sockets[host].router, &packet, &mut steps);
                 self.queues[queue as usize].push_back(self.packets.len());

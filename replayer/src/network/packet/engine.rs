@@ -11,6 +11,7 @@ use super::delay_line::DelayLine;
 use super::delays::Delays;
 use super::design::Design;
 use super::layout::{Input, Layout, NOWHERE, Output, Router};
+use super::output_queues::OutputQueues;
 use super::packets::{Packet, PacketId, Packets};
 use super::parameters::Parameters;
 use super::routing::{Way, Ways};
@@ -27,6 +28,7 @@ pub struct Engine {
     routers: Vec<Router>,
     queues: Queues,
     outputs: Vec<Output>,
+    output_queues: Option<OutputQueues>,
     hosts: Vec<Host>,
     packets: Packets,
     sources: Sources,
@@ -139,7 +141,7 @@ impl Engine {
         let layout = Layout::new(fabric, parameters);
         let widest = layout.routers.iter().map(|router| router.outputs).max().unwrap_or_default();
         let Delays { offer, hop, tail, consumption } = Delays::of(design);
-        let hosts = fabric.sockets.iter().zip(layout.hosts).map(|(socket, (first_input, first_port))| Host {
+        let hosts = fabric.sockets.iter().zip(&layout.hosts).map(|(socket, &(first_input, first_port))| Host {
             router: socket.router,
             first_input,
             first_port,
@@ -151,6 +153,7 @@ impl Engine {
             sources: Sources::new(fabric.sockets.len()),
             packets: Packets::new(ways.dimensions()),
             waiting: vec![0; layout.words as usize],
+            output_queues: OutputQueues::new(&layout, parameters.virtual_channels, parameters.output_queue, tail),
             offers: DelayLine::new(offer),
             headers: DelayLine::new(hop),
             tails: DelayLine::new(tail),
@@ -184,7 +187,8 @@ impl Engine {
     #[must_use]
     pub fn next_cycle(&self) -> Option<u64> {
         let again = (!self.again.is_empty()).then_some(self.again_at);
-        [self.offers.next(), self.headers.next(), self.tails.next(), self.consumed.next(), again]
+        let behind = self.output_queues.as_ref().and_then(OutputQueues::next);
+        [self.offers.next(), self.headers.next(), self.tails.next(), self.consumed.next(), again, behind]
             .into_iter()
             .flatten()
             .min()
@@ -217,6 +221,9 @@ impl Engine {
         while let Some((queue, output)) = self.tails.pop(now) {
             self.release(queue, output);
         }
+        while let Some(router) = self.output_queues.as_mut().and_then(|queues| queues.release(now)) {
+            self.stir(router);
+        }
         while let Some((packet, queue)) = self.headers.pop(now) {
             self.packets.get_mut(packet).since = now;
             if self.queues.push(queue, packet) {
@@ -244,12 +251,29 @@ impl Engine {
             self.pass_on(router, now);
         }
         self.stirred.routers = stirred;
+        self.drive_cables(now);
+    }
+
+    /// Passes on what waits in output queues.
+    fn drive_cables(&mut self, now: u64) {
+        let Some(output_queues) = &mut self.output_queues else { return };
+        loop {
+            let (inputs, outputs, capacity) = (&self.queues.inputs, &self.outputs, self.queues.capacity);
+            let room = |output: u32, channel: u32| {
+                inputs[(outputs[output as usize].first_queue + channel) as usize].reserved < capacity
+            };
+            let Some((output, channel, packet)) = output_queues.pass_on(now, room) else { return };
+            let next = self.outputs[output as usize].first_queue + channel;
+            self.usage.carry(next);
+            self.queues.inputs[next as usize].reserved += 1;
+            self.headers.push(now, (packet, next));
+        }
     }
 
     /// A packet's tail has left `queue` through `output`.
     fn release(&mut self, queue: u32, output: u32) {
         self.outputs[output as usize].busy = false;
-        let Input { router, upstream, host, .. } = self.queues.inputs[queue as usize];
+        let Input { router, upstream, host, arrival, .. } = self.queues.inputs[queue as usize];
         let more = self.queues.pop(queue);
         if more {
             self.head_waits(queue);
@@ -258,6 +282,9 @@ impl Engine {
         }
         if upstream != NOWHERE {
             self.stir(upstream);
+            if let (Some(queues), Some(Way { port, .. })) = (&mut self.output_queues, arrival) {
+                queues.stir(self.routers[upstream as usize].first_output + port);
+            }
         }
         self.stir(router);
     }
@@ -342,7 +369,16 @@ impl Engine {
         let free = |port: u32| Some(&self.outputs[(this.first_output + port) as usize]).filter(|output| !output.busy);
         let room = |port: u32, channel: u32| {
             free(port).map_or(0, |output| {
-                self.queues.capacity - self.queues.inputs[(output.first_queue + channel) as usize].reserved
+                let behind =
+                    self.queues.capacity - self.queues.inputs[(output.first_queue + channel) as usize].reserved;
+                match &self.output_queues {
+                    None => behind,
+                    // Room for one at least, and what enters a ring leaves a place free in one of the two queues.
+                    Some(queues) => match queues.room(this.first_output + port, channel) {
+                        0 => 0,
+                        room => room + behind,
+                    },
+                }
             })
         };
         if input.settled != NOWHERE {
@@ -420,9 +456,12 @@ impl Engine {
         }
         let next = output.first_queue + way.channel;
         packet.hops += 1;
+        self.ways.step(way.port, self.packets.steps_mut(id));
+        if let Some(queues) = &mut self.output_queues {
+            return queues.push(index, way.channel, id);
+        }
         self.usage.carry(next);
         self.queues.inputs[next as usize].reserved += 1;
-        self.ways.step(way.port, self.packets.steps_mut(id));
         self.headers.push(now, (id, next));
     }
 

@@ -4,14 +4,16 @@ use titr_common::units::Bytes;
 
 use crate::network::Network;
 use crate::observe::{Observer, Traffic};
-use crate::platform::Mpi;
-use crate::ranks::{Ranks, ReplayError, Seat};
+use crate::platform::{Mpi, Speed};
+use crate::ranks::{Causality, Ranks, ReplayError, Seat};
 use crate::time::Time;
 use crate::workload::{Program, Workload};
 
 /// What a replay is to do beside replaying.
 #[derive(Default)]
 pub struct Options<'a> {
+    /// What sends wait for.
+    pub causality: Causality,
     /// Whether ranks that wait for ever are an end like any other: the trace is known to be torn.
     pub partial: bool,
     /// Whether blocking collectives are to be the messages that an extended trace has of them.
@@ -56,14 +58,23 @@ pub struct Outcome<O> {
 /// Where the trace cannot be read or makes no sense, or where it ends in a deadlock.
 pub fn replay<P: Program, O: Observer>(
     workload: Workload<P>,
-    seats: Vec<Seat>,
+    mut seats: Vec<Seat>,
     mpi: &Mpi,
     network: &mut (impl Network + ?Sized),
     observer: O,
     mut options: Options,
 ) -> Result<Outcome<O>, ReplayError> {
     let count = workload.ranks();
-    let mut ranks = Ranks::new(workload, seats, mpi, (Traffic::default(), observer))?.as_recorded(options.as_recorded);
+    let free;
+    let mpi = if options.causality.is_timed() {
+        mpi
+    } else {
+        seats.iter_mut().for_each(|seat| seat.speed = Speed { per_second: f64::INFINITY });
+        free = mpi.without_overheads();
+        &free
+    };
+    let mut ranks = Ranks::new(workload, seats, mpi, options.causality, (Traffic::default(), observer))?
+        .as_recorded(options.as_recorded);
     let mut delivered = Vec::new();
     for turn in 1_u64.. {
         ranks.run(network)?;

@@ -12,12 +12,13 @@ use titr_common::trace::{Source, TraceError};
 
 use super::traffic::{self, TrafficArgs};
 use super::{Failure, Trace, run};
+use crate::cpu::Stopwatch;
 use crate::inspect::Comparison;
 use crate::observe::Breakdown;
 use crate::platform::Platform;
-use crate::ranks::Seat;
+use crate::ranks::{Causality, Seat};
 use crate::replay::{Options, Progress, replay};
-use crate::report::{Report, manifest_warnings, summary};
+use crate::report::{ChannelUse, Replays, Report, Tables, manifest_warnings, summary};
 use crate::words::count;
 use crate::workload::{Computation, Recomputed, Workload};
 
@@ -61,6 +62,19 @@ struct Args {
     /// time there), by what each has made of the same piece of work when it was traced; `titr check` shows the factors.
     #[arg(long)]
     normalise: bool,
+    /// What a send waits for: nothing, so that the network is the only limit; or the receives before it, but no computation; or
+    /// both.
+    #[arg(long, value_enum, default_value_t, conflicts_with = "traffic")]
+    causality: Causality,
+    /// Runs with different chance in a packet network, over which confidence intervals are [default: 1, with traffic 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: Option<u32>,
+    /// Writes tables into a directory too: CSV files of the summary, ranks, links, channels and hops, or of points.
+    #[arg(long, value_name = "DIRECTORY")]
+    csv: Option<PathBuf>,
+    /// Tells of each virtual channel of a packet network, and not only of links that are busiest.
+    #[arg(long)]
+    channels: bool,
     #[command(flatten)]
     trace: Trace,
     #[command(flatten)]
@@ -127,37 +141,35 @@ pub fn main() -> ExitCode {
             platform.mpi.collectives = Selection::from(library);
         }
         match args.traffic.pattern() {
-            Some(pattern) => traffic::sweep(&platform, pattern, &args.traffic, args.json, out),
+            Some(pattern) => {
+                let Args { json, runs, channels, ref csv, .. } = args;
+                let shown = traffic::Shown { json, channels, csv: csv.as_deref() };
+                traffic::sweep(&platform, pattern, &args.traffic, runs.unwrap_or(3), shown, out)
+            }
             None => replay_and_report(&args, &platform, out),
         }
     })
 }
 
 fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
-    let as_recorded = args.collectives == Some(Collectives::Recorded);
     let source = args.trace.open()?.partial(args.partial);
     let (factors, unlike) = computation(&source, args.normalise)?;
     let seats = platform.place(source.ranks())?.0.into_iter().zip(factors);
     let seats = seats.map(|(host, factor)| Seat { host, speed: platform.speed(host).for_counts_worth(factor) });
-    let seats = seats.collect();
-    let breakdown = Breakdown::new(source.ranks());
-    let workload = Workload::read_ahead(programs(args, &source)?);
-    let mut network = platform.network();
+    let seats: Vec<Seat> = seats.collect();
+    let replays = replays(args, platform, &source, &seats)?;
 
-    let start = Instant::now();
-    let mut meter = Meter::new(&source);
-    let options = Options {
-        partial: args.partial,
-        as_recorded,
-        progress: meter.as_mut().map(|meter| meter as &mut dyn Progress),
-    };
-    let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), breakdown, options);
-    let wall = start.elapsed();
-    drop(meter);
-
-    let mut report = Report::new(platform, outcome?, network.as_ref(), wall);
+    let mut report = Report::new(platform, replays);
     report.warnings.extend(source.manifest().map(manifest_warnings).unwrap_or_default());
     report.warnings.extend(unlike);
+    if let Some(directory) = &args.csv {
+        Tables::create(directory)?.of_replay(platform, &report)?;
+    }
+    if args.channels
+        && let Some(packets) = &mut report.packets
+    {
+        packets.channels = Some(ChannelUse::all(platform, &packets.figures.channels));
+    }
     if args.json {
         serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
         writeln!(out)?;
@@ -175,6 +187,34 @@ fn programs(args: &Args, source: &Source) -> Result<Vec<Recomputed>, TraceError>
     }
     let recompute = |stream| Recomputed::new(stream, args.compute.into(), args.compute_scale);
     Ok(source.streams()?.into_iter().map(recompute).collect())
+}
+
+/// Replays as often as asked.
+fn replays(args: &Args, platform: &Platform, source: &Source, seats: &[Seat]) -> Result<Replays, Failure> {
+    let runs = args.runs.unwrap_or(1);
+    let stopwatch = Stopwatch::start();
+    let (mut first, mut times, mut observations, mut phit_hops) = (None, Vec::new(), Vec::new(), None);
+    for run in 0..runs {
+        let mut network = platform.network_of_run(run);
+        let mut meter = Meter::new(source);
+        let progress = meter.as_mut().map(|meter| meter as &mut dyn Progress);
+        let options = Options {
+            causality: args.causality,
+            partial: args.partial,
+            as_recorded: args.collectives == Some(Collectives::Recorded),
+            progress,
+        };
+        let workload = Workload::read_ahead(programs(args, source)?);
+        let breakdown = Breakdown::new(source.ranks());
+        let outcome = replay(workload, seats.to_vec(), &platform.mpi, network.as_mut(), breakdown, options)?;
+        times.push(outcome.simulated_time);
+        observations.extend(network.observation(outcome.simulated_time));
+        phit_hops = network.phit_hops().map(|hops| hops + phit_hops.unwrap_or(0));
+        first.get_or_insert_with(|| (outcome, network.link_loads()));
+    }
+    let (outcome, loads) = first.ok_or(Failure::Usage("--runs 0 replays nothing".to_owned()))?;
+    let (wall, cpu) = (stopwatch.wall(), stopwatch.cpu());
+    Ok(Replays { outcome, loads, times, observations, phit_hops, wall, cpu })
 }
 
 /// What each rank's computation is multiplied with, and what should be known of it if it is not.

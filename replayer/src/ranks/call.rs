@@ -255,6 +255,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         recorded: Option<Match>,
     ) -> Result<Option<OperationId>, Fault> {
         let mut selector = self.selector(rank, message)?;
+        if !self.causality.has_receives() {
+            return Ok(None);
+        }
         match recorded {
             Some(Match::Cancelled) => return Ok(None),
             Some(Match::With(source, tag)) => {
@@ -264,7 +267,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             None if selector.source.is_none() || selector.tag.is_none() => self.warnings.open_wildcards += 1,
             None => {}
         }
-        Ok(Some(self.exchange.receive(Agent::Rank(rank), rank, selector)))
+        Ok(self.exchange.receive(Agent::Rank(rank), rank, selector))
     }
 
     /// What the trace says later about a receive that it leaves open.

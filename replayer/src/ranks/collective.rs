@@ -171,13 +171,13 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             Step::Recv { from, .. } => {
                 let received = self.receive_step(id, from);
-                self.claim(Agent::Run(id), Some(received));
+                self.claim(Agent::Run(id), received);
             }
             Step::Sendrecv { to, send, from, .. } => {
                 let sent = self.send_step(id, to, send);
                 let received = self.receive_step(id, from);
                 self.claim(Agent::Run(id), sent);
-                self.claim(Agent::Run(id), Some(received));
+                self.claim(Agent::Run(id), received);
             }
             Step::Isend { to, data } => {
                 let sent = self.send_step(id, to, data);
@@ -185,7 +185,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             Step::Irecv { from, .. } => {
                 let received = self.receive_step(id, from);
-                self.runs[id.0 as usize].started.push_back(Some(received));
+                self.runs[id.0 as usize].started.push_back(received);
             }
             Step::Wait { nth } => {
                 if let Some(operation) = self.runs[id.0 as usize].started.remove(nth as usize) {
@@ -210,7 +210,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         self.exchange.send(Agent::Run(id), message)
     }
 
-    fn receive_step(&mut self, id: RunId, from: Member) -> OperationId {
+    fn receive_step(&mut self, id: RunId, from: Member) -> Option<OperationId> {
         let run = &self.runs[id.0 as usize];
         let source = Some(run.members.rank(from));
         let selector = Selector { context: run.context, source, tag: Some(run.tag) };

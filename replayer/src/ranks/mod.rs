@@ -25,6 +25,7 @@
 
 mod agenda;
 mod call;
+mod causality;
 mod collective;
 mod communicator;
 mod envelope;
@@ -41,6 +42,7 @@ mod request;
 mod stuck;
 mod warnings;
 
+pub use causality::Causality;
 pub(crate) use collective::{Agreement, agreement, work};
 pub(crate) use communicator::{CommIndex, Communicators, Members, Part};
 pub(crate) use envelope::Context;
@@ -105,6 +107,7 @@ impl Timeline {
 pub struct Ranks<'a, P, O> {
     now: Time,
     mpi: &'a Mpi,
+    causality: Causality,
     places: Vec<Seat>,
     workload: Workload<P>,
     observer: O,
@@ -124,7 +127,13 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
     ///
     /// # Errors
     /// Where there are fewer seats than ranks.
-    pub fn new(workload: Workload<P>, seats: Vec<Seat>, mpi: &'a Mpi, observer: O) -> Result<Self, ReplayError> {
+    pub fn new(
+        workload: Workload<P>,
+        seats: Vec<Seat>,
+        mpi: &'a Mpi,
+        causality: Causality,
+        observer: O,
+    ) -> Result<Self, ReplayError> {
         let ranks = workload.ranks();
         if seats.len() < ranks {
             return Err(ReplayError::Places { ranks, places: seats.len() });
@@ -134,12 +143,13 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
         Ok(Self {
             now: Time::ZERO,
             mpi,
+            causality,
             places: seats,
             workload,
             observer,
             processes: (0..ranks).map(|_| Process::default()).collect(),
             runs: Slab::new(),
-            exchange: Exchange::new(ranks, mpi),
+            exchange: Exchange::new(ranks, mpi, causality),
             communicators: Communicators::new(ranks),
             agenda,
             warnings: Warnings::default(),

@@ -75,6 +75,11 @@ impl Operations {
         self.all[receive.0 as usize].eager = Some(bytes);
     }
 
+    /// Somebody else will claim `operation`.
+    pub(super) fn pass(&mut self, operation: OperationId, owner: Agent) {
+        self.all[operation.0 as usize].owner = owner;
+    }
+
     /// What an operation does.
     pub(super) fn what(&self, operation: OperationId) -> What {
         self.all[operation.0 as usize].what

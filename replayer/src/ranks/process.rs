@@ -41,6 +41,14 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         }
         loop {
             let Some(moment) = self.workload.front(rank)? else {
+                while let Some(sent) = self.exchange.left_behind(rank) {
+                    self.claim(Agent::Rank(rank), Some(sent));
+                }
+                if self.processes[at].timeline.awaited > 0 {
+                    self.processes[at].began = self.processes[at].timeline.clock;
+                    self.processes[at].waiting = Some(Activity::Send);
+                    return Ok(());
+                }
                 self.processes[at].finished = true;
                 self.finished += 1;
                 return Ok(());
@@ -51,7 +59,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 process.began = process.timeline.clock;
                 let span = match moment {
                     Moment::Compute(work) => self.places[at].speed.time_for(work),
-                    Moment::Event(&Event::Sleep(span)) => span,
+                    Moment::Event(&Event::Sleep(span)) if self.causality.is_timed() => span,
                     _ => overhead(moment, process.started, self.mpi, &self.exchange, &process.requests),
                 };
                 process.timeline.clock = process.timeline.clock + span;

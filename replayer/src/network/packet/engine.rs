@@ -11,6 +11,7 @@ use super::delay_line::DelayLine;
 use super::delays::Delays;
 use super::design::Design;
 use super::layout::{Input, Layout, NOWHERE, Output, Router};
+use super::output_queues::OutputQueues;
 use super::packets::{Packet, PacketId, Packets};
 use super::parameters::Parameters;
 use super::routing::{Way, Ways};
@@ -27,6 +28,7 @@ pub struct Engine {
     routers: Vec<Router>,
     queues: Queues,
     outputs: Vec<Output>,
+    output_queues: Option<OutputQueues>,
     hosts: Vec<Host>,
     packets: Packets,
     sources: Sources,
@@ -139,7 +141,7 @@ impl Engine {
         let layout = Layout::new(fabric, parameters);
         let widest = layout.routers.iter().map(|router| router.outputs).max().unwrap_or_default();
         let Delays { offer, hop, tail, consumption } = Delays::of(design);
-        let hosts = fabric.sockets.iter().zip(layout.hosts).map(|(socket, (first_input, first_port))| Host {
+        let hosts = fabric.sockets.iter().zip(&layout.hosts).map(|(socket, &(first_input, first_port))| Host {
             router: socket.router,
             first_input,
             first_port,
@@ -151,6 +153,7 @@ impl Engine {
             sources: Sources::new(fabric.sockets.len()),
             packets: Packets::new(ways.dimensions()),
             waiting: vec![0; layout.words as usize],
+            output_queues: OutputQueues::new(&layout, parameters.virtual_channels, parameters.output_queue, tail),
             offers: DelayLine::new(offer),
             headers: DelayLine::new(hop),
             tails: DelayLine::new(tail),
@@ -160,7 +163,7 @@ impl Engine {
             again_at: 0,
             refill: Vec::new(),
             contest: Contests { best: vec![(NOBODY, 0); widest as usize], asked: Vec::new() },
-            usage: Usage::new(layout.inputs.iter().map(|input| input.arrival.is_some())),
+            usage: Usage::new(layout.inputs.iter().map(|input| input.channel(fabric))),
             queues: Queues {
                 slots: vec![0; layout.inputs.len() * parameters.queue_packets as usize],
                 inputs: layout.inputs,
@@ -184,7 +187,8 @@ impl Engine {
     #[must_use]
     pub fn next_cycle(&self) -> Option<u64> {
         let again = (!self.again.is_empty()).then_some(self.again_at);
-        [self.offers.next(), self.headers.next(), self.tails.next(), self.consumed.next(), again]
+        let behind = self.output_queues.as_ref().and_then(OutputQueues::next);
+        [self.offers.next(), self.headers.next(), self.tails.next(), self.consumed.next(), again, behind]
             .into_iter()
             .flatten()
             .min()
@@ -196,16 +200,15 @@ impl Engine {
         &self.usage
     }
 
+    /// What was carried, and where, since this was last asked.
+    pub fn take_usage(&mut self) -> Usage {
+        let empty = self.usage.empty();
+        std::mem::replace(&mut self.usage, empty)
+    }
+
     /// How many packets each link of `fabric`, which this network was made of, has carried.
     pub fn carried(&self, fabric: &Fabric) -> impl Iterator<Item = (LinkId, u64)> {
-        let channels = (0..fabric.routers()).flat_map(move |router| {
-            let first_output = self.routers[router as usize].first_output as usize;
-            let outputs = self.outputs[first_output..].iter().zip(fabric.ports(router));
-            outputs.filter(|(_, port)| port.to.is_some()).map(|(output, port)| {
-                let channels = output.first_queue..output.first_queue + self.parameters.virtual_channels;
-                (port.link, channels.map(|queue| self.usage.packets(queue)).sum())
-            })
-        });
+        let channels = self.usage.channels().map(|channel| (channel.link, channel.packets));
         let cables = self.hosts.iter().zip(&fabric.sockets).filter_map(|(host, socket)| {
             let (to_router, to_host) = socket.cable?;
             Some([(to_router, host.sent), (to_host, host.received)])
@@ -217,6 +220,9 @@ impl Engine {
     pub fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
         while let Some((queue, output)) = self.tails.pop(now) {
             self.release(queue, output);
+        }
+        while let Some(router) = self.output_queues.as_mut().and_then(|queues| queues.release(now)) {
+            self.stir(router);
         }
         while let Some((packet, queue)) = self.headers.pop(now) {
             self.packets.get_mut(packet).since = now;
@@ -245,12 +251,29 @@ impl Engine {
             self.pass_on(router, now);
         }
         self.stirred.routers = stirred;
+        self.drive_cables(now);
+    }
+
+    /// Passes on what waits in output queues.
+    fn drive_cables(&mut self, now: u64) {
+        let Some(output_queues) = &mut self.output_queues else { return };
+        loop {
+            let (inputs, outputs, capacity) = (&self.queues.inputs, &self.outputs, self.queues.capacity);
+            let room = |output: u32, channel: u32| {
+                inputs[(outputs[output as usize].first_queue + channel) as usize].reserved < capacity
+            };
+            let Some((output, channel, packet)) = output_queues.pass_on(now, room) else { return };
+            let next = self.outputs[output as usize].first_queue + channel;
+            self.usage.carry(next);
+            self.queues.inputs[next as usize].reserved += 1;
+            self.headers.push(now, (packet, next));
+        }
     }
 
     /// A packet's tail has left `queue` through `output`.
     fn release(&mut self, queue: u32, output: u32) {
         self.outputs[output as usize].busy = false;
-        let Input { router, upstream, host, .. } = self.queues.inputs[queue as usize];
+        let Input { router, upstream, host, arrival, .. } = self.queues.inputs[queue as usize];
         let more = self.queues.pop(queue);
         if more {
             self.head_waits(queue);
@@ -259,6 +282,9 @@ impl Engine {
         }
         if upstream != NOWHERE {
             self.stir(upstream);
+            if let (Some(queues), Some(Way { port, .. })) = (&mut self.output_queues, arrival) {
+                queues.stir(self.routers[upstream as usize].first_output + port);
+            }
         }
         self.stir(router);
     }
@@ -302,7 +328,7 @@ impl Engine {
             let ties = chance(self.parameters.seed, host.into(), *sent);
             *sent += 1;
             let goal = self.hosts[to as usize].router;
-            let packet = Packet { since: now, message: id, from, to, goal, ties, hops: 0 };
+            let packet = Packet { since: now, left: now, message: id, from, to, goal, ties, hops: 0 };
             let packet = self.packets.insert(packet);
             self.packets.depart(packet, router, &self.ways);
             self.queues.inputs[queue as usize].reserved += 1;
@@ -343,7 +369,16 @@ impl Engine {
         let free = |port: u32| Some(&self.outputs[(this.first_output + port) as usize]).filter(|output| !output.busy);
         let room = |port: u32, channel: u32| {
             free(port).map_or(0, |output| {
-                self.queues.capacity - self.queues.inputs[(output.first_queue + channel) as usize].reserved
+                let behind =
+                    self.queues.capacity - self.queues.inputs[(output.first_queue + channel) as usize].reserved;
+                match &self.output_queues {
+                    None => behind,
+                    // Room for one at least, and what enters a ring leaves a place free in one of the two queues.
+                    Some(queues) => match queues.room(this.first_output + port, channel) {
+                        0 => 0,
+                        room => room + behind,
+                    },
+                }
             })
         };
         if input.settled != NOWHERE {
@@ -411,6 +446,7 @@ impl Engine {
         let injected = input.upstream == NOWHERE;
         let packet = self.packets.get_mut(id);
         if injected {
+            packet.left = now;
             self.sources.leaves(packet.message, now);
         }
         self.usage.leave(queue, now - packet.since + u64::from(self.parameters.packet_phits));
@@ -420,16 +456,19 @@ impl Engine {
         }
         let next = output.first_queue + way.channel;
         packet.hops += 1;
+        self.ways.step(way.port, self.packets.steps_mut(id));
+        if let Some(queues) = &mut self.output_queues {
+            return queues.push(index, way.channel, id);
+        }
         self.usage.carry(next);
         self.queues.inputs[next as usize].reserved += 1;
-        self.ways.step(way.port, self.packets.steps_mut(id));
         self.headers.push(now, (id, next));
     }
 
     /// A packet is consumed to its last phit.
     fn deliver(&mut self, id: PacketId, now: u64, delivered: &mut Vec<Delivery>) {
         let packet = self.packets.remove(id);
-        self.usage.consume(packet.hops);
+        self.usage.consume(packet.hops, now - packet.left);
         self.hosts[packet.to as usize].received += 1;
         if let Some(progress) = self.sources.arrives(packet.message) {
             let message = progress.message;

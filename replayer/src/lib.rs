@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod convert;
+pub mod generate;
 pub mod inspect;
 pub mod network;
 pub mod observe;

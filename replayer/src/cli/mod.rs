@@ -4,6 +4,7 @@
 
 mod convert;
 mod gather;
+mod generate;
 pub mod replay;
 mod schedule;
 pub mod titr;
@@ -19,6 +20,7 @@ use titr_common::collectives::Library;
 use titr_common::trace::TraceError;
 
 use crate::convert::ConvertError;
+use crate::generate::NotWritten;
 use crate::platform::{PlacementError, PlatformError};
 use crate::ranks::ReplayError;
 use crate::traffic::NoPattern;
@@ -40,6 +42,8 @@ enum Failure {
     Replay(#[from] ReplayError),
     #[error(transparent)]
     Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Generate(#[from] NotWritten),
     #[error(transparent)]
     Traffic(#[from] NoPattern),
     #[error(

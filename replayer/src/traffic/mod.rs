@@ -23,4 +23,5 @@ pub use load::{Loads, NoLoad};
 pub use measure::{Plan, Point, measure};
 pub use pattern::{Destinations, NoPattern, Pattern};
 pub use size::{NoSize, Sizes};
+pub(crate) use source::{below, generator};
 pub use statistics::Estimate;

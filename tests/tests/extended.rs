@@ -357,6 +357,46 @@ fn lammps_is_unchanged() {
     unchanged(directory.path(), 4, &program, "none", comparable);
 }
 
+/// What Open MPI really sends in a blocking collective is what its schedule says. (Of an all-to-all in place, which a trace
+/// does not tell from others, it sends the same in another order.)
+#[test]
+fn what_open_mpi_sends_is_observed() {
+    let observe = [EXTENDED, ("TITRACE_COLLECTIVES", "observe")];
+    for (source, ranks) in [("collectives.c", 4), ("vector_collectives.c", 4), ("barrier.c", 7), ("barrier.c", 8)] {
+        let program = Family::OpenMpi.build(source, &["-pthread"]);
+        let trace = traced_as(&observe, Family::OpenMpi, ranks, &program, &[], str::to_owned);
+        check(&trace.path());
+        nothing_is_opaque(&trace.path());
+        let recorded = recorded(&trace.path());
+        assert!(!recorded.is_empty());
+        for recorded in recorded {
+            let mut sent: Vec<End> = recorded.messages.iter().map(|it| (it.end, it.peer, it.bytes)).collect();
+            let mut scheduled = scheduled(&like(Family::OpenMpi), &recorded);
+            // Receives are posted before or after sends; of either kind the order is the schedule's, but for those of a
+            // barrier from whoever comes first.
+            let any = matches!(recorded.collective.op, CollectiveOp::Barrier);
+            for messages in [&mut sent, &mut scheduled] {
+                messages.sort_by_key(|&(end, peer, _)| match end {
+                    MessageEnd::Received => (false, if any { peer } else { Rank(0) }),
+                    MessageEnd::Sent => (true, Rank(0)),
+                });
+            }
+            assert_eq!(sent, scheduled, "{source} {:?} {:?}", recorded.me, recorded.collective);
+        }
+    }
+}
+
+/// MPICH hides what it sends: that is said, and the collectives are carried out.
+#[test]
+fn where_nothing_can_be_observed_it_is_carried_out() {
+    let program = Family::Mpich.build("collectives.c", &["-pthread"]);
+    let observe = [EXTENDED, ("TITRACE_COLLECTIVES", "observe")];
+    let trace = traced_as(&observe, Family::Mpich, 4, &program, &[], str::to_owned);
+    assert!(trace.run.stderr.contains("only Open MPI 4 shows the messages"), "{}", trace.run.stderr);
+    assert!(recorded(&trace.path()).iter().all(|recorded| !recorded.messages.is_empty()));
+    nothing_is_opaque(&trace.path());
+}
+
 #[test]
 fn algorithms_can_be_forced() {
     let program = Family::OpenMpi.build("collectives.c", &["-pthread"]);

@@ -148,7 +148,8 @@ impl Tracer {
         let selection = selection(&config).unwrap_or_else(|error| refuse(&error));
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
             let counters = self.rehearse(counters, abi).with_yardstick();
-            let opened = open(&config, &counters, abi, selection.map(Extended::new));
+            let opened =
+                open(&config, &counters, abi, selection.map(|(selection, observe)| Extended::new(selection, observe)));
             if let Some((recorder, gather)) = all_or_none(&config, abi, opened) {
                 *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;
                 self.begin(recorder, counters);
@@ -236,8 +237,8 @@ fn refuse<T>(error: &dyn std::error::Error) -> T {
     std::process::exit(FAILURE)
 }
 
-/// The algorithms of an extended trace.
-fn selection(config: &Config) -> Result<Option<Selection>, UnknownAlgorithm> {
+/// The algorithms of an extended trace, and whether the library is watched instead.
+fn selection(config: &Config) -> Result<Option<(Selection, bool)>, UnknownAlgorithm> {
     match (config.mode, Abi::current()) {
         (Mode::Extended, Ok(abi)) => extended::selection(abi, &config.collectives).map(Some),
         // What is no library of a known family is not traced.

@@ -25,6 +25,10 @@
 //! **Time.** Calls and messages have the time of the host since the world's first barrier. At the beginning and at the
 //! end the clocks are compared with rank 0's ([`clock`]); the manifest has what is to be added.
 //!
+//! **Observed.** With `TITRACE_COLLECTIVES=observe` Open MPI carries out its blocking collectives itself, and what it sends
+//! is seen ([`titr_wrappers::observation`]): whatever algorithm it takes. Others are passed through then, as messages of
+//! ours would not go on while the library is in a collective of its own.
+//!
 //! **What is passed through.** The library carries out collectives of inter-communicators, persistent ones, those of
 //! neighbours, non-blocking ones on a communicator that `MPI_Comm_idup` has made and that no blocking one was called on,
 //! and calls whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the
@@ -50,12 +54,16 @@ use titr_common::collectives::Selection;
 use titr_common::event::CommId;
 use titr_common::trace::manifest;
 use titr_wrappers::argument::Comm;
-use titr_wrappers::{Abi, pmpi};
+use titr_wrappers::{Abi, observation, pmpi};
+
+use crate::notice::tell;
 
 /// What a recorder keeps for it.
 pub struct Extended {
     /// Which algorithms.
     pub selection: Selection,
+    /// Whether the library carries out its collectives, and is watched.
+    pub observes: bool,
     communicators: FxHashMap<CommId, Private>,
     /// Its clock, and how far that was from rank 0's when it started.
     clock: Option<(Clock, Offset)>,
@@ -71,14 +79,22 @@ struct Private {
 }
 
 impl Extended {
-    /// By these algorithms.
+    /// By these algorithms, or by observation where that is possible.
     #[must_use]
-    pub fn new(selection: Selection) -> Self {
-        Self { selection, communicators: FxHashMap::default(), clock: None }
+    pub fn new(selection: Selection, observes: bool) -> Self {
+        Self { selection, observes, communicators: FxHashMap::default(), clock: None }
     }
 
     /// Starts the clock behind a barrier of the world, and compares it with the others. Collective.
     pub fn set_out(&mut self, abi: &'static Abi) -> Clock {
+        if self.observes
+            && let Err(error) = observation::install(abi)
+        {
+            self.observes = false;
+            if pmpi::comm_rank(abi.comm_world) == 0 {
+                tell(format_args!("{error}: titr carries them out"));
+            }
+        }
         let world = pmpi::split(abi, abi.comm_world);
         pmpi::barrier(abi.comm_world);
         let clock = Clock::start();

@@ -11,23 +11,25 @@
 use std::ptr;
 use std::thread;
 
-use titr_common::event::{Ask, CommId, RequestId, Seen};
+use titr_common::event::{Ask, CommId, MessageEnd, RequestId, Seen, Span};
+use titr_common::units::{Bytes, Nanoseconds};
 use titr_wrappers::argument::{Comm, Request};
 use titr_wrappers::call::Withheld;
 use titr_wrappers::functions::collective::{Collective, MPI_Op_free};
 use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Mprobe, MPI_Probe};
+use titr_wrappers::observation::{self, Glimpse};
 use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::pmpi::ongoing::{self, Ongoing};
 use titr_wrappers::pmpi::promise::Promise;
 use titr_wrappers::{Abi, Call, Function, Real, pmpi};
 
-use super::collective::{messages, started};
+use super::collective::{Way, messages, started};
 use super::communicators::Ranks;
 use super::completion::Held;
 use super::inquiry::{Inquiry, Kind};
 use super::{Recorder, Slot};
-use crate::extended::{Clock, Patience, Run};
+use crate::extended::{Clock, Done, Patience, Run, Sighting};
 
 /// Names a collective until its request has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +108,22 @@ impl Background {
     }
 }
 
+/// Has the library carry out a collective, and looks on.
+fn observe(held: &mut Held, comm: Comm, real: Real<'_>, clock: Clock) -> bool {
+    let (success, seen) = observation::watch(comm, move || clock.now().0, || real.run());
+    let sighting = |glimpse: Glimpse| {
+        Some(Sighting {
+            end: if glimpse.sent { MessageEnd::Sent } else { MessageEnd::Received },
+            peer: glimpse.peer?,
+            bytes: Bytes(glimpse.bytes),
+            span: Span { begin: Nanoseconds(glimpse.begin), end: Nanoseconds(glimpse.end) },
+        })
+    };
+    let messages = seen.and_then(|seen| seen.into_iter().map(sighting).collect());
+    held.carried_out = messages.map(|messages| Done { private: None, result: Ok(()), messages });
+    success
+}
+
 impl Slot<Recorder> {
     /// Lets what is in the background go on; if any of it is still under way, the ABI to go on with.
     pub(super) fn progress(&self) -> Option<&'static Abi> {
@@ -115,6 +133,11 @@ impl Slot<Recorder> {
     /// Carries out a collective, or has the library do it.
     #[cold]
     pub(super) fn carry_out(&self, held: &mut Held, call: &Collective<'_>, real: Real<'_>, clock: Clock) -> bool {
+        match self.hold().as_mut().map_or(Way::Pass, |recorder| recorder.way(call)) {
+            Way::Execute => {}
+            Way::Observe(comm) => return observe(held, comm, real, clock),
+            Way::Pass => return real.run(),
+        }
         let busy = self.progress().is_some();
         let Some(undertaking) = self.hold().as_mut().and_then(|recorder| recorder.undertake(call)) else {
             return real.run();

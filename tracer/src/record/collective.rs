@@ -27,6 +27,17 @@ struct Context {
     size: usize,
 }
 
+/// How a collective of an extended trace comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// The tracer carries it out.
+    Execute,
+    /// The library does, on this communicator, and its messages are seen.
+    Observe(Comm),
+    /// The library does, and nothing is seen.
+    Pass,
+}
+
 /// Bytes that a rank gives or gets, and the size of an element.
 #[derive(Clone, Copy)]
 struct Volume {
@@ -75,6 +86,16 @@ impl Recorder {
             self.reclaim(operation.op);
         }
         if opaque { Err(Unrecorded::Opaque) } else { Ok(()) }
+    }
+
+    /// How a collective of an extended trace comes about.
+    pub(super) fn way(&mut self, call: &Collective<'_>) -> Way {
+        if !self.extended.as_ref().is_some_and(|extended| extended.observes) {
+            return Way::Execute;
+        }
+        let Ok((comm, operation)) = self.operation(call) else { return Way::Pass };
+        self.reclaim(operation.op);
+        if started(call).is_none() { Way::Observe(comm) } else { Way::Pass }
     }
 
     /// What is to be done in the library's place; `None`: nothing, it is to do it itself.

@@ -12,6 +12,7 @@ pub mod replay;
 pub mod report;
 pub mod schedule;
 pub mod time;
+pub mod timeline;
 pub mod topology;
 pub mod traffic;
 mod words;

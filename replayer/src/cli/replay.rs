@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use clap::{Arg, Parser};
 use titr_common::trace::{Source, TraceError};
 
+use super::timeline::TimelineArgs;
 use super::traffic::{self, TrafficArgs};
 use super::{Failure, Trace, run};
 use crate::inspect::Comparison;
-use crate::observe::Breakdown;
+use crate::observe::{Breakdown, Timeline};
 use crate::platform::Platform;
 use crate::ranks::Seat;
 use crate::replay::{Options, Progress, replay};
@@ -49,6 +50,8 @@ struct Args {
     #[arg(long)]
     normalise: bool,
     #[command(flatten)]
+    timeline: TimelineArgs,
+    #[command(flatten)]
     trace: Trace,
     #[command(flatten)]
     traffic: TrafficArgs,
@@ -85,11 +88,20 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
     let start = Instant::now();
     let mut meter = Meter::new(&source);
     let options = Options { partial: args.partial, progress: meter.as_mut().map(|meter| meter as &mut dyn Progress) };
-    let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), breakdown, options);
+    let outcome = match args.timeline.chronicle(source.ranks())? {
+        Some(chronicle) => {
+            let observer = (breakdown, Timeline::new(chronicle));
+            let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), observer, options)?;
+            let (outcome, timeline) = outcome.split();
+            timeline.into_chronicle().finish()?;
+            outcome
+        }
+        None => replay(workload, seats, &platform.mpi, network.as_mut(), breakdown, options)?,
+    };
     let wall = start.elapsed();
     drop(meter);
 
-    let mut report = Report::new(platform, outcome?, network.as_ref(), wall);
+    let mut report = Report::new(platform, outcome, network.as_ref(), wall);
     report.warnings.extend(source.manifest().map(manifest_warnings).unwrap_or_default());
     report.warnings.extend(unlike);
     if args.json {

@@ -14,6 +14,8 @@ use crate::workload::{Program, Workload};
 pub struct Options<'a> {
     /// Whether ranks that wait for ever are an end like any other: the trace is known to be torn.
     pub partial: bool,
+    /// Whether blocking collectives are to be the messages that an extended trace has of them.
+    pub as_recorded: bool,
     /// Who is told from time to time how far it is.
     pub progress: Option<&'a mut dyn Progress>,
 }
@@ -71,7 +73,7 @@ pub fn replay<P: Program, O: Observer>(
     mut options: Options,
 ) -> Result<Outcome<O>, ReplayError> {
     let count = workload.ranks();
-    let mut ranks = Ranks::new(workload, seats, mpi, (Traffic::default(), observer))?;
+    let mut ranks = Ranks::new(workload, seats, mpi, (Traffic::default(), observer))?.as_recorded(options.as_recorded);
     let mut delivered = Vec::new();
     for turn in 1_u64.. {
         ranks.run(network)?;

@@ -6,8 +6,9 @@ use clap::{Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
 use titr_common::units::Bytes;
 
-use super::{Failure, Trace};
+use super::{Failure, Trace, library};
 use crate::convert::simgrid::{self, Rules};
+use crate::convert::ti;
 use crate::platform::Platform;
 use crate::words::{count, plural};
 use crate::workload::Workload;
@@ -22,6 +23,9 @@ Its simulated time there is that of titr-replay on the same platform with the sa
 DIRECTORY is given here: run smpirun from the same place, or give an absolute one. Collectives of all ranks leave as \
 SimGrid's own where those are titr's (--collectives simgrid), any other as the messages it is made of. What SimGrid \
 cannot be told is counted on standard error; docs/CONVERT.md says what that means for the time.
+
+`ti` writes a trace directory of titr's: an extended trace without its times and without the messages of its collectives, \
+which is the time-independent one; a trace of another tool as titr writes it.
 
 Exit status: 0 done; 1 the trace, the platform or the directory is at fault; 2 wrong usage.";
 
@@ -54,17 +58,27 @@ enum Format {
     /// What `smpirun -replay` runs.
     #[value(name = "simgrid")]
     SimGrid,
-}
-
-fn library(name: &str) -> Result<Library, String> {
-    let names = || Library::ALL.iter().map(|library| library.name()).collect::<Vec<_>>().join(", ");
-    Library::named(name).ok_or_else(|| format!("there are {}", names()))
+    /// A time-independent trace of titr's own.
+    Ti,
 }
 
 pub(super) fn convert(args: &Args) -> Result<(), Failure> {
     match args.to {
         Format::SimGrid => to_simgrid(args),
+        Format::Ti => to_ti(args),
     }
+}
+
+fn to_ti(args: &Args) -> Result<(), Failure> {
+    let source = args.trace.open()?.partial(args.partial);
+    let folded = ti::convert(&source, &args.output)?;
+    let (path, ranks) = (args.output.display(), source.ranks());
+    let (of, events) = (plural(u64::from(ranks), "rank", "ranks"), count(folded.events));
+    eprintln!(
+        "{path}: {events} events of {ranks} {of}; {} times and messages of collectives are left out",
+        count(folded.seen)
+    );
+    Ok(())
 }
 
 fn to_simgrid(args: &Args) -> Result<(), Failure> {

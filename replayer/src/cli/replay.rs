@@ -5,20 +5,22 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::{Arg, Parser};
+use clap::{Arg, Parser, ValueEnum};
+use titr_common::collectives::{Library, Selection};
+use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Source, TraceError};
 
 use super::timeline::TimelineArgs;
 use super::traffic::{self, TrafficArgs};
 use super::{Failure, Trace, run};
 use crate::inspect::Comparison;
-use crate::observe::{Breakdown, Timeline};
+use crate::observe::Breakdown;
 use crate::platform::Platform;
 use crate::ranks::Seat;
-use crate::replay::{Options, Progress, replay};
+use crate::replay::{Options, Progress};
 use crate::report::{Report, manifest_warnings, summary};
 use crate::words::count;
-use crate::workload::Workload;
+use crate::workload::{Computation, Recomputed, Workload};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,6 +41,17 @@ struct Args {
     /// Sets a key of the platform, such as network.flow.preset=cm02; may be given again.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// What collectives are made of: openmpi's, mpich's, simgrid's or simgrid-openmpi's algorithms, or the messages that an
+    /// extended trace has `recorded` of blocking ones [default: the platform's].
+    #[arg(long, value_name = "WHOSE", value_parser = collectives)]
+    collectives: Option<Collectives>,
+    /// Where computation comes from: the volumes that were counted, or in an extended trace the time between calls as
+    /// it was when traced, whatever the simulated processor, or nowhere.
+    #[arg(long, value_enum, default_value_t, value_name = "SOURCE")]
+    compute: Compute,
+    /// Multiplies that computation.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    compute_scale: f64,
     /// Prints one JSON object instead of a summary.
     #[arg(long)]
     json: bool,
@@ -62,12 +75,60 @@ fn or_traffic(trace: Arg) -> Arg {
     trace.required(false).required_unless_present("traffic").conflicts_with("traffic")
 }
 
+/// What collectives are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Collectives {
+    /// The messages that the trace has of them.
+    Recorded,
+    /// A library's algorithms.
+    Of(Library),
+}
+
+/// Where computation comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Compute {
+    /// The volumes that were counted.
+    #[default]
+    Counted,
+    /// The time between calls.
+    Timed,
+    /// Nowhere.
+    None,
+}
+
+impl From<Compute> for Computation {
+    fn from(compute: Compute) -> Self {
+        match compute {
+            Compute::Counted => Self::Counted,
+            Compute::Timed => Self::Timed,
+            Compute::None => Self::Ignored,
+        }
+    }
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(factor) if (0.0..f64::INFINITY).contains(&factor) => Ok(factor),
+        _ => Err("expected a factor from 0 on, such as 0.5".into()),
+    }
+}
+
+fn collectives(name: &str) -> Result<Collectives, String> {
+    match name {
+        "recorded" => Ok(Collectives::Recorded),
+        name => super::library(name).map(Collectives::Of).map_err(|others| format!("{others}, and recorded")),
+    }
+}
+
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
     let args = Args::parse();
     run("titr-replay", |out| {
-        let platform = Platform::load(&args.platform, &args.set)?;
+        let mut platform = Platform::load(&args.platform, &args.set)?;
+        if let Some(Collectives::Of(library)) = args.collectives {
+            platform.mpi.collectives = Selection::from(library);
+        }
         match args.traffic.pattern() {
             Some(pattern) => traffic::sweep(&platform, pattern, &args.traffic, args.json, out),
             None => replay_and_report(&args, &platform, out),
@@ -76,32 +137,28 @@ pub fn main() -> ExitCode {
 }
 
 fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+    let as_recorded = args.collectives == Some(Collectives::Recorded);
     let source = args.trace.open()?.partial(args.partial);
     let (factors, unlike) = computation(&source, args.normalise)?;
     let seats = platform.place(source.ranks())?.0.into_iter().zip(factors);
     let seats = seats.map(|(host, factor)| Seat { host, speed: platform.speed(host).for_counts_worth(factor) });
     let seats = seats.collect();
     let breakdown = Breakdown::new(source.ranks());
-    let workload = Workload::read_ahead(source.streams()?);
+    let workload = Workload::read_ahead(programs(args, &source)?);
     let mut network = platform.network();
 
     let start = Instant::now();
     let mut meter = Meter::new(&source);
-    let options = Options { partial: args.partial, progress: meter.as_mut().map(|meter| meter as &mut dyn Progress) };
-    let outcome = match args.timeline.chronicle(source.ranks())? {
-        Some(chronicle) => {
-            let observer = (breakdown, Timeline::new(chronicle));
-            let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), observer, options)?;
-            let (outcome, timeline) = outcome.split();
-            timeline.into_chronicle().finish()?;
-            outcome
-        }
-        None => replay(workload, seats, &platform.mpi, network.as_mut(), breakdown, options)?,
+    let options = Options {
+        partial: args.partial,
+        as_recorded,
+        progress: meter.as_mut().map(|meter| meter as &mut dyn Progress),
     };
+    let outcome = args.timeline.replay(workload, seats, &platform.mpi, network.as_mut(), breakdown, options);
     let wall = start.elapsed();
     drop(meter);
 
-    let mut report = Report::new(platform, outcome, network.as_ref(), wall);
+    let mut report = Report::new(platform, outcome?, network.as_ref(), wall);
     report.warnings.extend(source.manifest().map(manifest_warnings).unwrap_or_default());
     report.warnings.extend(unlike);
     if args.json {
@@ -111,6 +168,16 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
         summary(&report, out)?;
     }
     Ok(())
+}
+
+/// The events of all ranks, with the computation that was asked for.
+fn programs(args: &Args, source: &Source) -> Result<Vec<Recomputed>, TraceError> {
+    if args.compute == Compute::Timed && source.manifest().is_some_and(|manifest| manifest.mode != Mode::Extended) {
+        let what = "the trace is not an extended one, and has no times (TITRACE_MODE=extended)".into();
+        return Err(TraceError::Directory { path: "--compute timed".into(), what });
+    }
+    let recompute = |stream| Recomputed::new(stream, args.compute.into(), args.compute_scale);
+    Ok(source.streams()?.into_iter().map(recompute).collect())
 }
 
 /// What each rank's computation is multiplied with, and what should be known of it if it is not.

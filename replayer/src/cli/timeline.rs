@@ -6,7 +6,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::Failure;
+use crate::network::Network;
+use crate::observe::{Breakdown, Timeline};
+use crate::platform::Mpi;
+use crate::ranks::Seat;
+use crate::replay::{Options, Outcome, replay};
 use crate::timeline::{Chronicle, Format, Paje, Perfetto};
+use crate::workload::{Program, Workload};
 
 /// Which there are to be.
 #[derive(Debug, Args)]
@@ -23,8 +30,27 @@ pub(super) struct TimelineArgs {
 const SIMULATED: &str = "simulated time";
 
 impl TimelineArgs {
+    /// Replays, and draws that if asked to.
+    pub(super) fn replay<P: Program>(
+        &self,
+        workload: Workload<P>,
+        seats: Vec<Seat>,
+        mpi: &Mpi,
+        network: &mut dyn Network,
+        breakdown: Breakdown,
+        options: Options,
+    ) -> Result<Outcome<Breakdown>, Failure> {
+        let Some(chronicle) = self.chronicle(workload.ranks() as u32)? else {
+            return Ok(replay(workload, seats, mpi, network, breakdown, options)?);
+        };
+        let observer = (breakdown, Timeline::new(chronicle));
+        let (outcome, timeline) = replay(workload, seats, mpi, network, observer, options)?.split();
+        timeline.into_chronicle().finish()?;
+        Ok(outcome)
+    }
+
     /// What writes them; nothing if none was asked for.
-    pub(super) fn chronicle(&self, ranks: u32) -> io::Result<Option<Chronicle>> {
+    fn chronicle(&self, ranks: u32) -> io::Result<Option<Chronicle>> {
         let mut formats: Vec<Box<dyn Format>> = Vec::new();
         if let Some(path) = &self.paje {
             formats.push(Box::new(Paje::new(create(path)?, ranks)?));

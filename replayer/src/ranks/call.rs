@@ -49,9 +49,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let at = rank.0 as usize;
         let Some(Moment::Event(event)) = self.workload.front(rank)? else { return Ok(Some(Activity::Compute)) };
         Ok(Some(match event {
-            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Matched(..) => {
-                Activity::Compute
-            }
+            Event::Init
+            | Event::Finalize
+            | Event::Compute(_)
+            | Event::Sleep(_)
+            | Event::Matched(..)
+            | Event::Seen(_) => Activity::Compute,
             &Event::Send(mode, message) => return self.blocking_send(rank, mode, message),
             &Event::Recv(message) => return self.blocking_receive(rank, message),
             &Event::Sendrecv(outgoing, incoming) => {
@@ -155,13 +158,16 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             Event::Test(_, None) => Activity::Wait,
             Event::Collective(collective) => {
                 let collective = collective.clone();
-                let operation = self.start_collective(rank, &collective)?;
+                let recorded = self.workload.take_messages(rank).filter(|_| self.as_recorded);
+                self.warnings.redecomposed += u64::from(self.as_recorded && recorded.is_none());
+                let operation = self.start_collective(rank, &collective, recorded)?;
                 self.claim(me, Some(operation));
                 Activity::Collective
             }
             Event::Icollective(collective, id) => {
                 let (collective, id) = (collective.clone(), *id);
-                let operation = self.start_collective(rank, &collective)?;
+                self.warnings.redecomposed += u64::from(self.as_recorded);
+                let operation = self.start_collective(rank, &collective, None)?;
                 self.processes[at].requests.add(id, Some(operation))?;
                 Activity::Collective
             }
@@ -296,7 +302,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 let recorded = self.recorded(rank, message, Some(id))?;
                 (self.receive(rank, message, recorded)?, Activity::Recv)
             }
-            Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call)?), Activity::Collective),
+            Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call, None)?), Activity::Collective),
             Some(Template::Neighbor(call)) => (Some(self.start_neighborhood(rank, &call)?), Activity::Collective),
             Some(Template::Partitioned(bytes)) => {
                 self.warnings.skip_partitioned(bytes);
@@ -320,6 +326,6 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let made = group.map(|group| self.communicators.create(rank, &group)).transpose()?;
         let Some(Agreement { over_made, op, element }) = agreement(call) else { return Ok(None) };
         let on = if over_made { made } else { Some(parent) };
-        on.map(|on| self.start_collective_on(rank, on, &op, element)).transpose()
+        on.map(|on| self.start_collective_on(rank, on, &op, element, None)).transpose()
     }
 }

@@ -36,6 +36,7 @@ mod neighborhood;
 mod operation;
 mod process;
 mod queues;
+mod recorded;
 mod request;
 mod stuck;
 mod warnings;
@@ -114,6 +115,8 @@ pub struct Ranks<'a, P, O> {
     agenda: Agenda,
     warnings: Warnings,
     finished: usize,
+    /// Whether collectives are the messages that the trace has of them.
+    as_recorded: bool,
 }
 
 impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
@@ -141,7 +144,14 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
             agenda,
             warnings: Warnings::default(),
             finished: 0,
+            as_recorded: false,
         })
+    }
+
+    /// Whether blocking collectives are to be the messages that an extended trace has of them.
+    #[must_use]
+    pub fn as_recorded(self, as_recorded: bool) -> Self {
+        Self { as_recorded, ..self }
     }
 
     /// Lets everybody who can go on do so, and gives the network what they send.

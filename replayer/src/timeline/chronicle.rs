@@ -36,6 +36,12 @@ impl Chronicle {
         self.ahead.insert((at, self.told), mark);
     }
 
+    /// When the latest of what was told happens.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
     /// Nothing that happened before `now` will be told any more.
     pub fn reach(&mut self, now: Time) {
         while let Some(first) = self.ahead.first_entry().filter(|first| first.key().0 <= now) {

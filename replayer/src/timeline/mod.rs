@@ -33,14 +33,17 @@ pub struct State {
 }
 
 impl State {
+    /// Between two calls.
+    pub const COMPUTING: Self = Self { word: "compute", activity: Activity::Compute };
+
     /// The state of a rank whose event this is; none for what only tells something of another.
     #[must_use]
     pub fn of(moment: Moment) -> Option<Self> {
         let (word, activity) = match moment {
-            Moment::Compute(_) => ("compute", Activity::Compute),
+            Moment::Compute(_) => return Some(Self::COMPUTING),
             Moment::Send(_) => ("send", Activity::Send),
             Moment::Recv(_) => ("recv", Activity::Recv),
-            Moment::Event(Event::Matched(..)) => return None,
+            Moment::Event(Event::Matched(..) | Event::Seen(_)) => return None,
             Moment::Event(event) => (event_kind(event), activity(event)),
         };
         Some(Self { word, activity })

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Access, Event, FileAccess, FileEvent, OneSided, Phase, Rank, RequestId, Tag};
+use titr_common::event::{Access, Event, FileAccess, FileEvent, Message, OneSided, Phase, Rank, RequestId, Seen, Tag};
 use titr_common::passage::Moment;
 use titr_common::trace::TraceError;
 
@@ -34,6 +34,8 @@ pub(super) struct LookAhead<P> {
     unseen: usize,
     /// What was seen about each request, in order.
     marks: FxHashMap<RequestId, VecDeque<Mark>>,
+    /// What the call of the next event was made of, as far as an extended trace tells.
+    messages: Option<Vec<Message>>,
 }
 
 /// What became of a receive that left its source or tag open.
@@ -55,7 +57,7 @@ enum Mark {
 impl<P: Program> LookAhead<P> {
     pub(super) fn new(reader: Reader<P>) -> Self {
         let (batch, further, marks) = (Batch::default(), VecDeque::new(), FxHashMap::default());
-        Self { reader, batch, at: 0, given: 0, further, seen: 0, unseen: 0, marks }
+        Self { reader, batch, at: 0, given: 0, further, seen: 0, unseen: 0, marks, messages: None }
     }
 
     /// The file and the line of the event that was given out last.
@@ -76,6 +78,13 @@ impl<P: Program> LookAhead<P> {
         loop {
             match self.batch.events.get(self.at) {
                 Some(Moment::Event(Event::Matched(..))) => self.pass(),
+                Some(Moment::Event(&Event::Seen(seen))) => {
+                    match seen {
+                        Seen::Call(_) => self.messages.get_or_insert_default().clear(),
+                        Seen::Message(message) => self.messages.get_or_insert_default().push(message),
+                    }
+                    self.pass();
+                }
                 Some(_) => break,
                 None => {
                     if !self.turn()? {
@@ -86,6 +95,11 @@ impl<P: Program> LookAhead<P> {
         }
         self.given = self.at;
         Ok(self.batch.events.get(self.at))
+    }
+
+    /// The messages that the next event, a collective, was made of.
+    pub(super) fn take_messages(&mut self) -> Option<Vec<Message>> {
+        self.messages.take()
     }
 
     /// Goes on to the next batch; false if there is none.

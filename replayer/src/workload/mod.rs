@@ -2,16 +2,18 @@
 //! hypothesis are all a [`Program`] for each rank; the ranks cannot tell them apart.
 
 mod batch;
+mod computation;
 mod look_ahead;
 mod reader;
 
 use std::path::PathBuf;
 use std::thread;
 
-use titr_common::event::{Event, Rank, RequestId};
+use titr_common::event::{Event, Message, Rank, RequestId};
 use titr_common::passage::{Moment, Passage};
 use titr_common::trace::{Ending, RankStream, TraceError};
 
+pub use computation::{Computation, Recomputed};
 use look_ahead::LookAhead;
 pub use look_ahead::Match;
 use reader::Reader;
@@ -102,7 +104,8 @@ impl<P: Program> Workload<P> {
         self.0.len()
     }
 
-    /// The next event of `rank`, until it is [passed](Self::pass). It is never an [`Event::Matched`]:
+    /// The next event of `rank`, until it is [passed](Self::pass). It is never an [`Event::Seen`], whose messages
+    /// [`take_messages`](Self::take_messages) has, nor an [`Event::Matched`]:
     /// [`matched`](Self::matched) says those earlier.
     ///
     /// # Errors
@@ -110,6 +113,12 @@ impl<P: Program> Workload<P> {
     #[inline]
     pub fn front(&mut self, rank: Rank) -> Result<Option<Moment<'_>>, TraceError> {
         self.0[rank.0 as usize].front()
+    }
+
+    /// The messages that the next event of `rank`, a collective, was made of; `None` where the trace is not extended.
+    #[must_use]
+    pub fn take_messages(&mut self, rank: Rank) -> Option<Vec<Message>> {
+        self.0[rank.0 as usize].take_messages()
     }
 
     /// `rank` goes on to the event after it.

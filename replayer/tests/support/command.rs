@@ -73,11 +73,13 @@ impl Folder {
                     hook: 0.0,
                     yardstick: None,
                 },
+                clock: None,
                 threads: 1,
                 stalls: 0,
                 lost_events: 0,
                 error: None,
                 untraced: BTreeMap::from([("MPI_Put".to_owned(), 2)]),
+                opaque: BTreeMap::new(),
                 local: BTreeMap::from([("MPI_Comm_rank".to_owned(), 1)]),
                 null_peer: BTreeMap::new(),
             };

@@ -5,10 +5,9 @@
 mod support;
 
 use std::collections::{BTreeMap, HashMap};
-use std::process::Command;
 
 use serde_json::Value;
-use support::command::{Folder, TITR, TITR_REPLAY};
+use support::command::{Folder, TITR, TITR_REPLAY, pj_dump};
 
 /// A message of n bytes takes 2 µs + n ns, an instruction a nanosecond.
 const PLATFORM: &str = r#"
@@ -37,15 +36,6 @@ fn text(folder: &Folder, name: &str) -> String {
     std::fs::read_to_string(folder.path().join(name)).unwrap()
 }
 
-fn pj_dump(folder: &Folder) -> String {
-    let mut command = Command::new("pj_dump");
-    command.args(["--user-defined", "--float-precision=9", "t.paje"]).current_dir(folder.path());
-    let dump = command.output().unwrap_or_else(|error| panic!("pj_dump, of the package pajeng: {error}"));
-    let [out, err] = [dump.stdout, dump.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    assert!(dump.status.success() && err.is_empty(), "{err}");
-    out
-}
-
 /// An eager message, a large one whose receiver comes late, and a barrier.
 const TRACE: &str = "\
 0 init
@@ -68,7 +58,7 @@ fn as_pj_dump_reads_it() {
     let folder = Folder::new();
     folder.file("t", TRACE);
     replay(&folder);
-    insta::assert_snapshot!(pj_dump(&folder));
+    insta::assert_snapshot!(pj_dump(&folder, "t.paje"));
 }
 
 #[test]
@@ -176,7 +166,7 @@ fn both_pictures_show_the_same() {
         let slices = picture["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
         let (messages, states): (Vec<_>, Vec<_>) =
             slices.partition(|slice| slice["cat"].as_str().unwrap().starts_with("message"));
-        let dump = pj_dump(&folder);
+        let dump = pj_dump(&folder, "t.paje");
         let of = |kind| dump.lines().filter(move |line| line.starts_with(kind));
         assert_eq!(of("State").count(), states.len(), "{program}");
         assert_eq!(of("Link").count() * 2, messages.len(), "{program}");
@@ -194,7 +184,7 @@ fn a_deadlock_can_be_looked_at() {
     let said = folder.run(TITR_REPLAY, &["--platform", "p.toml", "--paje", "t.paje", "--perfetto", "t.json", "t"]);
     assert!(said.ends_with("[1]"), "{said}");
     let picture: Value = serde_json::from_str(&text(&folder, "t.json")).unwrap();
-    insta::assert_snapshot!(format!("{picture:#}\n{}", pj_dump(&folder)));
+    insta::assert_snapshot!(format!("{picture:#}\n{}", pj_dump(&folder, "t.paje")));
 }
 
 #[test]

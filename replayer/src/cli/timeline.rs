@@ -62,13 +62,14 @@ impl TimelineArgs {
     }
 }
 
-fn create(path: &Path) -> io::Result<BufWriter<Named>> {
+/// An empty file.
+pub(super) fn create(path: &Path) -> io::Result<BufWriter<Named>> {
     let file = File::create(path).map_err(|error| of(path, error))?;
     Ok(BufWriter::new(Named { path: path.into(), file }))
 }
 
 /// A file whose errors say which it is.
-struct Named {
+pub(super) struct Named {
     path: PathBuf,
     file: File,
 }

@@ -14,6 +14,7 @@ pub mod report;
 pub mod schedule;
 pub mod statistics;
 pub mod time;
+pub mod timeline;
 pub mod topology;
 pub mod traffic;
 mod words;

@@ -52,6 +52,16 @@ pub struct Outcome<O> {
     pub observer: O,
 }
 
+impl<A, B> Outcome<(A, B)> {
+    /// The same for the first of two observers, and the second one.
+    #[must_use]
+    pub fn split(self) -> (Outcome<A>, B) {
+        let Self { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer: (observer, other) } =
+            self;
+        (Outcome { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer }, other)
+    }
+}
+
 /// Replays `workload` with its ranks on `seats`, over `network`.
 ///
 /// # Errors

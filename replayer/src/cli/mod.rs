@@ -7,6 +7,7 @@ mod gather;
 mod generate;
 pub mod replay;
 mod schedule;
+mod timeline;
 pub mod titr;
 mod trace;
 mod traffic;

@@ -10,6 +10,7 @@ use titr_common::collectives::{Library, Selection};
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Source, TraceError};
 
+use super::timeline::TimelineArgs;
 use super::traffic::{self, TrafficArgs};
 use super::{Failure, Trace, run};
 use crate::cpu::Stopwatch;
@@ -17,7 +18,7 @@ use crate::inspect::Comparison;
 use crate::observe::Breakdown;
 use crate::platform::Platform;
 use crate::ranks::{Causality, Seat};
-use crate::replay::{Options, Progress, replay};
+use crate::replay::{Options, Progress};
 use crate::report::{ChannelUse, Replays, Report, Tables, manifest_warnings, summary};
 use crate::words::count;
 use crate::workload::{Computation, Recomputed, Workload};
@@ -75,6 +76,8 @@ struct Args {
     /// Tells of each virtual channel of a packet network, and not only of links that are busiest.
     #[arg(long)]
     channels: bool,
+    #[command(flatten)]
+    timeline: TimelineArgs,
     #[command(flatten)]
     trace: Trace,
     #[command(flatten)]
@@ -206,7 +209,8 @@ fn replays(args: &Args, platform: &Platform, source: &Source, seats: &[Seat]) ->
         };
         let workload = Workload::read_ahead(programs(args, source)?);
         let breakdown = Breakdown::new(source.ranks());
-        let outcome = replay(workload, seats.to_vec(), &platform.mpi, network.as_mut(), breakdown, options)?;
+        let timeline = if run == 0 { &args.timeline } else { &TimelineArgs::default() };
+        let outcome = timeline.replay(workload, seats.to_vec(), &platform.mpi, network.as_mut(), breakdown, options)?;
         times.push(outcome.simulated_time);
         observations.extend(network.observation(outcome.simulated_time));
         phit_hops = network.phit_hops().map(|hops| hops + phit_hops.unwrap_or(0));

@@ -2,6 +2,7 @@
 
 mod error;
 mod output;
+pub mod recorded;
 pub mod simgrid;
 pub mod ti;
 

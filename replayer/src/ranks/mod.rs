@@ -58,7 +58,7 @@ use titr_common::event::Rank;
 use titr_common::units::Seconds;
 
 use crate::network::{Network, Transfer, TransferId};
-use crate::observe::Observer;
+use crate::observe::{Departure, Observer};
 use crate::platform::{Mpi, Speed};
 use crate::time::Time;
 use crate::topology::HostId;
@@ -178,7 +178,8 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
         }
         for (id, message) in self.exchange.leaving() {
             let (from, to, bytes) = (message.envelope.source, message.to, message.bytes);
-            self.observer.injected(self.now, from, to, bytes);
+            let in_collective = message.envelope.context.is_collective();
+            self.observer.injected(self.now, Departure { id: TransferId(id.0), from, to, bytes, in_collective });
             let host = |rank: Rank| self.places[rank.0 as usize].host;
             network.inject(self.now, Transfer { id: TransferId(id.0), from: host(from), to: host(to), bytes });
         }
@@ -195,7 +196,9 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
     /// Moves on to `now`, when the network delivered `transfers`.
     pub fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
         self.now = now;
+        self.observer.reached(now);
         for transfer in delivered.drain(..) {
+            self.observer.delivered(now, transfer);
             self.exchange.deliver(MessageId(transfer.0));
         }
         self.announce();

@@ -51,12 +51,14 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 }
                 self.processes[at].finished = true;
                 self.finished += 1;
+                self.observer.finished(rank, self.processes[at].timeline.clock);
                 return Ok(());
             };
             let process = &mut self.processes[at];
             if !process.paid {
                 process.events += 1;
                 process.began = process.timeline.clock;
+                self.observer.entered(rank, moment, process.began);
                 let span = match moment {
                     Moment::Compute(work) => self.places[at].speed.time_for(work),
                     Moment::Event(&Event::Sleep(span)) if self.causality.is_timed() => span,

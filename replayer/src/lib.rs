@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod convert;
 mod cpu;
+pub mod generate;
 pub mod inspect;
 pub mod network;
 pub mod observe;

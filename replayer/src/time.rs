@@ -30,6 +30,12 @@ impl Time {
     }
 }
 
+impl From<Time> for u64 {
+    fn from(time: Time) -> Self {
+        time.0
+    }
+}
+
 impl Add<Seconds> for Time {
     type Output = Self;
     #[inline]

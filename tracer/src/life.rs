@@ -61,7 +61,7 @@ struct Own(Box<Thread>);
 impl Drop for Own {
     fn drop(&mut self) {
         if TRACER.recording.load(Ordering::Relaxed) {
-            TRACER.recorder.leave(&self.0);
+            TRACER.recorder.leave(&mut self.0);
         }
     }
 }

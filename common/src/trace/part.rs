@@ -100,7 +100,8 @@ impl Parts {
     /// Where there is none, or an entry is missing, too many, or of another run.
     pub(super) fn manifest(&self) -> Result<Manifest, TraceError> {
         let (path, manifest) = self.manifest.as_ref().ok_or_else(|| self.no_manifest())?;
-        let missing: Vec<u32> = (0..manifest.ranks).filter(|rank| !self.entries.contains_key(rank)).collect();
+        let missing = (0..manifest.ranks).filter(|rank| !self.entries.contains_key(rank));
+        let missing: Vec<u32> = missing.take(MISSING).collect();
         if !missing.is_empty() {
             let (rank, them) = if missing.len() == 1 { ("rank", "it was") } else { ("ranks", "they were") };
             let what = format!(
@@ -164,6 +165,9 @@ impl Parts {
         TraceError::Directory { path, what }
     }
 }
+
+/// How many missing ranks are looked for: a damaged manifest may speak of a world of billions.
+const MISSING: usize = 1 << 16;
 
 fn refuse<T>(path: &Path, what: impl Into<String>) -> Result<T, TraceError> {
     Err(TraceError::Directory { path: path.into(), what: what.into() })

@@ -4,6 +4,7 @@
 
 mod convert;
 mod gather;
+mod generate;
 pub mod replay;
 mod schedule;
 pub mod titr;
@@ -18,6 +19,7 @@ use thiserror::Error;
 use titr_common::trace::TraceError;
 
 use crate::convert::ConvertError;
+use crate::generate::NotWritten;
 use crate::platform::{PlacementError, PlatformError};
 use crate::ranks::ReplayError;
 use crate::traffic::NoPattern;
@@ -39,6 +41,8 @@ enum Failure {
     Replay(#[from] ReplayError),
     #[error(transparent)]
     Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Generate(#[from] NotWritten),
     #[error(transparent)]
     Traffic(#[from] NoPattern),
     #[error(

@@ -66,12 +66,12 @@ pub(super) struct Args {
     matrix: bool,
 }
 
-fn collective() -> impl TypedValueParser<Value = Collective> {
+pub(super) fn collective() -> impl TypedValueParser<Value = Collective> {
     PossibleValuesParser::new(Collective::ALL.iter().map(|collective| collective.name()))
         .try_map(|name| Collective::named(&name).ok_or("no collective"))
 }
 
-fn library() -> impl TypedValueParser<Value = Library> {
+pub(super) fn library() -> impl TypedValueParser<Value = Library> {
     PossibleValuesParser::new(Library::ALL.iter().map(|library| library.name()))
         .try_map(|name| Library::named(&name).ok_or("no library"))
 }

@@ -11,7 +11,7 @@ use titr_common::grammar::write_event;
 use titr_common::trace::TraceError;
 use titr_common::trace::manifest::{Ended, Manifest};
 
-use super::{Failure, Trace, convert, gather, run, schedule};
+use super::{Failure, Trace, convert, gather, generate, run, schedule};
 use crate::inspect::{Inventory, Verdict, check};
 use crate::words::{count, plural, volume};
 
@@ -22,6 +22,7 @@ Examples:
   titr cat traces/ --rank 5 | head
   titr gather node1/ node2/ --output traces.tar
   titr convert --to simgrid traces/ -o for-simgrid
+  titr generate all-to-all --ranks 32 --bytes 10kB -o all-to-all
   titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
 
 Exit status: 0 done; 1 the trace is at fault; 2 wrong usage.";
@@ -63,6 +64,7 @@ enum Command {
     },
     Convert(convert::Args),
     Gather(gather::Args),
+    Generate(generate::Args),
     Schedule(schedule::Args),
 }
 
@@ -76,6 +78,7 @@ pub fn main() -> ExitCode {
         Command::Cat { rank, partial, trace } => cat(trace, *rank, *partial, out),
         Command::Convert(args) => convert::convert(args),
         Command::Gather(args) => gather::gather(args),
+        Command::Generate(args) => generate::generate(args, out),
         Command::Schedule(args) => schedule::schedule(args, out),
     })
 }

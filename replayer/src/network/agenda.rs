@@ -1,12 +1,28 @@
 //! What is due when: a priority queue whose entries can be moved.
 
+use std::cmp::Ordering;
+
 use crate::time::Time;
 
 /// When something is due. `sequence` breaks ties, so that what is due at one instant has one order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Due<T = Time> {
     pub at: T,
     pub sequence: u64,
+}
+
+/// In the order of time, compared as one number: that takes no branch, which could not be foretold.
+impl<T: Copy + Eq + Into<u64>> Ord for Due<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let number = |due: &Self| u128::from(due.at.into()) << 64 | u128::from(due.sequence);
+        number(self).cmp(&number(other))
+    }
+}
+
+impl<T: Copy + Eq + Into<u64>> PartialOrd for Due<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// A heap of at most one entry a key, where keys are small numbers. Because each key's place in the heap is known, a
@@ -23,7 +39,7 @@ const ABSENT: u32 = u32::MAX;
 /// Children of a node. Four make the heap half as deep as two, and a node's children lie side by side in memory.
 const ARITY: usize = 4;
 
-impl<T: Copy + Ord> Agenda<T> {
+impl<T: Copy + Ord + Into<u64>> Agenda<T> {
     /// What is due first.
     pub fn first(&self) -> Option<(Due<T>, u32)> {
         self.heap.first().copied()

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use titr_common::units::Seconds;
 
-use super::agenda::{Agenda, Due};
+use super::agenda::Due;
+use super::alarms::Alarms;
 use super::paths::Paths;
 use super::{LinkLoad, Network, Transfer, TransferId};
 use crate::time::Time;
@@ -17,8 +18,8 @@ use crate::topology::{LinkId, Topology};
 pub struct Ideal {
     topology: Arc<dyn Topology>,
     paths: Paths<Cost>,
-    agenda: Agenda,
-    /// What is under way, by its key in the agenda.
+    arrivals: Alarms,
+    /// What is under way, by its key in `arrivals`.
     transfers: slab::Slab<TransferId>,
     injected: u64,
 }
@@ -49,7 +50,7 @@ impl Ideal {
         Self {
             paths: Paths::new(Arc::clone(&topology)),
             topology,
-            agenda: Agenda::default(),
+            arrivals: Alarms::default(),
             transfers: slab::Slab::new(),
             injected: 0,
         }
@@ -62,18 +63,17 @@ impl Network for Ideal {
         let cost = self.paths.carry((transfer.from, transfer.to), transfer.bytes, |route, _| Cost::of(topology, route));
         let at = now + Seconds(cost.latency + cost.per_byte * transfer.bytes.0 as f64);
         let key = self.transfers.insert(transfer.id) as u32;
-        self.agenda.set(key, Due { at, sequence: self.injected });
+        self.arrivals.set(key, Due { at, sequence: self.injected });
         self.injected += 1;
     }
 
     fn next_event(&mut self) -> Option<Time> {
-        self.agenda.first().map(|(due, _)| due.at)
+        self.arrivals.first().map(|due| due.at)
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
-        while self.agenda.first().is_some_and(|(due, _)| due.at <= now) {
-            let transfer = self.agenda.pop().and_then(|(_, key)| self.transfers.try_remove(key as usize));
-            delivered.extend(transfer);
+        while let Some(key) = self.arrivals.pop_by(now) {
+            delivered.push(self.transfers.remove(key as usize));
         }
     }
 

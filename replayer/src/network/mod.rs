@@ -5,6 +5,7 @@ pub mod ideal;
 pub mod packet;
 
 mod agenda;
+mod alarms;
 mod paths;
 
 use titr_common::units::Bytes;

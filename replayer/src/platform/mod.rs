@@ -20,7 +20,7 @@ use titr_common::collectives::Selection;
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 pub use placement::{Placement, PlacementError, Policy};
-pub use quantity::Size;
+pub use quantity::{Duration, Size};
 pub use source::Mistake;
 
 use crate::network::Network;

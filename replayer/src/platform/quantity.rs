@@ -143,6 +143,14 @@ impl Visitor<'_> for &Kind {
     }
 }
 
+impl FromStr for Duration {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        DURATION.parse(text).map(|seconds| Self(Seconds(seconds)))
+    }
+}
+
 impl FromStr for Size {
     type Err = String;
 

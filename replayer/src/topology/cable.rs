@@ -29,9 +29,21 @@ pub enum Duplex {
 
 /// One of the two directions of a cable. Which is "up" is the topology's choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+#[allow(missing_docs)] // Named as it is.
+pub enum Direction {
     Up,
     Down,
+}
+
+impl Direction {
+    /// The other one.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
 }
 
 impl Cable {

@@ -58,7 +58,7 @@ impl Lattice {
 
     /// The place next to one along a dimension, if there is one. A ring of one place has no neighbours.
     #[must_use]
-    pub(super) fn neighbour(&self, place: u32, dimension: usize, direction: Direction) -> Option<u32> {
+    pub fn neighbour(&self, place: u32, dimension: usize, direction: Direction) -> Option<u32> {
         let size = self.sizes[dimension];
         let stride: u32 = self.sizes[..dimension].iter().product();
         let here = place / stride % size;

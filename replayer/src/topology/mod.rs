@@ -16,7 +16,7 @@ use std::fmt::Debug;
 
 use titr_common::units::Seconds;
 
-pub use cable::{Cable, Duplex};
+pub use cable::{Cable, Direction, Duplex};
 pub use dragonfly::{Dragonfly, Shape};
 pub use explicit::{Explicit, Piece, Routes};
 pub use fabric::{Fabric, NoFabric, Plan, Port, Socket};

@@ -23,3 +23,4 @@ pub use load::{Loads, NoLoad};
 pub use measure::{Burst, Demand, Plan, Point, measure};
 pub use pattern::{Destinations, NoPattern, Pattern};
 pub use size::{NoSize, Sizes};
+pub(crate) use source::{below, generator};

@@ -121,7 +121,7 @@ impl Offers {
 }
 
 /// The generator of a run. It is named, so that a seed means the same for ever.
-pub(super) fn generator(seed: u64, run: u32) -> Pcg64Mcg {
+pub(crate) fn generator(seed: u64, run: u32) -> Pcg64Mcg {
     Pcg64Mcg::seed_from_u64(seed ^ u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
@@ -131,7 +131,7 @@ pub(super) fn unit(random: &mut impl RngCore) -> f64 {
 }
 
 /// A whole number below `end`.
-pub(super) fn below(random: &mut impl RngCore, end: u64) -> u64 {
+pub(crate) fn below(random: &mut impl RngCore, end: u64) -> u64 {
     // The high half of a product scales a random number without division (Lemire, ACM TOMACS 29(1), 2019).
     ((u128::from(random.next_u64()) * u128::from(end)) >> 64) as u64
 }

@@ -117,12 +117,15 @@ impl Slot<Recorder> {
         recorder.end(ended)
     }
 
-    /// A thread ends, and its number is free for another one.
-    pub fn leave(&self, thread: &Thread) {
+    /// A thread ends, and its number is free for another one. The main thread does so in `exit`, before the trace is ended.
+    pub fn leave(&self, thread: &mut Thread) {
+        thread.stop();
         // Where somebody holds the recorder and may never let go, as in a signal handler, the number is lost.
         if let (Some(number), Some(mut slot)) = (thread.number, self.try_hold())
             && let Some(recorder) = &mut *slot
         {
+            recorder.turn_to(thread);
+            recorder.rest();
             recorder.threads.give(number.0);
         }
     }
@@ -293,10 +296,17 @@ impl Recorder {
         self.sink.record_after(self.thread, work, event);
     }
 
+    /// Writes what the thread computed after its last event.
+    fn rest(&mut self) {
+        if let Some(work) = self.ledgers.get_mut(self.thread.0 as usize).and_then(Ledger::due) {
+            self.sink.compute(self.thread, work);
+        }
+    }
+
     fn end(mut self, ended: Ended) -> Option<RankEntry> {
         match ended {
             Ended::Finalize => self.emit(&Event::Finalize),
-            Ended::Running | Ended::Exit | Ended::Abort => {}
+            Ended::Running | Ended::Exit | Ended::Abort => self.rest(),
         }
         let (tally, threads) = (self.tally, self.ledgers.len());
         self.sink.finish(ended, |entry| {

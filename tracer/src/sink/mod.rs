@@ -111,6 +111,12 @@ impl Sink {
         self.recorded(1 + u64::from(work.is_some()));
     }
 
+    /// Records what a thread computed after its last event.
+    pub fn compute(&mut self, thread: ThreadId, work: Instructions) {
+        self.writer.switch(&mut self.text, thread);
+        self.record(&Event::Compute(work));
+    }
+
     #[inline]
     fn recorded(&mut self, events: u64) {
         self.events += events;

@@ -43,7 +43,7 @@ pub(in crate::collectives) fn alltoall(algorithm: Alltoall, comm: Comm, block: u
 }
 
 fn own_block(comm: Comm, blocks: &Blocks) -> Schedule {
-    let mut steps = Schedule::new();
+    let mut steps = Schedule::of_about(comm.size.saturating_mul(2));
     steps.copy(blocks.block(Buffer::Send, comm.me), blocks.block(Buffer::Recv, comm.me));
     steps
 }

@@ -126,7 +126,10 @@ impl Blocks {
 
     /// One block, in a buffer that holds all.
     pub fn block(&self, buffer: Buffer, block: u32) -> Slice {
-        self.blocks(buffer, block..block + 1)
+        match self {
+            Self::Equal { len, .. } => buffer.at(self.start(block), *len),
+            _ => self.blocks(buffer, block..block + 1),
+        }
     }
 
     /// Consecutive blocks, in a buffer that holds all.

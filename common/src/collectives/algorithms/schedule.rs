@@ -29,6 +29,11 @@ impl Schedule {
         Self { steps: Vec::new(), empty }
     }
 
+    /// One that will have about so many steps.
+    pub fn of_about(steps: u32) -> Self {
+        Self { steps: Vec::with_capacity(steps as usize), ..Self::default() }
+    }
+
     pub fn into_steps(self) -> Vec<Step> {
         self.steps
     }

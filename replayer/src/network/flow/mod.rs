@@ -43,7 +43,8 @@ use sharing::FlowId;
 use terms::Terms;
 use transfers::Transfers;
 
-use super::agenda::{Agenda, Due};
+use super::agenda::Due;
+use super::alarms::Alarms;
 use super::paths::Paths;
 use super::{LinkLoad, Network, Transfer, TransferId};
 use crate::time::Time;
@@ -59,7 +60,7 @@ pub struct Flow {
     contention: Option<Contention>,
     /// What is under way. A message's key here is its key in `latencies`.
     messages: Slab<Message>,
-    latencies: Agenda,
+    latencies: Alarms,
     transfers: Transfers,
     /// By the number of their flow.
     streams: Vec<Users>,
@@ -69,6 +70,8 @@ pub struct Flow {
     now: Time,
     /// Streams whose next completion is to be found out again.
     changed: Vec<FlowId>,
+    /// Kept to be used again.
+    terms: Terms,
     /// Kept to be used again: what is delivered at one instant.
     complete: Vec<(u64, TransferId)>,
 }
@@ -112,13 +115,14 @@ impl Flow {
             contention: parameters.contention.map(Contention::new),
             parameters,
             messages: Slab::new(),
-            latencies: Agenda::default(),
+            latencies: Alarms::default(),
             transfers: Transfers::default(),
             streams: Vec::new(),
             idle: Vec::new(),
             injected: 0,
             now: Time::ZERO,
             changed: Vec::new(),
+            terms: Terms::default(),
             complete: Vec::new(),
         }
     }
@@ -142,21 +146,22 @@ impl Network for Flow {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         debug_assert_eq!(now, self.now, "messages are injected at the time advanced to");
         let ends = (transfer.from, transfer.to);
-        let Self { topology, parameters, streams, idle, sharing, .. } = self;
+        let Self { topology, parameters, streams, idle, sharing, terms, .. } = self;
         let &mut Way { latency, bound, flow } = self.paths.carry(ends, transfer.bytes, |route, other| {
             if let Some(Way { flow, .. }) = other {
                 let users = &mut streams[flow.0 as usize];
                 users.forgotten = true;
                 idle.extend((users.messages == 0).then_some(flow));
             }
-            let Terms { latency, demand } = Terms::of(&**topology, parameters, ends, route);
+            terms.find(&**topology, parameters, ends, route);
+            let Terms { latency, demand, .. } = terms;
             let flow = idle.pop().unwrap_or(FlowId(streams.len() as u32));
             if streams.len() == flow.0 as usize {
                 streams.push(Users::default());
             }
             streams[flow.0 as usize].forgotten = false;
-            sharing.announce(flow, &demand);
-            Way { latency, bound: demand.bound, flow }
+            sharing.announce(flow, demand);
+            Way { latency: *latency, bound: demand.bound, flow }
         });
         self.streams[flow.0 as usize].messages += 1;
 
@@ -174,7 +179,7 @@ impl Network for Flow {
 
     fn next_event(&mut self) -> Option<Time> {
         self.settle();
-        let latency = self.latencies.first().map(|(due, _)| due.at);
+        let latency = self.latencies.first().map(|due| due.at);
         [latency, self.transfers.next()].into_iter().flatten().min()
     }
 
@@ -198,7 +203,7 @@ impl Network for Flow {
             }
             self.changed.push(flow);
         }
-        while let Some((_, key)) = self.latencies.pop_by(now) {
+        while let Some(key) = self.latencies.pop_by(now) {
             let &Message { sequence, flow, need, .. } = &self.messages[key as usize];
             self.transfers.enter(flow, need, sequence, key);
             self.sharing.enter(flow);
@@ -349,7 +354,8 @@ mod tests {
                 .map(|&(start, from, to, bytes)| {
                     let mut route = Vec::new();
                     topology.route(HostId(from), HostId(to), &mut route);
-                    let terms = Terms::of(&*topology, &parameters, (HostId(from), HostId(to)), &route);
+                    let mut terms = Terms::default();
+                    terms.find(&*topology, &parameters, (HostId(from), HostId(to)), &route);
                     let size = Bytes(bytes + 16);
                     reference::Message {
                         start,

@@ -5,17 +5,19 @@ use super::sharing::Demand;
 use crate::topology::{HostId, LinkId, Sharing, Topology};
 
 /// Of the messages from one host to another.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Terms {
     /// Seconds before the first byte arrives, if a message's size has no part in that.
     pub latency: f64,
     /// What each asks of its links.
     pub demand: Demand,
+    /// The way back; kept to be used again.
+    back: Vec<LinkId>,
 }
 
 impl Terms {
-    /// Those of messages that go from one end to the other by `route`.
-    pub fn of(topology: &dyn Topology, parameters: &Parameters, ends: (HostId, HostId), route: &[LinkId]) -> Self {
+    /// Becomes those of messages that go from one end to the other by `route`.
+    pub fn find(&mut self, topology: &dyn Topology, parameters: &Parameters, ends: (HostId, HostId), route: &[LinkId]) {
         let links = topology.links();
         let latency: f64 = route.iter().map(|link| links[link.index()].latency.0).sum();
         let queueing: f64 = route.iter().map(|link| parameters.weight_s / links[link.index()].bandwidth).sum();
@@ -24,18 +26,17 @@ impl Terms {
         } else {
             f64::INFINITY
         };
-        let mut demand = Demand {
-            bound: window,
-            // Without latency there is no round trip to divide by, and all flows are alike (as in SimGrid).
-            penalty: if latency > 0.0 { latency + queueing } else { 1.0 },
-            uses: Vec::new(),
-        };
-        let mut back = Vec::new();
+        let Self { demand, back, .. } = self;
+        demand.bound = window;
+        // Without latency there is no round trip to divide by, and all flows are alike (as in SimGrid).
+        demand.penalty = if latency > 0.0 { latency + queueing } else { 1.0 };
+        demand.uses.clear();
+        back.clear();
         if parameters.crosstraffic > 0.0 {
-            topology.route(ends.1, ends.0, &mut back);
+            topology.route(ends.1, ends.0, back);
         }
         let there = route.iter().map(|&link| (link, 1.0));
-        for (link, weight) in there.chain(back.into_iter().map(|link| (link, parameters.crosstraffic))) {
+        for (link, weight) in there.chain(back.iter().map(|&link| (link, parameters.crosstraffic))) {
             let Sharing::Shared = links[link.index()].sharing else {
                 demand.bound = demand.bound.min(links[link.index()].bandwidth / weight);
                 continue;
@@ -48,6 +49,6 @@ impl Terms {
         for link in route {
             demand.bound = demand.bound.min(links[link.index()].bandwidth);
         }
-        Self { latency, demand }
+        self.latency = latency;
     }
 }

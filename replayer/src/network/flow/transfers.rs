@@ -106,6 +106,12 @@ impl Transfers {
     }
 }
 
+impl From<Distance> for u64 {
+    fn from(distance: Distance) -> Self {
+        distance.0
+    }
+}
+
 impl Distance {
     fn of(distance: f64) -> Self {
         // Floats that are not negative are in the order of their bits; adding makes -0.0 one of them.

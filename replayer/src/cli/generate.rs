@@ -1,0 +1,271 @@
+//! `titr generate`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use titr_common::collectives::{Collective, Library, Member, Selection};
+use titr_common::units::{Bytes, Instructions, Seconds};
+
+use super::Failure;
+use super::schedule::{collective, library};
+use crate::generate::{
+    self, AllToAll, AllToOne, Butterfly, Dimensions, Impossible, Kernel, OneToAll, Pause, Random, Schedule, Stencil,
+    Tree, Wavefront, grid,
+};
+use crate::platform::Duration;
+use crate::schedule::{Example, Outline};
+use crate::topology::Edge;
+use crate::words::{count, plural};
+
+const NOTES: &str = "\
+The trace is one like any other: titr check, titr-replay and titr convert take it.
+
+Examples:
+  titr generate --list
+  titr generate all-to-all --ranks 32 --bytes 10kB -o all-to-all
+  titr generate random --ranks 32 --bytes 1kB --messages 10000 --wave 100 --seed 7 -o random
+  titr generate stencil --ranks 64 --dimensions 8x8 --torus --bytes 64KiB --iterations 10 --compute 1e6 -o halo
+  titr generate collective allreduce --algorithm ring --ranks 64 --bytes 1MiB -o ring
+  titr-replay --platform examples/packet.toml all-to-all
+
+Exit status: 0 done; 1 the directory is at fault; 2 wrong usage.";
+
+/// Writes the trace of a communication kernel that nobody has to run.
+#[derive(Debug, Parser)]
+#[command(after_help = NOTES, arg_required_else_help = true, disable_help_subcommand = true)]
+pub(super) struct Args {
+    /// Names all kernels and says what they do, tab-separated.
+    #[arg(long)]
+    list: bool,
+    #[command(subcommand)]
+    kernel: Option<Named>,
+}
+
+/// The kernels by name.
+#[derive(Debug, Subcommand)]
+enum Named {
+    /// The root sends a message to each other rank, all at once.
+    #[command(alias = "onetoall")]
+    OneToAll {
+        #[command(flatten)]
+        root: Root,
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        run: Run,
+    },
+    /// Each other rank sends a message to the root.
+    #[command(alias = "alltoone")]
+    AllToOne {
+        #[command(flatten)]
+        root: Root,
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        run: Run,
+    },
+    /// Each rank sends a message to each other one, and then waits for theirs.
+    #[command(alias = "alltoall")]
+    AllToAll {
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        run: Run,
+    },
+    /// Messages between random pairs, in waves with a barrier between them.
+    Random {
+        /// How many messages an iteration has.
+        #[arg(long, value_name = "NUMBER")]
+        messages: u64,
+        /// How many are sent before all ranks wait for each other.
+        #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+        wave: u64,
+        /// Says which pairs: the same seed, the same ones.
+        #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+        seed: u64,
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        run: Run,
+    },
+    /// The messages that a collective is made of; `titr schedule --list` names the algorithms.
+    Collective {
+        /// Which.
+        #[arg(value_parser = collective())]
+        collective: Collective,
+        /// Whose algorithms, selection rules and names.
+        #[arg(long, default_value = "openmpi", value_parser = library())]
+        library: Library,
+        /// One of its algorithms, perhaps with a segment size as in pipeline:65536; or what its rules choose.
+        #[arg(long, value_name = "NAME", default_value = "default")]
+        algorithm: String,
+        /// How many.
+        #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=MOST_RANKS))]
+        ranks: u32,
+        /// How much data, counted as titr schedule does.
+        #[arg(long, default_value = "0")]
+        bytes: Bytes,
+        /// Bytes of one element of the datatype.
+        #[arg(long, value_name = "BYTES", default_value = "1")]
+        elements: Bytes,
+        #[command(flatten)]
+        root: Root,
+        #[command(flatten)]
+        run: Run,
+    },
+    /// Each rank exchanges a message with each of its neighbours in a mesh or a torus.
+    Stencil {
+        #[command(flatten)]
+        grid: Grid,
+        /// The ends of each row are neighbours too.
+        #[arg(long)]
+        torus: bool,
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        run: Run,
+    },
+    /// Each rank of a mesh waits for those before it in each dimension, and sends to those after it.
+    Wavefront {
+        #[command(flatten)]
+        grid: Grid,
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        run: Run,
+    },
+    /// Exchanges with the ranks whose number differs in the first bit, the second, and so on.
+    Butterfly {
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        run: Run,
+    },
+    /// Messages from the leaves of a tree to its root, and back.
+    Tree {
+        /// How many children a rank has.
+        #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+        arity: u32,
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        run: Run,
+    },
+}
+
+const MOST_RANKS: i64 = 1 << 20;
+
+/// Among how many, and how much.
+#[derive(Debug, clap::Args)]
+struct Size {
+    /// How many.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=MOST_RANKS))]
+    ranks: u32,
+    /// What each message carries: 65536, 64KiB, 1 MB.
+    #[arg(long)]
+    bytes: Bytes,
+}
+
+#[derive(Debug, clap::Args)]
+struct Root {
+    /// The root, where there is one.
+    #[arg(long, value_name = "RANK", default_value_t = 0)]
+    root: Member,
+}
+
+#[derive(Debug, clap::Args)]
+struct Grid {
+    /// How many ranks stand along each of one to three dimensions, such as 8x8 [default: all in a row].
+    #[arg(long, value_name = "SIZES")]
+    dimensions: Option<Dimensions>,
+}
+
+/// What any kernel can be told.
+#[derive(Debug, clap::Args)]
+struct Run {
+    /// How often it is repeated.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    iterations: u64,
+    /// What each rank computes before it communicates (in each iteration, wave, stage of a butterfly): so many
+    /// instructions, or for so long, as in 10us.
+    #[arg(long, value_name = "VOLUME", value_parser = pause)]
+    compute: Option<Pause>,
+    /// Where to: a directory that is created, or is empty.
+    #[arg(short, long, value_name = "DIRECTORY")]
+    output: PathBuf,
+}
+
+fn pause(text: &str) -> Result<Pause, String> {
+    if let Ok(work) = text.trim().parse::<f64>() {
+        let possible = work.is_finite() && work >= 0.0;
+        return possible.then_some(Pause::Compute(Instructions(work))).ok_or(format!("nobody can compute {work}"));
+    }
+    let Duration(Seconds(span)) = text.parse()?;
+    Ok(Pause::Sleep(Seconds(span)))
+}
+
+pub(super) fn generate(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let Some(named) = args.kernel.as_ref().filter(|_| !args.list) else { return list(out) };
+    let (kernel, run) = named.kernel()?;
+    let command = std::iter::once("titr".to_owned()).chain(std::env::args().skip(1)).collect();
+    let written = generate::write(kernel.as_ref(), run.iterations, run.compute, command, &run.output)?;
+    let (events, ranks) = (count(written.events), count(written.ranks.into()));
+    let (which, of) = (run.output.display(), plural(written.ranks.into(), "rank", "ranks"));
+    eprintln!("{which}: {events} events of {ranks} {of}");
+    Ok(())
+}
+
+fn list(out: &mut impl Write) -> Result<(), Failure> {
+    for kernel in Args::command().get_subcommands() {
+        writeln!(out, "{}\t{}", kernel.get_name(), kernel.get_about().map(ToString::to_string).unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+impl From<Impossible> for Failure {
+    fn from(why: Impossible) -> Self {
+        Self::Usage(why.to_string())
+    }
+}
+
+impl Named {
+    fn kernel(&self) -> Result<(Box<dyn Kernel>, &Run), Failure> {
+        Ok(match self {
+            Self::OneToAll { root, size, run } => (Box::new(OneToAll::new(size.ranks, root.root, size.bytes)?), run),
+            Self::AllToOne { root, size, run } => (Box::new(AllToOne::new(size.ranks, root.root, size.bytes)?), run),
+            Self::AllToAll { size, run } => (Box::new(AllToAll { ranks: size.ranks, bytes: size.bytes }), run),
+            Self::Random { messages, wave, seed, size, run } => {
+                (Box::new(Random::new(size.ranks, size.bytes, *messages, *wave, *seed)?), run)
+            }
+            Self::Collective { collective, library, algorithm, ranks, bytes, elements, root, run } => {
+                let wrong = |why: &dyn std::error::Error| Failure::Usage(why.to_string());
+                let mut selection = Selection::from(*library);
+                selection.force(collective.name(), algorithm).map_err(|why| wrong(&why))?;
+                let outline = Outline {
+                    selection,
+                    collective: *collective,
+                    ranks: *ranks,
+                    bytes: *bytes,
+                    root: root.root,
+                    element: *elements,
+                    is_commutative: true,
+                };
+                (Box::new(Schedule(Example::new(outline).map_err(|why| wrong(&why))?)), run)
+            }
+            Self::Stencil { grid: Grid { dimensions }, torus, size, run } => {
+                let edge = if *torus { Edge::Closed } else { Edge::Open };
+                let grid = grid(size.ranks, dimensions.as_ref(), edge)?;
+                (Box::new(Stencil { grid, bytes: size.bytes }), run)
+            }
+            Self::Wavefront { grid: Grid { dimensions }, size, run } => {
+                let grid = grid(size.ranks, dimensions.as_ref(), Edge::Open)?;
+                (Box::new(Wavefront { grid, bytes: size.bytes }), run)
+            }
+            Self::Butterfly { size, run } => (Box::new(Butterfly::new(size.ranks, size.bytes)?), run),
+            Self::Tree { arity, size, run } => {
+                (Box::new(Tree { ranks: size.ranks, arity: *arity, bytes: size.bytes }), run)
+            }
+        })
+    }
+}

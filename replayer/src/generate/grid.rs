@@ -1,0 +1,52 @@
+//! Ranks in a grid. Rank `x₀ + d₀·(x₁ + d₁·x₂)` has the coordinates x, as the hosts of a torus are numbered.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::Impossible;
+use crate::topology::{Edge, Lattice};
+
+/// How many ranks stand along each of one to three dimensions: `8x8x4`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimensions(Vec<u32>);
+
+/// A text that says no such thing.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("`{0}` is no grid of one to three dimensions such as 64, 8x8 or 4x4x4")]
+pub struct NoDimensions(String);
+
+impl FromStr for Dimensions {
+    type Err = NoDimensions;
+
+    fn from_str(text: &str) -> Result<Self, NoDimensions> {
+        let sizes = text.split('x').map(|size| size.trim().parse().ok().filter(|&size: &u32| size > 0));
+        let sizes: Option<Vec<u32>> = sizes.collect();
+        let places = |sizes: &Vec<u32>| sizes.iter().try_fold(1_u32, |places, &size| places.checked_mul(size));
+        let sizes = sizes.filter(|sizes| sizes.len() <= 3 && places(sizes).is_some());
+        sizes.map(Self).ok_or_else(|| NoDimensions(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Dimensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes: Vec<String> = self.0.iter().map(u32::to_string).collect();
+        f.write_str(&sizes.join("x"))
+    }
+}
+
+/// A grid of these dimensions; of so many ranks where both are said, and a row where only the ranks are.
+///
+/// # Errors
+/// If the dimensions hold another number of ranks.
+pub fn grid(ranks: u32, dimensions: Option<&Dimensions>, edge: Edge) -> Result<Lattice, Impossible> {
+    let Some(dimensions) = dimensions else { return Ok(Lattice::new(&[ranks], edge)) };
+    let lattice = Lattice::new(&dimensions.0, edge);
+    let places = lattice.places();
+    if places == ranks {
+        Ok(lattice)
+    } else {
+        Err(Impossible::Places { dimensions: dimensions.clone(), places, ranks })
+    }
+}

@@ -1,0 +1,140 @@
+//! What a rank does in a phase, as events.
+
+use std::collections::BTreeSet;
+
+use titr_common::collectives::Step;
+use titr_common::event::{
+    Ask, Collective, CollectiveOp, CommId, Event, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode, Tag,
+    Wildcard,
+};
+use titr_common::units::{Bytes, Instructions, Seconds};
+
+/// What a rank does between two exchanges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pause {
+    /// It computes: how long that takes, the machine says.
+    Compute(Instructions),
+    /// It sleeps: as long on any machine.
+    Sleep(Seconds),
+}
+
+/// The events of one rank in one phase, in order.
+#[derive(Debug)]
+pub struct Script {
+    me: Rank,
+    pause: Option<Pause>,
+    events: Vec<Event>,
+    /// What is started and not yet completed, in order.
+    started: Vec<(RequestId, Key)>,
+    /// Numbers that no request has.
+    free: BTreeSet<RequestId>,
+    /// The first that no request has ever had.
+    unused: RequestId,
+}
+
+impl Script {
+    pub(super) fn new(me: u32, pause: Option<Pause>) -> Self {
+        let (started, free, unused) = (Vec::new(), BTreeSet::new(), RequestId(1));
+        Self { me: Rank(me), pause, events: Vec::new(), started, free, unused }
+    }
+
+    /// The events so far, which are forgotten.
+    pub(super) fn take(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn push(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Computes, or whatever else was asked to be done between exchanges; nothing if nothing was.
+    pub fn pause(&mut self) {
+        self.events.extend(self.pause.map(|pause| match pause {
+            Pause::Compute(work) => Event::Compute(work),
+            Pause::Sleep(span) => Event::Sleep(span),
+        }));
+    }
+
+    /// Waits for all ranks.
+    pub fn barrier(&mut self) {
+        let barrier = Collective { comm: CommId::WORLD, op: CollectiveOp::Barrier, element: Bytes(1) };
+        self.push(Event::Collective(barrier));
+    }
+
+    /// Sends, and waits until that is done.
+    pub fn send(&mut self, to: u32, tag: i32, bytes: Bytes) {
+        self.push(Event::Send(SendMode::Standard, outgoing(to, tag, bytes)));
+    }
+
+    /// Receives.
+    pub fn recv(&mut self, from: u32, tag: i32, bytes: Bytes) {
+        self.push(Event::Recv(incoming(from, tag, bytes)));
+    }
+
+    /// Starts to send.
+    pub fn isend(&mut self, to: u32, tag: i32, bytes: Bytes) {
+        let request = self.start(self.me, Rank(to), tag);
+        self.push(Event::Isend(SendMode::Standard, outgoing(to, tag, bytes), Some(request)));
+    }
+
+    /// Starts to receive.
+    pub fn irecv(&mut self, from: u32, tag: i32, bytes: Bytes) {
+        let request = self.start(Rank(from), self.me, tag);
+        self.push(Event::Irecv(incoming(from, tag, bytes), Some(request)));
+    }
+
+    /// Does both at once.
+    pub fn sendrecv(&mut self, to: u32, sent: Bytes, from: u32, received: Bytes) {
+        self.push(Event::Sendrecv(Some(outgoing(to, 0, sent)), Some(incoming(from, 0, received))));
+    }
+
+    /// Completes one of those that are started: the `nth` of them, 0 the oldest.
+    pub fn wait(&mut self, nth: usize) {
+        if nth < self.started.len() {
+            let (request, key) = self.started.remove(nth);
+            self.free.insert(request);
+            self.push(Event::Wait(Ask::Single, Requests::One(key, Some(request))));
+        }
+    }
+
+    /// Completes all that is started, if anything is.
+    pub fn waitall(&mut self) {
+        if !self.started.is_empty() {
+            self.free.extend(self.started.drain(..).map(|(request, _)| request));
+            self.push(Event::Wait(Ask::All, Requests::Outstanding(None)));
+        }
+    }
+
+    /// Takes a step of a schedule. What it does with the data itself is nobody's business here.
+    pub fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Send { to, data } => self.send(to, 0, data.len),
+            Step::Recv { from, data } => self.recv(from, 0, data.len),
+            Step::Isend { to, data } => self.isend(to, 0, data.len),
+            Step::Irecv { from, data } => self.irecv(from, 0, data.len),
+            Step::Sendrecv { to, send, from, recv } => self.sendrecv(to, send.len, from, recv.len),
+            Step::Wait { nth } => self.wait(nth as usize),
+            Step::WaitAll => self.waitall(),
+            Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
+        }
+    }
+
+    /// A request by the lowest number that is free.
+    fn start(&mut self, from: Rank, to: Rank, tag: i32) -> RequestId {
+        let request = self.free.pop_first().unwrap_or_else(|| {
+            let next = RequestId(self.unused.0 + 1);
+            std::mem::replace(&mut self.unused, next)
+        });
+        self.started.push((request, Key { from: Some(from), to, tag: Some(Tag(tag)) }));
+        request
+    }
+}
+
+fn outgoing(to: u32, tag: i32, bytes: Bytes) -> Outgoing {
+    Outgoing { comm: CommId::WORLD, to: Rank(to), tag: Tag(tag), bytes }
+}
+
+fn incoming(from: u32, tag: i32, bytes: Bytes) -> Incoming {
+    let (from, tag) = (Some(Rank(from)), Some(Tag(tag)));
+    Incoming { comm: CommId::WORLD, from, tag, bytes, wildcard: Wildcard::NONE }
+}

@@ -1,0 +1,39 @@
+//! Nearest neighbours: what a domain that is cut into boxes exchanges in each step of time.
+
+use titr_common::units::Bytes;
+
+use super::{Kernel, Script};
+use crate::topology::{Direction, Lattice};
+
+/// Each rank exchanges a message with each of its neighbours in a mesh or a torus. In a ring of two, they are each
+/// other's neighbours on both sides.
+#[derive(Clone, Debug)]
+pub struct Stencil {
+    /// Who is next to whom.
+    pub grid: Lattice,
+    /// What each message carries: a face.
+    pub bytes: Bytes,
+}
+
+impl Kernel for Stencil {
+    fn ranks(&self) -> u32 {
+        self.grid.places()
+    }
+
+    fn phase(&self, me: u32, _: u64, script: &mut Script) {
+        let ways = || (0..self.grid.sizes().len()).flat_map(|along| [(along, Direction::Up), (along, Direction::Down)]);
+        script.pause();
+        // A tag says which way the message goes: two may go to the same neighbour.
+        for (tag, (along, way)) in (0..).zip(ways()) {
+            if let Some(from) = self.grid.neighbour(me, along, way.opposite()) {
+                script.irecv(from, tag, self.bytes);
+            }
+        }
+        for (tag, (along, way)) in (0..).zip(ways()) {
+            if let Some(to) = self.grid.neighbour(me, along, way) {
+                script.isend(to, tag, self.bytes);
+            }
+        }
+        script.waitall();
+    }
+}

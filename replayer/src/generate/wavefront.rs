@@ -1,0 +1,31 @@
+//! A front that moves through a mesh, from one corner to the opposite one: how a triangular system is solved, or a
+//! transport equation swept.
+
+use titr_common::units::Bytes;
+
+use super::{Kernel, Script};
+use crate::topology::{Direction, Lattice};
+
+/// Each rank waits for those below it in each dimension, computes, and sends to those above. As soon as it has, it
+/// begins the next iteration: there are as many fronts under way as the mesh is long.
+#[derive(Clone, Debug)]
+pub struct Wavefront {
+    /// Who is next to whom, in a mesh.
+    pub grid: Lattice,
+    /// What each message carries.
+    pub bytes: Bytes,
+}
+
+impl Kernel for Wavefront {
+    fn ranks(&self) -> u32 {
+        self.grid.places()
+    }
+
+    fn phase(&self, me: u32, _: u64, script: &mut Script) {
+        let neighbours =
+            |way| (0..self.grid.sizes().len()).filter_map(move |along| self.grid.neighbour(me, along, way));
+        neighbours(Direction::Down).for_each(|from| script.recv(from, 0, self.bytes));
+        script.pause();
+        neighbours(Direction::Up).for_each(|to| script.send(to, 0, self.bytes));
+    }
+}

@@ -1,0 +1,63 @@
+/* What may befall a program: `faults WHAT [FILE]`. Two ranks exchange messages before and after it. */
+#include "check.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { WINDOW = 100 };
+
+/* Many messages at once: where two ranks that poll share a core, each turn costs a time slice. */
+static void exchange(int messages) {
+    static int in[WINDOW], out[WINDOW];
+    MPI_Request requests[2 * WINDOW];
+    MPI_Status statuses[2 * WINDOW];
+    for (int i = 0; i < messages; i++) {
+        int peer = 1 - rank, tag = i * 7919 % 32000, at = i % WINDOW;
+        MPI_Irecv(&in[at], 1, MPI_INT, peer, tag, MPI_COMM_WORLD, &requests[2 * at]);
+        MPI_Isend(&out[at], 1, MPI_INT, peer, tag, MPI_COMM_WORLD, &requests[2 * at + 1]);
+        if (at == WINDOW - 1) MPI_Waitall(2 * WINDOW, requests, statuses);
+    }
+}
+
+/* Some work that no compiler can leave out. */
+static void compute(void) {
+    volatile double sum = 0;
+    for (int i = 0; i < 20000000; i++) sum += i;
+}
+
+/* Takes all that is left where `name` is. */
+static void fill(const char *name) {
+    static char block[1 << 16];
+    int file = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK(file >= 0);
+    while (write(file, block, sizeof block) > 0)
+        ;
+    close(file);
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    begin(&argc, &argv);
+    if (!strcmp(what, "init-only")) return end();
+    if (!strcmp(what, "init-exit")) exit(5);
+    exchange(5000);
+    if (!strcmp(what, "full")) {
+        if (rank == 0) fill(argv[2]);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    exchange(5000);
+    if (rank == 0) printf("before the end\n"), fflush(stdout);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(what, "terminated") || !strcmp(what, "segv")) {
+        sleep(1); /* what was handed over is written by now */
+        if (!strcmp(what, "segv")) *(volatile int *)0 = 1;
+        if (rank == 1) raise(SIGTERM);
+        sleep(20);
+    }
+    if (!strcmp(what, "compute-exit")) compute(), exit(5);
+    if (!strcmp(what, "compute-abort")) {
+        if (rank == 1) compute(), MPI_Abort(MPI_COMM_WORLD, 3);
+        sleep(20);
+    }
+    return end();
+}

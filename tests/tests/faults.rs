@@ -1,0 +1,186 @@
+//! What befalls a program or its disk costs the trace the last buffer at most, and the program nothing: neither what it
+//! printed nor its exit status. `ends.rs` has the ways a program ends by itself.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use titr_common::event::{Event, Rank};
+use titr_common::trace::manifest::Ended;
+use titr_common::trace::{Ending, Manifest, Source};
+use titr_tests::{Family, Run, Traced, binary, library, replay, run, traced};
+
+/// Runs `faults WHAT` on two ranks, with and without the tracer.
+fn befallen(family: Family, what: &str) -> Traced {
+    traced(family, 2, &family.build("faults.c", &[]), &[what], |text| {
+        text.lines().filter(|line| line.starts_with("before") || line.starts_with("done")).collect()
+    })
+}
+
+/// The events of `rank` that can be read, and how its stream ends.
+fn readable(trace: &Path, rank: u32) -> (Vec<Event>, Ending) {
+    let source = Source::open(trace).unwrap_or_else(|error| panic!("{error}")).partial(true);
+    let mut stream = source.stream(Rank(rank)).unwrap();
+    let mut events = Vec::new();
+    while let Some(event) = stream.next_event().unwrap_or_else(|error| panic!("{error}")) {
+        events.push(event);
+    }
+    (events, stream.ending().unwrap().clone())
+}
+
+fn command(family: Family, what: &[&str]) -> Command {
+    let mut command = family.mpirun();
+    command.args(["-np", "2"]).arg(family.build("faults.c", &[])).args(what).env("LD_PRELOAD", library());
+    command
+}
+
+#[test]
+fn a_rank_that_is_terminated_loses_its_last_buffer_at_most() {
+    for (family, how) in Family::ALL.into_iter().flat_map(|family| ["terminated", "segv"].map(|how| (family, how))) {
+        let trace = befallen(family, how);
+        let (events, ending) = readable(&trace.path(), 1);
+        assert!(events.len() > 1000, "{family:?} {how}: {}", events.len());
+        assert!(matches!(ending, Ending::Torn(_)), "{family:?} {how}: {ending:?}");
+        assert_eq!(Manifest::read(&trace.path()).unwrap().per_rank[1].ended, Ended::Running);
+    }
+}
+
+#[test]
+fn a_program_that_only_begins_leaves_a_trace_that_is_replayed() {
+    for family in Family::ALL {
+        let trace = befallen(family, "init-only");
+        let verdict = run(binary("titr").arg("check").arg(trace.path()));
+        assert_eq!(verdict.status, Some(0), "{family:?}: {verdict:?}");
+        assert_eq!(replay("torus.toml", &trace.path())["messages"], 0);
+
+        let trace = befallen(family, "init-exit");
+        let ended: Vec<_> = Manifest::read(&trace.path()).unwrap().per_rank;
+        let whole: Vec<_> = ended.iter().filter(|entry| entry.ended == Ended::Exit).collect();
+        assert!(!whole.is_empty(), "{family:?}: {ended:?}");
+        assert!(whole.iter().all(|entry| readable(&trace.path(), entry.rank).1 == Ending::Complete), "{family:?}");
+    }
+}
+
+/// 20 million additions, and nothing else, in the last event.
+#[test]
+fn what_was_computed_after_the_last_call_is_recorded() {
+    for (family, how, end) in Family::ALL
+        .into_iter()
+        .flat_map(|family| [(family, "compute-exit", Ended::Exit), (family, "compute-abort", Ended::Abort)])
+    {
+        let trace = befallen(family, how);
+        let entries = Manifest::read(&trace.path()).unwrap().per_rank;
+        let entry =
+            entries.iter().find(|entry| entry.ended == end).unwrap_or_else(|| panic!("{family:?}: {entries:?}"));
+        let (events, _) = readable(&trace.path(), entry.rank);
+        let last = events.last().unwrap();
+        assert!(matches!(last, Event::Compute(work) if work.0 > 5e6), "{family:?} {how}: {last:?}");
+    }
+}
+
+/// A small file system of its own, as long as it lives. None but for root.
+struct Disk(TempDir);
+
+impl Disk {
+    fn mount(options: &str) -> Option<Self> {
+        let folder = TempDir::new().unwrap();
+        if fs::metadata("/proc/self").unwrap().uid() != 0 {
+            eprintln!("skipped: only root can mount a disk that is full");
+            return None;
+        }
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(folder.path()).status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: no disk can be mounted here");
+            return None;
+        }
+        Some(Self(folder))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().to_owned()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(self.0.path()).status();
+    }
+}
+
+fn untouched(run: &Run) {
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stdout.contains("before the end") && run.stdout.contains("done on 2 ranks"), "{run:?}");
+}
+
+#[test]
+fn a_disk_that_fills_up_ends_the_trace_and_not_the_program() {
+    for family in Family::ALL {
+        let Some(disk) = Disk::mount("size=1m") else { return };
+        let (trace, filler) = (disk.path().join("traces"), disk.path().join("filler"));
+        let mut command = command(family, &["full", filler.to_str().unwrap()]);
+        let run = run(command.env("TITRACE_DIR", &trace).env("TITRACE_BUFFER", "8 KiB"));
+        untouched(&run);
+        assert!(run.stderr.contains("the program goes on"), "{family:?}: {}", run.stderr);
+        for rank in 0..2 {
+            let (events, ending) = readable(&trace, rank);
+            assert!(
+                events.len() >= 1000 && matches!(ending, Ending::Torn(_)),
+                "{family:?}: {} {ending:?}",
+                events.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_costs_the_trace_and_not_the_run() {
+    let family = Family::OpenMpi;
+    let Some(disk) = Disk::mount("ro") else { return };
+    for directory in [disk.path(), disk.path().join("traces")] {
+        let run = run(command(family, &[]).env("TITRACE_DIR", &directory));
+        untouched(&run);
+        assert!(run.stderr.contains(disk.path().to_str().unwrap()), "{}", run.stderr);
+    }
+}
+
+/// The slowest compression of the smallest buffers: whoever falls behind is waited for, which is counted.
+#[test]
+fn a_flush_thread_that_falls_behind_is_waited_for() {
+    let directory = TempDir::new().unwrap();
+    let mut command = command(Family::OpenMpi, &[]);
+    let settings = [("TITRACE_BUFFER", "4 KiB"), ("TITRACE_LEVEL", "9")];
+    untouched(&run(command.current_dir(directory.path()).envs(settings)));
+    let trace = directory.path().join("traces");
+    for entry in Manifest::read(&trace).unwrap().per_rank {
+        let (events, ending) = readable(&trace, entry.rank);
+        assert_eq!((entry.lost_events, ending), (0, Ending::Complete));
+        assert_eq!(entry.events, events.len() as u64);
+        assert!(events.iter().filter(|event| matches!(event, Event::Isend(..))).count() == 10_000);
+    }
+}
+
+#[test]
+fn a_clock_that_steps_back_makes_no_volume_strange() {
+    let family = Family::OpenMpi;
+    let directory = TempDir::new().unwrap();
+    let clock = directory.path().join("clock_back.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/clock_back.c");
+    let built = run(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&clock).arg(source));
+    assert_eq!(built.status, Some(0), "{}", built.stderr);
+    let mut command = command(family, &[]);
+    command.current_dir(directory.path()).env("TITRACE_COUNTER", "cpu");
+    untouched(&run(command.env("LD_PRELOAD", format!("{}:{}", library().display(), clock.display()))));
+    let trace = directory.path().join("traces");
+    let verdict = run(binary("titr").arg("check").arg(&trace));
+    assert_eq!(verdict.status, Some(0), "{verdict:?}");
+    for rank in 0..2 {
+        let (events, ending) = readable(&trace, rank);
+        assert_eq!(ending, Ending::Complete);
+        for event in events {
+            // An hour would be 10¹² instructions and more.
+            assert!(!matches!(event, Event::Compute(work) if !(0.0..1e11).contains(&work.0)), "{event:?}");
+        }
+    }
+}

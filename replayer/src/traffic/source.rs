@@ -13,24 +13,32 @@ pub(super) struct OpenLoop {
     /// ln (1 − probability).
     log_failure: f64,
     trial: u64,
+    /// The cycle and host of that trial.
+    next: (u64, u32),
 }
 
 impl OpenLoop {
     /// Every one of `hosts` offers a message in a cycle with this probability, above 0 and up to 1.
     pub fn new(hosts: u32, probability: f64, random: &mut impl RngCore) -> Self {
-        let mut this = Self { hosts: hosts.into(), log_failure: (-probability).ln_1p(), trial: 0 };
+        let mut this = Self { hosts: hosts.into(), log_failure: (-probability).ln_1p(), trial: 0, next: (0, 0) };
         this.trial = this.failures(random);
+        this.next = this.place();
         this
     }
 
     /// The next offer: its cycle and host.
     pub fn next(&self) -> (u64, u32) {
+        self.next
+    }
+
+    fn place(&self) -> (u64, u32) {
         (self.trial / self.hosts, (self.trial % self.hosts) as u32)
     }
 
     /// Goes on to the one after.
     pub fn go_on(&mut self, random: &mut impl RngCore) {
         self.trial = self.trial.saturating_add(1).saturating_add(self.failures(random));
+        self.next = self.place();
     }
 
     /// Trials before the next success.

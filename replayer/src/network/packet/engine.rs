@@ -186,12 +186,11 @@ impl Engine {
     /// The next cycle in which something happens.
     #[must_use]
     pub fn next_cycle(&self) -> Option<u64> {
-        let again = (!self.again.is_empty()).then_some(self.again_at);
-        let behind = self.output_queues.as_ref().and_then(OutputQueues::next);
-        [self.offers.next(), self.headers.next(), self.tails.next(), self.consumed.next(), again, behind]
-            .into_iter()
-            .flatten()
-            .min()
+        let again = if self.again.is_empty() { u64::MAX } else { self.again_at };
+        let behind = self.output_queues.as_ref().map_or(u64::MAX, OutputQueues::next);
+        let arrivals = self.offers.next().min(self.headers.next());
+        let departures = self.tails.next().min(self.consumed.next());
+        Some(arrivals.min(departures).min(again).min(behind)).filter(|&next| next != u64::MAX)
     }
 
     /// What was carried, and where.
@@ -218,26 +217,31 @@ impl Engine {
 
     /// Lives through cycle `now`, which is no later than [`next_cycle`](Self::next_cycle), and appends what was delivered.
     pub fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
-        while let Some((queue, output)) = self.tails.pop(now) {
+        for _ in 0..self.tails.due(now) {
+            let Some((queue, output)) = self.tails.take() else { break };
             self.release(queue, output);
         }
-        while let Some(router) = self.output_queues.as_mut().and_then(|queues| queues.release(now)) {
+        for _ in 0..self.output_queues.as_mut().map_or(0, |queues| queues.due(now)) {
+            let Some(router) = self.output_queues.as_mut().and_then(OutputQueues::release) else { break };
             self.stir(router);
         }
-        while let Some((packet, queue)) = self.headers.pop(now) {
+        for _ in 0..self.headers.due(now) {
+            let Some((packet, queue)) = self.headers.take() else { break };
             self.packets.get_mut(packet).since = now;
             if self.queues.push(queue, packet) {
                 self.head_waits(queue);
             }
         }
-        while let Some(message) = self.offers.pop(now) {
+        for _ in 0..self.offers.due(now) {
+            let Some(message) = self.offers.take() else { break };
             let host = self.sources.ready(message);
             self.refill.push(host);
         }
         while let Some(host) = self.refill.pop() {
             self.fill_ports(host, now);
         }
-        while let Some(packet) = self.consumed.pop(now) {
+        for _ in 0..self.consumed.due(now) {
+            let Some(packet) = self.consumed.take() else { break };
             self.deliver(packet, now, delivered);
         }
         if self.again_at <= now {
@@ -367,33 +371,38 @@ impl Engine {
         let queue = this.first_input + place;
         let input = &self.queues.inputs[queue as usize];
         let free = |port: u32| Some(&self.outputs[(this.first_output + port) as usize]).filter(|output| !output.busy);
-        let room = |port: u32, channel: u32| {
-            free(port).map_or(0, |output| {
-                let behind =
-                    self.queues.capacity - self.queues.inputs[(output.first_queue + channel) as usize].reserved;
-                match &self.output_queues {
-                    None => behind,
-                    // Room for one at least, and what enters a ring leaves a place free in one of the two queues.
-                    Some(queues) => match queues.room(this.first_output + port, channel) {
-                        0 => 0,
-                        room => room + behind,
-                    },
-                }
-            })
-        };
         if input.settled != NOWHERE {
             let port = input.settled;
-            return match free(port)?.first_queue {
-                NOWHERE => Some(Way { port, channel: 0 }),
-                _ => self.ways.choose_channel(port, input.arrival, room),
-            };
+            let output = free(port)?;
+            if output.first_queue == NOWHERE {
+                return Some(Way { port, channel: 0 });
+            }
+            let room = |_, channel| self.room(output, this.first_output + port, channel);
+            return self.ways.choose_channel(port, input.arrival, room);
         }
+        let room = |port: u32, channel: u32| {
+            free(port).map_or(0, |output| self.room(output, this.first_output + port, channel))
+        };
         let id = self.queues.head(queue);
         let packet = self.packets.get(id);
         if packet.goal == router {
             return self.consumption_port(packet.to, place, this);
         }
         self.ways.choose(router, (packet, self.packets.steps(id)), input.arrival, room)
+    }
+
+    /// Packets that there is room for in a channel of a port that leads on.
+    #[inline]
+    fn room(&self, output: &Output, index: u32, channel: u32) -> u32 {
+        let behind = self.queues.capacity - self.queues.inputs[(output.first_queue + channel) as usize].reserved;
+        match &self.output_queues {
+            None => behind,
+            // Room for one at least, and what enters a ring leaves a place free in one of the two queues.
+            Some(queues) => match queues.room(index, channel) {
+                0 => 0,
+                room => room + behind,
+            },
+        }
     }
 
     /// Enters a head into the contest for the port it asks for; whether it is not the only one.

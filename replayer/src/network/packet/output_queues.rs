@@ -88,13 +88,18 @@ impl OutputQueues {
     }
 
     /// When the next tail leaves.
-    pub fn next(&self) -> Option<u64> {
+    pub fn next(&self) -> u64 {
         self.tails.next()
     }
 
-    /// A tail that has left by `now`: the router in which there is room again.
-    pub fn release(&mut self, now: u64) -> Option<u32> {
-        let (output, channel) = self.tails.pop(now)?;
+    /// How many tails have left at `now`, each to be [released](Self::release).
+    pub fn due(&mut self, now: u64) -> u32 {
+        self.tails.due(now)
+    }
+
+    /// The router in which there is room again as a tail has left.
+    pub fn release(&mut self) -> Option<u32> {
+        let (output, channel) = self.tails.take()?;
         self.queue(output, channel).taken -= 1;
         self.cables[output as usize].busy = false;
         self.stir(output);

@@ -141,7 +141,6 @@ impl Stream {
             },
             clock: None,
             threads: 1,
-            clock: None,
             stalls: 0,
             lost_events: 0,
             error: None,
@@ -149,7 +148,6 @@ impl Stream {
             opaque: BTreeMap::new(),
             local: BTreeMap::new(),
             null_peer: BTreeMap::new(),
-            opaque: BTreeMap::new(),
         })
     }
 }

@@ -29,7 +29,8 @@ pub enum Activity {
 
 /// Whoever wants to know.
 pub trait Observer {
-    /// `rank` was at `activity` from `from` to `to`: the next thing it did after what was told before.
+    /// `rank` was at `activity` from `from` to `to`: the next thing it did after what was told before, or a thread of it
+    /// where it has several.
     fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time);
 
     /// A message enters the network at `now`.

@@ -92,6 +92,7 @@ pub fn replay<P: Program, O: Observer>(
         let now = match (own, wires) {
             (Some(own), Some(wires)) => own.min(wires),
             (Some(only), None) | (None, Some(only)) => only,
+            (None, None) if ranks.read_on()? => continue,
             (None, None) => break,
         };
         if now == Time::NEVER {

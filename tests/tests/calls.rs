@@ -93,7 +93,28 @@ fn threads() {
         let threads =
             Manifest::read(&trace.path()).unwrap().per_rank.iter().map(|rank| rank.threads).collect::<Vec<_>>();
         assert!(threads.iter().all(|threads| (2..=5).contains(threads)), "{family:?}: {threads:?}");
+        replayed(family, &trace.path(), 1600);
     }
+}
+
+/// A thread blocks in a receive until another one of its rank sends, or in a send until it receives.
+#[test]
+fn threads_that_wait_for_each_other() {
+    for family in Family::ALL {
+        let trace = traced(family, 2, &family.build("thread_pair.c", &["-pthread"]), &[], str::to_owned);
+        assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+        replayed(family, &trace.path(), 200);
+    }
+}
+
+/// The trace is sound, and its replay comes to the end.
+fn replayed(family: Family, trace: &Path, messages: u64) {
+    let verdict = run(binary("titr").arg("check").arg(trace));
+    assert_eq!(verdict.status, Some(0), "{family:?}: {verdict:?}");
+    let report = replay("torus.toml", trace);
+    assert_eq!(report["messages"], messages, "{family:?}");
+    let left: Vec<_> = report["warnings"].as_array().unwrap().iter().filter_map(|warning| warning.as_str()).collect();
+    assert!(!left.iter().any(|warning| warning.contains("never")), "{family:?}: {left:?}");
 }
 
 /// An MPI library that only a plugin sees, as where an interpreter loads it.

@@ -7,7 +7,7 @@ use titr_common::units::Seconds;
 use super::{Activity, Observer};
 use crate::time::Time;
 
-/// One rank's time by activity. The parts add up to `finish`.
+/// One rank's time by activity, that of all its threads. Of one thread the parts add up to `finish`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[allow(missing_docs)] // Named as the activities are.
 pub struct Shares {
@@ -16,7 +16,7 @@ pub struct Shares {
     pub recv: Seconds,
     pub wait: Seconds,
     pub collective: Seconds,
-    /// When it was done.
+    /// When it was done: the last of its threads.
     pub finish: Seconds,
 }
 
@@ -50,6 +50,6 @@ impl Observer for Breakdown {
     fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
         let sums = &mut self.0[rank.0 as usize];
         sums.by_activity[activity as usize] += to.0.saturating_sub(from.0);
-        sums.finish = to;
+        sums.finish = sums.finish.max(to);
     }
 }

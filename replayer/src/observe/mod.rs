@@ -50,13 +50,14 @@ pub struct Departure {
 /// before its time, but never after it.
 #[allow(unused_variables)]
 pub trait Observer {
-    /// `rank` begins with `moment` at `at`, the next thing it does.
+    /// `rank` begins with `moment` at `at`, the next thing it does; of several threads, the main one.
     fn entered(&mut self, rank: Rank, moment: Moment, at: Time) {}
 
-    /// `rank` was at `activity` from `from` to `to`: the next thing it did after what was told before.
+    /// `rank` was at `activity` from `from` to `to`: the next thing it did after what was told before, or a thread of it
+    /// where it has several.
     fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {}
 
-    /// `rank` has come to its end.
+    /// `rank` has come to its end, or its main thread.
     fn finished(&mut self, rank: Rank, at: Time) {}
 
     /// A message enters the network at `now`.

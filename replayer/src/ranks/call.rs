@@ -16,7 +16,7 @@ use super::operation::OperationId;
 use super::request::{Template, request_of_skipped};
 use super::{Agent, Ranks};
 use crate::observe::{Activity, Observer};
-use crate::workload::{Match, Program};
+use crate::workload::{Match, Program, ThreadIndex, is_older};
 
 /// Why an event cannot be carried out.
 pub(super) enum Failure {
@@ -43,11 +43,12 @@ impl From<Fault> for Failure {
 }
 
 impl<P: Program, O: Observer> Ranks<'_, P, O> {
-    /// Does what the next event of `rank` says, and claims what it has to wait for. `None`: there is more of it to do.
-    pub(super) fn carry_out(&mut self, rank: Rank) -> Result<Option<Activity>, Failure> {
-        let me = Agent::Rank(rank);
+    /// Does what the next event of `thread` says, and claims what it has to wait for. `None`: there is more of it to do.
+    pub(super) fn carry_out(&mut self, thread: ThreadIndex) -> Result<Option<Activity>, Failure> {
+        let me = Agent::Thread(thread);
+        let rank = self.threads[thread.0 as usize].rank;
         let at = rank.0 as usize;
-        let Some(Moment::Event(event)) = self.workload.front(rank)? else { return Ok(Some(Activity::Compute)) };
+        let Some(Moment::Event(event)) = self.workload.front(thread)? else { return Ok(Some(Activity::Compute)) };
         Ok(Some(match event {
             Event::Init
             | Event::Finalize
@@ -55,8 +56,8 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             | Event::Sleep(_)
             | Event::Matched(..)
             | Event::Seen(_) => Activity::Compute,
-            &Event::Send(mode, message) => return self.blocking_send(rank, mode, message),
-            &Event::Recv(message) => return self.blocking_receive(rank, message),
+            &Event::Send(mode, message) => return self.blocking_send(thread, rank, mode, message),
+            &Event::Recv(message) => return self.blocking_receive(thread, rank, message),
             &Event::Sendrecv(outgoing, incoming) => {
                 let sent = outgoing.map_or(Ok(None), |message| self.send(rank, SendMode::Standard, message))?;
                 let received = incoming.map(|message| self.receive(rank, message, None)).transpose()?.flatten();
@@ -66,7 +67,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             &Event::Isend(mode, message, request) => {
                 let sent = self.send(rank, mode, message)?;
-                let requests = &mut self.processes[at].requests;
+                let requests = &mut self.requests[at];
                 match request {
                     Some(id) => requests.add(id, sent)?,
                     None => {
@@ -77,9 +78,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 Activity::Send
             }
             &Event::Irecv(message, request) => {
-                let recorded = self.recorded(rank, message, request)?;
+                let recorded = self.recorded(thread, message, request)?;
                 let received = self.receive(rank, message, recorded)?;
-                let requests = &mut self.processes[at].requests;
+                let requests = &mut self.requests[at];
                 match request {
                     Some(id) => requests.add(id, received)?,
                     None => {
@@ -91,48 +92,48 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             &(Event::Probe(message) | Event::Iprobe(message, true)) => {
                 let selector = self.selector(rank, message)?;
-                if !self.exchange.probe(rank, selector) {
-                    self.processes[at].timeline.awaited = 1;
+                if !self.exchange.probe(me, rank, selector) {
+                    self.threads[thread.0 as usize].timeline.awaited = 1;
                 }
                 Activity::Recv
             }
             Event::Iprobe(_, false) => Activity::Recv,
             &Event::SendInit(mode, message, id) => {
-                self.processes[at].requests.add_persistent(id, Template::Send(mode, message))?;
+                self.requests[at].add_persistent(id, Template::Send(mode, message))?;
                 Activity::Send
             }
             &Event::RecvInit(message, id) => {
-                self.processes[at].requests.add_persistent(id, Template::Receive(message))?;
+                self.requests[at].add_persistent(id, Template::Receive(message))?;
                 Activity::Recv
             }
             Event::Start(requests) => {
                 // One after another: each costs its overhead before it leaves.
-                let process = &mut self.processes[at];
-                let Some(&id) = requests.get(process.started) else { return Ok(Some(Activity::Send)) };
-                process.started += 1;
-                let left = requests.len() - process.started;
-                let activity = self.start(rank, id)?;
+                let state = &mut self.threads[thread.0 as usize];
+                let Some(&id) = requests.get(state.started) else { return Ok(Some(Activity::Send)) };
+                state.started += 1;
+                let left = requests.len() - state.started;
+                let activity = self.start(thread, rank, id)?;
                 if left > 0 {
-                    self.pay(rank)?;
+                    self.pay(thread)?;
                     return Ok(None);
                 }
-                self.processes[at].started = 0;
+                self.threads[thread.0 as usize].started = 0;
                 activity
             }
             &Event::RequestFree(id) => {
-                if let Some(operation) = self.processes[at].requests.free(id)? {
+                if let Some(operation) = self.requests[at].free(id)? {
                     self.exchange.operations.abandon(operation);
                 }
                 Activity::Wait
             }
             &Event::Cancel(id) => {
-                if let Some(operation) = self.processes[at].requests.activity(id)? {
+                if let Some(operation) = self.requests[at].activity(id)? {
                     self.exchange.cancel(operation);
                 }
                 Activity::Wait
             }
             Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
-                let table = &mut self.processes[at].requests;
+                let table = &mut self.requests[at];
                 match requests {
                     &Requests::One(_, Some(id)) => {
                         let operation = table.complete(id)?;
@@ -149,7 +150,10 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                         operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
                     }
                     Requests::Outstanding(_) => {
-                        let operations = table.complete_all();
+                        let operations = match self.workload.asks(thread) {
+                            None => table.complete_all(),
+                            Some(asked) => table.complete_where(|id| is_older(id) || asked.contains(&id)),
+                        };
                         operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
                     }
                 }
@@ -158,7 +162,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             Event::Test(_, None) => Activity::Wait,
             Event::Collective(collective) => {
                 let collective = collective.clone();
-                let recorded = self.workload.take_messages(rank).filter(|_| self.as_recorded);
+                let recorded = self.workload.take_messages(thread).filter(|_| self.as_recorded);
                 self.warnings.redecomposed += u64::from(self.as_recorded && recorded.is_none());
                 let operation = self.start_collective(rank, &collective, recorded)?;
                 self.claim(me, Some(operation));
@@ -168,12 +172,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 let (collective, id) = (collective.clone(), *id);
                 self.warnings.redecomposed += u64::from(self.as_recorded);
                 let operation = self.start_collective(rank, &collective, None)?;
-                self.processes[at].requests.add(id, Some(operation))?;
+                self.requests[at].add(id, Some(operation))?;
                 Activity::Collective
             }
             Event::CollectiveInit(collective, id) => {
                 let (template, id) = (Template::Collective(Rc::new(collective.clone())), *id);
-                self.processes[at].requests.add_persistent(id, template)?;
+                self.requests[at].add_persistent(id, template)?;
                 Activity::Collective
             }
             Event::Neighbor(call) => {
@@ -185,23 +189,23 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             Event::Ineighbor(call, id) => {
                 let (call, id) = (call.clone(), *id);
                 let operation = self.start_neighborhood(rank, &call)?;
-                self.processes[at].requests.add(id, Some(operation))?;
+                self.requests[at].add(id, Some(operation))?;
                 Activity::Collective
             }
             Event::NeighborInit(call, id) => {
                 let (template, id) = (Template::Neighbor(Rc::new(call.clone())), *id);
-                self.processes[at].requests.add_persistent(id, template)?;
+                self.requests[at].add_persistent(id, template)?;
                 Activity::Collective
             }
             &(Event::PsendInit(Outgoing { bytes, .. }, _, id) | Event::PrecvInit(Incoming { bytes, .. }, _, id)) => {
-                self.processes[at].requests.add_persistent(id, Template::Partitioned(bytes))?;
+                self.requests[at].add_persistent(id, Template::Partitioned(bytes))?;
                 Activity::Send
             }
             Event::Pready(..) => Activity::Send,
             event @ (Event::OneSided(_) | Event::File(_) | Event::Other(_)) => {
                 self.warnings.skip(event);
                 if let Some(id) = request_of_skipped(event) {
-                    self.processes[at].requests.add(id, None)?;
+                    self.requests[at].add(id, None)?;
                 }
                 Activity::Wait
             }
@@ -220,18 +224,24 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
 
     pub(super) fn blocking_send(
         &mut self,
+        thread: ThreadIndex,
         rank: Rank,
         mode: SendMode,
         message: Outgoing,
     ) -> Result<Option<Activity>, Failure> {
         let sent = self.send(rank, mode, message)?;
-        self.claim(Agent::Rank(rank), sent);
+        self.claim(Agent::Thread(thread), sent);
         Ok(Some(Activity::Send))
     }
 
-    pub(super) fn blocking_receive(&mut self, rank: Rank, message: Incoming) -> Result<Option<Activity>, Failure> {
+    pub(super) fn blocking_receive(
+        &mut self,
+        thread: ThreadIndex,
+        rank: Rank,
+        message: Incoming,
+    ) -> Result<Option<Activity>, Failure> {
         let received = self.receive(rank, message, None)?;
-        self.claim(Agent::Rank(rank), received);
+        self.claim(Agent::Thread(thread), received);
         Ok(Some(Activity::Recv))
     }
 
@@ -242,7 +252,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let context = self.communicators.get(index).context;
         let envelope = Envelope { context, source: rank, tag: message.tag };
         let message = Outbound { to: message.to, envelope, bytes: message.bytes, mode };
-        Ok(self.exchange.send(Agent::Rank(rank), message))
+        Ok(self.exchange.send(message))
     }
 
     /// Posts a receive, of what is recorded that it got where `message` leaves that open. One that was cancelled
@@ -267,19 +277,19 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             None if selector.source.is_none() || selector.tag.is_none() => self.warnings.open_wildcards += 1,
             None => {}
         }
-        Ok(self.exchange.receive(Agent::Rank(rank), rank, selector))
+        Ok(self.exchange.receive(rank, selector))
     }
 
     /// What the trace says later about a receive that it leaves open.
     fn recorded(
         &mut self,
-        rank: Rank,
+        thread: ThreadIndex,
         message: Incoming,
         request: Option<RequestId>,
     ) -> Result<Option<Match>, Failure> {
         match request {
             Some(id) if message.from.is_none() || message.tag.is_none() => {
-                self.workload.matched(rank, id).map_err(Failure::from)
+                self.workload.matched(thread, id).map_err(Failure::from)
             }
             _ => Ok(None),
         }
@@ -292,17 +302,17 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     }
 
     fn known(&self, peer: Rank) -> Result<(), Fault> {
-        let ranks = self.processes.len();
+        let ranks = self.requests.len();
         if (peer.0 as usize) < ranks { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world: ranks }) }
     }
 
     /// Starts a persistent request.
-    fn start(&mut self, rank: Rank, id: RequestId) -> Result<Activity, Failure> {
+    fn start(&mut self, thread: ThreadIndex, rank: Rank, id: RequestId) -> Result<Activity, Failure> {
         let at = rank.0 as usize;
-        let (operation, activity) = match self.processes[at].requests.template(id).cloned() {
+        let (operation, activity) = match self.requests[at].template(id).cloned() {
             Some(Template::Send(mode, message)) => (self.send(rank, mode, message)?, Activity::Send),
             Some(Template::Receive(message)) => {
-                let recorded = self.recorded(rank, message, Some(id))?;
+                let recorded = self.recorded(thread, message, Some(id))?;
                 (self.receive(rank, message, recorded)?, Activity::Recv)
             }
             Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call, None)?), Activity::Collective),
@@ -313,7 +323,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             None => return Err(Fault::NotStartable(id).into()),
         };
-        self.processes[at].requests.start(id, operation)?;
+        self.requests[at].start(id, operation)?;
         Ok(activity)
     }
 

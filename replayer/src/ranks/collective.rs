@@ -43,7 +43,7 @@ pub(super) struct Run {
     work: Instructions,
     pub(super) timeline: Timeline,
     /// What the rank waits for.
-    operation: OperationId,
+    pub(super) operation: OperationId,
 }
 
 /// What a member has begun to do.
@@ -100,7 +100,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let members = Rc::clone(&communicator.members);
         let context = communicator.context.of_collectives();
         let id = RunId(self.runs.vacant_key() as u32);
-        let operation = self.exchange.operations.open(Agent::Rank(rank), What::Collective);
+        let operation = self.exchange.operations.open(What::Collective);
         self.runs.insert(Run {
             rank,
             word,
@@ -207,14 +207,14 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let run = &self.runs[id.0 as usize];
         let envelope = Envelope { context: run.context, source: run.rank, tag: run.tag };
         let message = Outbound { to: run.members.rank(to), envelope, bytes: data.len, mode: SendMode::Standard };
-        self.exchange.send(Agent::Run(id), message)
+        self.exchange.send(message)
     }
 
     fn receive_step(&mut self, id: RunId, from: Member) -> Option<OperationId> {
         let run = &self.runs[id.0 as usize];
         let source = Some(run.members.rank(from));
         let selector = Selector { context: run.context, source, tag: Some(run.tag) };
-        self.exchange.receive(Agent::Run(id), run.rank, selector)
+        self.exchange.receive(run.rank, selector)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
-use titr_common::event::{CommId, Rank, RequestId};
+use titr_common::event::{CommId, Rank, RequestId, ThreadId};
 use titr_common::trace::TraceError;
 
 use super::stuck::Deadlock;
@@ -24,11 +24,13 @@ pub enum ReplayError {
     EndOfTime,
 }
 
-/// Where in the trace a rank is.
+/// Where in the trace a thread of a rank is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Which rank.
     pub rank: Rank,
+    /// Which of its threads.
+    pub thread: ThreadId,
     /// The number of its event, from 1.
     pub event: u64,
     /// The file and line that the event stands in, where it comes from a file.
@@ -37,9 +39,13 @@ pub struct Place {
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rank = match self.thread {
+            ThreadId::MAIN => self.rank.0.to_string(),
+            ThreadId(thread) => format!("{}.{thread}", self.rank.0),
+        };
         match &self.line {
-            Some((path, line)) => write!(f, "{}:{line}: rank {}", path.display(), self.rank.0),
-            None => write!(f, "rank {}, event {}", self.rank.0, self.event),
+            Some((path, line)) => write!(f, "{}:{line}: rank {rank}", path.display()),
+            None => write!(f, "rank {rank}, event {}", self.event),
         }
     }
 }

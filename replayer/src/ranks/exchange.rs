@@ -55,8 +55,8 @@ pub(super) struct Exchange {
     backlogs: Option<Vec<Backlog>>,
     messages: Slab<Message>,
     pub(super) operations: Operations,
-    /// What each rank that waits in a probe selects.
-    probing: Vec<Option<Selector>>,
+    /// Who of each rank waits in a probe, and what it selects.
+    probing: Vec<Vec<(Agent, Selector)>>,
     /// Messages that leave now, in order.
     pub(super) outbox: Vec<MessageId>,
 }
@@ -70,7 +70,7 @@ impl Exchange {
             backlogs: (!causality.has_receives()).then(|| vec![Backlog::default(); ranks]),
             messages: Slab::new(),
             operations: Operations::default(),
-            probing: vec![None; ranks],
+            probing: vec![Vec::new(); ranks],
             outbox: Vec::new(),
         }
     }
@@ -85,14 +85,14 @@ impl Exchange {
     }
 
     /// Sends a message; the operation that is to be claimed, if it does not complete at once.
-    pub(super) fn send(&mut self, owner: Agent, message: Outbound) -> Option<OperationId> {
+    pub(super) fn send(&mut self, message: Outbound) -> Option<OperationId> {
         if self.backlogs.is_some() {
-            return self.send_unmatched(owner, message);
+            return self.send_unmatched(message);
         }
         let Outbound { to, envelope, bytes, mode } = message;
         let eager = self.is_eager(mode, bytes);
         let id = MessageId(self.messages.vacant_key() as u32);
-        let sender = (!eager).then(|| self.operations.open(owner, What::Send(id)));
+        let sender = (!eager).then(|| self.operations.open(What::Send(id)));
         let receiver = self.matching.arrive(to, envelope, id);
         let at_once =
             eager && self.eager_transfer == EagerTransfer::AtOnce && bytes < self.eager_threshold || receiver.is_some();
@@ -111,31 +111,27 @@ impl Exchange {
     }
 
     /// Sends a message that nobody receives; what has to arrive before its sender goes on.
-    fn send_unmatched(&mut self, owner: Agent, message: Outbound) -> Option<OperationId> {
+    fn send_unmatched(&mut self, message: Outbound) -> Option<OperationId> {
         let Outbound { to, envelope, bytes, .. } = message;
         let id = MessageId(self.messages.vacant_key() as u32);
-        let sent = self.operations.open(owner, What::Send(id));
+        let sent = self.operations.open(What::Send(id));
         self.outbox.push(id);
         let sender = Some(sent);
         self.messages.insert(Message { to, envelope, bytes, stage: Stage::Travelling, sender, receiver: None });
-        let oldest = self.backlogs.as_mut()?.get_mut(envelope.source.0 as usize)?.push(sent)?;
-        self.operations.pass(oldest, owner);
-        Some(oldest)
+        self.backlogs.as_mut()?.get_mut(envelope.source.0 as usize)?.push(sent)
     }
 
     /// The oldest message of a rank at its end that has to arrive, where nothing is matched.
     pub(super) fn left_behind(&mut self, rank: Rank) -> Option<OperationId> {
-        let oldest = self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()?;
-        self.operations.pass(oldest, Agent::Rank(rank));
-        Some(oldest)
+        self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()
     }
 
     /// Posts a receive; the operation that is to be claimed, where anything is received.
-    pub(super) fn receive(&mut self, owner: Agent, receiver: Rank, selector: Selector) -> Option<OperationId> {
+    pub(super) fn receive(&mut self, receiver: Rank, selector: Selector) -> Option<OperationId> {
         if self.backlogs.is_some() {
             return None;
         }
-        let operation = self.operations.open(owner, What::Receive(receiver, selector));
+        let operation = self.operations.open(What::Receive(receiver, selector));
         let Some(id) = self.matching.post(receiver, selector, operation) else {
             return Some(operation);
         };
@@ -176,30 +172,40 @@ impl Exchange {
         }
     }
 
-    /// Whether there is a message that a receive would take; if not, `rank` will be told when there is.
-    pub(super) fn probe(&mut self, rank: Rank, selector: Selector) -> bool {
-        let found = self.backlogs.is_some()
-            || self.matching.probe(rank, selector).is_some_and(|id| {
-                let message = &self.messages[id.0 as usize];
-                message.stage != Stage::Travelling
-            });
+    /// Whether there is a message that a receive would take; if not, `agent` of `rank` will be told when there is.
+    pub(super) fn probe(&mut self, agent: Agent, rank: Rank, selector: Selector) -> bool {
+        let found = self.backlogs.is_some() || self.has_message(rank, selector);
         if !found {
-            self.probing[rank.0 as usize] = Some(selector);
+            self.probing[rank.0 as usize].push((agent, selector));
         }
         found
     }
 
-    /// What `rank` waits for in a probe.
-    pub(super) fn probing(&self, rank: Rank) -> Option<Selector> {
-        self.probing[rank.0 as usize]
+    fn has_message(&mut self, rank: Rank, selector: Selector) -> bool {
+        self.matching.probe(rank, selector).is_some_and(|id| {
+            let message = &self.messages[id.0 as usize];
+            message.stage != Stage::Travelling
+        })
+    }
+
+    /// Who of `rank` waits in a probe, and for what.
+    pub(super) fn probing(&self, rank: Rank) -> &[(Agent, Selector)] {
+        &self.probing[rank.0 as usize]
     }
 
     /// A message can now be found by a probe.
     fn found(&mut self, receiver: Rank) {
-        if let Some(selector) = self.probing[receiver.0 as usize].take()
-            && self.probe(receiver, selector)
-        {
-            self.operations.completions.push(Completion { owner: Agent::Rank(receiver), eager: None });
+        if !self.probing[receiver.0 as usize].is_empty() {
+            self.tell_probing(receiver);
+        }
+    }
+
+    #[cold]
+    fn tell_probing(&mut self, receiver: Rank) {
+        for (agent, selector) in std::mem::take(&mut self.probing[receiver.0 as usize]) {
+            if self.probe(agent, receiver, selector) {
+                self.operations.completions.push(Completion { agent, eager: None });
+            }
         }
     }
 
@@ -260,9 +266,10 @@ mod tests {
     use super::super::operation::Claim;
     use super::*;
     use crate::platform::Overhead;
+    use crate::workload::ThreadIndex;
 
-    const SENDER: Agent = Agent::Rank(Rank(0));
-    const RECEIVER: Agent = Agent::Rank(Rank(1));
+    const SENDER: Agent = Agent::Thread(ThreadIndex(0));
+    const RECEIVER: Agent = Agent::Thread(ThreadIndex(1));
 
     fn exchange(eager_transfer: EagerTransfer) -> Exchange {
         let free = Overhead::default();
@@ -282,11 +289,11 @@ mod tests {
     }
 
     fn send(exchange: &mut Exchange, mode: SendMode, bytes: u64) -> Option<OperationId> {
-        exchange.send(SENDER, Outbound { to: Rank(1), envelope: envelope(), bytes: Bytes(bytes), mode })
+        exchange.send(Outbound { to: Rank(1), envelope: envelope(), bytes: Bytes(bytes), mode })
     }
 
     fn receive(exchange: &mut Exchange) -> OperationId {
-        exchange.receive(RECEIVER, Rank(1), envelope().into()).unwrap()
+        exchange.receive(Rank(1), envelope().into()).unwrap()
     }
 
     #[test]
@@ -306,7 +313,7 @@ mod tests {
         assert_eq!(exchange.outbox, [MessageId(0)]);
         exchange.deliver(MessageId(0));
         let operation = receive(&mut exchange);
-        assert_eq!(exchange.operations.claim(operation), Claim::Done(Some(Bytes(99))));
+        assert_eq!(exchange.operations.claim(operation, RECEIVER), Claim::Done(Some(Bytes(99))));
         assert_eq!(exchange.unmatched().count(), 0);
     }
 
@@ -317,7 +324,7 @@ mod tests {
         assert_eq!(exchange.outbox, []);
         let operation = receive(&mut exchange);
         assert_eq!(exchange.outbox, [MessageId(0)]);
-        assert_eq!(exchange.operations.claim(operation), Claim::Awaited);
+        assert_eq!(exchange.operations.claim(operation, RECEIVER), Claim::Awaited);
         exchange.deliver(MessageId(0));
         assert_eq!(exchange.operations.completions.len(), 1);
     }
@@ -326,12 +333,12 @@ mod tests {
     fn a_rendezvous_completes_at_both_ends_on_arrival() {
         let mut exchange = exchange(EagerTransfer::AtOnce);
         let sent = send(&mut exchange, SendMode::Standard, 100).unwrap();
-        assert_eq!(exchange.operations.claim(sent), Claim::Awaited);
+        assert_eq!(exchange.operations.claim(sent, SENDER), Claim::Awaited);
         let received = receive(&mut exchange);
         assert_eq!(exchange.outbox, [MessageId(0)]);
         exchange.deliver(MessageId(0));
-        assert_eq!(exchange.operations.claim(received), Claim::Done(None));
-        assert!(matches!(exchange.operations.completions[..], [Completion { owner: SENDER, eager: None }]));
+        assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
+        assert!(matches!(exchange.operations.completions[..], [Completion { agent: SENDER, eager: None }]));
     }
 
     #[test]
@@ -346,13 +353,13 @@ mod tests {
     #[test]
     fn a_probe_sees_an_eager_message_when_it_has_arrived_and_a_large_one_when_it_is_announced() {
         let mut exchange = exchange(EagerTransfer::AtOnce);
-        assert!(!exchange.probe(Rank(1), envelope().into()));
+        assert!(!exchange.probe(RECEIVER, Rank(1), envelope().into()));
         send(&mut exchange, SendMode::Standard, 99);
         assert_eq!(exchange.operations.completions.len(), 0);
         exchange.deliver(MessageId(0));
         assert_eq!(exchange.operations.completions.len(), 1);
         receive(&mut exchange);
-        assert!(!exchange.probe(Rank(1), envelope().into()));
+        assert!(!exchange.probe(RECEIVER, Rank(1), envelope().into()));
         send(&mut exchange, SendMode::Standard, 100);
         assert_eq!(exchange.operations.completions.len(), 2);
     }
@@ -362,14 +369,14 @@ mod tests {
         let mut exchange = exchange(EagerTransfer::AtOnce);
         let received = receive(&mut exchange);
         exchange.cancel(received);
-        assert_eq!(exchange.operations.claim(received), Claim::Done(None));
+        assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
         let sent = send(&mut exchange, SendMode::Synchronous, 1).unwrap();
         exchange.cancel(sent);
-        assert_eq!(exchange.operations.claim(sent), Claim::Done(None));
+        assert_eq!(exchange.operations.claim(sent, SENDER), Claim::Done(None));
         assert_eq!(exchange.unmatched().count(), 0);
         let received = receive(&mut exchange);
         send(&mut exchange, SendMode::Standard, 1);
         exchange.cancel(received);
-        assert_eq!(exchange.operations.claim(received), Claim::Awaited, "it was matched before");
+        assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Awaited, "it was matched before");
     }
 }

@@ -1,9 +1,9 @@
 //! What MPI does with the events of the ranks, with no opinion about wires.
 //!
 //! # Vocabulary
-//! A **rank** runs its program: it takes its next event, carries it out, and goes on until one has to wait. Nothing here
-//! is a thread; a rank that waits is a few words of memory. An **agent** is whoever can wait: a rank, or a rank's part in a
-//! **collective**, which goes on in the background. An agent has a clock of its own that computing moves
+//! A **thread** of a rank runs its program: it takes its next event, carries it out, and goes on until one has to wait.
+//! Nothing here is a thread of titr's; one that waits is a few words of memory. An **agent** is whoever can wait: a thread,
+//! or a rank's part in a **collective**, which goes on in the background. An agent has a clock of its own that computing moves
 //! ahead; what others can see happens when simulated time has caught up with it. A **message** travels once the network
 //! is given it, an **operation** is a send or receive that somebody will ask after, a **request** is how the program
 //! names one.
@@ -35,11 +35,11 @@ mod fate;
 mod matching;
 mod neighborhood;
 mod operation;
-mod process;
 mod queues;
 mod recorded;
 mod request;
 mod stuck;
+mod thread;
 mod warnings;
 
 pub use causality::Causality;
@@ -62,13 +62,13 @@ use crate::observe::{Departure, Observer};
 use crate::platform::{Mpi, Speed};
 use crate::time::Time;
 use crate::topology::HostId;
-use crate::workload::{Program, Workload};
+use crate::workload::{Program, ThreadIndex, Workload};
 
 use agenda::Agenda;
 use collective::{Run, RunId};
 use exchange::{Exchange, MessageId};
 use operation::Claim;
-use process::Process;
+use thread::Thread;
 use warnings::Warnings;
 
 /// Where a rank runs.
@@ -83,7 +83,7 @@ pub struct Seat {
 /// Whoever can wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Agent {
-    Rank(Rank),
+    Thread(ThreadIndex),
     Run(RunId),
 }
 
@@ -111,7 +111,10 @@ pub struct Ranks<'a, P, O> {
     places: Vec<Seat>,
     workload: Workload<P>,
     observer: O,
-    processes: Vec<Process>,
+    /// The main thread of each rank, and the others.
+    threads: Vec<Thread>,
+    /// Of each rank.
+    requests: Vec<RequestTable>,
     runs: Slab<Run>,
     exchange: Exchange,
     communicators: Communicators,
@@ -139,7 +142,7 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
             return Err(ReplayError::Places { ranks, places: seats.len() });
         }
         let mut agenda = Agenda::default();
-        (0..ranks as u32).for_each(|rank| agenda.ready(Agent::Rank(Rank(rank))));
+        (0..ranks as u32).for_each(|rank| agenda.ready(Agent::Thread(ThreadIndex(rank))));
         Ok(Self {
             now: Time::ZERO,
             mpi,
@@ -147,7 +150,8 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
             places: seats,
             workload,
             observer,
-            processes: (0..ranks).map(|_| Process::default()).collect(),
+            threads: (0..ranks as u32).map(|rank| Thread::new(Rank(rank), Time::ZERO)).collect(),
+            requests: (0..ranks).map(|_| RequestTable::default()).collect(),
             runs: Slab::new(),
             exchange: Exchange::new(ranks, mpi, causality),
             communicators: Communicators::new(ranks),
@@ -171,7 +175,12 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
     pub fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
         while let Some(agent) = self.agenda.next() {
             match agent {
-                Agent::Rank(rank) => self.run_rank(rank)?,
+                Agent::Thread(thread) => {
+                    self.run_thread(thread)?;
+                    if !self.workload.woken().is_empty() {
+                        self.resume();
+                    }
+                }
                 Agent::Run(run) => self.advance_collective(run),
             }
             self.announce();
@@ -209,13 +218,13 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
     #[inline]
     fn announce(&mut self) {
         for completion in self.exchange.operations.completions.drain(..) {
-            let timeline = match completion.owner {
-                Agent::Rank(rank) => &mut self.processes[rank.0 as usize].timeline,
+            let timeline = match completion.agent {
+                Agent::Thread(thread) => &mut self.threads[thread.0 as usize].timeline,
                 Agent::Run(run) => &mut self.runs[run.0 as usize].timeline,
             };
             timeline.settle(self.now, completion.eager.map_or(Seconds(0.0), |bytes| self.mpi.recv_overhead.of(bytes)));
             if timeline.awaited == 0 {
-                self.agenda.ready(completion.owner);
+                self.agenda.ready(completion.agent);
             }
         }
     }
@@ -224,11 +233,11 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
     fn claim(&mut self, agent: Agent, operation: Option<OperationId>) {
         let Some(operation) = operation else { return };
         let timeline = match agent {
-            Agent::Rank(rank) => &mut self.processes[rank.0 as usize].timeline,
+            Agent::Thread(thread) => &mut self.threads[thread.0 as usize].timeline,
             Agent::Run(run) => &mut self.runs[run.0 as usize].timeline,
         };
         timeline.awaited += 1;
-        if let Claim::Done(eager) = self.exchange.operations.claim(operation) {
+        if let Claim::Done(eager) = self.exchange.operations.claim(operation, agent) {
             timeline.settle(self.now, eager.map_or(Seconds(0.0), |bytes| self.mpi.recv_overhead.of(bytes)));
         }
     }
@@ -236,19 +245,19 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
     /// Whether all ranks have come to the end of their programs.
     #[must_use]
     pub fn all_finished(&self) -> bool {
-        self.finished == self.processes.len()
+        self.finished == self.threads.len()
     }
 
     /// When the last rank came to where it is.
     #[must_use]
     pub fn finish(&self) -> Time {
-        self.processes.iter().map(|process| process.timeline.clock).max().unwrap_or_default()
+        self.threads.iter().map(|thread| thread.timeline.clock).max().unwrap_or_default()
     }
 
     /// How many events were replayed.
     #[must_use]
     pub fn events(&self) -> u64 {
-        self.processes.iter().map(|process| process.events).sum()
+        self.threads.iter().map(|thread| thread.events).sum()
     }
 
     /// What the observers have seen.

@@ -1,7 +1,7 @@
 //! What somebody will ask after: sends and receives that did not complete at once, and collectives.
 //!
-//! An [`Operation`] belongs to an [`Agent`], which later *claims* it: finds it done, or is told when it is. It is gone
-//! once it is both claimed and done.
+//! An [`Agent`] *claims* an [`Operation`]: finds it done, or is told when it is. It is gone once it is both claimed and
+//! done.
 
 use slab::Slab;
 use titr_common::event::Rank;
@@ -12,11 +12,10 @@ use super::envelope::Selector;
 use super::exchange::MessageId;
 
 /// An operation until it is claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OperationId(pub(crate) u32);
 
 pub(super) struct Operation {
-    pub(super) owner: Agent,
     pub(super) what: What,
     state: State,
     /// What an eager message brought, for the cost of receiving it.
@@ -27,15 +26,15 @@ pub(super) struct Operation {
 pub(super) enum What {
     Send(MessageId),
     Receive(Rank, Selector),
-    /// A collective in progress: its owner waits for all of it.
+    /// A collective in progress: whoever claims it waits for all of it.
     Collective,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Pending,
-    /// The owner waits for it.
-    Awaited,
+    /// Somebody waits for it.
+    Awaited(Agent),
     Done,
     /// Nobody will ask.
     Abandoned,
@@ -52,7 +51,7 @@ pub(super) enum Claim {
 
 /// An operation that somebody waited for is complete.
 pub(super) struct Completion {
-    pub(super) owner: Agent,
+    pub(super) agent: Agent,
     pub(super) eager: Option<Bytes>,
 }
 
@@ -66,8 +65,8 @@ pub(super) struct Operations {
 
 impl Operations {
     /// Makes an operation.
-    pub(super) fn open(&mut self, owner: Agent, what: What) -> OperationId {
-        OperationId(self.all.insert(Operation { owner, what, state: State::Pending, eager: None }) as u32)
+    pub(super) fn open(&mut self, what: What) -> OperationId {
+        OperationId(self.all.insert(Operation { what, state: State::Pending, eager: None }) as u32)
     }
 
     /// An eager message of so many bytes is what this receive gets.
@@ -75,23 +74,18 @@ impl Operations {
         self.all[receive.0 as usize].eager = Some(bytes);
     }
 
-    /// Somebody else will claim `operation`.
-    pub(super) fn pass(&mut self, operation: OperationId, owner: Agent) {
-        self.all[operation.0 as usize].owner = owner;
-    }
-
     /// What an operation does.
     pub(super) fn what(&self, operation: OperationId) -> What {
         self.all[operation.0 as usize].what
     }
 
-    /// Its owner waits for `operation` from now on, unless it is done.
-    pub(super) fn claim(&mut self, operation: OperationId) -> Claim {
+    /// `agent` waits for `operation` from now on, unless it is done.
+    pub(super) fn claim(&mut self, operation: OperationId, agent: Agent) -> Claim {
         let entry = &mut self.all[operation.0 as usize];
         if entry.state == State::Done {
             return Claim::Done(self.all.remove(operation.0 as usize).eager);
         }
-        entry.state = State::Awaited;
+        entry.state = State::Awaited(agent);
         Claim::Awaited
     }
 
@@ -110,9 +104,9 @@ impl Operations {
         let entry = &mut self.all[operation.0 as usize];
         match entry.state {
             State::Pending | State::Done => entry.state = State::Done,
-            State::Awaited => {
-                let Operation { owner, eager, .. } = self.all.remove(operation.0 as usize);
-                self.completions.push(Completion { owner, eager });
+            State::Awaited(agent) => {
+                let Operation { eager, .. } = self.all.remove(operation.0 as usize);
+                self.completions.push(Completion { agent, eager });
             }
             State::Abandoned => {
                 self.all.remove(operation.0 as usize);
@@ -120,13 +114,16 @@ impl Operations {
         }
     }
 
-    /// Whether its owner waits for it.
+    /// Whether somebody waits for it.
     pub(super) fn is_awaited(&self, operation: OperationId) -> bool {
-        self.all[operation.0 as usize].state == State::Awaited
+        matches!(self.all[operation.0 as usize].state, State::Awaited(_))
     }
 
-    /// What is waited for.
-    pub(super) fn awaited(&self) -> impl Iterator<Item = &Operation> {
-        self.all.iter().map(|(_, operation)| operation).filter(|operation| operation.state == State::Awaited)
+    /// What is waited for, and by whom.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = (OperationId, Agent, What)> {
+        self.all.iter().filter_map(|(id, operation)| match operation.state {
+            State::Awaited(agent) => Some((OperationId(id as u32), agent, operation.what)),
+            State::Pending | State::Done | State::Abandoned => None,
+        })
     }
 }

@@ -106,8 +106,14 @@ impl RequestTable {
 
     /// Likewise for all that are outstanding.
     pub(crate) fn complete_all(&mut self) -> Vec<OperationId> {
+        self.complete_where(|_| true)
+    }
+
+    /// Likewise for these, and those without a number.
+    pub(crate) fn complete_where(&mut self, asked: impl Fn(RequestId) -> bool) -> Vec<OperationId> {
         let mut all: Vec<OperationId> = self.keyed.drain().flatten().collect();
-        self.numbered.retain(|_, request| match request {
+        self.numbered.retain(|&id, request| match request {
+            _ if !asked(id) => true,
             Request::Once(activity) => {
                 all.extend(activity.take());
                 false

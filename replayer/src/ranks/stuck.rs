@@ -1,19 +1,20 @@
 //! When nobody can go on: who waits for whom; and what is left over in the end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 
-use titr_common::event::{Rank, Tag};
+use rustc_hash::FxHashMap;
+use titr_common::event::{Actor, Rank, Tag, ThreadId};
 use titr_common::units::Seconds;
 
 use super::envelope::{Context, Selector};
 use super::error::Place;
 use super::exchange::Message;
-use super::operation::{Operation, What};
-use super::{Agent, Ranks};
+use super::operation::{OperationId, What};
+use super::{Agent, Ranks, RequestTable};
 use crate::observe::Observer;
 use crate::words::{count, plural};
-use crate::workload::Program;
+use crate::workload::{Program, ThreadIndex};
 
 /// How many lines of a kind a report has at most.
 const SHOWN: usize = 8;
@@ -25,7 +26,7 @@ pub struct Deadlock {
     pub at: Seconds,
     /// Size of the world.
     pub ranks: usize,
-    /// The ranks that wait: first the cycle or the chain that explains it, then all others.
+    /// The threads that wait, one of most ranks: first the cycle or the chain that explains it, then all others.
     pub stuck: Vec<Stuck>,
     /// How many of them are that cycle or chain.
     pub chain: usize,
@@ -35,17 +36,17 @@ pub struct Deadlock {
     pub leftovers: Vec<String>,
 }
 
-/// A rank that waits.
+/// A thread that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// Where it waits.
     pub place: Place,
-    /// For what, in words, and for which rank; the first is told.
-    pub waits: Vec<(String, Option<Rank>)>,
+    /// For what, in words, and for whom: a thread of its own rank, or any of another; the first is told.
+    pub waits: Vec<(String, Option<Actor>)>,
 }
 
 impl Stuck {
-    fn peer(&self) -> Option<Rank> {
+    fn peer(&self) -> Option<Actor> {
         self.waits.iter().find_map(|(_, peer)| *peer)
     }
 }
@@ -53,54 +54,78 @@ impl Stuck {
 impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// Why nobody can go on.
     pub(crate) fn deadlock(&self) -> Deadlock {
-        let mut stuck: BTreeMap<Rank, Stuck> = (0..)
-            .map(Rank)
-            .zip(&self.processes)
-            .filter(|(_, process)| !process.finished)
-            .map(|(rank, _)| {
-                let probe =
-                    self.exchange.probing(rank).map(|selector| self.selected("a message to probe", selector, None));
-                (rank, Stuck { place: self.place(rank), waits: probe.into_iter().collect() })
+        let mut stuck: BTreeMap<Actor, Stuck> = (0..)
+            .map(ThreadIndex)
+            .zip(&self.threads)
+            .filter(|(_, state)| !state.finished)
+            .map(|(thread, _)| {
+                (self.workload.actor(thread), Stuck { place: self.place(thread), waits: self.turn(thread) })
             })
             .collect();
-        for operation in self.exchange.operations.awaited() {
-            let rank = match operation.owner {
-                Agent::Rank(rank) => rank,
-                Agent::Run(run) => self.runs[run.0 as usize].rank,
-            };
-            if let Some(stuck) = stuck.get_mut(&rank) {
-                stuck.waits.extend(self.wait(operation));
+        let collectives: FxHashMap<OperationId, Actor> = self
+            .exchange
+            .operations
+            .awaited()
+            .filter_map(|(id, agent, _)| match agent {
+                Agent::Thread(thread) => Some((id, self.workload.actor(thread))),
+                Agent::Run(_) => None,
+            })
+            .collect();
+        let actor = |agent| match agent {
+            Agent::Thread(thread) => self.workload.actor(thread),
+            Agent::Run(run) => {
+                let run = &self.runs[run.0 as usize];
+                collectives.get(&run.operation).copied().unwrap_or_else(|| run.rank.into())
+            }
+        };
+        for (agent, selector) in (0..self.requests.len() as u32).flat_map(|rank| self.exchange.probing(Rank(rank))) {
+            if let Some(stuck) = stuck.get_mut(&actor(*agent)) {
+                stuck.waits.push(self.selected("a message to probe", *selector, None));
+            }
+        }
+        for (_, agent, what) in self.exchange.operations.awaited() {
+            if let Some(stuck) = stuck.get_mut(&actor(agent)) {
+                stuck.waits.extend(self.wait(agent, what));
             }
         }
         let (chain, cycle) = explanation(&stuck);
-        let mut order: Vec<Stuck> = chain.iter().filter_map(|rank| stuck.remove(rank)).collect();
+        let mut order: Vec<Stuck> = chain.iter().filter_map(|actor| stuck.remove(actor)).collect();
         let chain = order.len();
         order.extend(stuck.into_values());
         let leftovers = self.leftovers();
-        Deadlock { at: self.now.seconds(), ranks: self.processes.len(), stuck: order, chain, cycle, leftovers }
+        Deadlock { at: self.now.seconds(), ranks: self.requests.len(), stuck: order, chain, cycle, leftovers }
     }
 
-    /// What the owner of an operation waits for; nothing for a collective, whose own operations say it.
-    fn wait(&self, operation: &Operation) -> Option<(String, Option<Rank>)> {
-        let within = match operation.owner {
-            Agent::Rank(_) => None,
+    /// What `thread` waits for in another thread of its rank.
+    fn turn(&self, thread: ThreadIndex) -> Vec<(String, Option<Actor>)> {
+        let other = |number: ThreadId| {
+            let actor = Actor { thread: number, ..self.workload.actor(thread) };
+            (format!("its turn, which comes after an event of thread {}", number.0), Some(actor))
+        };
+        self.workload.waits_for(thread).map(other).into_iter().collect()
+    }
+
+    /// What who claimed an operation waits for; nothing for a collective, whose own operations say it.
+    fn wait(&self, agent: Agent, what: What) -> Option<(String, Option<Actor>)> {
+        let within = match agent {
+            Agent::Thread(_) => None,
             Agent::Run(run) => Some(self.runs[run.0 as usize].word),
         };
-        match operation.what {
+        match what {
             What::Send(id) => {
                 let Message { to, envelope, bytes, .. } = self.exchange.message(id);
                 let place = self.place_of(envelope.context, Some(envelope.tag), within);
-                Some((format!("a send of {} bytes to rank {}{place}", bytes.0, to.0), Some(*to)))
+                Some((format!("a send of {} bytes to rank {}{place}", bytes.0, to.0), Some(Actor::from(*to))))
             }
             What::Receive(_, selector) => Some(self.selected("a receive", selector, within)),
             What::Collective => None,
         }
     }
 
-    fn selected(&self, what: &str, selector: Selector, within: Option<&str>) -> (String, Option<Rank>) {
+    fn selected(&self, what: &str, selector: Selector, within: Option<&str>) -> (String, Option<Actor>) {
         let source = selector.source.map_or_else(|| "any rank".to_owned(), |source| format!("rank {}", source.0));
         let place = self.place_of(selector.context, selector.tag, within);
-        (format!("{what} from {source}{place}"), selector.source)
+        (format!("{what} from {source}{place}"), selector.source.map(Actor::from))
     }
 
     /// The tag of a message, or the collective it is part of, and the communicator.
@@ -143,16 +168,18 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// What is to be said about a replay that came to its end, or was left where it stood.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut all = self.warnings.sentences();
-        let waiting = self.processes.len() - self.finished;
-        if waiting > 0 {
+        let waiting: BTreeSet<Rank> =
+            self.threads.iter().filter(|state| !state.finished).map(|state| state.rank).collect();
+        if !waiting.is_empty() {
             all.push(format!(
-                "{waiting} of {} ranks wait at the end for what is not in the trace",
-                self.processes.len()
+                "{} of {} ranks wait at the end for what is not in the trace",
+                waiting.len(),
+                self.requests.len()
             ));
         }
-        all.extend((0..self.processes.len() as u32).filter_map(|rank| self.workload.torn(Rank(rank))));
+        all.extend((0..self.requests.len() as u32).filter_map(|rank| self.workload.torn(Rank(rank))));
         all.extend(self.leftovers().into_iter().map(|what| format!("never received: {what}")));
-        let open: Vec<usize> = self.processes.iter().map(|process| process.requests.outstanding()).collect();
+        let open: Vec<usize> = self.requests.iter().map(RequestTable::outstanding).collect();
         let ranks = open.iter().filter(|&&open| open > 0).count();
         if ranks > 0 {
             let open = open.iter().sum::<usize>() as u64;
@@ -163,22 +190,22 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     }
 }
 
-/// The cycle of ranks that wait for each other, from its lowest; if there is none, the chain from the lowest rank that waits. True for a cycle.
-fn explanation(stuck: &BTreeMap<Rank, Stuck>) -> (Vec<Rank>, bool) {
-    // Each rank is walked over once: a walk ends where an earlier one has been.
-    let mut walked: BTreeMap<Rank, Rank> = BTreeMap::new();
+/// The cycle of threads that wait for each other, from its lowest; if there is none, the chain from the lowest that waits.
+/// True for a cycle.
+fn explanation(stuck: &BTreeMap<Actor, Stuck>) -> (Vec<Actor>, bool) {
+    // Each is walked over once: a walk ends where an earlier one has been.
+    let mut walked: BTreeSet<Actor> = BTreeSet::new();
     let mut chain = Vec::new();
     for &start in stuck.keys() {
         let mut path = Vec::new();
         let mut at = Some(start);
-        while let Some(rank) = at.filter(|rank| stuck.contains_key(rank) && !walked.contains_key(rank)) {
-            walked.insert(rank, start);
-            path.push(rank);
-            at = stuck.get(&rank).and_then(Stuck::peer);
+        while let Some(actor) = at.filter(|&actor| walked.insert(actor)) {
+            path.push(actor);
+            at = stuck.get(&actor).and_then(Stuck::peer).and_then(|peer| waiting(stuck, actor, peer));
         }
-        if let Some(entry) = at.and_then(|end| path.iter().position(|&rank| rank == end)) {
+        if let Some(entry) = at.and_then(|end| path.iter().position(|&actor| actor == end)) {
             let mut cycle = path.split_off(entry);
-            let lowest = cycle.iter().enumerate().min_by_key(|(_, rank)| **rank).map_or(0, |(place, _)| place);
+            let lowest = cycle.iter().enumerate().min_by_key(|(_, actor)| **actor).map_or(0, |(place, _)| place);
             cycle.rotate_left(lowest);
             return (cycle, true);
         }
@@ -189,10 +216,21 @@ fn explanation(stuck: &BTreeMap<Rank, Stuck>) -> (Vec<Rank>, bool) {
     (chain, false)
 }
 
+/// Whom `actor` waits for, of those that wait themselves. Any thread of a rank could do what its main one is asked for,
+/// and of its own rank rather another.
+fn waiting(stuck: &BTreeMap<Actor, Stuck>, actor: Actor, peer: Actor) -> Option<Actor> {
+    if peer.thread != ThreadId::MAIN {
+        return stuck.contains_key(&peer).then_some(peer);
+    }
+    let of_rank = || stuck.range(peer..).map(|(&other, _)| other).take_while(|other| other.rank == peer.rank);
+    of_rank().find(|&other| other != actor).or_else(|| of_rank().next())
+}
+
 impl Display for Deadlock {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { at, ranks, stuck, chain, cycle, leftovers } = self;
-        write!(f, "deadlock after {:.9} s: {} of {ranks} ranks wait for ever", at.0, stuck.len())?;
+        let waiting: BTreeSet<Rank> = stuck.iter().map(|thread| thread.place.rank).collect();
+        write!(f, "deadlock after {:.9} s: {} of {ranks} ranks wait for ever", at.0, waiting.len())?;
         if *cycle {
             write!(f, ", {chain} of them for each other")?;
         }
@@ -208,9 +246,9 @@ impl Display for Deadlock {
             let what = rank.waits.first().map_or("nothing that is known", |(what, _)| what);
             write!(f, "\n  {} waits for {what}{more}", rank.place)?;
             if let Some(peer) = rank.peer()
-                && !stuck.iter().any(|other| other.place.rank == peer)
+                && !waiting.contains(&peer.rank)
             {
-                write!(f, ", and rank {} has ended", peer.0)?;
+                write!(f, ", and rank {} has ended", peer.rank.0)?;
             }
         }
         for message in leftovers {

@@ -237,8 +237,8 @@ pub fn manifest_warnings(manifest: &Manifest) -> Vec<String> {
     if threaded > 0 {
         let ranks = plural(threaded, "rank", "ranks");
         warnings.push(format!(
-            "{} {ranks} called MPI from several threads, which are replayed as one, in the order in which their calls \
-             returned: what they computed adds up, and they may wait for each other where the program did not",
+            "{} {ranks} called MPI from several threads: each computes on a core of its own, and what they waited for each \
+             other in but MPI is not in the trace",
             count(threaded)
         ));
     }

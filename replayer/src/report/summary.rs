@@ -77,11 +77,13 @@ fn time(report: &Report, out: &mut impl Write) -> io::Result<()> {
         ("collective", &|share| share.collective),
         ("done early", &idle),
     ];
+    // Several threads of a rank spend more than the time there is.
+    let whole: f64 = parts.iter().map(|(_, part)| mean(ranks, part).0).sum();
     writeln!(out, "\nWhere it goes   {:>9}  {:>7}  {:>12}  by rank", format!("mean, {}", unit.name), "share", "most")?;
     for (name, part) in parts {
         let mean = mean(ranks, part);
         let Some((rank, most)) = most(ranks, part).filter(|(_, most)| most.0 > 0.0) else { continue };
-        let share = 100.0 * mean.0 / report.simulated_time.0;
+        let share = 100.0 * mean.0 / whole;
         writeln!(out, "  {name:<12}  {:>9}  {share:>5.1} %  {:>12}  {rank}", unit.show(mean), unit.show(most))?;
     }
     let compute = mean(ranks, &|share| share.compute);

@@ -8,7 +8,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Access, Event, FileAccess, FileEvent, Message, OneSided, Phase, Rank, RequestId, Seen, Tag};
+use titr_common::event::{
+    Access, Event, FileAccess, FileEvent, Message, OneSided, Phase, Rank, RequestId, Seen, Tag, ThreadId,
+};
 use titr_common::passage::Moment;
 use titr_common::trace::TraceError;
 
@@ -30,12 +32,25 @@ pub(super) struct LookAhead<P> {
     further: VecDeque<Batch>,
     /// How many events, from the next one on, were looked at.
     seen: usize,
-    /// The index in the last batch of the first one that was not, if any was.
-    unseen: usize,
+    /// The first one that was not, if any was: the batch, counted from this one, and the index there.
+    unseen: (usize, usize),
     /// What was seen about each request, in order.
     marks: FxHashMap<RequestId, VecDeque<Mark>>,
     /// What the call of the next event was made of, as far as an extended trace tells.
     messages: Option<Vec<Message>>,
+    /// What is done about events of other threads than the main one.
+    threads: Threads,
+}
+
+/// What to do about events of other threads than the main one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Threads {
+    /// To stop before a batch that has some: none was met so far.
+    Stop,
+    /// The next batch has some.
+    Met,
+    /// To give them out as all others.
+    Mixed,
 }
 
 /// What became of a receive that left its source or tag open.
@@ -57,12 +72,66 @@ enum Mark {
 impl<P: Program> LookAhead<P> {
     pub(super) fn new(reader: Reader<P>) -> Self {
         let (batch, further, marks) = (Batch::default(), VecDeque::new(), FxHashMap::default());
-        Self { reader, batch, at: 0, given: 0, further, seen: 0, unseen: 0, marks, messages: None }
+        let (threads, messages) = (Threads::Stop, None);
+        Self { reader, batch, at: 0, given: 0, further, seen: 0, unseen: (0, 0), marks, messages, threads }
     }
 
-    /// The file and the line of the event that was given out last.
-    pub(super) fn line(&self) -> Option<(PathBuf, u64)> {
-        self.reader.path.clone().zip(self.batch.line(self.given))
+    /// The same, giving out the events of all threads in the order of the trace.
+    pub(super) fn mixed(self) -> Self {
+        Self { threads: Threads::Mixed, ..self }
+    }
+
+    /// What is left, if it has stopped where the events of other threads begin; it is at its end then.
+    pub(super) fn take_mixed(&mut self) -> Option<Self> {
+        (self.threads == Threads::Met).then(|| {
+            let mut end = Self::new(self.reader.gone());
+            end.batch.then = Then::End(None);
+            std::mem::replace(self, end).mixed()
+        })
+    }
+
+    /// Whether there are events of other threads within so many events of all that was looked at; it stops here then.
+    pub(super) fn finds_threads(&mut self, within: usize) -> bool {
+        if self.threads != Threads::Stop {
+            return false;
+        }
+        let mut looked = 0;
+        for next in 0.. {
+            let last = self.further.back().unwrap_or(&self.batch);
+            if next == self.further.len() {
+                if looked > within || !matches!(last.then, Then::More) {
+                    return false;
+                }
+                self.further.push_back(self.reader.next(Batch::default()));
+            }
+            let Some(batch) = self.further.get(next) else { return false };
+            if batch.has_threads() {
+                self.threads = Threads::Met;
+                return true;
+            }
+            looked += batch.events.len();
+        }
+        false
+    }
+
+    /// How many events were passed since it came to its end.
+    pub(super) fn take_passed(&mut self) -> usize {
+        std::mem::take(&mut self.at)
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> Option<&PathBuf> {
+        self.reader.path.as_ref()
+    }
+
+    /// The line of the event that was given out last.
+    pub(super) fn line(&self) -> Option<u64> {
+        self.batch.line(self.given)
+    }
+
+    /// The thread whose event the next one is.
+    pub(super) fn thread(&self) -> ThreadId {
+        self.batch.thread(self.at)
     }
 
     pub(super) fn torn(&self) -> Option<String> {
@@ -73,11 +142,28 @@ impl<P: Program> LookAhead<P> {
     }
 
     /// The next event.
-    #[inline]
     pub(super) fn front(&mut self) -> Result<Option<Moment<'_>>, TraceError> {
-        loop {
+        Ok(if self.settle()? { self.give() } else { None })
+    }
+
+    /// Whether the next event is here.
+    #[inline]
+    pub(super) fn has_next(&self) -> bool {
+        let next = self.batch.events.get(self.at);
+        !matches!(next, None | Some(Moment::Event(Event::Matched(..) | Event::Seen(_))))
+    }
+
+    /// Gives it out.
+    #[inline]
+    pub(super) fn give(&mut self) -> Option<Moment<'_>> {
+        self.given = self.at;
+        self.batch.events.get(self.at)
+    }
+
+    /// Sees to it that the next event is here; false at the end.
+    pub(super) fn settle(&mut self) -> Result<bool, TraceError> {
+        while !self.has_next() {
             match self.batch.events.get(self.at) {
-                Some(Moment::Event(Event::Matched(..))) => self.pass(),
                 Some(Moment::Event(&Event::Seen(seen))) => {
                     match seen {
                         Seen::Call(_) => self.messages.get_or_insert_default().clear(),
@@ -85,16 +171,15 @@ impl<P: Program> LookAhead<P> {
                     }
                     self.pass();
                 }
-                Some(_) => break,
+                Some(_) => self.pass(),
                 None => {
                     if !self.turn()? {
-                        return Ok(None);
+                        return Ok(false);
                     }
                 }
             }
         }
-        self.given = self.at;
-        Ok(self.batch.events.get(self.at))
+        Ok(true)
     }
 
     /// The messages that the next event, a collective, was made of.
@@ -106,10 +191,18 @@ impl<P: Program> LookAhead<P> {
     #[cold]
     fn turn(&mut self) -> Result<bool, TraceError> {
         match std::mem::take(&mut self.batch.then) {
+            Then::More if self.threads == Threads::Met => Ok(false),
             Then::More => {
                 let used = std::mem::take(&mut self.batch);
-                self.batch = self.further.pop_front().unwrap_or_else(|| self.reader.next(used));
+                let next = self.further.pop_front().unwrap_or_else(|| self.reader.next(used));
                 self.at = 0;
+                self.unseen = self.unseen.0.checked_sub(1).map_or((0, 0), |batch| (batch, self.unseen.1));
+                if next.has_threads() && self.threads == Threads::Stop {
+                    self.threads = Threads::Met;
+                    self.further.push_front(next);
+                    return Ok(false);
+                }
+                self.batch = next;
                 Ok(true)
             }
             Then::Fault(error) => Err(*error),
@@ -146,8 +239,7 @@ impl<P: Program> LookAhead<P> {
     pub(super) fn matched(&mut self, request: RequestId) -> Result<Option<Match>, TraceError> {
         if self.seen == 0 {
             self.seen = 1;
-            // Where a further batch was read there was nothing in it to look at.
-            self.unseen = if self.further.is_empty() { self.at + 1 } else { 0 };
+            self.unseen = (0, self.at + 1);
         }
         loop {
             let marks = self.marks.entry(request).or_default();
@@ -178,24 +270,29 @@ impl<P: Program> LookAhead<P> {
     /// Looks at one more event; false if there is none.
     fn see(&mut self) -> Result<bool, TraceError> {
         let moment = loop {
-            let last = self.further.back_mut().unwrap_or(&mut self.batch);
-            if self.unseen < last.events.len() {
-                break last.events.get(self.unseen);
+            let ((at, index), further) = (self.unseen, self.further.len());
+            let batch = match at.checked_sub(1) {
+                Some(at) => &mut self.further[at],
+                None => &mut self.batch,
+            };
+            if index < batch.events.len() {
+                break batch.events.get(index);
             }
-            match std::mem::take(&mut last.then) {
-                Then::More => {
-                    self.further.push_back(self.reader.next(Batch::default()));
-                    self.unseen = 0;
-                }
+            if at < further {
+                self.unseen = (at + 1, 0);
+                continue;
+            }
+            match std::mem::take(&mut batch.then) {
+                Then::More => self.further.push_back(self.reader.next(Batch::default())),
                 Then::Fault(error) => return Err(*error),
                 end @ Then::End(_) => {
-                    last.then = end;
+                    batch.then = end;
                     return Ok(false);
                 }
             }
         };
         self.seen += 1;
-        self.unseen += 1;
+        self.unseen.1 += 1;
         let Some(Moment::Event(event)) = moment else { return Ok(true) };
         match event {
             &Event::Matched(request, source, tag) => {

@@ -28,6 +28,8 @@ enum At<P> {
     Here(Box<P>),
     /// With the thread, to which errands lead, or on its way back.
     Thread(Sender<Errand<P>>, Receiver<Errand<P>>),
+    /// With another reader.
+    Gone,
 }
 
 /// A batch to be filled from a program.
@@ -72,7 +74,16 @@ impl<P: Program> Reader<P> {
                     used
                 }
             },
+            At::Gone => {
+                used.end();
+                used
+            }
         }
+    }
+
+    /// A reader in its place, that reads nothing.
+    pub(super) fn gone(&self) -> Self {
+        Self { path: self.path.clone(), size: self.size, at: At::Gone }
     }
 }
 

@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use titr_common::collectives::{Library, Selection};
-use titr_common::event::Event;
+use titr_common::event::{Event, ThreadId};
 use titr_common::grammar::Parser;
+use titr_common::passage::Passage;
+use titr_common::trace::TraceError;
 use titr_common::units::{Bytes, Seconds};
 use titr_replayer::network::ideal::Ideal;
 use titr_replayer::observe::{Breakdown, Shares};
@@ -13,7 +15,7 @@ use titr_replayer::platform::{EagerTransfer, Mpi, Overhead, Speed};
 use titr_replayer::ranks::{ReplayError, Seat};
 use titr_replayer::replay::{Options, Outcome, replay};
 use titr_replayer::topology::{Cable, Duplex, HostId, Star};
-use titr_replayer::workload::Workload;
+use titr_replayer::workload::{Program, Workload};
 
 /// What MPI costs: nothing, and eager messages travel at once.
 pub fn mpi() -> Mpi {
@@ -41,11 +43,49 @@ pub fn events(ranks: u32, trace: &str) -> Vec<Vec<Event>> {
 }
 
 pub fn run(events: Vec<Vec<Event>>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
-    let ranks = events.len() as u32;
+    run_programs(events.into_iter().map(Vec::into_iter).collect(), mpi)
+}
+
+/// Lines of several threads of a rank.
+pub struct Lines {
+    rank: u32,
+    lines: std::vec::IntoIter<String>,
+    parser: Parser,
+    thread: ThreadId,
+}
+
+impl Program for Lines {
+    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+        for line in self.lines.by_ref() {
+            let (actor, event) = self.parser.line(line.as_bytes()).unwrap().unwrap();
+            if actor.rank.0 == self.rank {
+                self.thread = actor.thread;
+                events.push(event);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn thread(&self) -> ThreadId {
+        self.thread
+    }
+}
+
+/// The lines of each rank, with those of all its threads.
+pub fn threads(ranks: u32, trace: &str) -> Vec<Lines> {
+    let lines: Vec<String> = trace.lines().map(|line| line.trim().to_owned()).collect();
+    let lines =
+        |rank| Lines { rank, lines: lines.clone().into_iter(), parser: Parser::new(ranks), thread: ThreadId::MAIN };
+    (0..ranks).map(lines).collect()
+}
+
+pub fn run_programs<P: Program>(programs: Vec<P>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
+    let ranks = programs.len() as u32;
     let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
     let mut network = Ideal::new(Arc::new(Star::new(ranks, cable, None)));
     let seats = (0..ranks).map(|host| Seat { host: HostId(host), speed: Speed { per_second: 1e9 } }).collect();
-    replay(Workload::of_lists(events), seats, mpi, &mut network, Breakdown::new(ranks), Options::default())
+    replay(Workload::new(programs), seats, mpi, &mut network, Breakdown::new(ranks), Options::default())
 }
 
 /// When each rank is done, in microseconds.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use titr_common::event::{Event, Message, Seen, Span};
+use titr_common::event::{Event, Message, Seen, Span, ThreadId};
 use titr_common::trace::manifest::Clock;
 use titr_common::trace::{RankStream, TraceError};
 use titr_common::units::Nanoseconds;
@@ -86,6 +86,11 @@ impl Calls {
 
     pub(super) fn path(&self) -> PathBuf {
         self.stream.path()
+    }
+
+    /// The thread of what was read last.
+    pub(super) fn thread(&self) -> ThreadId {
+        self.stream.thread()
     }
 
     pub(super) fn line(&self) -> u64 {

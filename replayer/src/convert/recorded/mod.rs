@@ -120,7 +120,8 @@ impl Recording {
             .and_then(|()| call.events.iter().try_for_each(|event| self.event(rank, call, event, chronicle)));
         told.map_err(|fault| {
             let calls = &self.ranks[rank.0 as usize].calls;
-            let place = Place { rank, event: calls.events(), line: Some((calls.path(), calls.line())) };
+            let line = Some((calls.path(), calls.line()));
+            let place = Place { rank, thread: calls.thread(), event: calls.events(), line };
             ConvertError::Event { place: Box::new(place), fault: Box::new(fault) }
         })
     }

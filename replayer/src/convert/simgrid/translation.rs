@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use slab::Slab;
 use titr_common::event::{
-    Ask, Collective, CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, Tag,
+    Ask, Collective, CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, Tag, ThreadId,
 };
 use titr_common::grammar::write_event;
 use titr_common::passage::Moment;
@@ -98,17 +98,18 @@ impl<'a, P: Program> Translation<'a, P> {
     /// Translates up to `turn` events of `rank`; false at its end.
     pub(super) fn advance(&mut self, rank: Rank, turn: usize) -> Result<bool, ConvertError> {
         for _ in 0..turn {
-            let Some(event) = self.workload.front(rank)?.map(Moment::to_event) else { return Ok(false) };
+            let Some(event) = self.workload.front(rank.into())?.map(Moment::to_event) else { return Ok(false) };
             self.state(rank).events += 1;
             match self.event(rank, event) {
                 Ok(()) => {}
                 Err(Failure::Trace(error)) => return Err(error.into()),
                 Err(Failure::Fault(fault)) => {
-                    let place = Place { rank, event: self.state(rank).events, line: self.workload.line(rank) };
+                    let (event, line) = (self.state(rank).events, self.workload.line(rank.into()));
+                    let place = Place { rank, thread: ThreadId::MAIN, event, line };
                     return Err(ConvertError::Event { place: Box::new(place), fault: Box::new(fault) });
                 }
             }
-            self.workload.pass(rank);
+            self.workload.pass(rank.into());
             self.texts.relieve(rank)?;
         }
         Ok(true)
@@ -222,7 +223,9 @@ impl<'a, P: Program> Translation<'a, P> {
         request: Option<RequestId>,
     ) -> Result<Option<Match>, Failure> {
         match request {
-            Some(id) if message.from.is_none() || message.tag.is_none() => Ok(self.workload.matched(rank, id)?),
+            Some(id) if message.from.is_none() || message.tag.is_none() => {
+                Ok(self.workload.matched(rank.into(), id)?)
+            }
             _ => Ok(None),
         }
     }

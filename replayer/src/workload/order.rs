@@ -1,0 +1,250 @@
+//! In which order the threads of a rank carry out their events.
+//!
+//! A trace has the calls of a rank's threads in the order in which they returned. That is not the order in which another
+//! machine lets them return: threads run as they can, and messages and machines decide. What the trace must not lose is
+//! what one thread made and another uses. So an event comes after
+//!
+//! * the last one that named the same request, of whichever thread: a thread may wait for what another has sent;
+//! * the one that made the communicator it uses, if it is a collective the last collective there, and if it frees the communicator
+//!   whatever used it: MPI has the program see to that order (MPI 4.0 §6.14, §7.4.2), in ways that leave no trace;
+//! * everything, if it is `finalize` (§11.6.2);
+//! * if it is a thread's first one, the call before the call that the trace has before it: that is where the threads of
+//!   the rank were when the thread was new.
+//!
+//! The program kept all of these, so they cannot be the cause of a deadlock.
+//!
+//! Requests and communicators have the lowest number that was free, and which was free depended on how the threads took turns. Here each
+//! gets a number of its own.
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{
+    Access, CommId, Event, FileAccess, FileEvent, Incoming, OneSided, Outgoing, Phase, RequestId, Requests,
+};
+
+/// The first of the numbers given here: those of a trace are smaller.
+const FRESH: u32 = 1 << 31;
+
+/// Whether a request is one of those that were made when there was one thread only.
+pub(crate) fn is_older(id: RequestId) -> bool {
+    id.0 < FRESH
+}
+
+/// One event of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// Which thread of the rank, in the order in which they came.
+    pub(super) lane: usize,
+    /// Which of its events, from 1.
+    pub(super) number: u64,
+}
+
+/// What is known of the events of a rank so far.
+#[derive(Default)]
+pub(super) struct Order {
+    lanes: Vec<Lane>,
+    /// The thread of the last one.
+    last: usize,
+    requests: FxHashMap<RequestId, Request>,
+    communicators: FxHashMap<CommId, Communicator>,
+    /// How many numbers were given.
+    numbers: u32,
+}
+
+/// How far a thread is.
+#[derive(Clone, Copy, Default)]
+struct Lane {
+    events: u64,
+    /// The number of its last call, and of the one before.
+    call: u64,
+    call_before: u64,
+}
+
+struct Request {
+    id: RequestId,
+    persistent: bool,
+    /// Whether it is to be completed.
+    active: bool,
+    named: Step,
+}
+
+struct Communicator {
+    id: CommId,
+    /// What used it last, of each thread.
+    uses: Vec<Step>,
+    made: Option<Step>,
+    collective: Option<Step>,
+}
+
+/// What an event does with a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    Makes { persistent: bool },
+    Starts,
+    Uses,
+    Completes,
+    Frees,
+}
+
+/// What an event does with a communicator.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Talks,
+    /// With all members, one after another.
+    Gathers,
+    Frees,
+}
+
+impl Order {
+    /// Takes the next event of the trace, of a thread: gives what it names the numbers they have here, and what it `asks`
+    /// after without naming it, and says what it comes after.
+    pub(super) fn take(&mut self, lane: usize, event: &mut Event, asks: &mut [RequestId]) -> Vec<Step> {
+        let mut after = Vec::new();
+        if lane >= self.lanes.len() {
+            self.lanes.resize(lane + 1, Lane::default());
+            if let Some(&Lane { call_before: number, .. }) = self.lanes.get(self.last).filter(|_| self.last != lane) {
+                after.push(Step { lane: self.last, number });
+            }
+        }
+        self.last = lane;
+        let now = &mut self.lanes[lane];
+        now.events += 1;
+        if !matches!(event, Event::Compute(_)) {
+            now.call_before = std::mem::replace(&mut now.call, now.events);
+        }
+        let here = Step { lane, number: now.events };
+
+        asks.iter_mut().for_each(|id| self.name(id, Naming::Completes, here, &mut after));
+        requests(event, |id, naming| self.name(id, naming, here, &mut after));
+        communicators(event, |id, use_| self.use_communicator(id, use_, here, &mut after));
+        if let Event::CommCreate(_, _, Some(group)) = event {
+            let id = CommId(self.fresh());
+            let made = Communicator { id, uses: Vec::new(), made: Some(here), collective: None };
+            self.communicators.insert(group.id, made);
+            group.id = id;
+        }
+        if let Event::Finalize = event {
+            after.extend((0..).zip(&self.lanes).map(|(lane, past)| Step { lane, number: past.events }));
+        }
+        after.retain(|step| step.lane != lane && step.number > 0);
+        after
+    }
+
+    /// The number here of a request that the trace calls `id`.
+    pub(super) fn request(&self, id: RequestId) -> RequestId {
+        self.requests.get(&id).map_or(id, |request| request.id)
+    }
+
+    fn name(&mut self, id: &mut RequestId, naming: Naming, here: Step, after: &mut Vec<Step>) {
+        if let Naming::Makes { persistent } = naming {
+            let request = Request { id: RequestId(self.fresh()), persistent, active: !persistent, named: here };
+            self.requests.insert(std::mem::replace(id, request.id), request);
+            return;
+        }
+        // One that was made before there were threads keeps its number.
+        let Some(request) = self.requests.get_mut(id) else { return };
+        after.push(std::mem::replace(&mut request.named, here));
+        match naming {
+            Naming::Starts => request.active = true,
+            Naming::Completes => request.active = false,
+            Naming::Makes { .. } | Naming::Uses | Naming::Frees => {}
+        }
+        let gone = naming == Naming::Frees || naming == Naming::Completes && !request.persistent;
+        let told = std::mem::replace(id, request.id);
+        if gone {
+            self.requests.remove(&told);
+        }
+    }
+
+    /// The requests that are to be completed after the last event, by the numbers of the trace, in order.
+    pub(super) fn outstanding(&self) -> Vec<RequestId> {
+        let active = self.requests.iter().filter(|(_, request)| request.active);
+        let mut ids: Vec<RequestId> = active.map(|(&id, _)| id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    fn use_communicator(&mut self, id: &mut CommId, use_: Use, here: Step, after: &mut Vec<Step>) {
+        let told = *id;
+        let known = || Communicator { id: told, uses: Vec::new(), made: None, collective: None };
+        let communicator = self.communicators.entry(told).or_insert_with(known);
+        *id = communicator.id;
+        after.extend(communicator.made);
+        match use_ {
+            Use::Talks => {}
+            Use::Gathers => after.extend(communicator.collective.replace(here)),
+            Use::Frees => after.append(&mut communicator.uses),
+        }
+        match communicator.uses.iter_mut().find(|step| step.lane == here.lane) {
+            Some(step) => *step = here,
+            None => communicator.uses.push(here),
+        }
+        if use_ == Use::Frees {
+            self.communicators.remove(&told);
+        }
+    }
+
+    fn fresh(&mut self) -> u32 {
+        self.numbers = (self.numbers + 1) % FRESH;
+        FRESH | self.numbers
+    }
+}
+
+/// Visits the requests that an event names.
+fn requests(event: &mut Event, mut visit: impl FnMut(&mut RequestId, Naming)) {
+    match event {
+        Event::Isend(_, _, Some(id))
+        | Event::Irecv(_, Some(id))
+        | Event::Icollective(_, id)
+        | Event::Ineighbor(_, id)
+        | Event::OneSided(OneSided::Access(Access { request: Some(id), .. }))
+        | Event::File(FileEvent::Access(FileAccess { phase: Phase::Nonblocking(id), .. })) => {
+            visit(id, Naming::Makes { persistent: false });
+        }
+        Event::SendInit(_, _, id)
+        | Event::RecvInit(_, id)
+        | Event::CollectiveInit(_, id)
+        | Event::NeighborInit(_, id)
+        | Event::PsendInit(_, _, id)
+        | Event::PrecvInit(_, _, id) => visit(id, Naming::Makes { persistent: true }),
+        Event::Start(ids) => ids.iter_mut().for_each(|id| visit(id, Naming::Starts)),
+        Event::Cancel(id) | Event::Pready(id, _) => visit(id, Naming::Uses),
+        Event::RequestFree(id) => visit(id, Naming::Frees),
+        Event::Wait(_, asked) | Event::Test(_, Some(asked)) => match asked {
+            Requests::One(_, Some(id)) => visit(id, Naming::Completes),
+            Requests::These(ids) => ids.iter_mut().for_each(|id| visit(id, Naming::Completes)),
+            Requests::One(_, None) | Requests::Outstanding(_) => {}
+        },
+        _ => {}
+    }
+}
+
+/// Visits the communicators that an event uses.
+fn communicators(event: &mut Event, mut visit: impl FnMut(&mut CommId, Use)) {
+    match event {
+        Event::Send(_, Outgoing { comm, .. })
+        | Event::Isend(_, Outgoing { comm, .. }, _)
+        | Event::SendInit(_, Outgoing { comm, .. }, _)
+        | Event::PsendInit(Outgoing { comm, .. }, _, _)
+        | Event::Recv(Incoming { comm, .. })
+        | Event::Irecv(Incoming { comm, .. }, _)
+        | Event::RecvInit(Incoming { comm, .. }, _)
+        | Event::PrecvInit(Incoming { comm, .. }, _, _)
+        | Event::Probe(Incoming { comm, .. })
+        | Event::Iprobe(Incoming { comm, .. }, _) => visit(comm, Use::Talks),
+        Event::Sendrecv(outgoing, incoming) => {
+            outgoing.iter_mut().for_each(|message| visit(&mut message.comm, Use::Talks));
+            incoming.iter_mut().for_each(|message| visit(&mut message.comm, Use::Talks));
+        }
+        Event::Collective(call) | Event::Icollective(call, _) | Event::CollectiveInit(call, _) => {
+            visit(&mut call.comm, Use::Gathers);
+        }
+        Event::Neighbor(call) | Event::Ineighbor(call, _) | Event::NeighborInit(call, _) => {
+            visit(&mut call.comm, Use::Gathers);
+        }
+        Event::CommCreate(_, comm, _)
+        | Event::OneSided(OneSided::Create(_, comm, ..))
+        | Event::File(FileEvent::Open(comm, _)) => visit(comm, Use::Gathers),
+        Event::CommFree(comm) => visit(comm, Use::Frees),
+        _ => {}
+    }
+}

@@ -1,0 +1,201 @@
+//! Ranks whose threads call MPI, each case worked out by hand on the machine of [`support::machine`].
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+use support::machine::{mpi, run_programs, threads};
+
+/// When the last thread is done, in microseconds.
+fn done(ranks: u32, trace: &str) -> f64 {
+    let outcome = run_programs(threads(ranks, trace), &mpi()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(outcome.warnings, [""; 0]);
+    assert_eq!(outcome.events, trace.lines().filter(|line| !line.contains(" matched ")).count() as u64);
+    support::machine::micros(outcome.simulated_time.seconds())
+}
+
+fn stuck(ranks: u32, trace: &str) -> String {
+    run_programs(threads(ranks, trace), &mpi()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_thread_receives_what_another_one_of_its_rank_sends() {
+    let trace = "0 init\n0 recv 0 5 1000\n0.1 compute 10000\n0.1 send 0 5 1000\n0 finalize";
+    assert_eq!(done(1, trace), 13.0);
+    let large = "0 init\n0.1 compute 10000\n0.1 send 0 5 20000\n0 recv 0 5 20000\n0 finalize";
+    assert_eq!(done(1, large), 32.0);
+}
+
+#[test]
+fn two_threads_play_ping_pong_each_with_its_own_peer() {
+    // The calls of both are recorded in an order in which no single thread could have made them.
+    let rank = |me: u32, peer: u32| {
+        let round = |thread: &str, tag| match me {
+            0 => format!("{me}{thread} send {peer} {tag} 1000\n{me}{thread} recv {peer} {tag} 1000\n"),
+            _ => format!("{me}{thread} recv {peer} {tag} 1000\n{me}{thread} send {peer} {tag} 1000\n"),
+        };
+        let (one, two) = (round("", 1).repeat(3), round(".1", 2).repeat(3));
+        let mixed: String = match me {
+            0 => one.lines().zip(two.lines()).map(|(one, two)| format!("{one}\n{two}\n")).collect(),
+            _ => two + &one,
+        };
+        format!("{me} init\n{mixed}{me} finalize\n")
+    };
+    assert_eq!(done(2, &(rank(0, 1) + &rank(1, 0))), 18.0);
+}
+
+#[test]
+fn threads_compute_at_the_same_time() {
+    let trace = "0 init\n0 compute 9000\n0 barrier\n0.1 compute 10000\n0.1 send 1 0 1000\n0 finalize\n\
+                 1 init\n1 barrier\n1 recv 0 0 1000\n1 finalize";
+    // Rank 0's second thread begins where the first was when it was new: after `init`.
+    assert_eq!(done(2, trace), 13.0);
+}
+
+#[test]
+fn a_thread_begins_where_the_others_were_when_it_first_called() {
+    let trace = "0 init\n0 compute 5000\n0 send 1 0 1000\n0 compute 3000\n0 send 1 0 1000\n\
+                 0.1 compute 1000\n0.1 send 1 1 1000\n0 finalize\n\
+                 1 init\n1 recv 0 0 1000\n1 recv 0 0 1000\n1 recv 0 1 1000\n1 compute 1000\n1 finalize";
+    // It begins after the first send, when the second was still to be reached; its message is there before that.
+    assert_eq!(done(2, trace), 12.0);
+    let late = trace.replace("0.1 compute 1000", "0.1 compute 9000");
+    assert_eq!(done(2, &late), 18.0);
+}
+
+#[test]
+fn a_request_is_waited_for_by_another_thread_than_posted_it() {
+    let trace = "0 init\n0 compute 5000\n0 irecv 1 0 1000 6 0\n0.1 wait_of 0\n0.1 compute 2000\n0 finalize\n\
+                 1 init\n1 send 0 0 1000\n1 finalize";
+    assert_eq!(done(2, trace), 7.0);
+    let persistent = "0 init\n0 recv_init 1 0 1000 0\n0.1 start 0\n0.2 wait_of 0\n0.1 start 0\n0 wait_of 0\n\
+                      0.2 request_free 0\n0 finalize\n\
+                      1 init\n1 send 0 0 1000\n1 compute 9000\n1 send 0 0 1000\n1 finalize";
+    assert_eq!(done(2, persistent), 12.0);
+}
+
+#[test]
+fn a_number_that_was_free_in_the_recorded_order_may_not_be_in_another() {
+    // Here the second thread posts before the first has completed its request of the same number.
+    let trace = "0 init\n0 irecv 1 0 1000 6 0\n0 wait_of 0\n0.1 irecv 1 1 1000 6 0\n0.1 wait_of 0\n0 finalize\n\
+                 1 init\n1 send 0 1 1000\n1 compute 50000\n1 send 0 0 1000\n1 finalize";
+    assert_eq!(done(2, trace), 53.0);
+    let wild = "0 init\n0 irecv * * 1000 6 0\n0.1 irecv * * 1000 6 1\n0.1 matched 1 1 7\n0.1 wait_of 1\n\
+                0.1 irecv * * 1000 6 1\n0 matched 0 1 3\n0 wait_of 0\n0.1 matched 1 1 3\n0.1 wait_of 1\n0 finalize\n\
+                1 init\n1 send 0 3 1000\n1 send 0 3 1000\n1 compute 20000\n1 send 0 7 1000\n1 finalize";
+    assert_eq!(done(2, wild), 23.0);
+}
+
+#[test]
+fn all_that_are_outstanding_are_those_that_were_when_it_was_recorded() {
+    let trace = "0 init\n0 irecv 1 7 1000 6 0\n0.1 irecv 1 0 1000 6 1\n0.1 waitall 2\n0 compute 1000\n\
+                 0 irecv 1 1 1000 6 0\n0 wait_of 0\n0 finalize\n\
+                 1 init\n1 send 0 7 1000\n1 send 0 0 1000\n1 compute 9000\n1 send 0 1 1000\n1 finalize";
+    assert_eq!(done(2, trace), 12.0);
+}
+
+#[test]
+fn collectives_of_one_communicator_come_one_after_another_whichever_thread_calls_them() {
+    let trace = "0 init\n0 comm_dup 2 0 0-1\n0.1 compute 1000\n0.1 on 2 bcast 1000 0\n0 on 2 barrier\n0 comm_free 2\n\
+                 0.1 compute 1000\n0 finalize\n\
+                 1 init\n1 comm_dup 2 0 0-1\n1 on 2 bcast 1000 0\n1.1 on 2 barrier\n1 comm_free 2\n1 finalize";
+    assert!(done(2, trace) > 3.0);
+}
+
+#[test]
+fn a_thread_that_has_ended_does_not_hold_up_the_others_and_many_come_and_go() {
+    let round = "0.1 send 1 1 1000\n0.2 send 1 2 1000\n0.1 compute 100\n";
+    let there = "1 recv 0 1 1000\n1 recv 0 2 1000\n".repeat(6000);
+    let trace = format!(
+        "0 init\n0.3 send 1 3 1000\n{}0 send 1 0 1000\n0.3 send 1 3 1000\n0 finalize\n\
+         1 init\n1 recv 0 3 1000\n{there}1 recv 0 0 1000\n1 recv 0 3 1000\n1 finalize",
+        round.repeat(6000)
+    );
+    assert!(done(2, &trace) >= 600.0);
+}
+
+/// The second thread's first event is further away than is read ahead, and the first cannot go on without it.
+#[test]
+fn as_much_is_read_as_it_takes() {
+    let round = "1.1 send 0 1 10\n".repeat(10_000);
+    let trace = format!(
+        "0 init\n0 recv 1 9 10\n{}0 finalize\n\
+         1 init\n1.1 send 0 1 10\n{round}1.2 compute 1000\n1.2 send 0 9 10\n1 barrier\n1 finalize",
+        "0 recv 1 1 10\n".repeat(10_001).replace("0 finalize", "") + "0 barrier\n"
+    );
+    let took = done(2, &trace);
+    assert!((2.0..5000.0).contains(&took), "{took}");
+}
+
+#[test]
+fn who_is_stuck_is_told_with_its_thread() {
+    let trace =
+        "0 init\n0.1 recv 1 5 10\n0 recv 0 6 10\n0.1 send 0 6 10\n0 finalize\n1 init\n1 recv 0 7 10\n1 finalize";
+    insta::assert_snapshot!(stuck(2, trace));
+    let order = "0 init\n0.1 irecv 1 5 10 6 0\n0.1 wait_of 0\n0.1 irecv 1 5 10 6 0\n0 wait_of 0\n0 finalize\n\
+                 1 init\n1 finalize";
+    insta::assert_snapshot!(stuck(2, order));
+}
+
+const ROUNDS: usize = 5;
+
+/// Three threads of `rank` that exchange messages with those of the other, of which `turns` says whose call returned next.
+/// Requests have the lowest numbers that are free, whichever thread they are of.
+fn recorded(rank: u32, work: &[u32], turns: &[usize]) -> String {
+    let mut text = format!("{rank} init\n{rank}.1 iprobe none * * 0\n{rank}.2 iprobe none * * 0\n");
+    let mut calls = [0; 3];
+    let mut held = [[0; 2]; 3];
+    let mut taken = BTreeSet::new();
+    let take = |taken: &mut BTreeSet<u32>| {
+        let number = (0..).find(|number| !taken.contains(number)).unwrap();
+        taken.insert(number);
+        number
+    };
+    // Whoever has calls left when the turns are over makes them one after another.
+    let rest = (0..3).flat_map(|thread| std::iter::repeat_n(thread, 3 * ROUNDS));
+    for thread in turns.iter().copied().chain(rest) {
+        let (round, call) = (calls[thread] / 3, calls[thread] % 3);
+        if round == ROUNDS {
+            continue;
+        }
+        calls[thread] += 1;
+        let (who, peer, bytes) = (format!("{rank}.{thread}").replace(".0", ""), 1 - rank, 1000 * (thread + 1));
+        let [receive, send] = &mut held[thread];
+        match call {
+            0 => {
+                *receive = take(&mut taken);
+                writeln!(text, "{who} irecv {peer} {thread} {bytes} 6 {receive}").unwrap();
+            }
+            1 => {
+                *send = take(&mut taken);
+                let work = work[thread * ROUNDS + round];
+                writeln!(text, "{who} compute {work}\n{who} isend {peer} {thread} {bytes} 6 {send}").unwrap();
+            }
+            _ => {
+                let all = taken.len() == 2;
+                taken.retain(|number| number != receive && number != send);
+                let what = if all { "waitall 2".into() } else { format!("waitall_of {receive},{send}") };
+                writeln!(text, "{who} {what}").unwrap();
+            }
+        }
+    }
+    text + &format!("{rank} finalize\n")
+}
+
+proptest! {
+    #[test]
+    fn the_order_in_which_the_calls_of_threads_returned_makes_no_difference(
+        work in prop::collection::vec(1..9000_u32, 3 * ROUNDS),
+        turns in prop::collection::vec(prop::collection::vec(0..3_usize, 0..6 * ROUNDS), 2),
+    ) {
+        let orders = |turns: &[Vec<usize>]| {
+            (0..2).map(|rank| recorded(rank, &work, &turns[rank as usize])).collect::<String>()
+        };
+        let one_after_another = orders(&[Vec::new(), Vec::new()]);
+        prop_assert_eq!(done(2, &orders(&turns)), done(2, &one_after_another));
+    }
+}

@@ -1,0 +1,34 @@
+/* Two threads of each rank: one receives what the other sends, from this rank and from the next. */
+#include "check.h"
+#include <pthread.h>
+
+enum { ROUNDS = 50, LARGE = 1 << 18 };
+
+static char in[LARGE], out[LARGE];
+
+static int bytes(int round) { return round % 2 ? LARGE : 8; }
+
+static void *receive(void *unused) {
+    int before = (rank + size - 1) % size;
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Recv(in, bytes(i), MPI_BYTE, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(in, bytes(i), MPI_BYTE, before, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return unused;
+}
+
+int main(int argc, char **argv) {
+    pthread_t thread;
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK(provided == MPI_THREAD_MULTIPLE);
+    pthread_create(&thread, NULL, receive, NULL);
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Ssend(out, bytes(i), MPI_BYTE, rank, 1, MPI_COMM_WORLD);
+        MPI_Send(out, bytes(i), MPI_BYTE, (rank + 1) % size, 2, MPI_COMM_WORLD);
+    }
+    pthread_join(thread, NULL);
+    return end();
+}

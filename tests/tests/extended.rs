@@ -338,8 +338,9 @@ fn hpcc_is_unchanged() {
                  # separator\n0 PTRANS sizes\n1200\n0 PTRANS blocks\n40\n";
     fs::write(directory.path().join("hpccinf.txt"), input).unwrap();
     let verdict = |line: &&str| line.contains("PASSED") || line.contains("Success=");
-    let words =
-        |line: &str| line.split(|c: char| c.is_ascii_digit() || ".-+e:%".contains(c)).collect::<String>() + "\n";
+    // Without times, and the columns that those are wide.
+    let is_word = |word: &&str| word.starts_with("Success") || !word.contains(|c: char| c.is_ascii_digit());
+    let words = |line: &str| line.split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ") + "\n";
     let comparable = |text: &str| text.lines().filter(verdict).map(words).collect();
     unchanged(directory.path(), 4, &["hpcc"], "hpccoutf.txt", comparable);
 }

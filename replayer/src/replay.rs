@@ -5,7 +5,7 @@ use titr_common::units::Bytes;
 use crate::network::Network;
 use crate::observe::{Observer, Traffic};
 use crate::platform::Mpi;
-use crate::ranks::{Ranks, ReplayError, Seat};
+use crate::ranks::{Ranks, Recorded, ReplayError, Seat};
 use crate::time::Time;
 use crate::workload::{Program, Workload};
 
@@ -14,8 +14,8 @@ use crate::workload::{Program, Workload};
 pub struct Options<'a> {
     /// Whether ranks that wait for ever are an end like any other: the trace is known to be torn.
     pub partial: bool,
-    /// Whether blocking collectives are to be the messages that an extended trace has of them.
-    pub as_recorded: bool,
+    /// Which collectives are to be the messages that an extended trace has of them.
+    pub recorded: Recorded,
     /// Who is told from time to time how far it is.
     pub progress: Option<&'a mut dyn Progress>,
 }
@@ -63,7 +63,7 @@ pub fn replay<P: Program, O: Observer>(
     mut options: Options,
 ) -> Result<Outcome<O>, ReplayError> {
     let count = workload.ranks();
-    let mut ranks = Ranks::new(workload, seats, mpi, (Traffic::default(), observer))?.as_recorded(options.as_recorded);
+    let mut ranks = Ranks::new(workload, seats, mpi, (Traffic::default(), observer))?.as_recorded(options.recorded);
     let mut delivered = Vec::new();
     for turn in 1_u64.. {
         ranks.run(network)?;

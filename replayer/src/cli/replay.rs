@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
-use titr_common::trace::manifest::Mode;
+use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Source, TraceError};
 
 use super::traffic::{self, TrafficArgs};
@@ -15,11 +15,11 @@ use super::{Failure, Trace, run};
 use crate::inspect::Comparison;
 use crate::observe::Breakdown;
 use crate::platform::Platform;
-use crate::ranks::Seat;
+use crate::ranks::{Recorded, Seat};
 use crate::replay::{Options, Progress, replay};
 use crate::report::{Report, manifest_warnings, summary};
 use crate::words::count;
-use crate::workload::{Computation, Recomputed, Workload};
+use crate::workload::{Computation, Foresight, Recomputed, Workload};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +41,7 @@ struct Args {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// What collectives are made of: openmpi's, mpich's, simgrid's or simgrid-openmpi's algorithms, or the messages that an
-    /// extended trace has `recorded` of blocking ones [default: the platform's].
+    /// extended trace has `recorded` of them [default: the platform's].
     #[arg(long, value_name = "WHOSE", value_parser = collectives)]
     collectives: Option<Collectives>,
     /// Where computation comes from: the volumes that were counted, or in an extended trace the time between calls as
@@ -134,23 +134,20 @@ pub fn main() -> ExitCode {
 }
 
 fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
-    let as_recorded = args.collectives == Some(Collectives::Recorded);
     let source = args.trace.open()?.partial(args.partial);
     let (factors, unlike) = computation(&source, args.normalise)?;
     let seats = platform.place(source.ranks())?.0.into_iter().zip(factors);
     let seats = seats.map(|(host, factor)| Seat { host, speed: platform.speed(host).for_counts_worth(factor) });
     let seats = seats.collect();
     let breakdown = Breakdown::new(source.ranks());
-    let workload = Workload::read_ahead(programs(args, &source)?);
+    let recorded = recorded(args, &source);
+    let workload = Workload::read_ahead(programs(args, &source, recorded)?);
     let mut network = platform.network();
 
     let start = Instant::now();
     let mut meter = Meter::new(&source);
-    let options = Options {
-        partial: args.partial,
-        as_recorded,
-        progress: meter.as_mut().map(|meter| meter as &mut dyn Progress),
-    };
+    let options =
+        Options { partial: args.partial, recorded, progress: meter.as_mut().map(|meter| meter as &mut dyn Progress) };
     let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), breakdown, options);
     let wall = start.elapsed();
     drop(meter);
@@ -167,14 +164,29 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
     Ok(())
 }
 
+/// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow
+/// another schedule than the next.
+fn recorded(args: &Args, source: &Source) -> Recorded {
+    let nonblocking = |name: &String| name.strip_prefix("MPI_I").is_some_and(|rest| !rest.starts_with("neighbor"));
+    let opaque = |entry: &RankEntry| entry.opaque.keys().any(nonblocking);
+    match (args.collectives, source.manifest()) {
+        (Some(Collectives::Recorded), Some(manifest)) if !manifest.per_rank.iter().any(opaque) => Recorded::All,
+        (Some(Collectives::Recorded), _) => Recorded::Blocking,
+        _ => Recorded::None,
+    }
+}
+
 /// The events of all ranks, with the computation that was asked for.
-fn programs(args: &Args, source: &Source) -> Result<Vec<Recomputed>, TraceError> {
+fn programs(args: &Args, source: &Source, recorded: Recorded) -> Result<Vec<Foresight<Recomputed>>, TraceError> {
     if args.compute == Compute::Timed && source.manifest().is_some_and(|manifest| manifest.mode != Mode::Extended) {
         let what = "the trace is not an extended one, and has no times (TITRACE_MODE=extended)".into();
         return Err(TraceError::Directory { path: "--compute timed".into(), what });
     }
-    let recompute = |stream| Recomputed::new(stream, args.compute.into(), args.compute_scale);
-    Ok(source.streams()?.into_iter().map(recompute).collect())
+    let program = |stream| {
+        let recomputed = Recomputed::new(stream, args.compute.into(), args.compute_scale);
+        Foresight::new(recomputed, recorded == Recorded::All)
+    };
+    Ok(source.streams()?.into_iter().map(program).collect())
 }
 
 /// What each rank's computation is multiplied with, and what should be known of it if it is not.

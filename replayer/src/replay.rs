@@ -5,7 +5,7 @@ use titr_common::units::Bytes;
 use crate::network::Network;
 use crate::observe::{Observer, Traffic};
 use crate::platform::{Mpi, Speed};
-use crate::ranks::{Causality, Ranks, ReplayError, Seat};
+use crate::ranks::{Causality, Ranks, Recorded, ReplayError, Seat};
 use crate::time::Time;
 use crate::workload::{Program, Workload};
 
@@ -16,8 +16,8 @@ pub struct Options<'a> {
     pub causality: Causality,
     /// Whether ranks that wait for ever are an end like any other: the trace is known to be torn.
     pub partial: bool,
-    /// Whether blocking collectives are to be the messages that an extended trace has of them.
-    pub as_recorded: bool,
+    /// Which collectives are to be the messages that an extended trace has of them.
+    pub recorded: Recorded,
     /// Who is told from time to time how far it is.
     pub progress: Option<&'a mut dyn Progress>,
 }
@@ -84,7 +84,7 @@ pub fn replay<P: Program, O: Observer>(
         &free
     };
     let mut ranks = Ranks::new(workload, seats, mpi, options.causality, (Traffic::default(), observer))?
-        .as_recorded(options.as_recorded);
+        .as_recorded(options.recorded);
     let mut delivered = Vec::new();
     for turn in 1_u64.. {
         ranks.run(network)?;

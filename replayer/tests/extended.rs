@@ -59,6 +59,33 @@ fn messages_are_those_recorded_or_those_of_another_algorithm() {
     assert_eq!(mpich, replay(&folder, "traces", &["--set", r#"mpi.collectives="mpich""#]));
 }
 
+/// The messages of a broadcast that was a chain stand where it was waited for; of two, the second had none yet.
+#[test]
+fn messages_of_non_blocking_ones_are_found_where_they_are_completed() {
+    let text = |messages: [&str; 3]| {
+        let rank = |(rank, messages): (usize, &str)| {
+            let line = |rest: &str| format!("{rank} {rest}\n");
+            let calls = ["init", "called 0 5", "ibcast 0 1000 0", "called 6 7", "ibarrier 1", "called 10 90"];
+            let before: String = calls.iter().map(|call| line(call)).collect();
+            let rest = [messages, "called 91 92", "wait_of 0", "called 95 96", "wait_of 1", "called 98 98", "finalize"];
+            let rest = rest.iter().flat_map(|lines| lines.split(';')).filter(|it| !it.is_empty()).map(line);
+            before + &rest.collect::<String>()
+        };
+        messages.into_iter().enumerate().map(rank).collect::<Vec<_>>()
+    };
+    let chain = ["sent 0 1 1000 20 30", "received 0 0 1000 20 30;sent 0 2 1000 30 40", "received 0 1 1000 20 40"];
+    let star = ["sent 0 1 1000 20 30;sent 0 2 1000 30 31", "received 0 0 1000 20 30", "received 0 0 1000 20 40"];
+    let replayed = [chain, star].map(|messages| {
+        let (folder, ranks) = (Folder::new(), text(messages));
+        folder.file("cluster.toml", PLATFORM);
+        folder.trace(&ranks.iter().map(String::as_str).collect::<Vec<_>>());
+        replay(&folder, "traces", &["--collectives", "recorded"])
+    });
+    assert!(replayed[1].0 < replayed[0].0, "{replayed:?}");
+    assert_eq!(replayed[0].1, 2);
+    assert_eq!(replayed[0].2, "");
+}
+
 /// Between the calls of a rank lie 5 s, 2 s and 3 s, and 9 Ginstr were counted.
 #[test]
 fn computation_is_what_was_counted_or_what_time_lies_between_calls_or_nothing() {

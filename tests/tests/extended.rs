@@ -226,7 +226,7 @@ fn it_is_replayed_as_recorded_or_decomposed_again() {
         (report["simulated_time"].as_f64().unwrap(), report["warnings"].to_string())
     };
     for family in Family::ALL {
-        for source in ["collectives.c", "vector_collectives.c"] {
+        for source in ["collectives.c", "vector_collectives.c", "nonblocking_collectives.c"] {
             let traced = extended(family, 4, source);
             let trace = traced.path();
             let library = like(family).library.name();

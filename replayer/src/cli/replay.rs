@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
-use titr_common::trace::manifest::Mode;
+use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Source, TraceError};
 
 use super::timeline::TimelineArgs;
@@ -17,11 +17,11 @@ use crate::cpu::Stopwatch;
 use crate::inspect::Comparison;
 use crate::observe::Breakdown;
 use crate::platform::Platform;
-use crate::ranks::{Causality, Seat};
+use crate::ranks::{Causality, Recorded, Seat};
 use crate::replay::{Options, Progress};
 use crate::report::{ChannelUse, Replays, Report, Tables, manifest_warnings, summary};
 use crate::words::count;
-use crate::workload::{Computation, Recomputed, Workload};
+use crate::workload::{Computation, Foresight, Recomputed, Workload};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,7 +43,7 @@ struct Args {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// What collectives are made of: openmpi's, mpich's, simgrid's or simgrid-openmpi's algorithms, or the messages that an
-    /// extended trace has `recorded` of blocking ones [default: the platform's].
+    /// extended trace has `recorded` of them [default: the platform's].
     #[arg(long, value_name = "WHOSE", value_parser = collectives)]
     collectives: Option<Collectives>,
     /// Where computation comes from: the volumes that were counted, or in an extended trace the time between calls as
@@ -182,19 +182,35 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
     Ok(())
 }
 
+/// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow
+/// another schedule than the next.
+fn recorded(args: &Args, source: &Source) -> Recorded {
+    let nonblocking = |name: &String| name.strip_prefix("MPI_I").is_some_and(|rest| !rest.starts_with("neighbor"));
+    let opaque = |entry: &RankEntry| entry.opaque.keys().any(nonblocking);
+    match (args.collectives, source.manifest()) {
+        (Some(Collectives::Recorded), Some(manifest)) if !manifest.per_rank.iter().any(opaque) => Recorded::All,
+        (Some(Collectives::Recorded), _) => Recorded::Blocking,
+        _ => Recorded::None,
+    }
+}
+
 /// The events of all ranks, with the computation that was asked for.
-fn programs(args: &Args, source: &Source) -> Result<Vec<Recomputed>, TraceError> {
+fn programs(args: &Args, source: &Source, recorded: Recorded) -> Result<Vec<Foresight<Recomputed>>, TraceError> {
     if args.compute == Compute::Timed && source.manifest().is_some_and(|manifest| manifest.mode != Mode::Extended) {
         let what = "the trace is not an extended one, and has no times (TITRACE_MODE=extended)".into();
         return Err(TraceError::Directory { path: "--compute timed".into(), what });
     }
-    let recompute = |stream| Recomputed::new(stream, args.compute.into(), args.compute_scale);
-    Ok(source.streams()?.into_iter().map(recompute).collect())
+    let program = |stream| {
+        let recomputed = Recomputed::new(stream, args.compute.into(), args.compute_scale);
+        Foresight::new(recomputed, recorded == Recorded::All)
+    };
+    Ok(source.streams()?.into_iter().map(program).collect())
 }
 
 /// Replays as often as asked.
 fn replays(args: &Args, platform: &Platform, source: &Source, seats: &[Seat]) -> Result<Replays, Failure> {
     let runs = args.runs.unwrap_or(1);
+    let recorded = recorded(args, source);
     let stopwatch = Stopwatch::start();
     let (mut first, mut times, mut observations, mut phit_hops) = (None, Vec::new(), Vec::new(), None);
     for run in 0..runs {
@@ -204,10 +220,10 @@ fn replays(args: &Args, platform: &Platform, source: &Source, seats: &[Seat]) ->
         let options = Options {
             causality: args.causality,
             partial: args.partial,
-            as_recorded: args.collectives == Some(Collectives::Recorded),
+            recorded,
             progress,
         };
-        let workload = Workload::read_ahead(programs(args, source)?);
+        let workload = Workload::read_ahead(programs(args, source, recorded)?);
         let breakdown = Breakdown::new(source.ranks());
         let timeline = if run == 0 { &args.timeline } else { &TimelineArgs::default() };
         let outcome = timeline.replay(workload, seats.to_vec(), &platform.mpi, network.as_mut(), breakdown, options)?;

@@ -14,7 +14,7 @@ use super::error::{Fault, ReplayError};
 use super::exchange::Outbound;
 use super::operation::OperationId;
 use super::request::{Template, request_of_skipped};
-use super::{Agent, Ranks};
+use super::{Agent, Ranks, Recorded};
 use crate::observe::{Activity, Observer};
 use crate::workload::{Match, Program, ThreadIndex, is_older};
 
@@ -162,16 +162,17 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             Event::Test(_, None) => Activity::Wait,
             Event::Collective(collective) => {
                 let collective = collective.clone();
-                let recorded = self.workload.take_messages(thread).filter(|_| self.as_recorded);
-                self.warnings.redecomposed += u64::from(self.as_recorded && recorded.is_none());
+                let recorded = self.workload.take_messages(thread).filter(|_| self.recorded >= Recorded::Blocking);
+                self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
                 let operation = self.start_collective(rank, &collective, recorded)?;
                 self.claim(me, Some(operation));
                 Activity::Collective
             }
             Event::Icollective(collective, id) => {
                 let (collective, id) = (collective.clone(), *id);
-                self.warnings.redecomposed += u64::from(self.as_recorded);
-                let operation = self.start_collective(rank, &collective, None)?;
+                let recorded = self.workload.take_messages(thread).filter(|_| self.recorded >= Recorded::All);
+                self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
+                let operation = self.start_collective(rank, &collective, recorded)?;
                 self.requests[at].add(id, Some(operation))?;
                 Activity::Collective
             }

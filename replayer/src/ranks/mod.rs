@@ -121,8 +121,20 @@ pub struct Ranks<'a, P, O> {
     agenda: Agenda,
     warnings: Warnings,
     finished: usize,
-    /// Whether collectives are the messages that the trace has of them.
-    as_recorded: bool,
+    /// Which collectives are the messages that the trace has of them.
+    recorded: Recorded,
+}
+
+/// Which collectives are the messages that an extended trace has of them; each says more than the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Recorded {
+    /// None: all are decomposed.
+    #[default]
+    None,
+    /// Blocking ones.
+    Blocking,
+    /// Non-blocking ones, too, whose messages stand before them.
+    All,
 }
 
 impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
@@ -158,14 +170,14 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
             agenda,
             warnings: Warnings::default(),
             finished: 0,
-            as_recorded: false,
+            recorded: Recorded::None,
         })
     }
 
-    /// Whether blocking collectives are to be the messages that an extended trace has of them.
+    /// Which collectives are to be the messages that an extended trace has of them.
     #[must_use]
-    pub fn as_recorded(self, as_recorded: bool) -> Self {
-        Self { as_recorded, ..self }
+    pub fn as_recorded(self, recorded: Recorded) -> Self {
+        Self { recorded, ..self }
     }
 
     /// Lets everybody who can go on do so, and gives the network what they send.

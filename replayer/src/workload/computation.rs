@@ -80,6 +80,10 @@ impl Program for Recomputed {
         Program::line(&self.stream)
     }
 
+    fn thread(&self) -> ThreadId {
+        self.stream.thread()
+    }
+
     fn torn(&self) -> Option<String> {
         self.stream.torn()
     }

@@ -3,6 +3,7 @@
 
 mod batch;
 mod computation;
+mod foresight;
 mod look_ahead;
 mod order;
 mod reader;
@@ -16,6 +17,7 @@ use titr_common::passage::{Moment, Passage};
 use titr_common::trace::{Ending, RankStream, TraceError};
 
 pub use computation::{Computation, Recomputed};
+pub use foresight::Foresight;
 use look_ahead::LookAhead;
 pub use look_ahead::Match;
 pub(crate) use order::is_older;

@@ -41,12 +41,9 @@ impl TimelineArgs {
         breakdown: Breakdown,
         options: Options,
     ) -> Result<Outcome<Breakdown>, Failure> {
-        let Some(chronicle) = self.chronicle(workload.ranks() as u32)? else {
-            return Ok(replay(workload, seats, mpi, network, breakdown, options)?);
-        };
-        let observer = (breakdown, Timeline::new(chronicle));
-        let (outcome, timeline) = replay(workload, seats, mpi, network, observer, options)?.split();
-        timeline.into_chronicle().finish()?;
+        let timeline = self.chronicle(workload.ranks() as u32)?.map(|chronicle| Box::new(Timeline::new(chronicle)));
+        let (outcome, timeline) = replay(workload, seats, mpi, network, (breakdown, timeline), options)?.split();
+        timeline.map_or(Ok(()), |timeline| timeline.into_chronicle().finish())?;
         Ok(outcome)
     }
 

@@ -1,5 +1,6 @@
-//! Listeners on a replay: what each rank does and when, which messages travel. An analysis is an [`Observer`]; what nobody
-//! listens to costs nothing, as observers are chosen when the program is compiled.
+//! Listeners on a replay: what each rank does and when, which messages travel. An analysis is an [`Observer`]; what no
+//! analysis listens to costs nothing, as observers are chosen when the program is compiled. One that is seldom wanted is an
+//! `Option`: a second copy of the replay without it would make both slower, as the compiler inlines what is called once.
 
 mod breakdown;
 mod timeline;
@@ -72,32 +73,82 @@ pub trait Observer {
 
 impl Observer for () {}
 
+impl<O: Observer> Observer for Option<Box<O>> {
+    #[inline(always)]
+    fn entered(&mut self, rank: Rank, moment: Moment, at: Time) {
+        if let Some(observer) = self {
+            observer.entered(rank, moment, at);
+        }
+    }
+
+    #[inline(always)]
+    fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
+        if let Some(observer) = self {
+            observer.spent(rank, activity, from, to);
+        }
+    }
+
+    #[inline(always)]
+    fn finished(&mut self, rank: Rank, at: Time) {
+        if let Some(observer) = self {
+            observer.finished(rank, at);
+        }
+    }
+
+    #[inline(always)]
+    fn injected(&mut self, now: Time, message: Departure) {
+        if let Some(observer) = self {
+            observer.injected(now, message);
+        }
+    }
+
+    #[inline(always)]
+    fn delivered(&mut self, now: Time, id: TransferId) {
+        if let Some(observer) = self {
+            observer.delivered(now, id);
+        }
+    }
+
+    #[inline(always)]
+    fn reached(&mut self, now: Time) {
+        if let Some(observer) = self {
+            observer.reached(now);
+        }
+    }
+}
+
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline(always)]
     fn entered(&mut self, rank: Rank, moment: Moment, at: Time) {
         self.0.entered(rank, moment, at);
         self.1.entered(rank, moment, at);
     }
 
+    #[inline(always)]
     fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
         self.0.spent(rank, activity, from, to);
         self.1.spent(rank, activity, from, to);
     }
 
+    #[inline(always)]
     fn finished(&mut self, rank: Rank, at: Time) {
         self.0.finished(rank, at);
         self.1.finished(rank, at);
     }
 
+    #[inline(always)]
     fn injected(&mut self, now: Time, message: Departure) {
         self.0.injected(now, message);
         self.1.injected(now, message);
     }
 
+    #[inline(always)]
     fn delivered(&mut self, now: Time, id: TransferId) {
         self.0.delivered(now, id);
         self.1.delivered(now, id);
     }
 
+    #[inline(always)]
     fn reached(&mut self, now: Time) {
         self.0.reached(now);
         self.1.reached(now);

@@ -31,17 +31,21 @@ impl Timeline {
     }
 }
 
+/// All of it is cold, and so out of the way of replays that nobody draws.
 impl Observer for Timeline {
+    #[cold]
     fn entered(&mut self, rank: Rank, moment: Moment, at: Time) {
         if let Some(state) = State::of(moment) {
             self.chronicle.tell(at, Mark::Enter(rank, state));
         }
     }
 
+    #[cold]
     fn finished(&mut self, rank: Rank, at: Time) {
         self.chronicle.tell(at, Mark::Leave(rank));
     }
 
+    #[cold]
     fn injected(&mut self, now: Time, message: Departure) {
         let Departure { id, from, to, bytes, in_collective } = message;
         self.messages += 1;
@@ -54,12 +58,14 @@ impl Observer for Timeline {
         self.chronicle.tell(now, Mark::Depart(arrow));
     }
 
+    #[cold]
     fn delivered(&mut self, now: Time, id: TransferId) {
         if let Some(arrow) = self.under_way.get_mut(id.0 as usize).and_then(Option::take) {
             self.chronicle.tell(now, Mark::Arrive(arrow));
         }
     }
 
+    #[cold]
     fn reached(&mut self, now: Time) {
         self.chronicle.reach(now);
     }

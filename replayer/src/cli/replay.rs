@@ -217,12 +217,7 @@ fn replays(args: &Args, platform: &Platform, source: &Source, seats: &[Seat]) ->
         let mut network = platform.network_of_run(run);
         let mut meter = Meter::new(source);
         let progress = meter.as_mut().map(|meter| meter as &mut dyn Progress);
-        let options = Options {
-            causality: args.causality,
-            partial: args.partial,
-            recorded,
-            progress,
-        };
+        let options = Options { causality: args.causality, partial: args.partial, recorded, progress };
         let workload = Workload::read_ahead(programs(args, source, recorded)?);
         let breakdown = Breakdown::new(source.ranks());
         let timeline = if run == 0 { &args.timeline } else { &TimelineArgs::default() };

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Event, RequestId, Requests, Seen, ThreadId};
-use titr_common::passage::{Moment, Passage};
+use titr_common::passage::Passage;
 use titr_common::trace::TraceError;
 
 use super::Program;

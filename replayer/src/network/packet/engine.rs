@@ -16,6 +16,7 @@ use super::packets::{Packet, PacketId, Packets};
 use super::parameters::Parameters;
 use super::routing::{Way, Ways};
 use super::sources::Sources;
+use super::stirred::Stirred;
 use super::usage::Usage;
 use super::{Delivery, Message};
 use crate::topology::{Fabric, LinkId};
@@ -74,13 +75,6 @@ struct Host {
     received: u64,
 }
 
-/// Routers to look at in this cycle, each once.
-#[derive(Debug)]
-struct Stirred {
-    routers: Vec<u32>,
-    is: Vec<bool>,
-}
-
 /// Who asks for the ports of the router that is being looked at.
 #[derive(Debug)]
 struct Contests {
@@ -92,14 +86,6 @@ struct Contests {
 
 /// No place.
 const NOBODY: u32 = u32::MAX;
-
-impl Stirred {
-    fn add(&mut self, router: u32) {
-        if !std::mem::replace(&mut self.is[router as usize], true) {
-            self.routers.push(router);
-        }
-    }
-}
 
 impl Queues {
     fn head(&self, queue: u32) -> PacketId {
@@ -158,7 +144,7 @@ impl Engine {
             headers: DelayLine::new(hop),
             tails: DelayLine::new(tail),
             consumed: DelayLine::new(consumption),
-            stirred: Stirred { routers: Vec::new(), is: vec![false; layout.routers.len()] },
+            stirred: Stirred::new(layout.routers.len()),
             again: Vec::new(),
             again_at: 0,
             refill: Vec::new(),
@@ -249,12 +235,13 @@ impl Engine {
                 self.stirred.add(router);
             }
         }
-        let mut stirred = std::mem::take(&mut self.stirred.routers);
-        for router in stirred.drain(..) {
-            self.stirred.is[router as usize] = false;
-            self.pass_on(router, now);
+        let mut place = 0;
+        while let Some((first, mut left)) = self.stirred.take(&mut place) {
+            while left != 0 {
+                self.pass_on(first + left.trailing_zeros(), now);
+                left &= left - 1;
+            }
         }
-        self.stirred.routers = stirred;
         self.drive_cables(now);
     }
 

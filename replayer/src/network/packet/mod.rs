@@ -64,6 +64,7 @@ mod packets;
 mod parameters;
 mod routing;
 mod sources;
+mod stirred;
 mod usage;
 
 #[cfg(test)]

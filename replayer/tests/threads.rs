@@ -30,6 +30,17 @@ fn a_thread_receives_what_another_one_of_its_rank_sends() {
     assert_eq!(done(1, large), 32.0);
 }
 
+/// Whatever was read at once: the second thread's events may be the first that were not.
+#[test]
+fn a_thread_is_found_wherever_it_begins() {
+    for before in 300..1100 {
+        let trace =
+            format!("0 init\n{}0 recv 0 5 1000\n0.1 send 0 5 1000\n0 finalize", "0 compute 1000\n".repeat(before));
+        let late = done(1, &trace) - before as f64;
+        assert!([0.0, 3.0].contains(&late), "{before}: {late}");
+    }
+}
+
 #[test]
 fn two_threads_play_ping_pong_each_with_its_own_peer() {
     // The calls of both are recorded in an order in which no single thread could have made them.

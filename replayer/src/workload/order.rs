@@ -1,20 +1,19 @@
 //! In which order the threads of a rank carry out their events.
 //!
 //! A trace has the calls of a rank's threads in the order in which they returned. That is not the order in which another
-//! machine lets them return: threads run as they can, and messages and machines decide. What the trace must not lose is
-//! what one thread made and another uses. So an event comes after
+//! machine lets them return: threads run as they can, and messages and machines decide. What must not be lost is what
+//! one thread made and another uses. So an event comes after
 //!
-//! * the last one that named the same request, of whichever thread: a thread may wait for what another has sent;
-//! * the one that made the communicator it uses, if it is a collective the last collective there, and if it frees the communicator
-//!   whatever used it: MPI has the program see to that order (MPI 4.0 §6.14, §7.4.2), in ways that leave no trace;
-//! * everything, if it is `finalize` (§11.6.2);
-//! * if it is a thread's first one, the call before the call that the trace has before it: that is where the threads of
-//!   the rank were when the thread was new.
+//! * the last one that named the same request, of whichever thread: one may wait for what another has sent;
+//! * the one that made the communicator it uses; if it is a collective, the last collective there; if it frees the
+//!   communicator, whatever used it. MPI has the program see to that order (MPI 4.0 §6.14, §7.4.2), in ways that leave
+//!   no trace;
+//! * everything, if it is `finalize` (§11.6.2).
 //!
 //! The program kept all of these, so they cannot be the cause of a deadlock.
 //!
-//! Requests and communicators have the lowest number that was free, and which was free depended on how the threads took turns. Here each
-//! gets a number of its own.
+//! Requests and communicators have the lowest number that was free, and which was free depended on how the threads took
+//! turns. Here each gets a number of its own.
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{
@@ -41,22 +40,12 @@ pub(super) struct Step {
 /// What is known of the events of a rank so far.
 #[derive(Default)]
 pub(super) struct Order {
-    lanes: Vec<Lane>,
-    /// The thread of the last one.
-    last: usize,
+    /// How many each thread has.
+    events: Vec<u64>,
     requests: FxHashMap<RequestId, Request>,
     communicators: FxHashMap<CommId, Communicator>,
     /// How many numbers were given.
     numbers: u32,
-}
-
-/// How far a thread is.
-#[derive(Clone, Copy, Default)]
-struct Lane {
-    events: u64,
-    /// The number of its last call, and of the one before.
-    call: u64,
-    call_before: u64,
 }
 
 struct Request {
@@ -95,23 +84,15 @@ enum Use {
 }
 
 impl Order {
-    /// Takes the next event of the trace, of a thread: gives what it names the numbers they have here, and what it `asks`
-    /// after without naming it, and says what it comes after.
+    /// Takes the next event of the trace, of a thread: gives what it names the numbers they have here, and what it
+    /// `asks` after without naming it, and says what it comes after.
     pub(super) fn take(&mut self, lane: usize, event: &mut Event, asks: &mut [RequestId]) -> Vec<Step> {
         let mut after = Vec::new();
-        if lane >= self.lanes.len() {
-            self.lanes.resize(lane + 1, Lane::default());
-            if let Some(&Lane { call_before: number, .. }) = self.lanes.get(self.last).filter(|_| self.last != lane) {
-                after.push(Step { lane: self.last, number });
-            }
+        if lane >= self.events.len() {
+            self.events.resize(lane + 1, 0);
         }
-        self.last = lane;
-        let now = &mut self.lanes[lane];
-        now.events += 1;
-        if !matches!(event, Event::Compute(_)) {
-            now.call_before = std::mem::replace(&mut now.call, now.events);
-        }
-        let here = Step { lane, number: now.events };
+        self.events[lane] += 1;
+        let here = Step { lane, number: self.events[lane] };
 
         asks.iter_mut().for_each(|id| self.name(id, Naming::Completes, here, &mut after));
         requests(event, |id, naming| self.name(id, naming, here, &mut after));
@@ -123,9 +104,9 @@ impl Order {
             group.id = id;
         }
         if let Event::Finalize = event {
-            after.extend((0..).zip(&self.lanes).map(|(lane, past)| Step { lane, number: past.events }));
+            after.extend((0..).zip(&self.events).map(|(lane, &number)| Step { lane, number }));
         }
-        after.retain(|step| step.lane != lane && step.number > 0);
+        after.retain(|step| step.lane != lane);
         after
     }
 

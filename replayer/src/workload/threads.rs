@@ -1,10 +1,13 @@
 //! The events of a rank whose threads call MPI, by thread.
 //!
-//! They stand in the trace in one order. They are *dealt* from it to a queue for each thread as somebody asks for what is
+//! They stand in the trace in one order. They are *dealt* from it to a queue for each thread, as somebody asks for what is
 //! next; a thread has to wait for its next event until those that it [comes after](super::order) are over. A thread whose
-//! next event is far away in the trace, or that has none any more, is *idle*: while others go on it does not make the rank's trace be
-//! read to its end. So there are at most [`AHEAD`] events in the queues, unless all ranks wait and nobody can go on
-//! before more is read: then as many as lie between two threads that need each other, or in a deadlock all.
+//! next event is far away in the trace, or that has none any more, is *idle*: it does not make the trace be read to its
+//! end while others go on. So there are at most [`AHEAD`] events in the queues, unless all ranks wait and nobody can go
+//! on before more is read: then as many as lie between two threads that need each other, or in a deadlock all.
+//!
+//! A trace does not say when a thread was made. It begins here when another one comes to the call before its first, or when
+//! nobody else can go on: its first call may have taken longer than many of the others'.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;

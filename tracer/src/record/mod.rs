@@ -125,8 +125,9 @@ impl Slot<Recorder> {
         if let Some(thread) = thread {
             thread.stop();
             recorder.turn_to(thread);
-            recorder.seen.clear();
-            recorder.seen.extend(thread.begin().map(|now| Seen::Call(Span { begin: now, end: now })));
+            if let Some(now) = thread.begin() {
+                recorder.see(Span { begin: now, end: now });
+            }
         }
         recorder.end(ended)
     }
@@ -212,8 +213,9 @@ impl Slot<Recorder> {
     ) {
         if let Some(recorder) = &mut *self.hold() {
             recorder.turn_to(thread);
-            recorder.seen.clear();
-            recorder.seen.extend(thread.called.take().map(Seen::Call));
+            if let Some(span) = thread.called.take() {
+                recorder.see(span);
+            }
             if let Err(why) = record(recorder, &mut thread.held) {
                 recorder.tally.count(function, why);
             }
@@ -391,10 +393,25 @@ impl Recorder {
     /// Writes an event of the thread, after what it computed before it.
     fn emit(&mut self, event: &Event) {
         let mut work = self.ledgers.get_mut(self.thread.0 as usize).and_then(Ledger::due);
+        if !self.seen.is_empty() {
+            self.tell(&mut work);
+        }
+        self.sink.record_after(self.thread, work, event);
+    }
+
+    /// Writes what was seen of the call whose first event follows.
+    #[cold]
+    fn tell(&mut self, work: &mut Option<Instructions>) {
         for seen in self.seen.drain(..) {
             self.sink.record_after(self.thread, work.take(), &Event::Seen(seen));
         }
-        self.sink.record_after(self.thread, work, event);
+    }
+
+    /// When the call took place that is recorded next, in an extended trace.
+    #[cold]
+    fn see(&mut self, span: Span) {
+        self.seen.clear();
+        self.seen.push(Seen::Call(span));
     }
 
     /// Writes what the thread computed after its last event.

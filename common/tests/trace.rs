@@ -13,9 +13,9 @@ use titr_common::trace::{Ending, Manifest, RankStream, Source, StreamWriter, Tra
 use titr_common::units::{Bytes, Instructions};
 
 fn entry(rank: u32, ended: Ended) -> RankEntry {
+    let counter = Counter { rate: Some(1e9), ..Counter::exact("cpu") };
     RankEntry {
         run: "a run".into(),
-        rank,
         host: "here".into(),
         cpu: "a processor".into(),
         pid: 100 + rank,
@@ -23,25 +23,8 @@ fn entry(rank: u32, ended: Ended) -> RankEntry {
         events: 3,
         text: Bytes(40),
         disk: Bytes(90),
-        crc32: None,
-        counter: Counter {
-            kind: "cpu".into(),
-            unit: "instructions".into(),
-            rate: Some(1e9),
-            resolution: 1.0,
-            precision: 0.0,
-            hook: 0.0,
-            yardstick: None,
-        },
-        clock: None,
-        threads: 1,
-        stalls: 0,
-        lost_events: 0,
-        error: None,
         untraced: BTreeMap::from([("MPI_Put".to_owned(), 2)]),
-        opaque: BTreeMap::new(),
-        local: BTreeMap::new(),
-        null_peer: BTreeMap::new(),
+        ..RankEntry::new(Rank(rank), counter)
     }
 }
 

@@ -9,20 +9,18 @@
 //! ```
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use titr_common::event::{
-    Ask, Collective, CollectiveOp, CommId, Event, Incoming, Key, Outgoing, Rank, Requests, SendMode, Tag, Wildcard,
+    Ask, Collective, CollectiveOp, CommId, Event, Incoming, Key, Outgoing, Rank, Requests, SendMode, Tag, ThreadId,
+    Wildcard,
 };
-use titr_common::grammar::{EventWriter, write_event};
-use titr_common::trace::StreamWriter;
+use titr_common::grammar::write_event;
+use titr_common::trace::RankWriter;
+use titr_common::trace::manifest::{Counter, RankEntry};
 use titr_common::units::{Bytes, Instructions, Seconds};
-
-/// Text in a gzip member, and its level: the tracer's defaults.
-const MEMBER: usize = 128 << 10;
-const LEVEL: u32 = 3;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -54,41 +52,25 @@ fn main() -> ExitCode {
 /// One rank's stream.
 struct Script {
     rank: Rank,
-    titr: StreamWriter,
-    simgrid: File,
-    writer: EventWriter,
-    text: Vec<u8>,
+    titr: RankWriter,
+    simgrid: BufWriter<File>,
     spelled: Vec<u8>,
-    events: u64,
     /// What makes no two computations alike, as on a real machine; the same for the same rank.
     noise: u64,
 }
 
 impl Script {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.writer.write(&mut self.text, event);
+        self.spelled.clear();
         write_event(&mut self.spelled, self.rank, event);
-        self.events += 1;
-        if self.spelled.len() >= MEMBER {
-            self.simgrid.write_all(&self.spelled)?;
-            self.spelled.clear();
-        }
-        if self.text.len() >= MEMBER { self.end_member() } else { Ok(()) }
-    }
-
-    fn end_member(&mut self) -> io::Result<()> {
-        self.writer.end_line(&mut self.text);
-        self.titr.write_member(&self.text)?;
-        self.text.clear();
-        Ok(())
+        self.simgrid.write_all(&self.spelled)?;
+        self.titr.write(ThreadId::MAIN, event)
     }
 
     fn finish(mut self) -> io::Result<()> {
         self.event(&Event::Finalize)?;
-        self.simgrid.write_all(&self.spelled)?;
-        self.end_member()?;
-        self.titr.finish(self.events)?;
-        Ok(())
+        self.simgrid.flush()?;
+        self.titr.finish(RankEntry::new(self.rank, Counter::exact("generated"))).map(drop)
     }
 
     /// About `instructions`, a tenth more or less.
@@ -130,12 +112,9 @@ fn write(directory: &Path, ranks: u32, program: impl Fn(&mut Script) -> io::Resu
         let text = format!("rank-{}.txt", rank.0);
         let mut script = Script {
             rank,
-            titr: StreamWriter::create(&titr, rank, LEVEL)?,
-            simgrid: File::create(simgrid.join(&text))?,
-            writer: EventWriter::new(rank),
-            text: Vec::new(),
+            titr: RankWriter::create(&titr, rank)?,
+            simgrid: BufWriter::new(File::create(simgrid.join(&text))?),
             spelled: Vec::new(),
-            events: 0,
             noise: u64::from(rank.0),
         };
         indexes.0 += &format!("{}\n", script.titr.path().display());

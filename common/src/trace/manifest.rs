@@ -212,7 +212,43 @@ impl Manifest {
     }
 }
 
+impl Counter {
+    /// Of volumes that nothing has measured: they are what `kind` says, exactly.
+    #[must_use]
+    pub fn exact(kind: &str) -> Self {
+        let (kind, unit) = (kind.to_owned(), "instructions".to_owned());
+        Self { kind, unit, rate: None, resolution: 0.0, precision: 0.0, hook: 0.0, yardstick: None }
+    }
+}
+
 impl RankEntry {
+    /// Of a rank that has recorded nothing yet, nobody says where.
+    #[must_use]
+    pub fn new(rank: Rank, counter: Counter) -> Self {
+        Self {
+            run: String::new(),
+            rank: rank.0,
+            host: String::new(),
+            cpu: String::new(),
+            pid: 0,
+            ended: Ended::Running,
+            events: 0,
+            text: Bytes(0),
+            disk: Bytes(0),
+            crc32: None,
+            counter,
+            clock: None,
+            threads: 1,
+            stalls: 0,
+            lost_events: 0,
+            error: None,
+            untraced: BTreeMap::new(),
+            opaque: BTreeMap::new(),
+            local: BTreeMap::new(),
+            null_peer: BTreeMap::new(),
+        }
+    }
+
     /// Writes the entry beside the rank's stream.
     ///
     /// # Errors

@@ -56,9 +56,9 @@ impl Folder {
 }
 
 fn entry(run: &str, rank: u32, written: Option<Written>) -> RankEntry {
+    let counter = Counter { rate: Some(1e9), ..Counter::exact("cpu") };
     RankEntry {
         run: run.into(),
-        rank,
         host: "here".into(),
         cpu: "a processor".into(),
         pid: 100 + rank,
@@ -67,24 +67,7 @@ fn entry(run: &str, rank: u32, written: Option<Written>) -> RankEntry {
         text: Bytes(40),
         disk: written.map_or(Bytes(0), |written| written.size),
         crc32: written.map(|written| written.crc32),
-        counter: Counter {
-            kind: "cpu".into(),
-            unit: "instructions".into(),
-            rate: Some(1e9),
-            resolution: 1.0,
-            precision: 0.0,
-            hook: 0.0,
-            yardstick: None,
-        },
-        clock: None,
-        opaque: Default::default(),
-        threads: 1,
-        stalls: 0,
-        lost_events: 0,
-        error: None,
-        untraced: Default::default(),
-        local: Default::default(),
-        null_peer: Default::default(),
+        ..RankEntry::new(Rank(rank), counter)
     }
 }
 

@@ -5,16 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use titr_common::event::{Event, Rank};
-use titr_common::grammar::EventWriter;
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, Source, StreamWriter};
-use titr_common::units::Bytes;
+use titr_common::trace::{Manifest, RankWriter, Source};
 
 use super::ConvertError;
-
-/// Text in a gzip member, and how hard it is compressed: as the tracer does it.
-const BUFFER: usize = 128 << 10;
-const LEVEL: u32 = 3;
 
 /// What was converted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,66 +50,25 @@ fn stream(source: &Source, directory: &Path, entry: &mut RankEntry) -> Result<Fo
     let failed = |error| ConvertError::Output { path: directory.into(), error };
     let rank = Rank(entry.rank);
     let mut events = source.stream(rank)?;
-    let mut file = StreamWriter::create(directory, rank, LEVEL).map_err(failed)?;
-    let (mut writer, mut text) = (EventWriter::new(rank), Vec::with_capacity(BUFFER));
-    let (mut folded, mut length) = (Folded::default(), 0);
+    let mut writer = RankWriter::create(directory, rank).map_err(failed)?;
+    let mut folded = Folded::default();
     while let Some(event) = events.next_event()? {
         if let Event::Seen(_) = event {
             folded.seen += 1;
-            continue;
-        }
-        folded.events += 1;
-        writer.switch(&mut text, events.thread());
-        writer.write(&mut text, &event);
-        if text.len() >= BUFFER {
-            writer.end_line(&mut text);
-            length += text.len() as u64;
-            file.write_member(&text).map_err(failed)?;
-            text.clear();
+        } else {
+            folded.events += 1;
+            writer.write(events.thread(), &event).map_err(failed)?;
         }
     }
-    writer.end_line(&mut text);
-    length += text.len() as u64;
-    file.write_member(&text).map_err(failed)?;
-    entry.events = folded.events;
-    entry.text = Bytes(length);
-    let written = file.finish(folded.events).map_err(failed)?;
-    (entry.disk, entry.crc32) = (written.size, Some(written.crc32));
+    // However the rank ended, it is known by its entry.
+    let ended = entry.ended;
+    *entry = RankEntry { ended, ..writer.finish(entry.clone()).map_err(failed)? };
     Ok(folded)
 }
 
 /// The manifest of a trace that has none.
 fn unknown(ranks: u32) -> Manifest {
-    let entry = |rank| RankEntry {
-        run: String::new(),
-        rank,
-        host: String::new(),
-        cpu: String::new(),
-        pid: 0,
-        ended: Ended::Finalize,
-        events: 0,
-        text: Bytes(0),
-        disk: Bytes(0),
-        crc32: None,
-        counter: Counter {
-            kind: "unknown".into(),
-            unit: "instruction".into(),
-            rate: None,
-            resolution: 1.0,
-            precision: 0.0,
-            hook: 0.0,
-            yardstick: None,
-        },
-        clock: None,
-        threads: 1,
-        stalls: 0,
-        lost_events: 0,
-        error: None,
-        untraced: BTreeMap::new(),
-        opaque: BTreeMap::new(),
-        local: BTreeMap::new(),
-        null_peer: BTreeMap::new(),
-    };
+    let entry = |rank| RankEntry { ended: Ended::Finalize, ..RankEntry::new(Rank(rank), Counter::exact("unknown")) };
     Manifest {
         titr: VERSION,
         mode: Mode::Ti,

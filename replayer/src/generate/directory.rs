@@ -6,17 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use titr_common::event::{Event, Rank};
-use titr_common::grammar::EventWriter;
-use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, StreamWriter};
-use titr_common::units::Bytes;
+use titr_common::event::{Rank, ThreadId};
+use titr_common::trace::manifest::{Counter, Mode, RankEntry, VERSION};
+use titr_common::trace::{Manifest, RankWriter};
 
 use super::{Kernel, Pause, program};
-
-/// Text in a gzip member, and its level: the tracer's defaults.
-const MEMBER: usize = 64 << 10;
-const LEVEL: u32 = 3;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,75 +73,8 @@ fn write_rank(
     pause: Option<Pause>,
     directory: &Path,
 ) -> io::Result<RankEntry> {
-    let mut stream = Stream {
-        file: StreamWriter::create(directory, Rank(rank), LEVEL)?,
-        writer: EventWriter::new(Rank(rank)),
-        text: Vec::new(),
-        events: 0,
-        bytes: 0,
-    };
-    program(kernel, rank, iterations, pause).try_for_each(|event| stream.event(&event))?;
-    stream.finish(rank)
-}
-
-/// One rank's stream.
-struct Stream {
-    file: StreamWriter,
-    writer: EventWriter,
-    text: Vec<u8>,
-    events: u64,
-    /// Of text, written so far.
-    bytes: u64,
-}
-
-impl Stream {
-    fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.writer.write(&mut self.text, event);
-        self.events += 1;
-        if self.text.len() < MEMBER { Ok(()) } else { self.end_member() }
-    }
-
-    fn end_member(&mut self) -> io::Result<()> {
-        self.writer.end_line(&mut self.text);
-        self.file.write_member(&self.text)?;
-        self.bytes += self.text.len() as u64;
-        self.text.clear();
-        Ok(())
-    }
-
-    fn finish(mut self, rank: u32) -> io::Result<RankEntry> {
-        self.end_member()?;
-        let (events, text) = (self.events, Bytes(self.bytes));
-        let written = self.file.finish(events)?;
-        Ok(RankEntry {
-            run: String::new(),
-            rank,
-            host: "none".into(),
-            cpu: "none".into(),
-            pid: 0,
-            ended: Ended::Finalize,
-            events,
-            text,
-            disk: written.size,
-            crc32: Some(written.crc32),
-            counter: Counter {
-                kind: "generated".into(),
-                unit: "instructions".into(),
-                rate: None,
-                resolution: 0.0,
-                precision: 0.0,
-                hook: 0.0,
-                yardstick: None,
-            },
-            clock: None,
-            threads: 1,
-            stalls: 0,
-            lost_events: 0,
-            error: None,
-            untraced: BTreeMap::new(),
-            opaque: BTreeMap::new(),
-            local: BTreeMap::new(),
-            null_peer: BTreeMap::new(),
-        })
-    }
+    let mut writer = RankWriter::create(directory, Rank(rank))?;
+    program(kernel, rank, iterations, pause).try_for_each(|event| writer.write(ThreadId::MAIN, &event))?;
+    let entry = RankEntry::new(Rank(rank), Counter::exact("generated"));
+    writer.finish(RankEntry { host: "none".into(), cpu: "none".into(), ..entry })
 }

@@ -43,9 +43,7 @@ pub trait Program {
     }
 
     /// The thread of what was read last.
-    fn thread(&self) -> ThreadId {
-        ThreadId::MAIN
-    }
+    fn thread(&self) -> ThreadId;
 
     /// Why the end is not the program's end but that of what was recorded.
     fn torn(&self) -> Option<String> {
@@ -84,6 +82,10 @@ impl Program for std::vec::IntoIter<Event> {
         let more = event.is_some();
         event.into_iter().for_each(|event| events.push(event));
         Ok(more)
+    }
+
+    fn thread(&self) -> ThreadId {
+        ThreadId::MAIN
     }
 }
 

@@ -102,7 +102,7 @@ pub(super) fn thread<P: Program + Send + 'static>() -> io::Result<Sender<Errand<
 
 #[cfg(test)]
 mod tests {
-    use titr_common::event::Event;
+    use titr_common::event::{Event, ThreadId};
     use titr_common::passage::{Moment, Passage};
     use titr_common::units::Instructions;
 
@@ -124,6 +124,10 @@ mod tests {
 
         fn line(&self) -> Option<u64> {
             Some(self.0.into())
+        }
+
+        fn thread(&self) -> ThreadId {
+            ThreadId::MAIN
         }
     }
 

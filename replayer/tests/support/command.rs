@@ -53,9 +53,9 @@ impl Folder {
             stream.write_member(text.as_bytes()).unwrap();
             let events = text.lines().count() as u64;
             let written = stream.finish(events).unwrap();
+            let counter = Counter { rate: Some(1e9), resolution: 25.0, ..Counter::exact("cpu") };
             let entry = RankEntry {
                 run: "a run".into(),
-                rank,
                 host: "node-1".into(),
                 cpu: "a processor".into(),
                 pid: 100 + rank,
@@ -64,24 +64,9 @@ impl Folder {
                 text: Bytes(text.len() as u64),
                 disk: written.size,
                 crc32: Some(written.crc32),
-                counter: Counter {
-                    kind: "cpu".into(),
-                    unit: "instructions".into(),
-                    rate: Some(1e9),
-                    resolution: 25.0,
-                    precision: 0.0,
-                    hook: 0.0,
-                    yardstick: None,
-                },
-                clock: None,
-                threads: 1,
-                stalls: 0,
-                lost_events: 0,
-                error: None,
                 untraced: BTreeMap::from([("MPI_Put".to_owned(), 2)]),
-                opaque: BTreeMap::new(),
                 local: BTreeMap::from([("MPI_Comm_rank".to_owned(), 1)]),
-                null_peer: BTreeMap::new(),
+                ..RankEntry::new(Rank(rank), counter)
             };
             entry.end(&path, ranks.len() as u32).unwrap();
         }

@@ -3,34 +3,12 @@
 use std::fs;
 
 use titr_common::event::Rank;
-use titr_common::trace::manifest::{Counter, Ended, RankEntry};
-use titr_common::units::Bytes;
+use titr_common::trace::manifest::{Counter, RankEntry};
 
 /// The entry of `rank` in the run of this name, whose computation `counter` measures, before anything was recorded.
 #[must_use]
 pub fn begin(run: String, rank: Rank, counter: Counter) -> RankEntry {
-    RankEntry {
-        run,
-        rank: rank.0,
-        host: host(),
-        cpu: cpu(),
-        pid: std::process::id(),
-        ended: Ended::Running,
-        events: 0,
-        text: Bytes(0),
-        disk: Bytes(0),
-        crc32: None,
-        counter,
-        clock: None,
-        threads: 1,
-        stalls: 0,
-        lost_events: 0,
-        error: None,
-        untraced: Default::default(),
-        opaque: Default::default(),
-        local: Default::default(),
-        null_peer: Default::default(),
-    }
+    RankEntry { run, host: host(), cpu: cpu(), pid: std::process::id(), ..RankEntry::new(rank, counter) }
 }
 
 /// The name of this host; empty where the system does not tell.
@@ -50,19 +28,13 @@ fn cpu() -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use titr_common::trace::manifest::Ended;
+
     use super::*;
 
     /// One that measures CPU time, as good as it gets.
     pub(in crate::sink) fn counter() -> Counter {
-        Counter {
-            kind: "cpu".into(),
-            unit: "instruction".into(),
-            rate: Some(1e9),
-            resolution: 1.0,
-            precision: 0.0,
-            hook: 0.0,
-            yardstick: None,
-        }
+        Counter { rate: Some(1e9), ..Counter::exact("cpu") }
     }
 
     #[test]

@@ -1,0 +1,75 @@
+//! Writing one rank's events, one by one, where nobody waits for them: what converts or generates traces does.
+//!
+//! The tracer does the same in two halves, as there a program waits: events become text in its own thread and members of
+//! the file in another.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::StreamWriter;
+use super::manifest::{Ended, RankEntry};
+use crate::event::{Event, Rank, ThreadId};
+use crate::grammar::EventWriter;
+use crate::units::Bytes;
+
+/// Text in a gzip member, and how hard it is compressed: as the tracer does it.
+const MEMBER: usize = 128 << 10;
+const LEVEL: u32 = 3;
+
+/// One rank's stream, complete once it is [finished](Self::finish).
+pub struct RankWriter {
+    stream: StreamWriter,
+    events: EventWriter,
+    text: Vec<u8>,
+    count: u64,
+    /// Of text, in members so far.
+    length: u64,
+}
+
+impl RankWriter {
+    /// Creates the stream of `rank` in `directory`.
+    ///
+    /// # Errors
+    /// Where the file exists or cannot be created.
+    pub fn create(directory: &Path, rank: Rank) -> io::Result<Self> {
+        let stream = StreamWriter::create(directory, rank, LEVEL)?;
+        Ok(Self { stream, events: EventWriter::new(rank), text: Vec::new(), count: 0, length: 0 })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.stream.path().to_owned()
+    }
+
+    /// Appends an event of one of the rank's threads.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    #[inline]
+    pub fn write(&mut self, thread: ThreadId, event: &Event) -> io::Result<()> {
+        self.events.switch(&mut self.text, thread);
+        self.events.write(&mut self.text, event);
+        self.count += 1;
+        if self.text.len() < MEMBER { Ok(()) } else { self.end_member() }
+    }
+
+    fn end_member(&mut self) -> io::Result<()> {
+        self.events.end_line(&mut self.text);
+        self.stream.write_member(&self.text)?;
+        self.length += self.text.len() as u64;
+        self.text.clear();
+        Ok(())
+    }
+
+    /// Ends the stream. What it has become is entered in `entry`.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn finish(mut self, entry: RankEntry) -> io::Result<RankEntry> {
+        self.end_member()?;
+        let written = self.stream.finish(self.count)?;
+        let (disk, crc32) = (written.size, Some(written.crc32));
+        Ok(RankEntry { events: self.count, text: Bytes(self.length), disk, crc32, ended: Ended::Finalize, ..entry })
+    }
+}

@@ -24,10 +24,11 @@ use titr_wrappers::pmpi::ongoing::{self, Ongoing};
 use titr_wrappers::pmpi::promise::Promise;
 use titr_wrappers::{Abi, Call, Function, Real, pmpi};
 
-use super::collective::{Way, messages, started};
+use super::collective::started;
 use super::communicators::Ranks;
 use super::completion::Held;
 use super::inquiry::{Inquiry, Kind};
+use super::undertaking::{Way, messages};
 use super::{Recorder, Slot};
 use crate::extended::{Clock, Done, Patience, Run, Sighting};
 

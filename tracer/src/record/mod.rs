@@ -2,11 +2,7 @@
 //!
 //! A call is recorded when it returns: only then is it known what a wildcard receive has matched, which requests a wait
 //! has completed, what a communicator's members are. What the call itself overwrites — handles that become null — is
-//! held from before. Between the two the recorder is not locked, as the call may wait for another thread's.
-//!
-//! ```text
-//!   counter stops ─► hold what will be gone ─► the real call ─► event(s) ─► counter starts
-//! ```
+//! held from before: see [`hook`].
 
 mod background;
 mod collective;
@@ -14,6 +10,7 @@ mod communicators;
 mod completion;
 mod creation;
 mod files;
+mod hook;
 mod inquiry;
 mod message;
 mod neighborhood;
@@ -25,34 +22,33 @@ mod requests;
 mod sizes;
 mod slot;
 mod tally;
-
-use std::ptr;
+mod thread;
+mod undertaking;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Event, Rank, RequestId, Seen, Span, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
-use titr_common::units::{Bytes, Instructions, Nanoseconds};
+use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
-use titr_wrappers::functions::datatype::MPI_Type_free;
-use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
-use titr_wrappers::{Abi, Call, Function, Real, pmpi};
+use titr_wrappers::{Abi, Call, Function, pmpi};
 
-use crate::counter::{Counter, Precision, Rounding, Source};
+use crate::counter::{Precision, Rounding};
 use crate::extended::{Clock, Extended};
 use crate::sink::Sink;
 use background::Background;
 use communicators::Communicators;
 use completion::Held;
 use files::Files;
-use inquiry::Inquiry;
 use message::Found;
 use numbers::LowestFree;
 use one_sided::Windows;
 use requests::Requests;
 use sizes::Sizes;
 use tally::{Tally, Unrecorded};
+use thread::Ledger;
 
 pub use slot::Slot;
+pub use thread::Thread;
 
 /// Turns the calls of one rank into events.
 pub struct Recorder {
@@ -85,207 +81,8 @@ pub struct Recorder {
     recvs: Vec<Bytes>,
 }
 
-/// What one thread of the program keeps from call to call.
-pub struct Thread {
-    counter: Counter,
-    /// What it has computed and the recorder does not know of.
-    computed: Instructions,
-    held: Held,
-    /// What calls are timed by, in extended traces.
-    clock: Option<Clock>,
-    /// When the call that is to be recorded was made and returned.
-    called: Option<Span>,
-    /// None before its first call is recorded.
-    number: Option<ThreadId>,
-}
-
-/// What one thread computes.
-struct Ledger {
-    /// And no event says yet.
-    computed: Instructions,
-    rounding: Rounding,
-}
-
 /// A call is an event, or it is counted.
 type Outcome = Result<(), Unrecorded>;
-
-impl Slot<Recorder> {
-    /// Begins to record, with the thread that has initialised MPI.
-    pub fn fill(&self, mut recorder: Recorder, thread: &mut Thread) {
-        recorder.turn_to(thread);
-        recorder.emit(&Event::Init);
-        *self.hold() = Some(recorder);
-    }
-
-    /// Records no more, and completes the trace; `thread` is the one that ends it. The entry that was
-    /// written; `None` if nothing was recorded, or if another thread is in the middle of it and may never come out, as in
-    /// a signal handler.
-    pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> Option<RankEntry> {
-        let mut recorder = self.try_hold()?.take()?;
-        if let Some(thread) = thread {
-            thread.stop();
-            recorder.turn_to(thread);
-            if let Some(now) = thread.begin() {
-                recorder.see(Span { begin: now, end: now });
-            }
-        }
-        recorder.end(ended)
-    }
-
-    /// A thread ends, and its number is free for another one. The main thread does so in `exit`, before the trace is ended.
-    pub fn leave(&self, thread: &mut Thread) {
-        thread.stop();
-        // Where somebody holds the recorder and may never let go, as in a signal handler, the number is lost.
-        if let (Some(number), Some(mut slot)) = (thread.number, self.try_hold())
-            && let Some(recorder) = &mut *slot
-        {
-            recorder.turn_to(thread);
-            recorder.rest();
-            recorder.threads.give(number.0);
-        }
-    }
-
-    /// Runs a call and records it.
-    pub fn record(&self, thread: &mut Thread, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
-        thread.stop();
-        match Inquiry::of(call) {
-            Some(inquiry) => {
-                self.then(thread, function, |recorder, held| {
-                    recorder.hold_requests(held, &inquiry);
-                    Ok(())
-                });
-                let begin = thread.begin();
-                if begin.is_some() {
-                    self.wait_patiently(&thread.held, &inquiry);
-                }
-                let success = real.run();
-                thread.end(begin);
-                // A wait may fail and have completed requests.
-                self.then(thread, function, |recorder, held| recorder.inquiry(held, &inquiry, success));
-            }
-            None => {
-                self.before(&mut thread.held, function, call);
-                let begin = thread.begin();
-                let success = match thread.clock {
-                    Some(clock) => self.run_extended(&mut thread.held, function, call, real, clock),
-                    None => real.run(),
-                };
-                thread.end(begin);
-                self.then(thread, function, |recorder, held| match recorder.after(held, function, call, success) {
-                    // What failed did not take place as the arguments say.
-                    Err(Unrecorded::Untraced) if success => {
-                        recorder.other(function, call);
-                        recorder.opaque_if_collective(call)
-                    }
-                    outcome => outcome,
-                });
-            }
-        }
-        thread.start();
-    }
-
-    /// Makes the call of an extended trace.
-    #[cold]
-    fn run_extended(
-        &self,
-        held: &mut Held,
-        function: &Function,
-        call: &Call<'_>,
-        real: Real<'_>,
-        clock: Clock,
-    ) -> bool {
-        if let Call::Collective(call) = call {
-            return self.carry_out(held, call, real, clock);
-        }
-        let success = self.run_patiently(function, call, real);
-        // Here, as all its members are, while no collective of it is to be carried out yet.
-        held.private = creation::made_by(call).filter(|_| success).and_then(pmpi::split_large);
-        success
-    }
-
-    /// Lets the recorder do what is to be done before or after a call.
-    #[inline]
-    fn then(
-        &self,
-        thread: &mut Thread,
-        function: &'static Function,
-        record: impl FnOnce(&mut Recorder, &mut Held) -> Outcome,
-    ) {
-        if let Some(recorder) = &mut *self.hold() {
-            recorder.turn_to(thread);
-            if let Some(span) = thread.called.take() {
-                recorder.see(span);
-            }
-            if let Err(why) = record(recorder, &mut thread.held) {
-                recorder.tally.count(function, why);
-            }
-        }
-    }
-
-    /// Holds what the call overwrites, and sees to it that there is a status where one is needed.
-    fn before(&self, held: &mut Held, function: &Function, call: &Call<'_>) {
-        match call {
-            Call::PointToPoint(MPI_Request_free(request)) => {
-                if let Some(recorder) = &mut *self.hold() {
-                    recorder.hold_request(held, request);
-                }
-            }
-            Call::PointToPoint(call) => message::before(held, call),
-            Call::Communicator(call) => creation::before(held, call),
-            Call::OneSided(call) => one_sided::before(held, call),
-            Call::Io(call) => files::before(held, call),
-            Call::Other if ptr::eq(function, &MPI_Type_free) => {
-                if let Some(recorder) = &mut *self.hold() {
-                    recorder.sizes.forget();
-                }
-            }
-            Call::Collective(_) | Call::Topology(_) | Call::Process(_) | Call::Other => {}
-        }
-    }
-}
-
-impl Thread {
-    /// The calling thread.
-    #[must_use]
-    pub fn new(counters: &Source, clock: Option<Clock>) -> Self {
-        let (counter, held) = (counters.open(), Held::default());
-        Self { counter, computed: Instructions(0.0), held, clock, called: None, number: None }
-    }
-
-    /// A call is made.
-    #[inline]
-    fn begin(&self) -> Option<Nanoseconds> {
-        self.clock.map(|clock| clock.now())
-    }
-
-    /// It has returned.
-    #[inline]
-    fn end(&mut self, begin: Option<Nanoseconds>) {
-        self.called = begin.zip(self.begin()).map(|(begin, end)| Span { begin, end });
-    }
-
-    fn stop(&mut self) {
-        self.computed.0 += self.counter.stop().0;
-    }
-
-    /// The program goes on.
-    pub fn start(&mut self) {
-        self.counter.start();
-    }
-
-    /// What was computed so far and is not recorded; it will not be.
-    pub fn discard(&mut self) -> Instructions {
-        std::mem::take(&mut self.computed)
-    }
-}
-
-impl Ledger {
-    /// What is to be said of the computation before an event.
-    #[inline]
-    fn due(&mut self) -> Option<Instructions> {
-        self.rounding.round(std::mem::take(&mut self.computed))
-    }
-}
 
 impl Recorder {
     /// For the rank whose events `sink` takes, and whose computation is known to `precision`.

@@ -1,0 +1,218 @@
+//! The messages that Open MPI's collectives really send, seen where the library's layers meet.
+//!
+//! All of its messages pass through two tables of functions that it exports: `mca_pml`, which starts them
+//! (`ompi/mca/pml/pml.h`), and `ompi_request_functions`, which waits for them (`ompi/request/request.h`). Ours are put in
+//! their place; they note, on a thread that [watches](watch) a collective, the messages of its communicator whose tag is
+//! below zero, as those of collectives are, and call what was there. The tables are those of Open MPI 4; where they
+//! are not, nothing is replaced.
+//!
+//! A message is complete for its sender or receiver when the library has waited for it, or at the end of the collective.
+
+mod stand_ins;
+
+use std::cell::RefCell;
+use std::ffi::c_int;
+use std::sync::OnceLock;
+
+use thiserror::Error;
+
+use crate::abi::{Abi, Family};
+use crate::argument::{Comm, Datatype};
+use crate::{library, pmpi};
+
+/// A message of a collective, as one end saw it. Times are those of the clock that was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Glimpse {
+    /// Whether this end sent it.
+    pub sent: bool,
+    /// The other one, as a member of the communicator; `None` where a receive was from anybody and nobody asked whom it
+    /// was from.
+    pub peer: Option<u32>,
+    /// How much it carried; of a receive whose status nobody had, how much there was room for.
+    pub bytes: u64,
+    /// When it was started.
+    pub begin: u64,
+    /// When it was complete.
+    pub end: u64,
+}
+
+/// Why nothing can be seen.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum Unobservable {
+    /// It is another library.
+    #[error("only Open MPI 4 shows the messages of its collectives")]
+    Library,
+    /// It does not export its tables.
+    #[error("this Open MPI does not export mca_pml and ompi_request_functions")]
+    Tables,
+}
+
+/// The beginning of `struct mca_pml_base_module_1_0_1_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Pml {
+    _own: [usize; 6],
+    irecv_init: usize,
+    irecv: usize,
+    recv: usize,
+    isend_init: usize,
+    isend: usize,
+    send: usize,
+    _probes: [usize; 2],
+    start: usize,
+}
+
+/// `struct ompi_request_fns_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Requests {
+    _tests: [usize; 4],
+    wait: usize,
+    wait_any: usize,
+    wait_all: usize,
+    wait_some: usize,
+}
+
+/// What was there before us.
+struct Original {
+    pml: Pml,
+    requests: Requests,
+    /// The request of all sends that are complete at once.
+    empty: usize,
+}
+
+static ORIGINAL: OnceLock<Original> = OnceLock::new();
+
+thread_local! {
+    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+}
+
+/// What a thread sees of a collective.
+struct Watch {
+    comm: usize,
+    now: Box<dyn Fn() -> u64>,
+    messages: Vec<Glimpse>,
+    /// Those that are not complete: their requests, and which they are.
+    open: Vec<(usize, usize)>,
+    /// Those that are set up to be started: their requests.
+    prepared: Vec<(usize, Glimpse)>,
+    /// Whether there were messages on another communicator, whose members are others.
+    foreign: bool,
+}
+
+/// Puts our functions in the library's tables. To be called once MPI is initialised and no other thread calls it.
+///
+/// # Errors
+/// Where there are no such tables; nothing was done then.
+pub fn install(abi: &Abi) -> Result<(), Unobservable> {
+    if abi.family != Family::OpenMpi || !abi.library.starts_with("Open MPI v4.") {
+        return Err(Unobservable::Library);
+    }
+    let tables = (library::object(c"mca_pml"), library::object(c"ompi_request_functions"));
+    let ((Some(pml), Some(requests)), Some(empty)) = (tables, library::object(c"ompi_request_empty")) else {
+        return Err(Unobservable::Tables);
+    };
+    let (pml, requests) = (pml.cast::<Pml>(), requests.cast::<Requests>());
+    // SAFETY: Open MPI 4's tables of these names begin so, are writable, and complete once it is initialised.
+    let original = unsafe { Original { pml: pml.read(), requests: requests.read(), empty: empty as usize } };
+    if ORIGINAL.set(original).is_err() {
+        return Ok(());
+    }
+    // SAFETY: as above; our functions take the same arguments as those in whose place they are.
+    unsafe {
+        (*pml).irecv_init = stand_ins::irecv_init as *const () as usize;
+        (*pml).irecv = stand_ins::irecv as *const () as usize;
+        (*pml).recv = stand_ins::recv as *const () as usize;
+        (*pml).isend_init = stand_ins::isend_init as *const () as usize;
+        (*pml).isend = stand_ins::isend as *const () as usize;
+        (*pml).send = stand_ins::send as *const () as usize;
+        (*pml).start = stand_ins::start as *const () as usize;
+        (*requests).wait = stand_ins::wait as *const () as usize;
+        (*requests).wait_any = stand_ins::wait_any as *const () as usize;
+        (*requests).wait_all = stand_ins::wait_all as *const () as usize;
+        (*requests).wait_some = stand_ins::wait_some as *const () as usize;
+    }
+    Ok(())
+}
+
+/// Does `body`, a collective on `comm`, and says what messages it was made of on this thread, in the order in which they
+/// were started; `None` if some were on other communicators.
+pub fn watch<R>(comm: Comm, now: impl Fn() -> u64 + 'static, body: impl FnOnce() -> R) -> (R, Option<Vec<Glimpse>>) {
+    let (messages, open, prepared) = (Vec::new(), Vec::new(), Vec::new());
+    WATCH.set(Some(Watch { comm: comm.raw(), now: Box::new(now), messages, open, prepared, foreign: false }));
+    let result = body();
+    let seen = WATCH.take().and_then(|mut watch| {
+        for (request, _) in watch.open.clone() {
+            watch.complete(request, None);
+        }
+        (!watch.foreign).then_some(watch.messages)
+    });
+    (result, seen)
+}
+
+impl Watch {
+    /// A message of the collective that is being started, if it is one.
+    fn glimpse(
+        &mut self,
+        sent: bool,
+        count: usize,
+        datatype: usize,
+        peer: usize,
+        tag: usize,
+        comm: usize,
+    ) -> Option<Glimpse> {
+        if tag as c_int >= 0 {
+            return None;
+        }
+        self.foreign |= comm != self.comm;
+        let peer = u32::try_from(peer as c_int).ok();
+        let size = pmpi::type_size(Datatype::from_raw(datatype)).unwrap_or(0);
+        let begin = (self.now)();
+        Some(Glimpse { sent, peer, bytes: size.saturating_mul(count as u64), begin, end: begin })
+    }
+
+    fn add(&mut self, glimpse: Glimpse) -> usize {
+        self.messages.push(glimpse);
+        self.messages.len() - 1
+    }
+
+    fn end(&mut self, message: usize) {
+        let now = (self.now)();
+        if let Some(message) = self.messages.get_mut(message) {
+            message.end = now;
+        }
+    }
+
+    /// A request is complete, and this is what its status says.
+    fn complete(&mut self, request: usize, status: Option<Status>) {
+        if let Some(at) = self.open.iter().position(|&(it, _)| it == request) {
+            let (_, message) = self.open.remove(at);
+            self.end(message);
+            self.match_with(message, status);
+        }
+    }
+
+    /// What a receive got.
+    fn match_with(&mut self, message: usize, status: Option<Status>) {
+        if let (Some(message), Some(status)) = (self.messages.get_mut(message).filter(|it| !it.sent), status) {
+            message.peer = message.peer.or(u32::try_from(status.source).ok());
+            message.bytes = message.bytes.min(status.bytes as u64);
+        }
+    }
+}
+
+/// What the thread's watch makes of something, if it has one.
+fn watching<R>(see: impl FnOnce(&mut Watch) -> R) -> Option<R> {
+    WATCH.try_with(|watch| watch.borrow_mut().as_mut().map(see)).ok().flatten()
+}
+
+/// `struct ompi_status_public_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Status {
+    source: c_int,
+    _tag: c_int,
+    _error: c_int,
+    _cancelled: c_int,
+    bytes: usize,
+}

@@ -29,7 +29,7 @@ use titr_wrappers::functions::process::{MPI_Session_finalize, Process};
 use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
 
 use crate::config::{Config, Mode};
-use crate::counter::{Calibration, Source};
+use crate::counter::{self, Calibration, Source};
 use crate::directory::{self, Claim, DirectoryError};
 use crate::extended::{self, Clock, Extended};
 use crate::gather::Gather;
@@ -39,10 +39,6 @@ use crate::sink::{self, Sink};
 
 /// What an error that ends the program ends it with.
 const FAILURE: i32 = 1;
-
-/// How often a rehearsal measures, and how many calls at a time.
-const BATCHES: usize = 31;
-const CALLS: u32 = 100;
 
 static TRACER: Tracer = Tracer {
     begun: AtomicBool::new(false),
@@ -157,33 +153,25 @@ impl Tracer {
         }
     }
 
-    /// Finds out what a hook adds to the volume between two calls, in a row of calls with nothing between them: sends to
-    /// nobody. There is no recorder yet, but all that lies outside of the two readings of the counter is there.
+    /// Finds out what a hook adds to a volume, by sends to nobody. There is no recorder yet, but all that lies outside of the
+    /// two readings of the counter is there.
     fn rehearse(&self, counters: Source, abi: &Abi) -> Source {
         unsafe extern "C" {
             fn MPI_Send(buf: usize, count: usize, datatype: usize, dest: usize, tag: usize, comm: usize) -> usize;
         }
         let (datatype, dest, comm) = (abi.byte.raw(), abi.proc_null as usize, abi.comm_self.raw());
+        let send = || {
+            // SAFETY: our own function of this name, which takes its arguments as words; no data is moved.
+            unsafe { MPI_Send(0, 0, datatype, dest, 0, comm) };
+        };
         let mut thread = Thread::new(&counters, None);
         thread.start();
         THREAD.set(Some(Own(Box::new(thread))));
         self.recording.store(true, Ordering::Relaxed);
-        let mut batches = [0.0; BATCHES];
-        for batch in &mut batches {
-            discard();
-            as_program(|| {
-                for _ in 0..CALLS {
-                    // SAFETY: our own function of this name, which takes its arguments as words; no data is moved.
-                    unsafe { MPI_Send(0, 0, datatype, dest, 0, comm) };
-                }
-            });
-            *batch = discard().0 / f64::from(CALLS);
-        }
+        let added = as_program(|| counter::hook::measure(send, || discard().0));
         self.recording.store(false, Ordering::Relaxed);
         THREAD.take();
-        batches.sort_by(f64::total_cmp);
-        // The median: some batches are interrupted.
-        counters.with_hook(Instructions(batches[BATCHES / 2].max(0.0)))
+        counters.with_hook(Instructions(added))
     }
 
     fn begin(&self, mut recorder: Recorder, counters: Source) {

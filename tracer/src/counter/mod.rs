@@ -7,8 +7,7 @@
 //! same core, but it is of this machine. Never elapsed time: folding ranks on a core would change it.
 //!
 //! Readings cost, and a part of each hook lies between two of them: on the way out after [`Counter::start`], on the way in
-//! before [`Counter::stop`]. How much that adds is measured once, in a row of calls between which a program does nothing
-//! ([`Source::with_hook`]), and subtracted from every volume.
+//! before [`Counter::stop`]. How much that adds is [measured](hook) once and subtracted from every volume.
 //!
 //! A counter is of one thread. Between [`Counter::start`], on the way out of an MPI call, and [`Counter::stop`], on the
 //! way into the next, lies what the program computed. What other threads do, the flush thread among them, is on counters
@@ -16,6 +15,7 @@
 
 mod clock;
 mod cpu;
+pub mod hook;
 #[cfg(feature = "papi")]
 mod papi;
 mod perf;

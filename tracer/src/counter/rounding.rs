@@ -6,8 +6,8 @@
 //! a trace. So a volume is rounded to a multiple of a step, which is the largest of 1, 2, 5, 10, 20 … that is within
 //! [`Precision`].
 //!
-//! Sums stay right. What rounding leaves over is owed, and paid with the next volume that has room for it: one that is
-//! as large, for a long computation must not be made up for among many short ones.
+//! Sums stay right. What rounding leaves over is owed, and paid with the next volume that is rounded as coarsely or more
+//! so: a long computation must not be made up for among many short ones, which pay for each other.
 
 use titr_common::units::Instructions;
 
@@ -27,8 +27,10 @@ pub struct Rounding {
     /// The step of volumes below `long`: of nearly all.
     step: f64,
     long: f64,
-    /// What was said too little so far.
+    /// What these said too little so far.
     owed: f64,
+    /// What others did, each with its step.
+    owed_by_long: Vec<(f64, f64)>,
 }
 
 impl Precision {
@@ -51,23 +53,46 @@ impl Rounding {
     #[must_use]
     pub fn to(precision: Precision) -> Self {
         let long = precision.absolute / precision.relative;
-        Self { precision, step: precision.step(0.0), long, owed: 0.0 }
+        Self { precision, step: precision.step(0.0), long, owed: 0.0, owed_by_long: Vec::new() }
     }
 
     /// What is to be said of a volume; `None` if that is nothing.
     #[inline]
     pub fn round(&mut self, Instructions(volume): Instructions) -> Option<Instructions> {
-        let step = if volume < self.long { self.step } else { self.precision.step(volume) };
-        let due = if self.owed.abs() <= step { self.owed } else { 0.0 };
-        self.owed += volume;
-        if volume + due < step / 2.0 {
+        if volume >= self.long {
+            return Some(Instructions(self.round_long(volume)));
+        }
+        let due = volume + self.owed;
+        if due < self.step / 2.0 {
+            // Hooks in a row take less than is subtracted for them, and no computation is to make up for that.
+            self.owed = due.max(-self.step);
             return None;
         }
-        // The cast cuts off.
-        let said = ((volume + due) / step + 0.5) as i64 as f64 * step;
-        self.owed -= said;
+        let said = nearest(due, self.step);
+        self.owed = due - said;
         Some(Instructions(said))
     }
+
+    #[cold]
+    fn round_long(&mut self, volume: f64) -> f64 {
+        let step = self.precision.step(volume);
+        let mut due = volume + std::mem::take(&mut self.owed);
+        self.owed_by_long.retain(|&(coarse, owed)| {
+            let waits = coarse > step;
+            due += if waits { 0.0 } else { owed };
+            waits
+        });
+        let said = nearest(due, step);
+        self.owed_by_long.push((step, due - said));
+        said
+    }
+}
+
+/// The multiple of `step` that is nearest to a volume above zero.
+#[inline]
+fn nearest(volume: f64, step: f64) -> f64 {
+    // The cast cuts off.
+    (volume / step + 0.5) as i64 as f64 * step
 }
 
 #[cfg(test)]
@@ -117,6 +142,23 @@ mod tests {
         assert_eq!(say(&mut rounding, 1_004_000.0), 1_000_000.0);
         assert_eq!(say(&mut rounding, 100.0), 100.0);
         assert_eq!(say(&mut rounding, 1_001_000.0), 1_010_000.0, "4,000 are owed");
+    }
+
+    #[test]
+    fn short_volumes_pay_for_each_other_whatever_a_long_one_owes() {
+        let mut rounding = Rounding::to(ROUGH);
+        say(&mut rounding, 1_004_000.0);
+        let said: f64 = (0..1000).map(|_| say(&mut rounding, 108.0)).sum();
+        assert!((said - 108_000.0).abs() <= 20.0, "{said}");
+        assert_eq!(say(&mut rounding, 1_006_000.0), 1_010_000.0, "4,000 are still owed");
+    }
+
+    #[test]
+    fn what_was_subtracted_too_much_is_not_taken_from_what_follows() {
+        let mut rounding = Rounding::to(ROUGH);
+        (0..1000).for_each(|_| assert_eq!(say(&mut rounding, -10.0), 0.0));
+        assert_eq!(say(&mut rounding, 120.0), 100.0);
+        assert_eq!(say(&mut rounding, 120.0), 120.0);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub use file::{Direction, FileAccess, FileEvent, FileId, Manage, Phase, Reach};
 pub use neighborhood::{NeighborOp, Neighborhood};
 pub use one_sided::{Access, AccessOp, OneSided, WinCall, WinId, WinSync};
 
-use crate::units::{Bytes, Instructions, Seconds};
+use crate::units::{Bytes, Instructions, Nanoseconds, Seconds};
 
 /// A rank in `MPI_COMM_WORLD`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -225,6 +225,51 @@ pub struct Group {
     pub remote: Vec<Rank>,
 }
 
+/// From when to when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The beginning.
+    pub begin: Nanoseconds,
+    /// The end.
+    pub end: Nanoseconds,
+}
+
+/// Whether a member sends or receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MessageEnd {
+    /// It sends.
+    Sent,
+    /// It receives.
+    Received,
+}
+
+/// A message that a collective is made of, as one of its two ends sees it. A member's messages stand in the order in which
+/// it started them; one that ended before the next began was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The communicator of the collective.
+    pub comm: CommId,
+    /// Which collective of this communicator it is, counted from 0 and the same for all members.
+    pub number: u64,
+    /// Which end this is.
+    pub end: MessageEnd,
+    /// The other one.
+    pub peer: Rank,
+    /// How much it carries.
+    pub bytes: Bytes,
+    /// From its start to its completion.
+    pub span: Span,
+}
+
+/// What extended tracing has seen of the call that the next other event tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// When it was made, and when it returned.
+    Call(Span),
+    /// A message that the collective was made of.
+    Message(Message),
+}
+
 /// A call that communicates in a way that no other event describes: with processes outside the world, between two
 /// groups, by a function of one library only.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -314,4 +359,7 @@ pub enum Event {
     CommCreate(CommCall, CommId, Option<Group>),
     /// `MPI_Comm_free`, `MPI_Comm_disconnect`.
     CommFree(CommId),
+
+    /// What extended tracing adds; to pass over it leaves a time-independent trace.
+    Seen(Seen),
 }

@@ -22,6 +22,11 @@ pub struct Instructions(pub f64);
 #[serde(transparent)]
 pub struct Seconds(pub f64);
 
+/// A moment, in nanoseconds since the first barrier of the world (by the clock of the host).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Nanoseconds(pub u64);
+
 impl Bytes {
     /// `self × count`, at most `u64::MAX`: a trace may hold any two numbers.
     #[must_use]

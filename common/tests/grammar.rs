@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use titr_common::event::*;
 use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
 use titr_common::passage::{Moment, Passage};
-use titr_common::units::{Bytes, Instructions, Seconds};
+use titr_common::units::{Bytes, Instructions, Nanoseconds, Seconds};
 
 const WORLD: u32 = 4;
 
@@ -328,6 +328,21 @@ fn event() -> impl Strategy<Value = Event> {
         ),
         comm().prop_map(Event::CommFree),
     ];
+    let span = || {
+        (any::<u32>(), any::<u32>()).prop_map(|(begin, length)| {
+            let (begin, length) = (u64::from(begin), u64::from(length));
+            Span { begin: Nanoseconds(begin), end: Nanoseconds(begin + length) }
+        })
+    };
+    let message = (comm(), any::<u64>(), any::<bool>(), rank(), any::<u32>(), span());
+    let seen = prop_oneof![
+        span().prop_map(Seen::Call),
+        message.prop_map(|(comm, number, is_sent, peer, bytes, span)| {
+            let end = if is_sent { MessageEnd::Sent } else { MessageEnd::Received };
+            let bytes = Bytes(u64::from(bytes));
+            Seen::Message(Message { comm, number, end, peer, bytes, span })
+        }),
+    ];
     prop_oneof![
         2 => prop_oneof![
             Just(Event::Init),
@@ -338,6 +353,7 @@ fn event() -> impl Strategy<Value = Event> {
         9 => point_to_point,
         9 => requests_of,
         9 => communicators,
+        2 => seen.prop_map(Event::Seen),
         9 => beyond_messages(),
     ]
 }

@@ -33,11 +33,13 @@ fn entry(rank: u32, ended: Ended) -> RankEntry {
             hook: 0.0,
             yardstick: None,
         },
+        clock: None,
         threads: 1,
         stalls: 0,
         lost_events: 0,
         error: None,
         untraced: BTreeMap::from([("MPI_Put".to_owned(), 2)]),
+        opaque: BTreeMap::new(),
         local: BTreeMap::new(),
         null_peer: BTreeMap::new(),
     }

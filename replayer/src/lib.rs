@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod convert;
+mod cpu;
 pub mod generate;
 pub mod inspect;
 pub mod network;
@@ -11,7 +12,9 @@ pub mod ranks;
 pub mod replay;
 pub mod report;
 pub mod schedule;
+pub mod statistics;
 pub mod time;
+pub mod timeline;
 pub mod topology;
 pub mod traffic;
 mod words;

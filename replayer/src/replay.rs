@@ -4,16 +4,20 @@ use titr_common::units::Bytes;
 
 use crate::network::Network;
 use crate::observe::{Observer, Traffic};
-use crate::platform::Mpi;
-use crate::ranks::{Ranks, ReplayError, Seat};
+use crate::platform::{Mpi, Speed};
+use crate::ranks::{Causality, Ranks, Recorded, ReplayError, Seat};
 use crate::time::Time;
 use crate::workload::{Program, Workload};
 
 /// What a replay is to do beside replaying.
 #[derive(Default)]
 pub struct Options<'a> {
+    /// What sends wait for.
+    pub causality: Causality,
     /// Whether ranks that wait for ever are an end like any other: the trace is known to be torn.
     pub partial: bool,
+    /// Which collectives are to be the messages that an extended trace has of them.
+    pub recorded: Recorded,
     /// Who is told from time to time how far it is.
     pub progress: Option<&'a mut dyn Progress>,
 }
@@ -48,20 +52,39 @@ pub struct Outcome<O> {
     pub observer: O,
 }
 
+impl<A, B> Outcome<(A, B)> {
+    /// The same for the first of two observers, and the second one.
+    #[must_use]
+    pub fn split(self) -> (Outcome<A>, B) {
+        let Self { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer: (observer, other) } =
+            self;
+        (Outcome { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer }, other)
+    }
+}
+
 /// Replays `workload` with its ranks on `seats`, over `network`.
 ///
 /// # Errors
 /// Where the trace cannot be read or makes no sense, or where it ends in a deadlock.
 pub fn replay<P: Program, O: Observer>(
     workload: Workload<P>,
-    seats: Vec<Seat>,
+    mut seats: Vec<Seat>,
     mpi: &Mpi,
     network: &mut (impl Network + ?Sized),
     observer: O,
     mut options: Options,
 ) -> Result<Outcome<O>, ReplayError> {
     let count = workload.ranks();
-    let mut ranks = Ranks::new(workload, seats, mpi, (Traffic::default(), observer))?;
+    let free;
+    let mpi = if options.causality.is_timed() {
+        mpi
+    } else {
+        seats.iter_mut().for_each(|seat| seat.speed = Speed { per_second: f64::INFINITY });
+        free = mpi.without_overheads();
+        &free
+    };
+    let mut ranks = Ranks::new(workload, seats, mpi, options.causality, (Traffic::default(), observer))?
+        .as_recorded(options.recorded);
     let mut delivered = Vec::new();
     for turn in 1_u64.. {
         ranks.run(network)?;

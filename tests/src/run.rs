@@ -81,6 +81,21 @@ pub fn traced(
     arguments: &[&str],
     comparable: impl Fn(&str) -> String,
 ) -> Traced {
+    traced_as(&[], family, ranks, program, arguments, comparable)
+}
+
+/// The same with variables that tell the tracer how.
+///
+/// # Panics
+/// As [`traced`].
+pub fn traced_as(
+    variables: &[(&str, &str)],
+    family: Family,
+    ranks: u32,
+    program: &Path,
+    arguments: &[&str],
+    comparable: impl Fn(&str) -> String,
+) -> Traced {
     let directory = TempDir::new().unwrap();
     let command = || {
         let mut command = family.mpirun();
@@ -88,7 +103,7 @@ pub fn traced(
         command
     };
     let plain = run(&mut command());
-    let run = run(command().env("LD_PRELOAD", library()));
+    let run = run(command().env("LD_PRELOAD", library()).envs(variables.iter().copied()));
     assert_eq!(run.status, plain.status, "untraced: {}\ntraced: {}", plain.stderr, run.stderr);
     assert_eq!(comparable(&run.stdout), comparable(&plain.stdout), "{}", run.stderr);
     Traced { run, directory }

@@ -6,8 +6,8 @@ use titr_common::event::{Actor, Event, Rank};
 use titr_common::grammar::write_event;
 use titr_common::trace::Source;
 
-/// All events of all ranks as lines, but for what differs from run to run: how much was computed, and how often a rank
-/// asked in vain.
+/// All events of all ranks as lines, but for what differs from run to run: how much was computed, when, and how often a
+/// rank asked in vain.
 ///
 /// # Panics
 /// Where the trace cannot be read to its end.
@@ -17,7 +17,7 @@ pub fn lines(trace: &Path) -> String {
     for (rank, mut stream) in (0..).map(Rank).zip(source.streams().unwrap()) {
         while let Some(event) = stream.next_event().unwrap_or_else(|error| panic!("{error}")) {
             match event {
-                Event::Compute(_) | Event::Test(_, None) | Event::Iprobe(_, false) => {}
+                Event::Compute(_) | Event::Seen(_) | Event::Test(_, None) | Event::Iprobe(_, false) => {}
                 event => write_event(&mut text, Actor { rank, thread: stream.thread() }, &event),
             }
         }

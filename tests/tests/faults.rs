@@ -169,9 +169,11 @@ fn a_clock_that_steps_back_makes_no_volume_strange() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/clock_back.c");
     let built = run(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&clock).arg(source));
     assert_eq!(built.status, Some(0), "{}", built.stderr);
-    let mut command = command(family, &[]);
-    command.current_dir(directory.path()).env("TITRACE_COUNTER", "cpu");
-    untouched(&run(command.env("LD_PRELOAD", format!("{}:{}", library().display(), clock.display()))));
+    let mut command = family.mpirun();
+    // The program's clocks, and not those of mpirun, which gives up on its ranks then.
+    let preload = format!("LD_PRELOAD={}:{}", library().display(), clock.display());
+    command.args(["-np", "2", "env", &preload]).arg(family.build("faults.c", &[]));
+    untouched(&run(command.current_dir(directory.path()).env("TITRACE_COUNTER", "cpu")));
     let trace = directory.path().join("traces");
     let verdict = run(binary("titr").arg("check").arg(&trace));
     assert_eq!(verdict.status, Some(0), "{verdict:?}");

@@ -14,8 +14,9 @@ use crate::directory::Pattern;
 const PREFIX: &str = "TITRACE_";
 
 /// The variables there are.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 9] = [
     "TITRACE_BUFFER",
+    "TITRACE_COLLECTIVES",
     "TITRACE_COUNTER",
     "TITRACE_DIR",
     "TITRACE_GATHER",
@@ -25,12 +26,9 @@ const VARIABLES: [&str; 8] = [
     "TITRACE_VERBOSE",
 ];
 
-/// The variable that a later version reads: to ignore it would record something else than was asked.
-const LATER: [&str; 1] = ["TITRACE_COLLECTIVES"];
-
 /// What a variable asks for, where it can be listed.
 const COUNTERS: &str = "auto, papi, perf or cpu";
-const MODES: &str = "ti (this version knows no other; extended is to come)";
+const MODES: &str = "ti or extended";
 const RATES: &str = "instructions per second of CPU time, such as 1e9, 800 Minstr/s or 2.5 Ginstr/s";
 const SIZES: &str = "a size from 4 KiB to 64 MiB, such as 65536, 256KiB or 1 MiB";
 const LEVELS: &str = "a gzip level from 1 (fast) to 9 (small)";
@@ -53,6 +51,9 @@ pub struct Config {
     pub gather: Option<Gathering>,
     /// `TITRACE_MODE`: what is recorded.
     pub mode: Mode,
+    /// `TITRACE_COLLECTIVES`: algorithms that an extended trace uses in place of the library's choice, `bcast=binomial`.
+    /// What names there are depends on the library, and is not known here.
+    pub collectives: String,
     /// `TITRACE_COUNTER`: what measures computation.
     pub counter: CounterChoice,
     /// `TITRACE_RATE`: instructions per second of CPU time, where CPU time is what is measured.
@@ -79,6 +80,8 @@ pub struct Gathering {
 pub enum Mode {
     /// Volumes only.
     TimeIndependent,
+    /// Volumes, times, and the messages that collectives are made of.
+    Extended,
 }
 
 /// What measures computation.
@@ -119,12 +122,6 @@ pub enum ConfigError {
         /// What stands for nothing.
         placeholder: String,
     },
-    /// The variable means something to a later version.
-    #[error("{variable} is not supported by this version of titr: unset it")]
-    Later {
-        /// The variable.
-        variable: String,
-    },
     /// No such variable.
     #[error("{variable} is not a variable titr knows: did you mean {nearest}?")]
     Unknown {
@@ -141,6 +138,7 @@ impl Default for Config {
             directory: Pattern::default(),
             gather: None,
             mode: Mode::TimeIndependent,
+            collectives: String::new(),
             counter: CounterChoice::Auto,
             rate: 1e9,
             // Four times gzip's window: larger members compress no better, smaller ones lose less when a rank is killed.
@@ -174,6 +172,10 @@ impl Config {
         for (name, value) in &ours {
             config.set(name, value)?;
         }
+        if config.mode == Mode::TimeIndependent && !config.collectives.is_empty() {
+            let (variable, value) = ("TITRACE_COLLECTIVES".into(), config.collectives);
+            return Err(ConfigError::Value { variable, value, accepted: "TITRACE_MODE=extended beside it" });
+        }
         Ok(config)
     }
 
@@ -186,14 +188,12 @@ impl Config {
             "TITRACE_DIR" => self.directory = path(variable, value)?,
             "TITRACE_GATHER" => self.gather = gathering(variable, text)?,
             "TITRACE_MODE" => self.mode = mode(text).ok_or_else(or(MODES))?,
+            "TITRACE_COLLECTIVES" => self.collectives = text.to_owned(),
             "TITRACE_COUNTER" => self.counter = counter(text).ok_or_else(or(COUNTERS))?,
             "TITRACE_RATE" => self.rate = rate(text).ok_or_else(or(RATES))?,
             "TITRACE_BUFFER" => self.buffer = size(text).ok_or_else(or(SIZES))?,
             "TITRACE_LEVEL" => self.level = level(text).ok_or_else(or(LEVELS))?,
             "TITRACE_VERBOSE" => self.verbose = switch(text).ok_or_else(or(SWITCH))?,
-            _ if LATER.contains(&variable) => {
-                return Err(ConfigError::Later { variable: variable.into() });
-            }
             _ => {
                 return Err(ConfigError::Unknown { variable: variable.into(), nearest: nearest(variable) });
             }
@@ -208,6 +208,7 @@ impl Config {
             ("TITRACE_DIR", self.directory.to_string()),
             ("TITRACE_GATHER", self.gather.as_ref().map_or("0".into(), Gathering::to_string)),
             ("TITRACE_MODE", self.mode.to_string()),
+            ("TITRACE_COLLECTIVES", self.collectives.clone()),
             ("TITRACE_COUNTER", self.counter.to_string()),
             ("TITRACE_RATE", self.rate.to_string()),
             ("TITRACE_BUFFER", self.buffer.to_string()),
@@ -228,6 +229,7 @@ impl std::fmt::Display for Mode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::TimeIndependent => "ti",
+            Self::Extended => "extended",
         })
     }
 }
@@ -270,7 +272,7 @@ fn gathering(variable: &str, text: &str) -> Result<Option<Gathering>, ConfigErro
 }
 
 fn mode(text: &str) -> Option<Mode> {
-    (text == "ti").then_some(Mode::TimeIndependent)
+    [Mode::TimeIndependent, Mode::Extended].into_iter().find(|mode| mode.to_string() == text)
 }
 
 fn counter(text: &str) -> Option<CounterChoice> {
@@ -312,8 +314,7 @@ fn with_unit<'a, T: Copy>(text: &'a str, units: &[(&str, T)], none: T) -> (&'a s
 
 /// The variable that takes the fewest edits to reach from `name`.
 fn nearest(name: &str) -> &'static str {
-    let known = VARIABLES.into_iter().chain(LATER);
-    known.min_by_key(|known| edits(name, known)).unwrap_or(VARIABLES[0])
+    VARIABLES.into_iter().min_by_key(|known| edits(name, known)).unwrap_or(VARIABLES[0])
 }
 
 /// Levenshtein's distance: insertions, deletions and substitutions of a byte.
@@ -352,7 +353,8 @@ mod tests {
         let config = read(&[
             ("TITRACE_DIR", "/scratch/my traces/%h"),
             ("TITRACE_GATHER", "all-%j.tar,arity=16"),
-            ("TITRACE_MODE", "ti"),
+            ("TITRACE_MODE", "extended"),
+            ("TITRACE_COLLECTIVES", "bcast=binomial"),
             ("TITRACE_COUNTER", "perf"),
             ("TITRACE_RATE", "2.5 Ginstr/s"),
             ("TITRACE_BUFFER", "1 MiB"),
@@ -362,7 +364,8 @@ mod tests {
         let expected = Config {
             directory: Pattern::new("/scratch/my traces/%h".as_ref()).unwrap(),
             gather: Some(Gathering { archive: Pattern::new("all-%j.tar".as_ref()).unwrap(), arity: 16 }),
-            mode: Mode::TimeIndependent,
+            mode: Mode::Extended,
+            collectives: "bcast=binomial".into(),
             counter: CounterChoice::Perf,
             rate: 2.5e9,
             buffer: 1 << 20,
@@ -391,7 +394,8 @@ mod tests {
             ("TITRACE_GATHER", "1"),
             ("TITRACE_GATHER", "a.tar,arity=1"),
             ("TITRACE_GATHER", ",arity=4"),
-            ("TITRACE_MODE", "extended"),
+            ("TITRACE_MODE", "full"),
+            ("TITRACE_COLLECTIVES", "bcast=binomial"),
             ("TITRACE_RATE", "0"),
             ("TITRACE_RATE", "-1e9"),
             ("TITRACE_RATE", "inf"),
@@ -415,12 +419,6 @@ mod tests {
             message,
             "TITRACE_DIR=/tmp/%h-%n: there is no %n: %h is the host, %r the rank, %j the job, %% a percent sign"
         );
-    }
-
-    #[test]
-    fn a_variable_of_a_later_version_is_refused() {
-        let message = read(&[("TITRACE_COLLECTIVES", "1")]).unwrap_err().to_string();
-        assert_eq!(message, "TITRACE_COLLECTIVES is not supported by this version of titr: unset it");
     }
 
     #[test]

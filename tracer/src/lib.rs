@@ -4,6 +4,7 @@
 //!   life ──► record ──► sink ──► rank-000017.tit.gz
 //!    │         ▲
 //!    │         └── counter: what was computed between two calls
+//!    │         ├── extended: collectives carried out as messages
 //!    ├── config, directory: where and how, at MPI_Init
 //!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for
 //! ```
@@ -11,6 +12,7 @@
 pub mod config;
 pub mod counter;
 pub mod directory;
+pub mod extended;
 mod gather;
 mod life;
 mod notice;

@@ -20,6 +20,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use titr_common::collectives::{Selection, UnknownAlgorithm};
 use titr_common::event::Rank;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::{self, Ended};
@@ -27,9 +28,10 @@ use titr_common::units::Instructions;
 use titr_wrappers::functions::process::{MPI_Session_finalize, Process};
 use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
 
-use crate::config::Config;
+use crate::config::{Config, Mode};
 use crate::counter::{Calibration, Source};
 use crate::directory::{self, Claim, DirectoryError};
+use crate::extended::{self, Clock, Extended};
 use crate::gather::Gather;
 use crate::notice::tell;
 use crate::record::{Recorder, Slot, Thread};
@@ -48,6 +50,7 @@ static TRACER: Tracer = Tracer {
     recorder: Slot::empty(),
     gather: Mutex::new(None),
     counters: OnceLock::new(),
+    clock: OnceLock::new(),
 };
 
 thread_local! {
@@ -85,6 +88,8 @@ struct Tracer {
     gather: Mutex<Option<Gather>>,
     /// What threads measure computation with, from the beginning on.
     counters: OnceLock<Source>,
+    /// What extended traces time calls by.
+    clock: OnceLock<Clock>,
 }
 
 impl Tool for Tracer {
@@ -134,15 +139,18 @@ impl Tracer {
     /// What a thread computed before its first call is not known.
     #[cold]
     fn new_thread(&self) -> Option<Own> {
-        self.counters.get().map(|counters| Own(Box::new(Thread::new(counters))))
+        self.counters.get().map(|counters| Own(Box::new(Thread::new(counters, self.clock.get().copied()))))
     }
 
     fn init(&self, real: Real<'_>) {
         let config = Config::from_env().unwrap_or_else(|error| refuse(&error));
         let counters = Source::choose(&config, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
+        let selection = selection(&config).unwrap_or_else(|error| refuse(&error));
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
             let counters = self.rehearse(counters, abi).with_yardstick();
-            if let Some((recorder, gather)) = open(&config, &counters, abi) {
+            let opened =
+                open(&config, &counters, abi, selection.map(|(selection, observe)| Extended::new(selection, observe)));
+            if let Some((recorder, gather)) = all_or_none(&config, abi, opened) {
                 *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;
                 self.begin(recorder, counters);
             }
@@ -156,7 +164,7 @@ impl Tracer {
             fn MPI_Send(buf: usize, count: usize, datatype: usize, dest: usize, tag: usize, comm: usize) -> usize;
         }
         let (datatype, dest, comm) = (abi.byte.raw(), abi.proc_null as usize, abi.comm_self.raw());
-        let mut thread = Thread::new(&counters);
+        let mut thread = Thread::new(&counters, None);
         thread.start();
         THREAD.set(Some(Own(Box::new(thread))));
         self.recording.store(true, Ordering::Relaxed);
@@ -178,7 +186,7 @@ impl Tracer {
         counters.with_hook(Instructions(batches[BATCHES / 2].max(0.0)))
     }
 
-    fn begin(&self, recorder: Recorder, counters: Source) {
+    fn begin(&self, mut recorder: Recorder, counters: Source) {
         extern "C" fn at_exit() {
             TRACER.end(Ended::Exit);
         }
@@ -190,7 +198,10 @@ impl Tracer {
             libc::atexit(at_exit);
             libc::pthread_atfork(None, None, Some(in_child));
         }
-        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters)));
+        if let Some(clock) = recorder.set_out() {
+            self.clock.get_or_init(|| clock);
+        }
+        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters), self.clock.get().copied()));
         self.recorder.fill(recorder, &mut thread);
         self.recording.store(true, Ordering::Release);
         thread.start();
@@ -226,8 +237,36 @@ fn refuse<T>(error: &dyn std::error::Error) -> T {
     std::process::exit(FAILURE)
 }
 
+/// The algorithms of an extended trace, and whether the library is watched instead.
+fn selection(config: &Config) -> Result<Option<(Selection, bool)>, UnknownAlgorithm> {
+    match (config.mode, Abi::current()) {
+        (Mode::Extended, Ok(abi)) => extended::selection(abi, &config.collectives).map(Some),
+        // What is no library of a known family is not traced.
+        (Mode::Extended, Err(_)) | (Mode::TimeIndependent, _) => Ok(None),
+    }
+}
+
+/// In an extended trace every member of a collective has to take part in what the tracer makes of it.
+fn all_or_none<T>(config: &Config, abi: &Abi, opened: Option<T>) -> Option<T> {
+    match config.mode {
+        Mode::TimeIndependent => opened,
+        Mode::Extended => {
+            let everybody = pmpi::allreduce(abi, i64::from(opened.is_some()), abi.min, abi.comm_world) == Some(1);
+            if !everybody && opened.is_some() {
+                tell(format_args!("this rank is not traced: another one cannot be, and the trace was to be extended"));
+            }
+            opened.filter(|_| everybody)
+        }
+    }
+}
+
 /// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory, and whether to gather.
-fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<(Recorder, Option<Gather>)> {
+fn open(
+    config: &Config,
+    counters: &Source,
+    abi: &'static Abi,
+    extended: Option<Extended>,
+) -> Option<(Recorder, Option<Gather>)> {
     let world = abi.comm_world;
     let rank = Rank(u32::try_from(pmpi::comm_rank(world)).ok()?);
     let size = u32::try_from(pmpi::comm_size(world)).ok()?;
@@ -250,7 +289,7 @@ fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<(Record
     let sink = Sink::open(config, &directory, run.clone(), sink::begin(place.run.clone(), rank, counter), size);
     let gather = Gather::plan(config, &place, &directory, sink.is_ok(), run, agree);
     match sink {
-        Ok(sink) => Some((Recorder::new(abi, sink, size, counters.precision()), gather)),
+        Ok(sink) => Some((Recorder::new(abi, sink, size, counters.precision(), extended), gather)),
         Err(error) => {
             not_written(&directory, &error);
             None
@@ -269,7 +308,10 @@ fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
     let arguments = arguments.split(|&byte| byte == 0).filter(|argument| !argument.is_empty());
     Manifest {
         titr: manifest::VERSION,
-        mode: manifest::Mode::Ti,
+        mode: match config.mode {
+            Mode::TimeIndependent => manifest::Mode::Ti,
+            Mode::Extended => manifest::Mode::Extended,
+        },
         ranks,
         command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
         mpi: mpi.to_owned(),

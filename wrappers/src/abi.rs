@@ -91,6 +91,8 @@ constants! {
     message_no_proc: Message = "MPI_MESSAGE_NO_PROC",  AddressOf(c"ompi_message_no_proc"),      Number(0x6c00_0000), Number(0x129);
     /// `MPI_DATATYPE_NULL`.
     datatype_null: Datatype = "MPI_DATATYPE_NULL",     AddressOf(c"ompi_mpi_datatype_null"),    Number(0x0c00_0000), Number(0x200);
+    /// `MPI_OP_NULL`.
+    op_null: Op = "MPI_OP_NULL",                       AddressOf(c"ompi_mpi_op_null"),          Number(0x1800_0000), Number(0x20);
     /// `MPI_BYTE`.
     byte: Datatype = "MPI_BYTE",                       AddressOf(c"ompi_mpi_byte"),             Number(0x4c00_010d), Number(0x247);
     /// `MPI_INT64_T`.

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::abi::Abi;
-use crate::argument::Arguments;
+use crate::argument::{Arguments, load_handle, store_handle};
 use crate::function::{Forward, Function};
 use crate::functions::collective::Collective;
 use crate::functions::communicator::Communicator;
@@ -16,6 +16,8 @@ use crate::functions::one_sided::OneSided;
 use crate::functions::point_to_point::PointToPoint;
 use crate::functions::process::Process;
 use crate::functions::topology::Topology;
+use crate::pmpi::ongoing::Ongoing;
+use crate::pmpi::{self, ErrorCode};
 
 /// What sees the calls.
 pub trait Tool: Sync {
@@ -63,6 +65,61 @@ impl Real<'_> {
     #[inline]
     pub fn run(self) -> bool {
         self.0.run() as c_int == 0
+    }
+
+    /// Starts what it does in requests of the tool, where it is a blocking send, a receive or both; that it
+    /// [does without](Self::replace) is then up to the tool.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn start(self, abi: &'static Abi) -> Option<Result<Vec<Ongoing>, ErrorCode>> {
+        if self.0.result.get().is_some() {
+            return None;
+        }
+        let words: Vec<usize> = self.0.words.iter().map(Cell::get).collect();
+        // SAFETY: the program's own arguments, and it has not got its call back.
+        unsafe { Ongoing::start(abi, self.0.function, &words) }
+    }
+
+    /// The handle that the program's only argument points to, in place of which it gets `null` and no call: the tool
+    /// frees it later.
+    pub fn withhold(self, abi: &Abi, null: usize) -> Option<Withheld> {
+        let [place] = self.0.words else { return None };
+        let place = place.get();
+        if place == 0 || self.0.result.get().is_some() {
+            return None;
+        }
+        // SAFETY: functions of one argument that free are (handle *).
+        let handle = unsafe { load_handle(abi, place) };
+        if handle == null {
+            return None;
+        }
+        // SAFETY: as above.
+        unsafe { store_handle(abi, place, null) };
+        self.replace(0);
+        Some(Withheld { function: self.0.function, handle })
+    }
+
+    /// Does without it: the program gets `code`, as the tool has done what it asked for. Nothing if it has run.
+    pub fn replace(self, code: c_int) {
+        if self.0.result.get().is_none() {
+            self.0.result.set(Some(code as usize));
+        }
+    }
+}
+
+/// Something that the program has freed, and is still needed.
+#[derive(Debug)]
+pub struct Withheld {
+    function: &'static Function,
+    handle: usize,
+}
+
+impl Withheld {
+    /// Frees it.
+    pub fn free(mut self) {
+        // SAFETY: (handle *), a live one that the program has freed with this function.
+        unsafe { pmpi::call(self.function, [&raw mut self.handle as usize]) };
     }
 }
 

@@ -38,6 +38,7 @@ pub mod call;
 mod function;
 pub mod functions;
 mod library;
+pub mod observation;
 mod own_comm;
 pub mod pmpi;
 pub mod signature;

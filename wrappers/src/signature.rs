@@ -4,8 +4,8 @@
 //! takes more — a request, a status — has that beside the signature in its line of [`functions`](crate::functions).
 
 use crate::argument::{
-    Argument, Arguments, Array, Buffer, Comm, Count, Datatype, File, Op, Opaque, PartitionCount, Place, Request, Size,
-    Statuses, Win,
+    Argument, Arguments, Array, Buffer, Comm, Count, Datatype, Displacement, File, Op, Opaque, PartitionCount, Place,
+    Request, Size, Statuses, Win,
 };
 use crate::pmpi;
 
@@ -123,13 +123,13 @@ signatures! {
     /// From all to one, a count for each. There are counts at the root only.
     Gatherv {
         sendbuf: Buffer, sendcount: Count, sendtype: Datatype,
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[members_at_root], displs: Opaque, recvtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members_at_root], displs: Array<'c, Displacement>[members_at_root], recvtype: Datatype,
         root: i32, comm: Comm,
     }
 
     /// From one to all, a count for each. There are counts at the root only.
     Scatterv {
-        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_at_root], displs: Opaque, sendtype: Datatype,
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_at_root], displs: Array<'c, Displacement>[members_at_root], sendtype: Datatype,
         recvbuf: Buffer, recvcount: Count, recvtype: Datatype,
         root: i32, comm: Comm,
     }
@@ -144,22 +144,22 @@ signatures! {
     /// From all to all, a count for each sender.
     Allgatherv {
         sendbuf: Buffer, sendcount: Count, sendtype: Datatype,
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], displs: Opaque, recvtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], displs: Array<'c, Displacement>[members], recvtype: Datatype,
         comm: Comm,
     }
 
     /// From all to all, a count for each pair.
     Alltoallv {
-        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_sending], sdispls: Opaque, sendtype: Datatype,
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], rdispls: Opaque, recvtype: Datatype,
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_sending], sdispls: Array<'c, Displacement>[members_sending], sendtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], rdispls: Array<'c, Displacement>[members], recvtype: Datatype,
         comm: Comm,
     }
 
     /// From all to all, a count and a datatype for each pair.
     Alltoallw {
-        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_sending], sdispls: Opaque,
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_sending], sdispls: Array<'c, Displacement>[members_sending],
         sendtypes: Array<'c, Datatype>[members_sending],
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], rdispls: Opaque,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], rdispls: Array<'c, Displacement>[members],
         recvtypes: Array<'c, Datatype>[members],
         comm: Comm,
     }

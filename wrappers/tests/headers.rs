@@ -101,9 +101,10 @@ fn arguments_are_read_as_the_types_they_have() {
         let declared = declared(library);
         for function in functions::all() {
             let Some(parameters) = declared.get(function.name()) else { continue };
-            let count = if function.name().ends_with("_c") { "MPI_Count" } else { "int" };
+            let is_large = function.name().ends_with("_c");
+            let (count, displacement) = if is_large { ("MPI_Count", "MPI_Aint") } else { ("int", "int") };
             for (read, parameter) in function.types().iter().zip(parameters) {
-                let read = read.replace("COUNT", count);
+                let read = read.replace("COUNT", count).replace("DISPLACEMENT", displacement);
                 // What is only passed on has no type.
                 assert!(read.is_empty() || read == c_type(parameter), "{}: {read} for {parameter}", function.name());
                 compared += 1;

@@ -5,8 +5,8 @@ use nom::number::complete::double;
 
 use super::error::ParseError;
 use super::list;
-use crate::event::{Actor, CommId, Rank, RequestId, Tag, ThreadId, Wildcard};
-use crate::units::Bytes;
+use crate::event::{Actor, CommId, Rank, RequestId, Span, Tag, ThreadId, Wildcard};
+use crate::units::{Bytes, Nanoseconds};
 
 /// How many threads a rank has at most: what is known of each is kept while the rank's events are read.
 const MOST_THREADS: u32 = 1 << 16;
@@ -171,6 +171,23 @@ impl<'a> Fields<'a> {
         }
         self.rest = skip_blanks(rest);
         Some(value)
+    }
+
+    /// A whole number.
+    pub(super) fn number(&mut self, what: &str) -> Result<u64, ParseError> {
+        self.whole().ok_or_else(|| self.expected(what))
+    }
+
+    /// Two moments, the later one second.
+    pub(super) fn span(&mut self) -> Result<Span, ParseError> {
+        let begin = Nanoseconds(self.number("a time in nanoseconds")?);
+        let at = self.rest;
+        let end = Nanoseconds(self.number("a time in nanoseconds")?);
+        if end < begin {
+            self.rest = at;
+            return Err(self.expected("a time that is no earlier"));
+        }
+        Ok(Span { begin, end })
     }
 
     pub(super) fn small(&mut self, what: &str) -> Result<u32, ParseError> {

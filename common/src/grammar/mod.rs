@@ -23,6 +23,8 @@
 //! | `on C LINE` | the line's communicator is `C`, not the world |
 //! | `comm_dup ID PARENT MEMBERS [REMOTE]`, `comm_split` …, `cart_create` … | `- PARENT` where this rank is no member |
 //! | `comm_free ID` | |
+//! | `called BEGIN END` | when the call of the next event was made and returned (extended traces) |
+//! | `sent NUMBER D BYTES BEGIN END`, `received NUMBER S BYTES BEGIN END` | a message that the collective of the next event was made of |
 //! | `bcast_init REQ BYTES ROOT`, … | persistent collectives |
 //! | `neighbor_alltoall DESTINATIONS SOURCES BYTES… BYTES…`, … | neighbourhood collectives, see `neighborhood` |
 //! | `psend_init D TAG BYTES REQ PARTS`, `precv_init S TAG BYTES REQ PARTS [WILD]`, `pready REQ PARTS` | partitioned messages |

@@ -9,8 +9,8 @@ use super::plain;
 use super::volumes::Volumes;
 use super::{file, neighborhood, one_sided};
 use crate::event::{
-    Actor, Ask, CollectiveOp, CommCall, CommId, Event, Group, Incoming, Key, Other, Outgoing, Rank, RequestId,
-    Requests, SendMode, Tag, Wildcard,
+    Actor, Ask, CollectiveOp, CommCall, CommId, Event, Group, Incoming, Key, Message, MessageEnd, Other, Outgoing,
+    Rank, RequestId, Requests, Seen, SendMode, Tag, Wildcard,
 };
 use crate::units::{Bytes, Instructions, Seconds};
 
@@ -149,6 +149,9 @@ impl Parser {
             b"finalize" => Event::Finalize,
             b"sleep" => Event::Sleep(Seconds(f.volume("a number of seconds")?)),
             b"comm_free" => Event::CommFree(f.comm()?),
+            b"called" => Event::Seen(Seen::Call(f.span()?)),
+            b"sent" => self.message(comm, MessageEnd::Sent, f)?,
+            b"received" => self.message(comm, MessageEnd::Received, f)?,
             // SimGrid writes these with no more than a word, and its replay passes over them.
             b"comm_split" | b"comm_dup" if f.at_end() => return Ok(None),
             b"comm_size" | b"location" => {
@@ -232,6 +235,18 @@ impl Parser {
     /// Takes note of a communicator that a line introduces.
     pub(super) fn introduce(&mut self, group: &Group) {
         self.sizes.insert(group.id, group.members.len());
+    }
+
+    /// `NUMBER PEER BYTES BEGIN END`: a message within a collective.
+    fn message(&self, comm: CommId, end: MessageEnd, f: &mut Fields) -> Result<Event, ParseError> {
+        let number = f.number("the number of a collective")?;
+        let column = f.column();
+        let peer = f.rank("a peer")?;
+        if peer.0 >= self.world {
+            return Err(self.stranger(column, "peer"));
+        }
+        let (bytes, span) = (f.bytes("a number of bytes", Bytes(1))?, f.span()?);
+        Ok(Event::Seen(Seen::Message(Message { comm, number, end, peer, bytes, span })))
     }
 
     /// `DESTINATION TAG COUNT`, and the datatype if it follows.

@@ -1,6 +1,6 @@
 //! The words of the grammar, each spelled once for writing, reading and reports.
 
-use crate::event::{Ask, CollectiveOp, CommCall, Event, Requests, SendMode};
+use crate::event::{Ask, CollectiveOp, CommCall, Event, MessageEnd, Requests, Seen, SendMode};
 
 impl SendMode {
     /// All modes.
@@ -63,6 +63,17 @@ impl Ask {
             Self::All => "testall",
             Self::Any => "testany",
             Self::Some => "testsome",
+        }
+    }
+}
+
+impl MessageEnd {
+    /// The word of a message within a collective.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Received => "received",
         }
     }
 }
@@ -197,6 +208,8 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::Other(_) => "call",
         Event::CommCreate(call, ..) => call.word(),
         Event::CommFree(_) => "comm_free",
+        Event::Seen(Seen::Call(_)) => "called",
+        Event::Seen(Seen::Message(message)) => message.end.word(),
     }
 }
 

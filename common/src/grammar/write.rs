@@ -7,7 +7,7 @@ use super::words::{nonblocking_word, persistent_word, suffix};
 use super::{file, neighborhood, one_sided};
 use crate::event::{
     Actor, Collective, CollectiveOp, CommId, Event, Group, Incoming, Key, Other, Outgoing, Rank, RequestId, Requests,
-    Tag, ThreadId, Wildcard,
+    Seen, Span, Tag, ThreadId, Wildcard,
 };
 use crate::units::{Bytes, Instructions};
 
@@ -125,6 +125,11 @@ impl<'a> Line<'a> {
             }
             Event::CommCreate(call, parent, group) => self.word(call.word()).group(*parent, group.as_ref()),
             Event::CommFree(comm) => self.word("comm_free").number(u64::from(comm.0)),
+            Event::Seen(Seen::Call(span)) => self.word("called").span(*span),
+            Event::Seen(Seen::Message(message)) => {
+                self.on(message.comm).word(message.end.word()).number(message.number);
+                self.rank(message.peer).bytes(message.bytes).span(message.span)
+            }
         }
     }
 
@@ -214,6 +219,10 @@ impl<'a> Line<'a> {
             (false, true) => self.word("any_tag"),
             (true, true) => self.word("any"),
         }
+    }
+
+    fn span(&mut self, span: Span) -> &mut Self {
+        self.number(span.begin.0).number(span.end.0)
     }
 
     fn typed_request(&mut self, request: Option<RequestId>) -> &mut Self {

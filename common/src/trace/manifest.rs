@@ -50,6 +50,8 @@ pub struct Manifest {
 pub enum Mode {
     /// Volumes only.
     Ti,
+    /// Volumes, times, and the messages that collectives are made of.
+    Extended,
 }
 
 /// How one rank was traced.
@@ -80,6 +82,9 @@ pub struct RankEntry {
     pub crc32: Option<u32>,
     /// How computation was measured.
     pub counter: Counter,
+    /// The clock of its times, in an extended trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
     /// How many threads called MPI, not counting those that began after others had ended.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: u32,
@@ -95,6 +100,9 @@ pub struct RankEntry {
     /// Calls of MPI functions that communicate and that the trace does not hold, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub untraced: BTreeMap<String, u64>,
+    /// Collectives that the library carried out itself in extended mode: the trace has no messages of theirs. By name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub opaque: BTreeMap<String, u64>,
     /// Calls of MPI functions that move no data, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub local: BTreeMap<String, u64>,
@@ -123,6 +131,18 @@ pub enum Ended {
     Exit,
     /// In `MPI_Abort`.
     Abort,
+}
+
+/// How the clock of a rank differs from that of rank 0, as measured at its beginning and its end: when it shows *t*
+/// nanoseconds, rank 0's shows *t* + `offset` + `drift` × *t*.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    /// In nanoseconds.
+    pub offset: f64,
+    /// Nanoseconds a nanosecond.
+    pub drift: f64,
+    /// By how many nanoseconds the offset may be wrong.
+    pub uncertainty: f64,
 }
 
 /// What computation was counted with.

@@ -76,6 +76,8 @@ fn entry(run: &str, rank: u32, written: Option<Written>) -> RankEntry {
             hook: 0.0,
             yardstick: None,
         },
+        clock: None,
+        opaque: Default::default(),
         threads: 1,
         stalls: 0,
         lost_events: 0,

@@ -1,14 +1,19 @@
 //! `titr convert`.
 
+use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
 use titr_common::units::Bytes;
 
-use super::{Failure, Trace};
+use super::timeline::{Named, create};
+use super::{Failure, Trace, library};
+use crate::convert::recorded::{Drawn, Recording};
 use crate::convert::simgrid::{self, Rules};
+use crate::convert::ti;
 use crate::platform::Platform;
+use crate::timeline::{self, Chronicle, Paje, Perfetto};
 use crate::words::{count, plural};
 use crate::workload::Workload;
 
@@ -23,6 +28,12 @@ DIRECTORY is given here: run smpirun from the same place, or give an absolute on
 SimGrid's own where those are titr's (--collectives simgrid), any other as the messages it is made of. What SimGrid \
 cannot be told is counted on standard error; docs/CONVERT.md says what that means for the time.
 
+`ti` writes a trace directory of titr's: an extended trace without its times and without the messages of its collectives, \
+which is the time-independent one; a trace of another tool as titr writes it.
+
+`paje` and `perfetto` draw what an extended trace says of time into one file: what each rank did when, and each message as \
+an arrow. ViTE and pj_dump read the one, https://ui.perfetto.dev the other. titr-replay draws simulated time likewise.
+
 Exit status: 0 done; 1 the trace, the platform or the directory is at fault; 2 wrong usage.";
 
 /// Writes a trace in the format of another tool.
@@ -32,8 +43,8 @@ pub(super) struct Args {
     /// The format.
     #[arg(long, value_name = "FORMAT")]
     to: Format,
-    /// Where to: a directory that is created, or is empty.
-    #[arg(short, long, value_name = "DIRECTORY")]
+    /// Where to: a directory that is created, or is empty; one file for paje and perfetto.
+    #[arg(short, long, value_name = "PLACE")]
     output: PathBuf,
     /// Whose algorithms collectives use: simgrid, simgrid-openmpi, openmpi or mpich [default: the platform's, or simgrid].
     #[arg(long, value_name = "LIBRARY", value_parser = library)]
@@ -54,17 +65,54 @@ enum Format {
     /// What `smpirun -replay` runs.
     #[value(name = "simgrid")]
     SimGrid,
-}
-
-fn library(name: &str) -> Result<Library, String> {
-    let names = || Library::ALL.iter().map(|library| library.name()).collect::<Vec<_>>().join(", ");
-    Library::named(name).ok_or_else(|| format!("there are {}", names()))
+    /// A time-independent trace of titr's own.
+    Ti,
+    /// A picture of an extended trace that ViTE and pj_dump read.
+    Paje,
+    /// One that Perfetto opens: Chrome's JSON.
+    Perfetto,
 }
 
 pub(super) fn convert(args: &Args) -> Result<(), Failure> {
     match args.to {
         Format::SimGrid => to_simgrid(args),
+        Format::Ti => to_ti(args),
+        Format::Paje => draw(args, |out, ranks| Ok(Box::new(Paje::new(out, ranks)?))),
+        Format::Perfetto => draw(args, |out, ranks| Ok(Box::new(Perfetto::new(out, ranks, RECORDED)?))),
     }
+}
+
+/// What time it is that goes by.
+const RECORDED: &str = "recorded time";
+
+fn draw(
+    args: &Args,
+    format: impl FnOnce(BufWriter<Named>, u32) -> io::Result<Box<dyn timeline::Format>>,
+) -> Result<(), Failure> {
+    let source = args.trace.open()?.partial(args.partial);
+    let recording = Recording::open(&source)?;
+    let format = format(create(&args.output)?, source.ranks())?;
+    let Drawn { calls, messages, lost } = recording.draw(Chronicle::new(vec![format]))?;
+    let (path, ranks) = (args.output.display(), source.ranks());
+    let of = plural(u64::from(ranks), "rank", "ranks");
+    let arrows = plural(messages, "message", "messages");
+    eprintln!("{path}: {} calls of {ranks} {of}, {} {arrows}", count(calls), count(messages));
+    if lost > 0 {
+        eprintln!("  drawn to the end, as the trace has no receive of theirs: {}", count(lost));
+    }
+    Ok(())
+}
+
+fn to_ti(args: &Args) -> Result<(), Failure> {
+    let source = args.trace.open()?.partial(args.partial);
+    let folded = ti::convert(&source, &args.output)?;
+    let (path, ranks) = (args.output.display(), source.ranks());
+    let (of, events) = (plural(u64::from(ranks), "rank", "ranks"), count(folded.events));
+    eprintln!(
+        "{path}: {events} events of {ranks} {of}; {} times and messages of collectives are left out",
+        count(folded.seen)
+    );
+    Ok(())
 }
 
 fn to_simgrid(args: &Args) -> Result<(), Failure> {

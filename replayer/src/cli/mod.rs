@@ -7,6 +7,7 @@ mod gather;
 mod generate;
 pub mod replay;
 mod schedule;
+mod timeline;
 pub mod titr;
 mod trace;
 mod traffic;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use thiserror::Error;
+use titr_common::collectives::Library;
 use titr_common::trace::TraceError;
 
 use crate::convert::ConvertError;
@@ -68,6 +70,12 @@ fn shown(error: &PlatformError) -> String {
         Ok(()) => text.trim().to_owned(),
         Err(_) => error.to_string(),
     }
+}
+
+/// The library of that name, or which there are.
+fn library(name: &str) -> Result<Library, String> {
+    let names = || Library::ALL.iter().map(|library| library.name()).collect::<Vec<_>>().join(", ");
+    Library::named(name).ok_or_else(|| format!("there are {}", names()))
 }
 
 /// Runs a command that prints to standard output, and says on standard error what is wrong.

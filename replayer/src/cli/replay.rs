@@ -5,19 +5,23 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::{Arg, Parser};
+use clap::{Arg, Parser, ValueEnum};
+use titr_common::collectives::{Library, Selection};
+use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Source, TraceError};
 
+use super::timeline::TimelineArgs;
 use super::traffic::{self, TrafficArgs};
 use super::{Failure, Trace, run};
+use crate::cpu::Stopwatch;
 use crate::inspect::Comparison;
 use crate::observe::Breakdown;
 use crate::platform::Platform;
-use crate::ranks::Seat;
-use crate::replay::{Options, Progress, replay};
-use crate::report::{Report, manifest_warnings, summary};
+use crate::ranks::{Causality, Recorded, Seat};
+use crate::replay::{Options, Progress};
+use crate::report::{ChannelUse, Replays, Report, Tables, manifest_warnings, summary};
 use crate::words::count;
-use crate::workload::Workload;
+use crate::workload::{Computation, Foresight, Recomputed, Workload};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,6 +42,17 @@ struct Args {
     /// Sets a key of the platform, such as network.flow.preset=cm02; may be given again.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// What collectives are made of: openmpi's, mpich's, simgrid's or simgrid-openmpi's algorithms, or the messages that an
+    /// extended trace has `recorded` of them [default: the platform's].
+    #[arg(long, value_name = "WHOSE", value_parser = collectives)]
+    collectives: Option<Collectives>,
+    /// Where computation comes from: the volumes that were counted, or in an extended trace the time between calls as
+    /// it was when traced, whatever the simulated processor, or nowhere.
+    #[arg(long, value_enum, default_value_t, value_name = "SOURCE")]
+    compute: Compute,
+    /// Multiplies that computation.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    compute_scale: f64,
     /// Prints one JSON object instead of a summary.
     #[arg(long)]
     json: bool,
@@ -48,6 +63,21 @@ struct Args {
     /// time there), by what each has made of the same piece of work when it was traced; `titr check` shows the factors.
     #[arg(long)]
     normalise: bool,
+    /// What a send waits for: nothing, so that the network is the only limit; or the receives before it, but no computation; or
+    /// both.
+    #[arg(long, value_enum, default_value_t, conflicts_with = "traffic")]
+    causality: Causality,
+    /// Runs with different chance in a packet network, over which confidence intervals are [default: 1, with traffic 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: Option<u32>,
+    /// Writes tables into a directory too: CSV files of the summary, ranks, links, channels and hops, or of points.
+    #[arg(long, value_name = "DIRECTORY")]
+    csv: Option<PathBuf>,
+    /// Tells of each virtual channel of a packet network, and not only of links that are busiest.
+    #[arg(long)]
+    channels: bool,
+    #[command(flatten)]
+    timeline: TimelineArgs,
     #[command(flatten)]
     trace: Trace,
     #[command(flatten)]
@@ -59,14 +89,66 @@ fn or_traffic(trace: Arg) -> Arg {
     trace.required(false).required_unless_present("traffic").conflicts_with("traffic")
 }
 
+/// What collectives are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Collectives {
+    /// The messages that the trace has of them.
+    Recorded,
+    /// A library's algorithms.
+    Of(Library),
+}
+
+/// Where computation comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Compute {
+    /// The volumes that were counted.
+    #[default]
+    Counted,
+    /// The time between calls.
+    Timed,
+    /// Nowhere.
+    None,
+}
+
+impl From<Compute> for Computation {
+    fn from(compute: Compute) -> Self {
+        match compute {
+            Compute::Counted => Self::Counted,
+            Compute::Timed => Self::Timed,
+            Compute::None => Self::Ignored,
+        }
+    }
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(factor) if (0.0..f64::INFINITY).contains(&factor) => Ok(factor),
+        _ => Err("expected a factor from 0 on, such as 0.5".into()),
+    }
+}
+
+fn collectives(name: &str) -> Result<Collectives, String> {
+    match name {
+        "recorded" => Ok(Collectives::Recorded),
+        name => super::library(name).map(Collectives::Of).map_err(|others| format!("{others}, and recorded")),
+    }
+}
+
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
     let args = Args::parse();
     run("titr-replay", |out| {
-        let platform = Platform::load(&args.platform, &args.set)?;
+        let mut platform = Platform::load(&args.platform, &args.set)?;
+        if let Some(Collectives::Of(library)) = args.collectives {
+            platform.mpi.collectives = Selection::from(library);
+        }
         match args.traffic.pattern() {
-            Some(pattern) => traffic::sweep(&platform, pattern, &args.traffic, args.json, out),
+            Some(pattern) => {
+                let Args { json, runs, channels, ref csv, .. } = args;
+                let shown = traffic::Shown { json, channels, csv: csv.as_deref() };
+                traffic::sweep(&platform, pattern, &args.traffic, runs.unwrap_or(3), shown, out)
+            }
             None => replay_and_report(&args, &platform, out),
         }
     })
@@ -77,21 +159,20 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
     let (factors, unlike) = computation(&source, args.normalise)?;
     let seats = platform.place(source.ranks())?.0.into_iter().zip(factors);
     let seats = seats.map(|(host, factor)| Seat { host, speed: platform.speed(host).for_counts_worth(factor) });
-    let seats = seats.collect();
-    let breakdown = Breakdown::new(source.ranks());
-    let workload = Workload::read_ahead(source.streams()?);
-    let mut network = platform.network();
+    let seats: Vec<Seat> = seats.collect();
+    let replays = replays(args, platform, &source, &seats)?;
 
-    let start = Instant::now();
-    let mut meter = Meter::new(&source);
-    let options = Options { partial: args.partial, progress: meter.as_mut().map(|meter| meter as &mut dyn Progress) };
-    let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), breakdown, options);
-    let wall = start.elapsed();
-    drop(meter);
-
-    let mut report = Report::new(platform, outcome?, network.as_ref(), wall);
+    let mut report = Report::new(platform, replays);
     report.warnings.extend(source.manifest().map(manifest_warnings).unwrap_or_default());
     report.warnings.extend(unlike);
+    if let Some(directory) = &args.csv {
+        Tables::create(directory)?.of_replay(platform, &report)?;
+    }
+    if args.channels
+        && let Some(packets) = &mut report.packets
+    {
+        packets.channels = Some(ChannelUse::all(platform, &packets.figures.channels));
+    }
     if args.json {
         serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
         writeln!(out)?;
@@ -99,6 +180,56 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
         summary(&report, out)?;
     }
     Ok(())
+}
+
+/// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow
+/// another schedule than the next.
+fn recorded(args: &Args, source: &Source) -> Recorded {
+    let nonblocking = |name: &String| name.strip_prefix("MPI_I").is_some_and(|rest| !rest.starts_with("neighbor"));
+    let opaque = |entry: &RankEntry| entry.opaque.keys().any(nonblocking);
+    match (args.collectives, source.manifest()) {
+        (Some(Collectives::Recorded), Some(manifest)) if !manifest.per_rank.iter().any(opaque) => Recorded::All,
+        (Some(Collectives::Recorded), _) => Recorded::Blocking,
+        _ => Recorded::None,
+    }
+}
+
+/// The events of all ranks, with the computation that was asked for.
+fn programs(args: &Args, source: &Source, recorded: Recorded) -> Result<Vec<Foresight<Recomputed>>, TraceError> {
+    if args.compute == Compute::Timed && source.manifest().is_some_and(|manifest| manifest.mode != Mode::Extended) {
+        let what = "the trace is not an extended one, and has no times (TITRACE_MODE=extended)".into();
+        return Err(TraceError::Directory { path: "--compute timed".into(), what });
+    }
+    let program = |stream| {
+        let recomputed = Recomputed::new(stream, args.compute.into(), args.compute_scale);
+        Foresight::new(recomputed, recorded == Recorded::All)
+    };
+    Ok(source.streams()?.into_iter().map(program).collect())
+}
+
+/// Replays as often as asked.
+fn replays(args: &Args, platform: &Platform, source: &Source, seats: &[Seat]) -> Result<Replays, Failure> {
+    let runs = args.runs.unwrap_or(1);
+    let recorded = recorded(args, source);
+    let stopwatch = Stopwatch::start();
+    let (mut first, mut times, mut observations, mut phit_hops) = (None, Vec::new(), Vec::new(), None);
+    for run in 0..runs {
+        let mut network = platform.network_of_run(run);
+        let mut meter = Meter::new(source);
+        let progress = meter.as_mut().map(|meter| meter as &mut dyn Progress);
+        let options = Options { causality: args.causality, partial: args.partial, recorded, progress };
+        let workload = Workload::read_ahead(programs(args, source, recorded)?);
+        let breakdown = Breakdown::new(source.ranks());
+        let timeline = if run == 0 { &args.timeline } else { &TimelineArgs::default() };
+        let outcome = timeline.replay(workload, seats.to_vec(), &platform.mpi, network.as_mut(), breakdown, options)?;
+        times.push(outcome.simulated_time);
+        observations.extend(network.observation(outcome.simulated_time));
+        phit_hops = network.phit_hops().map(|hops| hops + phit_hops.unwrap_or(0));
+        first.get_or_insert_with(|| (outcome, network.link_loads()));
+    }
+    let (outcome, loads) = first.ok_or(Failure::Usage("--runs 0 replays nothing".to_owned()))?;
+    let (wall, cpu) = (stopwatch.wall(), stopwatch.cpu());
+    Ok(Replays { outcome, loads, times, observations, phit_hops, wall, cpu })
 }
 
 /// What each rank's computation is multiplied with, and what should be known of it if it is not.

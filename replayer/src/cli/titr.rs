@@ -212,6 +212,9 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
     for (name, calls) in untraced {
         row(out, "not traced", &format!("{name:<28}{}", count(calls)))?;
     }
+    for (name, calls) in sum(&|rank| &rank.opaque) {
+        row(out, "opaque", &format!("{name:<28}{}", count(calls)))?;
+    }
     for (name, calls) in sum(&|rank| &rank.null_peer) {
         row(out, "to nobody", &format!("{name:<28}{}", count(calls)))?;
     }

@@ -1,16 +1,18 @@
 //! `titr-replay --traffic`: curves of latency and throughput.
 
 use std::io::{BufWriter, StdoutLock, Write};
-use std::time::Instant;
+use std::path::Path;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
 use super::Failure;
+use crate::cpu::Stopwatch;
 use crate::platform::{Model, Platform};
+use crate::report::{ChannelUse, Tables, channel_table};
 use crate::topology::Plan as Structure;
-use crate::traffic::{Destinations, Loads, Pattern, Plan, Point, Sizes, measure};
+use crate::traffic::{Burst, Demand, Destinations, Loads, Pattern, Plan, Point, Sizes, measure};
 
 /// What there is to say of traffic.
 #[derive(Debug, Args)]
@@ -23,6 +25,9 @@ pub struct TrafficArgs {
     /// Phits that a host offers in a cycle: one load, several (0.1,0.3), or from, to and step (0.05..1.0:0.05).
     #[arg(long, default_value = "0.05..1.0:0.05", requires = "traffic")]
     load: Loads,
+    /// Instead of a load, messages that a host sends at once, and again when those of all hosts have arrived.
+    #[arg(long, value_name = "MESSAGES", value_parser = clap::value_parser!(u32).range(1..), requires = "traffic", conflicts_with = "load")]
+    burst: Option<u32>,
     /// How large messages are: 64B, any size of a range (64B..4KiB), or sizes with weights (64B:9,64KiB:1).
     #[arg(long, value_name = "SIZE", default_value = "64B", requires = "traffic")]
     message: Sizes,
@@ -32,9 +37,6 @@ pub struct TrafficArgs {
     /// Cycles that count.
     #[arg(long, default_value_t = 15000, value_parser = RangedU64ValueParser::<u64>::new().range(1..=MOST_CYCLES), requires = "traffic")]
     cycles: u64,
-    /// Runs with different chance, over which confidence intervals are.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000), requires = "traffic")]
-    runs: u32,
 }
 
 /// Years.
@@ -47,6 +49,15 @@ impl TrafficArgs {
     }
 }
 
+/// What is to be told, and where.
+pub struct Shown<'a> {
+    pub json: bool,
+    /// Each virtual channel too.
+    pub channels: bool,
+    /// Where tables go.
+    pub csv: Option<&'a Path>,
+}
+
 /// A sweep over loads, as `--json` prints it.
 #[derive(Serialize)]
 struct Sweep {
@@ -57,12 +68,21 @@ struct Sweep {
     cycles: u64,
     runs: u32,
     seed: u64,
-    points: Vec<Point>,
+    points: Vec<Measured>,
     warnings: Vec<String>,
-    /// Phits times channels that they took in all, what that took on the wall, and the one over the other.
+    /// Phits times channels that they took in all, what that took, and how many that are in a second of a processor's time.
     phit_hops: u64,
     wall_seconds: f64,
+    cpu_seconds: f64,
     phit_hops_per_second: f64,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    #[serde(flatten)]
+    point: Point,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channels: Option<Vec<ChannelUse>>,
 }
 
 /// Measures a platform under traffic, at each load.
@@ -70,7 +90,8 @@ pub fn sweep(
     platform: &Platform,
     pattern: Pattern,
     args: &TrafficArgs,
-    json: bool,
+    runs: u32,
+    shown: Shown,
     out: &mut BufWriter<StdoutLock>,
 ) -> Result<(), Failure> {
     let Model::Packet(design) = &platform.model else { return Err(Failure::NotPackets) };
@@ -79,7 +100,8 @@ pub fn sweep(
         Structure::Tree(_) | Structure::Dragonfly(_) => None,
     };
     let destinations = Destinations::new(pattern, platform.topology.hosts(), grid)?;
-    let TrafficArgs { warmup, cycles, runs, .. } = *args;
+    let TrafficArgs { warmup, cycles, .. } = *args;
+    let Shown { json, channels, csv } = shown;
     let plan = Plan { destinations, sizes: args.message.clone(), warmup, cycles, runs };
     if !json {
         writeln!(
@@ -90,20 +112,34 @@ pub fn sweep(
         )?;
         writeln!(out, "{HEADING}")?;
     }
-    let start = Instant::now();
-    let mut points = Vec::with_capacity(args.load.0.len());
-    for &load in &args.load.0 {
-        let point = measure(design, &plan, load);
+    let stopwatch = Stopwatch::start();
+    let demands = match args.burst {
+        Some(messages) => vec![Demand::Burst(messages)],
+        None => args.load.0.iter().map(|&load| Demand::Load(load)).collect(),
+    };
+    let mut points = Vec::with_capacity(demands.len());
+    for demand in demands {
+        let point = measure(design, &plan, demand);
         if !json {
             row(&point, out)?;
+            if channels {
+                channel_table(&ChannelUse::all(platform, &point.figures.channels), out)?;
+            }
             out.flush()?;
         }
         points.push(point);
     }
-    let wall_seconds = start.elapsed().as_secs_f64();
+    let (wall_seconds, cpu_seconds) = (stopwatch.wall().as_secs_f64(), stopwatch.cpu().as_secs_f64());
     let phit_hops: u64 = points.iter().map(|point| point.phit_hops).sum();
-    let phit_hops_per_second = if wall_seconds > 0.0 { phit_hops as f64 / wall_seconds } else { 0.0 };
+    let phit_hops_per_second = if cpu_seconds > 0.0 { phit_hops as f64 / cpu_seconds } else { 0.0 };
+    if let Some(directory) = csv {
+        Tables::create(directory)?.of_points(platform, &points)?;
+    }
     if json {
+        let measured = |point: Point| {
+            let channels = channels.then(|| ChannelUse::all(platform, &point.figures.channels));
+            Measured { point, channels }
+        };
         let sweep = Sweep {
             network: platform.into(),
             traffic: pattern.to_string(),
@@ -111,10 +147,11 @@ pub fn sweep(
             cycles,
             runs,
             seed: design.parameters().seed,
-            points,
+            points: points.into_iter().map(measured).collect(),
             warnings: platform.warnings.clone(),
             phit_hops,
             wall_seconds,
+            cpu_seconds,
             phit_hops_per_second,
         };
         serde_json::to_writer(&mut *out, &sweep).map_err(std::io::Error::from)?;
@@ -123,7 +160,7 @@ pub fn sweep(
         for warning in &platform.warnings {
             writeln!(out, "warning: {warning}")?;
         }
-        writeln!(out, "{:.1} million phit-hops a second", phit_hops_per_second / 1e6)?;
+        writeln!(out, "{:.1} million phit-hops a second of a processor's time", phit_hops_per_second / 1e6)?;
     }
     Ok(())
 }
@@ -134,22 +171,26 @@ const HEADING: &str = "
 
 fn row(point: &Point, out: &mut impl Write) -> std::io::Result<()> {
     let sure = |half_width: Option<f64>| half_width.map_or(String::new(), |half_width| format!("± {half_width:.2}"));
-    let percentiles = point.message_latency_percentiles;
+    let figures = &point.figures;
+    let percentiles = figures.message_latency_percentiles;
     writeln!(
         out,
         "{:8.3}  {:8.4}  {:8.4} {:<9}{:9.2} {:<9} {:8.2} {:5} {:5} {:8}  {:5.2}  {:.2}  {:.2}",
         point.offered,
-        point.injected,
-        point.accepted,
-        point.accepted_ci99.map_or(String::new(), |half_width| format!("± {half_width:.4}")),
-        point.message_latency,
-        sure(point.message_latency_ci99),
-        point.network_latency,
+        figures.injected,
+        figures.accepted,
+        figures.accepted_ci99.map_or(String::new(), |half_width| format!("± {half_width:.4}")),
+        figures.message_latency,
+        sure(figures.message_latency_ci99),
+        figures.network_latency,
         percentiles.p95,
         percentiles.p99,
         percentiles.max,
-        point.hops,
-        point.channel_use,
-        point.channel_use_max,
-    )
+        figures.hops,
+        figures.channel_use,
+        figures.channel_use_max,
+    )?;
+    let Some(Burst { messages, cycles, cycles_ci99 }) = point.burst else { return Ok(()) };
+    let sure = cycles_ci99.map_or(String::new(), |half_width| format!(" ± {half_width:.1}"));
+    writeln!(out, "a burst of {messages} messages a host takes {cycles:.1}{sure} cycles")
 }

@@ -20,6 +20,13 @@ pub enum ConvertError {
         "{path}: there is something in it already, and nothing is overwritten: name another directory, or remove it"
     )]
     Occupied { path: PathBuf },
+    #[error(
+        "the trace says nothing of time: record an extended one (TITRACE_MODE=extended), or draw simulated time with \
+         titr-replay --platform FILE --paje FILE (or --perfetto FILE)"
+    )]
+    NoTimes,
+    #[error("cannot write: {0}")]
+    Drawing(io::Error),
     #[error("cannot write {path}: {error}")]
     Output { path: PathBuf, error: io::Error },
 }

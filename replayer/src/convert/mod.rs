@@ -1,7 +1,9 @@
-//! Traces in the formats of other tools, a module for each.
+//! Traces in the formats of other tools, a module for each, and in titr's own.
 
 mod error;
 mod output;
+pub mod recorded;
 pub mod simgrid;
+pub mod ti;
 
 pub use error::ConvertError;

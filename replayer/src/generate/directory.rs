@@ -139,11 +139,13 @@ impl Stream {
                 hook: 0.0,
                 yardstick: None,
             },
+            clock: None,
             threads: 1,
             stalls: 0,
             lost_events: 0,
             error: None,
             untraced: BTreeMap::new(),
+            opaque: BTreeMap::new(),
             local: BTreeMap::new(),
             null_peer: BTreeMap::new(),
         })

@@ -30,9 +30,11 @@ impl Alarms {
 
     /// When the first is due.
     pub fn first(&self) -> Option<Due> {
-        let queued = self.queue.front().map(|&(due, _)| due);
-        let heaped = self.heap.peek().map(|&Reverse((due, _))| due);
-        [queued, heaped].into_iter().flatten().min()
+        match (self.queue.front(), self.heap.peek()) {
+            (Some(&(queued, _)), Some(&Reverse((heaped, _)))) => Some(queued.min(heaped)),
+            (Some(&(due, _)), None) | (None, Some(&Reverse((due, _)))) => Some(due),
+            (None, None) => None,
+        }
     }
 
     /// Takes out what is due first if that is by `now`.

@@ -45,6 +45,12 @@ pub trait Network {
     /// What passed over each link so far, by the topology's link number.
     fn link_loads(&self) -> Vec<LinkLoad>;
 
+    /// What routers have seen so far, which is what they see up to `until`, where there are such.
+    fn observation(&self, until: Time) -> Option<packet::Observation> {
+        let _ = until;
+        None
+    }
+
     /// Phits times channels that they took so far, where there are such.
     fn phit_hops(&self) -> Option<u64> {
         None

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use titr_common::event::Rank;
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::Seconds;
 
 use super::{Activity, Observer};
 use crate::time::Time;
@@ -52,6 +52,4 @@ impl Observer for Breakdown {
         sums.by_activity[activity as usize] += to.0.saturating_sub(from.0);
         sums.finish = sums.finish.max(to);
     }
-
-    fn injected(&mut self, _: Time, _: Rank, _: Rank, _: Bytes) {}
 }

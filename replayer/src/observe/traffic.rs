@@ -1,9 +1,8 @@
 //! How much the network was given.
 
-use titr_common::event::Rank;
 use titr_common::units::Bytes;
 
-use super::{Activity, Observer};
+use super::{Departure, Observer};
 use crate::time::Time;
 
 /// Messages that entered the network, those within collectives too.
@@ -16,10 +15,8 @@ pub struct Traffic {
 }
 
 impl Observer for Traffic {
-    fn spent(&mut self, _: Rank, _: Activity, _: Time, _: Time) {}
-
-    fn injected(&mut self, _: Time, _: Rank, _: Rank, bytes: Bytes) {
+    fn injected(&mut self, _: Time, message: Departure) {
         self.messages += 1;
-        self.bytes += bytes;
+        self.bytes += message.bytes;
     }
 }

@@ -98,11 +98,17 @@ impl Platform {
     /// Its network, idle.
     #[must_use]
     pub fn network(&self) -> Box<dyn Network> {
+        self.network_of_run(0)
+    }
+
+    /// Likewise, for one of several runs that differ in what chance decides.
+    #[must_use]
+    pub fn network_of_run(&self, run: u32) -> Box<dyn Network> {
         let topology = Arc::clone(&self.topology);
         match &self.model {
             Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
             Model::Ideal => Box::new(Ideal::new(topology)),
-            Model::Packet(design) => Box::new(PacketNetwork::new(Arc::clone(design), topology.links())),
+            Model::Packet(design) => Box::new(PacketNetwork::new(Arc::new(design.of_run(run)), topology.links())),
         }
     }
 
@@ -140,6 +146,15 @@ pub struct Mpi {
     pub recv_overhead: Overhead,
     /// Which algorithm each collective uses.
     pub collectives: Selection,
+}
+
+impl Mpi {
+    /// The same protocols and algorithms, at no cost of their own.
+    #[must_use]
+    pub fn without_overheads(&self) -> Self {
+        let free = Overhead::default();
+        Self { send_overhead: free.clone(), isend_overhead: free.clone(), recv_overhead: free, ..self.clone() }
+    }
 }
 
 /// When an eager message travels.

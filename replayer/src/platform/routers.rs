@@ -24,6 +24,8 @@ pub struct Packet {
     pub virtual_channels: Option<Spanned<u32>>,
     /// Packets that each has room for. Default: 4.
     pub queue_packets: Option<Spanned<u32>>,
+    /// Packets that each channel of a port has room for between crossbar and cable. Default: none.
+    pub output_queue: Option<Spanned<u32>>,
     /// Default: `"dor"` in grids, `"updown"` in trees, `"minimal"` in dragonflies.
     pub routing: Option<Spanned<Routing>>,
     /// How packets go up in trees. Default: `"adaptive"` if the routing is, otherwise `"d-mod-k"`.
@@ -130,6 +132,10 @@ impl Resolver<'_> {
             header_phits,
             virtual_channels: self.number(written.virtual_channels.as_ref(), channels)?,
             queue_packets: self.number(written.queue_packets.as_ref(), defaults.queue_packets)?,
+            output_queue: match &written.output_queue {
+                Some(none) if *none.get_ref() == 0 => 0,
+                some => self.number(some.as_ref(), defaults.output_queue)?,
+            },
             routing,
             arbitration: written.arbitration.into(),
             injection_ports: self.number(written.injection_ports.as_ref(), defaults.injection_ports)?,

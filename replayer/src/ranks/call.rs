@@ -14,7 +14,7 @@ use super::error::{Fault, ReplayError};
 use super::exchange::Outbound;
 use super::operation::OperationId;
 use super::request::{Template, request_of_skipped};
-use super::{Agent, Ranks};
+use super::{Agent, Ranks, Recorded};
 use crate::observe::{Activity, Observer};
 use crate::workload::{Match, Program, ThreadIndex, is_older};
 
@@ -50,9 +50,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let at = rank.0 as usize;
         let Some(Moment::Event(event)) = self.workload.front(thread)? else { return Ok(Some(Activity::Compute)) };
         Ok(Some(match event {
-            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Matched(..) => {
-                Activity::Compute
-            }
+            Event::Init
+            | Event::Finalize
+            | Event::Compute(_)
+            | Event::Sleep(_)
+            | Event::Matched(..)
+            | Event::Seen(_) => Activity::Compute,
             &Event::Send(mode, message) => return self.blocking_send(thread, rank, mode, message),
             &Event::Recv(message) => return self.blocking_receive(thread, rank, message),
             &Event::Sendrecv(outgoing, incoming) => {
@@ -159,13 +162,17 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             Event::Test(_, None) => Activity::Wait,
             Event::Collective(collective) => {
                 let collective = collective.clone();
-                let operation = self.start_collective(rank, &collective)?;
+                let recorded = self.workload.take_messages(thread).filter(|_| self.recorded >= Recorded::Blocking);
+                self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
+                let operation = self.start_collective(rank, &collective, recorded)?;
                 self.claim(me, Some(operation));
                 Activity::Collective
             }
             Event::Icollective(collective, id) => {
                 let (collective, id) = (collective.clone(), *id);
-                let operation = self.start_collective(rank, &collective)?;
+                let recorded = self.workload.take_messages(thread).filter(|_| self.recorded >= Recorded::All);
+                self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
+                let operation = self.start_collective(rank, &collective, recorded)?;
                 self.requests[at].add(id, Some(operation))?;
                 Activity::Collective
             }
@@ -259,6 +266,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         recorded: Option<Match>,
     ) -> Result<Option<OperationId>, Fault> {
         let mut selector = self.selector(rank, message)?;
+        if !self.causality.has_receives() {
+            return Ok(None);
+        }
         match recorded {
             Some(Match::Cancelled) => return Ok(None),
             Some(Match::With(source, tag)) => {
@@ -268,7 +278,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             None if selector.source.is_none() || selector.tag.is_none() => self.warnings.open_wildcards += 1,
             None => {}
         }
-        Ok(Some(self.exchange.receive(rank, selector)))
+        Ok(self.exchange.receive(rank, selector))
     }
 
     /// What the trace says later about a receive that it leaves open.
@@ -306,7 +316,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 let recorded = self.recorded(thread, message, Some(id))?;
                 (self.receive(rank, message, recorded)?, Activity::Recv)
             }
-            Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call)?), Activity::Collective),
+            Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call, None)?), Activity::Collective),
             Some(Template::Neighbor(call)) => (Some(self.start_neighborhood(rank, &call)?), Activity::Collective),
             Some(Template::Partitioned(bytes)) => {
                 self.warnings.skip_partitioned(bytes);
@@ -330,6 +340,6 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let made = group.map(|group| self.communicators.create(rank, &group)).transpose()?;
         let Some(Agreement { over_made, op, element }) = agreement(call) else { return Ok(None) };
         let on = if over_made { made } else { Some(parent) };
-        on.map(|on| self.start_collective_on(rank, on, &op, element)).transpose()
+        on.map(|on| self.start_collective_on(rank, on, &op, element, None)).transpose()
     }
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use titr_common::collectives::{Member, Slice, Step};
-use titr_common::event::{Collective, CollectiveOp, CommCall, Rank, SendMode, Tag};
+use titr_common::event::{Collective, CollectiveOp, CommCall, Message, Rank, SendMode, Tag};
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 use super::communicator::{CommIndex, Members, Part};
@@ -17,7 +17,7 @@ use super::envelope::{Context, Envelope, Selector};
 use super::error::Fault;
 use super::exchange::Outbound;
 use super::operation::{OperationId, What};
-use super::{Agent, Ranks, Timeline};
+use super::{Agent, Ranks, Timeline, recorded};
 use crate::observe::Observer;
 use crate::workload::Program;
 
@@ -57,14 +57,19 @@ pub(super) struct Begun {
 }
 
 impl<P: Program, O: Observer> Ranks<'_, P, O> {
-    /// `rank` starts a collective.
-    pub(super) fn start_collective(&mut self, rank: Rank, collective: &Collective) -> Result<OperationId, Fault> {
+    /// `rank` starts a collective, which is the messages recorded or else those of its schedule.
+    pub(super) fn start_collective(
+        &mut self,
+        rank: Rank,
+        collective: &Collective,
+        recorded: Option<Vec<Message>>,
+    ) -> Result<OperationId, Fault> {
         let index = self.communicators.find(rank, collective.comm)?;
         let members = &self.communicators.get(index).members;
         if members.is_inter() {
             return Err(Fault::InterCollective { word: collective.op.word(), on: members.describe() });
         }
-        self.start_collective_on(rank, index, &collective.op, collective.element)
+        self.start_collective_on(rank, index, &collective.op, collective.element, recorded)
     }
 
     pub(super) fn start_collective_on(
@@ -73,10 +78,18 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         index: CommIndex,
         op: &CollectiveOp,
         element: Bytes,
+        recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
         let Part { me, root, number } = self.communicators.enter(index, rank, op)?;
         let size = self.communicators.get(index).members.len();
-        let steps = self.mpi.collectives.schedule(me, size as u32, root, op, element);
+        let steps = match recorded {
+            Some(messages) => {
+                let members = &self.communicators.get(index).members;
+                recorded::steps(&messages, |rank| members.place(rank))
+                    .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?
+            }
+            None => self.mpi.collectives.schedule(me, size as u32, root, op, element),
+        };
         Ok(self.start_run(rank, index, Begun { word: op.word(), number, steps, work: work(op) }))
     }
 
@@ -158,13 +171,13 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             Step::Recv { from, .. } => {
                 let received = self.receive_step(id, from);
-                self.claim(Agent::Run(id), Some(received));
+                self.claim(Agent::Run(id), received);
             }
             Step::Sendrecv { to, send, from, .. } => {
                 let sent = self.send_step(id, to, send);
                 let received = self.receive_step(id, from);
                 self.claim(Agent::Run(id), sent);
-                self.claim(Agent::Run(id), Some(received));
+                self.claim(Agent::Run(id), received);
             }
             Step::Isend { to, data } => {
                 let sent = self.send_step(id, to, data);
@@ -172,7 +185,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             Step::Irecv { from, .. } => {
                 let received = self.receive_step(id, from);
-                self.runs[id.0 as usize].started.push_back(Some(received));
+                self.runs[id.0 as usize].started.push_back(received);
             }
             Step::Wait { nth } => {
                 if let Some(operation) = self.runs[id.0 as usize].started.remove(nth as usize) {
@@ -197,7 +210,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         self.exchange.send(message)
     }
 
-    fn receive_step(&mut self, id: RunId, from: Member) -> OperationId {
+    fn receive_step(&mut self, id: RunId, from: Member) -> Option<OperationId> {
         let run = &self.runs[id.0 as usize];
         let source = Some(run.members.rank(from));
         let selector = Selector { context: run.context, source, tag: Some(run.tag) };

@@ -14,7 +14,7 @@ impl Context {
         Self(self.0 | 1)
     }
 
-    pub(super) fn is_collective(self) -> bool {
+    pub(crate) fn is_collective(self) -> bool {
         self.0 & 1 == 1
     }
 }

@@ -7,12 +7,16 @@
 //!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).
 //! * **rendezvous** — it travels once it is matched, and the send completes when it has arrived. The handshake
 //!   itself is not simulated; neither does SimGrid.
+//!
+//! Where ranks do not wait for what they receive ([`Causality::None`]) there are no receives, nothing is matched, and every
+//! message travels when it is sent.
 
 use slab::Slab;
 use titr_common::event::{Rank, SendMode};
 use titr_common::units::Bytes;
 
 use super::Agent;
+use super::causality::{Backlog, Causality};
 use super::envelope::{Envelope, Selector};
 use super::matching::Matching;
 use super::operation::{Completion, OperationId, Operations, What};
@@ -47,6 +51,8 @@ pub(super) struct Exchange {
     eager_threshold: Bytes,
     eager_transfer: EagerTransfer,
     matching: Matching,
+    /// Of each rank, where nothing is matched.
+    backlogs: Option<Vec<Backlog>>,
     messages: Slab<Message>,
     pub(super) operations: Operations,
     /// Who of each rank waits in a probe, and what it selects.
@@ -56,11 +62,12 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(ranks: usize, mpi: &Mpi) -> Self {
+    pub(super) fn new(ranks: usize, mpi: &Mpi, causality: Causality) -> Self {
         Self {
             eager_threshold: mpi.eager_threshold,
             eager_transfer: mpi.eager_transfer,
             matching: Matching::new(ranks),
+            backlogs: (!causality.has_receives()).then(|| vec![Backlog::default(); ranks]),
             messages: Slab::new(),
             operations: Operations::default(),
             probing: vec![Vec::new(); ranks],
@@ -79,6 +86,9 @@ impl Exchange {
 
     /// Sends a message; the operation that is to be claimed, if it does not complete at once.
     pub(super) fn send(&mut self, message: Outbound) -> Option<OperationId> {
+        if self.backlogs.is_some() {
+            return self.send_unmatched(message);
+        }
         let Outbound { to, envelope, bytes, mode } = message;
         let eager = self.is_eager(mode, bytes);
         let id = MessageId(self.messages.vacant_key() as u32);
@@ -100,11 +110,30 @@ impl Exchange {
         sender
     }
 
-    /// Posts a receive.
-    pub(super) fn receive(&mut self, receiver: Rank, selector: Selector) -> OperationId {
+    /// Sends a message that nobody receives; what has to arrive before its sender goes on.
+    fn send_unmatched(&mut self, message: Outbound) -> Option<OperationId> {
+        let Outbound { to, envelope, bytes, .. } = message;
+        let id = MessageId(self.messages.vacant_key() as u32);
+        let sent = self.operations.open(What::Send(id));
+        self.outbox.push(id);
+        let sender = Some(sent);
+        self.messages.insert(Message { to, envelope, bytes, stage: Stage::Travelling, sender, receiver: None });
+        self.backlogs.as_mut()?.get_mut(envelope.source.0 as usize)?.push(sent)
+    }
+
+    /// The oldest message of a rank at its end that has to arrive, where nothing is matched.
+    pub(super) fn left_behind(&mut self, rank: Rank) -> Option<OperationId> {
+        self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()
+    }
+
+    /// Posts a receive; the operation that is to be claimed, where anything is received.
+    pub(super) fn receive(&mut self, receiver: Rank, selector: Selector) -> Option<OperationId> {
+        if self.backlogs.is_some() {
+            return None;
+        }
         let operation = self.operations.open(What::Receive(receiver, selector));
         let Some(id) = self.matching.post(receiver, selector, operation) else {
-            return operation;
+            return Some(operation);
         };
         let message = &mut self.messages[id.0 as usize];
         message.receiver = Some(operation);
@@ -122,7 +151,7 @@ impl Exchange {
                 self.operations.complete(operation);
             }
         }
-        operation
+        Some(operation)
     }
 
     /// The network has delivered a message.
@@ -133,6 +162,8 @@ impl Exchange {
         if let Some(receiver) = receiver {
             self.messages.remove(id.0 as usize);
             self.operations.complete(receiver);
+        } else if self.backlogs.is_some() {
+            self.messages.remove(id.0 as usize);
         } else {
             self.found(to);
         }
@@ -143,7 +174,7 @@ impl Exchange {
 
     /// Whether there is a message that a receive would take; if not, `agent` of `rank` will be told when there is.
     pub(super) fn probe(&mut self, agent: Agent, rank: Rank, selector: Selector) -> bool {
-        let found = self.has_message(rank, selector);
+        let found = self.backlogs.is_some() || self.has_message(rank, selector);
         if !found {
             self.probing[rank.0 as usize].push((agent, selector));
         }
@@ -250,7 +281,7 @@ mod tests {
             recv_overhead: free,
             collectives: Selection::from(Library::Mpich),
         };
-        Exchange::new(2, &mpi)
+        Exchange::new(2, &mpi, Causality::Timed)
     }
 
     fn envelope() -> Envelope {
@@ -262,7 +293,7 @@ mod tests {
     }
 
     fn receive(exchange: &mut Exchange) -> OperationId {
-        exchange.receive(Rank(1), envelope().into())
+        exchange.receive(Rank(1), envelope().into()).unwrap()
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub fn fate(event: &Event) -> &'static str {
         Event::RequestFree(_) => "lets the request go",
         Event::Cancel(_) => "withdraws the receive",
         Event::Matched(..) => "tells the receive its message",
+        Event::Seen(_) => "tells what was seen of a call",
         Event::Wait(..) => "waits",
         Event::Test(..) => "waits for what was complete",
         Event::Collective(_) => "as the messages of its schedule",

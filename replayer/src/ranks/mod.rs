@@ -25,6 +25,7 @@
 
 mod agenda;
 mod call;
+mod causality;
 mod collective;
 mod communicator;
 mod envelope;
@@ -35,11 +36,13 @@ mod matching;
 mod neighborhood;
 mod operation;
 mod queues;
+mod recorded;
 mod request;
 mod stuck;
 mod thread;
 mod warnings;
 
+pub use causality::Causality;
 pub(crate) use collective::{Agreement, agreement, work};
 pub(crate) use communicator::{CommIndex, Communicators, Members, Part};
 pub(crate) use envelope::Context;
@@ -55,7 +58,7 @@ use titr_common::event::Rank;
 use titr_common::units::Seconds;
 
 use crate::network::{Network, Transfer, TransferId};
-use crate::observe::Observer;
+use crate::observe::{Departure, Observer};
 use crate::platform::{Mpi, Speed};
 use crate::time::Time;
 use crate::topology::HostId;
@@ -104,6 +107,7 @@ impl Timeline {
 pub struct Ranks<'a, P, O> {
     now: Time,
     mpi: &'a Mpi,
+    causality: Causality,
     places: Vec<Seat>,
     workload: Workload<P>,
     observer: O,
@@ -117,6 +121,20 @@ pub struct Ranks<'a, P, O> {
     agenda: Agenda,
     warnings: Warnings,
     finished: usize,
+    /// Which collectives are the messages that the trace has of them.
+    recorded: Recorded,
+}
+
+/// Which collectives are the messages that an extended trace has of them; each says more than the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Recorded {
+    /// None: all are decomposed.
+    #[default]
+    None,
+    /// Blocking ones.
+    Blocking,
+    /// Non-blocking ones, too, whose messages stand before them.
+    All,
 }
 
 impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
@@ -124,7 +142,13 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
     ///
     /// # Errors
     /// Where there are fewer seats than ranks.
-    pub fn new(workload: Workload<P>, seats: Vec<Seat>, mpi: &'a Mpi, observer: O) -> Result<Self, ReplayError> {
+    pub fn new(
+        workload: Workload<P>,
+        seats: Vec<Seat>,
+        mpi: &'a Mpi,
+        causality: Causality,
+        observer: O,
+    ) -> Result<Self, ReplayError> {
         let ranks = workload.ranks();
         if seats.len() < ranks {
             return Err(ReplayError::Places { ranks, places: seats.len() });
@@ -134,18 +158,26 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
         Ok(Self {
             now: Time::ZERO,
             mpi,
+            causality,
             places: seats,
             workload,
             observer,
             threads: (0..ranks as u32).map(|rank| Thread::new(Rank(rank), Time::ZERO)).collect(),
             requests: (0..ranks).map(|_| RequestTable::default()).collect(),
             runs: Slab::new(),
-            exchange: Exchange::new(ranks, mpi),
+            exchange: Exchange::new(ranks, mpi, causality),
             communicators: Communicators::new(ranks),
             agenda,
             warnings: Warnings::default(),
             finished: 0,
+            recorded: Recorded::None,
         })
+    }
+
+    /// Which collectives are to be the messages that an extended trace has of them.
+    #[must_use]
+    pub fn as_recorded(self, recorded: Recorded) -> Self {
+        Self { recorded, ..self }
     }
 
     /// Lets everybody who can go on do so, and gives the network what they send.
@@ -167,7 +199,8 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
         }
         for (id, message) in self.exchange.leaving() {
             let (from, to, bytes) = (message.envelope.source, message.to, message.bytes);
-            self.observer.injected(self.now, from, to, bytes);
+            let in_collective = message.envelope.context.is_collective();
+            self.observer.injected(self.now, Departure { id: TransferId(id.0), from, to, bytes, in_collective });
             let host = |rank: Rank| self.places[rank.0 as usize].host;
             network.inject(self.now, Transfer { id: TransferId(id.0), from: host(from), to: host(to), bytes });
         }
@@ -184,7 +217,9 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
     /// Moves on to `now`, when the network delivered `transfers`.
     pub fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
         self.now = now;
+        self.observer.reached(now);
         for transfer in delivered.drain(..) {
+            self.observer.delivered(now, transfer);
             self.exchange.deliver(MessageId(transfer.0));
         }
         self.announce();

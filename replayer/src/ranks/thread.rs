@@ -59,9 +59,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             if !state.paid {
                 state.events += 1;
                 state.began = state.timeline.clock;
+                if thread == ThreadIndex::from(rank) {
+                    self.observer.entered(rank, moment, state.began);
+                }
                 let span = match moment {
                     Moment::Compute(work) => self.places[rank.0 as usize].speed.time_for(work),
-                    Moment::Event(&Event::Sleep(span)) => span,
+                    Moment::Event(&Event::Sleep(span)) if self.causality.is_timed() => span,
                     _ => overhead(moment, state, self.mpi, &self.exchange, &self.requests),
                 };
                 state.timeline.clock = state.timeline.clock + span;
@@ -107,14 +110,24 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// There is no event that `thread` can begin: it is at its end, or waits for another thread of its rank.
     #[cold]
     fn stop(&mut self, thread: ThreadIndex) {
-        let waits = self.workload.is_waiting(thread);
-        let state = &mut self.threads[thread.0 as usize];
-        state.began = state.timeline.clock;
-        if waits {
-            state.waiting = Some(Activity::Wait);
-        } else {
-            state.finished = true;
-            self.finished += 1;
+        let at = thread.0 as usize;
+        let (rank, clock) = (self.threads[at].rank, self.threads[at].timeline.clock);
+        self.threads[at].began = clock;
+        if self.workload.is_waiting(thread) {
+            self.threads[at].waiting = Some(Activity::Wait);
+            return;
+        }
+        while let Some(sent) = self.exchange.left_behind(rank) {
+            self.claim(Agent::Thread(thread), Some(sent));
+        }
+        if self.threads[at].timeline.awaited > 0 {
+            self.threads[at].waiting = Some(Activity::Send);
+            return;
+        }
+        self.threads[at].finished = true;
+        self.finished += 1;
+        if thread == ThreadIndex::from(rank) {
+            self.observer.finished(rank, clock);
         }
     }
 

@@ -1,6 +1,8 @@
 //! What a replay gives, for people and for programs. Nothing is worked out here but what is shown.
 
+mod channels;
 mod summary;
+mod tables;
 
 use std::time::Duration;
 
@@ -8,12 +10,17 @@ use serde::Serialize;
 use titr_common::trace::Manifest;
 use titr_common::units::{Bytes, Seconds};
 
+pub use channels::{ChannelUse, channel_table};
 pub use summary::summary;
+pub use tables::Tables;
 
-use crate::network::{LinkLoad, Network};
+use crate::network::LinkLoad;
+use crate::network::packet::{Design, Figures, Observation};
 use crate::observe::{Breakdown, Shares};
-use crate::platform::Platform;
+use crate::platform::{Model, Platform};
 use crate::replay::Outcome;
+use crate::statistics::Estimate;
+use crate::time::Time;
 use crate::topology::LinkId;
 use crate::words::{count, plural};
 
@@ -39,6 +46,15 @@ pub struct Report {
     pub network: NetworkName,
     /// The links that carried most.
     pub links: Vec<LinkUse>,
+    /// All links that carried anything, busiest first.
+    #[serde(skip)]
+    pub all_links: Vec<LinkUse>,
+    /// What a packet network saw, in all runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Packets>,
+    /// Where there were several runs, what they took; all else but `packets` is of the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Runs>,
     /// What could not be simulated faithfully, and what was left over.
     pub warnings: Vec<String>,
     /// titr's own speed: the only part that differs from run to run.
@@ -76,6 +92,67 @@ pub struct LinkUse {
     pub utilization: f64,
 }
 
+/// What a packet network saw.
+#[derive(Clone, Debug, Serialize)]
+pub struct Packets {
+    /// How long the simulated time is.
+    pub cycles: u64,
+    /// Phits a cycle and host that ranks gave to the network, all of which leave their hosts in the end.
+    pub offered: f64,
+    /// What came of it.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Each virtual channel, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<Vec<ChannelUse>>,
+}
+
+impl Packets {
+    fn new(design: &Design, observations: &[Observation]) -> Self {
+        let figures = Figures::of(design, observations);
+        let cycles = observations.first().map_or(0, |first| first.batches.iter().map(|batch| batch.cycles).sum());
+        Self { cycles, offered: figures.injected, figures, channels: None }
+    }
+}
+
+/// Several runs with different chance.
+#[derive(Clone, Debug, Serialize)]
+pub struct Runs {
+    /// What each predicts.
+    pub simulated_times: Vec<Seconds>,
+    /// Their mean.
+    pub simulated_time: Seconds,
+    /// Half the width of its 99 % confidence interval.
+    pub simulated_time_ci99: Option<f64>,
+}
+
+impl Runs {
+    fn of(times: &[Time]) -> Self {
+        let simulated_times: Vec<Seconds> = times.iter().map(|time| time.seconds()).collect();
+        let estimate = Estimate::of(&simulated_times.iter().map(|time| time.0).collect::<Vec<_>>());
+        Self { simulated_times, simulated_time: Seconds(estimate.mean), simulated_time_ci99: estimate.half_width }
+    }
+}
+
+/// What there is to report on.
+#[derive(Debug)]
+pub struct Replays {
+    /// The first run.
+    pub outcome: Outcome<Breakdown>,
+    /// What links carried in it.
+    pub loads: Vec<LinkLoad>,
+    /// What each run took.
+    pub times: Vec<Time>,
+    /// What a packet network saw in each.
+    pub observations: Vec<Observation>,
+    /// Phits times channels in all runs, in a packet network.
+    pub phit_hops: Option<u64>,
+    /// What all runs took.
+    pub wall: Duration,
+    /// Of the thread that simulated.
+    pub cpu: Duration,
+}
+
 /// How fast titr was.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Speed {
@@ -83,18 +160,19 @@ pub struct Speed {
     pub wall_seconds: f64,
     /// Trace events replayed in a second of it.
     pub events_per_second: f64,
-    /// Phits times channels that they took in a second of it, in the packet model.
+    /// Phits times channels that they took in a second of a processor's time, in the packet model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phit_hops_per_second: Option<f64>,
 }
 
 impl Report {
-    /// Puts together what is told of a replay that took `wall`.
+    /// Puts together what is told of replays on a platform.
     #[must_use]
-    pub fn new(platform: &Platform, outcome: Outcome<Breakdown>, network: &dyn Network, wall: Duration) -> Self {
+    pub fn new(platform: &Platform, replays: Replays) -> Self {
+        let Replays { outcome, loads, times, observations, phit_hops, wall, cpu } = replays;
         let simulated_time = outcome.simulated_time.seconds();
-        let wall_seconds = wall.as_secs_f64();
-        let per_second = |count: u64| if wall_seconds > 0.0 { count as f64 / wall_seconds } else { 0.0 };
+        let per_second = |count: f64, seconds: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
+        let all_links = by_use(platform, &loads, simulated_time);
         Self {
             simulated_time,
             ranks: outcome.ranks,
@@ -103,19 +181,25 @@ impl Report {
             bytes: outcome.bytes,
             per_rank: outcome.observer.per_rank().collect(),
             network: platform.into(),
-            links: busiest(platform, &network.link_loads(), simulated_time),
+            links: all_links.iter().take(LINKS).cloned().collect(),
+            all_links,
+            packets: match &platform.model {
+                Model::Packet(design) => Some(Packets::new(design, &observations)),
+                Model::Flow(_) | Model::Ideal => None,
+            },
+            runs: (times.len() > 1).then(|| Runs::of(&times)),
             warnings: [platform.warnings.clone(), outcome.warnings, outcome.skipped].concat(),
             replay: Speed {
-                wall_seconds,
-                events_per_second: per_second(outcome.events),
-                phit_hops_per_second: network.phit_hops().map(per_second),
+                wall_seconds: wall.as_secs_f64(),
+                events_per_second: per_second(outcome.events as f64 * times.len() as f64, wall.as_secs_f64()),
+                phit_hops_per_second: phit_hops.map(|hops| per_second(hops as f64, cpu.as_secs_f64())),
             },
         }
     }
 }
 
 /// The links that were kept busiest, busiest first.
-fn busiest(platform: &Platform, loads: &[LinkLoad], time: Seconds) -> Vec<LinkUse> {
+fn by_use(platform: &Platform, loads: &[LinkLoad], time: Seconds) -> Vec<LinkUse> {
     let mut links: Vec<LinkUse> = (0..)
         .map(LinkId)
         .zip(platform.topology.links())
@@ -130,7 +214,6 @@ fn busiest(platform: &Platform, loads: &[LinkLoad], time: Seconds) -> Vec<LinkUs
         .collect();
     // Stable: links that are as busy stay in the topology's order.
     links.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
-    links.truncate(LINKS);
     links
 }
 

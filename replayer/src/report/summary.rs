@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use titr_common::units::Seconds;
 
-use super::{LinkUse, Report};
+use super::{LinkUse, Packets, Report, Runs, channel_table};
 use crate::observe::Shares;
+use crate::statistics::Percentiles;
 use crate::words::{TimeUnit, count, plural, volume};
 
 /// Prints it.
@@ -16,6 +17,10 @@ pub fn summary(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let Report { simulated_time, ranks, events, messages, bytes, network, .. } = report;
     let hosts = u64::from(network.hosts);
     writeln!(out, "Predicted time  {:.9} s", simulated_time.0)?;
+    if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &report.runs {
+        let (runs, sure) = (simulated_times.len(), simulated_time_ci99.unwrap_or(0.0));
+        writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;
+    }
     writeln!(
         out,
         "                {ranks} {} on a {}, {} {}, {} model",
@@ -37,7 +42,13 @@ pub fn summary(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if report.simulated_time.0 > 0.0 {
         time(report, out)?;
     }
+    if let Some(found) = &report.packets {
+        packets(found, out)?;
+    }
     links(&report.links, out)?;
+    if let Some(channels) = report.packets.as_ref().and_then(|packets| packets.channels.as_ref()) {
+        channel_table(channels, out)?;
+    }
     if !report.warnings.is_empty() {
         writeln!(out, "\nNot as in the program")?;
         for warning in &report.warnings {
@@ -103,6 +114,25 @@ fn mean(ranks: &[Shares], part: Part) -> Seconds {
 fn most(ranks: &[Shares], part: Part) -> Option<(usize, Seconds)> {
     let parts = ranks.iter().map(part).enumerate();
     parts.reduce(|most, next| if next.1.0 > most.1.0 { next } else { most })
+}
+
+/// What routers saw.
+fn packets(packets: &Packets, out: &mut impl Write) -> io::Result<()> {
+    let Packets { cycles, figures, .. } = packets;
+    writeln!(out, "\nRouters         {} cycles, {:.4} phits a cycle and host", count(*cycles), figures.accepted)?;
+    let mut latency = |name: &str, mean: f64, ci99: Option<f64>, of: &Percentiles<u64>| {
+        let sure = ci99.map_or(String::new(), |half_width| format!(" ± {half_width:.1}"));
+        let Percentiles { p50, p95, p99, max } = of;
+        writeln!(out, "  {name:<14}{mean:.1}{sure} cycles; half within {p50}, 95 % {p95}, 99 % {p99}, all {max}")
+    };
+    let all = &figures.message_latency_percentiles;
+    latency("message takes", figures.message_latency, figures.message_latency_ci99, all)?;
+    let all = &figures.packet_latency_percentiles;
+    latency("packet takes", figures.packet_latency, figures.packet_latency_ci99, all)?;
+    let hops: Vec<_> = figures.hop_histogram.iter().map(|packets| count(*packets)).collect();
+    writeln!(out, "  channels      {:.2} a packet; packets with 0, 1, …: {}", figures.hops, hops.join(", "))?;
+    let (mean, most) = (100.0 * figures.channel_use, 100.0 * figures.channel_use_max);
+    writeln!(out, "  in use        {mean:.1} %, at most {most:.1} %; {:.2} packets a queue", figures.queue_occupancy)
 }
 
 fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {

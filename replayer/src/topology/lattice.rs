@@ -93,6 +93,11 @@ impl Lattice {
             *step = (to % size) as i32 - (from % size) as i32;
             (from, to) = (from / size, to / size);
         }
+        self.shorten(ties, steps);
+    }
+
+    /// Turns differences of coordinates into such steps.
+    pub fn shorten(&self, ties: u64, steps: &mut [i32]) {
         match self.edge {
             Edge::Open => {}
             Edge::Closed => {

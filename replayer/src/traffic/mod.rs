@@ -8,20 +8,19 @@
 //! - **message latency**: from the offer of a message until the tail of its last packet is consumed, and **network latency**:
 //!   from when the header of its first packet leaves the host; of the messages that arrive in the measured cycles.
 //!
+//! **Bursts** (INSEE's) close the loop instead: every host sends so many messages at once, and as many again when all have
+//! arrived, as after a barrier that costs nothing. What tells is how long a burst takes.
+//!
 //! Means come with 99 % confidence intervals (Student's t): over runs, or over batches of cycles where there is one run.
 
-mod histogram;
 mod load;
 mod measure;
 mod pattern;
 mod size;
 mod source;
-mod statistics;
 
-pub use histogram::Histogram;
 pub use load::{Loads, NoLoad};
-pub use measure::{Plan, Point, measure};
+pub use measure::{Burst, Demand, Plan, Point, measure};
 pub use pattern::{Destinations, NoPattern, Pattern};
 pub use size::{NoSize, Sizes};
 pub(crate) use source::{below, generator};
-pub use statistics::Estimate;

@@ -13,30 +13,110 @@ pub(super) struct OpenLoop {
     /// ln (1 − probability).
     log_failure: f64,
     trial: u64,
+    /// The cycle and host of that trial.
+    next: (u64, u32),
 }
 
 impl OpenLoop {
     /// Every one of `hosts` offers a message in a cycle with this probability, above 0 and up to 1.
     pub fn new(hosts: u32, probability: f64, random: &mut impl RngCore) -> Self {
-        let mut this = Self { hosts: hosts.into(), log_failure: (-probability).ln_1p(), trial: 0 };
+        let mut this = Self { hosts: hosts.into(), log_failure: (-probability).ln_1p(), trial: 0, next: (0, 0) };
         this.trial = this.failures(random);
+        this.next = this.place();
         this
     }
 
     /// The next offer: its cycle and host.
     pub fn next(&self) -> (u64, u32) {
+        self.next
+    }
+
+    fn place(&self) -> (u64, u32) {
         (self.trial / self.hosts, (self.trial % self.hosts) as u32)
     }
 
     /// Goes on to the one after.
     pub fn go_on(&mut self, random: &mut impl RngCore) {
         self.trial = self.trial.saturating_add(1).saturating_add(self.failures(random));
+        self.next = self.place();
     }
 
     /// Trials before the next success.
     fn failures(&self, random: &mut impl RngCore) -> u64 {
         // 1 − u is above 0, and its logarithm finite. `as` saturates.
         ((1.0 - unit(random)).ln() / self.log_failure) as u64
+    }
+}
+
+/// Bursts: every host offers so many messages at once, and as many again when all of them have arrived.
+#[derive(Clone, Debug)]
+pub(super) struct Bursts {
+    hosts: u32,
+    messages: u32,
+    /// When the last one began.
+    began: u64,
+    /// When the next one begins; `None` while the last is under way.
+    next: Option<u64>,
+    /// How many cycles those took that are over, and when each was.
+    pub over: Vec<(u64, u64)>,
+}
+
+impl Bursts {
+    /// The first one is in cycle 0.
+    pub fn new(hosts: u32, messages: u32) -> Self {
+        Self { hosts, messages, began: 0, next: Some(0), over: Vec::new() }
+    }
+
+    /// All messages have arrived by `now`.
+    fn drained(&mut self, now: u64) {
+        if self.next.is_none() {
+            self.over.push((now, now - self.began));
+            (self.began, self.next) = (now + 1, Some(now + 1));
+        }
+    }
+}
+
+/// Which hosts offer a message when.
+#[derive(Clone, Debug)]
+pub(super) enum Offers {
+    Steady(OpenLoop),
+    Bursts(Bursts),
+}
+
+impl Offers {
+    /// The cycle of the next offer, unless that depends on what is under way.
+    pub fn next(&self) -> Option<u64> {
+        match self {
+            Self::Steady(offers) => Some(offers.next().0),
+            Self::Bursts(bursts) => bursts.next,
+        }
+    }
+
+    /// Nothing is under way at `now`.
+    pub fn drained(&mut self, now: u64) {
+        if let Self::Bursts(bursts) = self {
+            bursts.drained(now);
+        }
+    }
+
+    /// Goes past the offers of cycle `now`, each of which `offer` is told the host of.
+    pub fn take<R: RngCore>(&mut self, now: u64, random: &mut R, mut offer: impl FnMut(u32, &mut R)) {
+        match self {
+            Self::Steady(offers) => {
+                while offers.next().0 == now {
+                    let host = offers.next().1;
+                    offers.go_on(random);
+                    offer(host, random);
+                }
+            }
+            Self::Bursts(bursts) if bursts.next == Some(now) => {
+                for _ in 0..bursts.messages {
+                    (0..bursts.hosts).for_each(|host| offer(host, random));
+                }
+                bursts.next = None;
+            }
+            Self::Bursts(_) => {}
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Access, Event, FileAccess, FileEvent, OneSided, Phase, Rank, RequestId, Tag, ThreadId};
+use titr_common::event::{
+    Access, Event, FileAccess, FileEvent, Message, OneSided, Phase, Rank, RequestId, Seen, Tag, ThreadId,
+};
 use titr_common::passage::Moment;
 use titr_common::trace::TraceError;
 
@@ -34,6 +36,8 @@ pub(super) struct LookAhead<P> {
     unseen: (usize, usize),
     /// What was seen about each request, in order.
     marks: FxHashMap<RequestId, VecDeque<Mark>>,
+    /// What the call of the next event was made of, as far as an extended trace tells.
+    messages: Option<Vec<Message>>,
     /// What is done about events of other threads than the main one.
     threads: Threads,
 }
@@ -68,7 +72,8 @@ enum Mark {
 impl<P: Program> LookAhead<P> {
     pub(super) fn new(reader: Reader<P>) -> Self {
         let (batch, further, marks) = (Batch::default(), VecDeque::new(), FxHashMap::default());
-        Self { reader, batch, at: 0, given: 0, further, seen: 0, unseen: (0, 0), marks, threads: Threads::Stop }
+        let (threads, messages) = (Threads::Stop, None);
+        Self { reader, batch, at: 0, given: 0, further, seen: 0, unseen: (0, 0), marks, messages, threads }
     }
 
     /// The same, giving out the events of all threads in the order of the trace.
@@ -144,7 +149,8 @@ impl<P: Program> LookAhead<P> {
     /// Whether the next event is here.
     #[inline]
     pub(super) fn has_next(&self) -> bool {
-        !matches!(self.batch.events.get(self.at), None | Some(Moment::Event(Event::Matched(..))))
+        let next = self.batch.events.get(self.at);
+        !matches!(next, None | Some(Moment::Event(Event::Matched(..) | Event::Seen(_))))
     }
 
     /// Gives it out.
@@ -157,13 +163,28 @@ impl<P: Program> LookAhead<P> {
     /// Sees to it that the next event is here; false at the end.
     pub(super) fn settle(&mut self) -> Result<bool, TraceError> {
         while !self.has_next() {
-            if self.at < self.batch.events.len() {
-                self.pass();
-            } else if !self.turn()? {
-                return Ok(false);
+            match self.batch.events.get(self.at) {
+                Some(Moment::Event(&Event::Seen(seen))) => {
+                    match seen {
+                        Seen::Call(_) => self.messages.get_or_insert_default().clear(),
+                        Seen::Message(message) => self.messages.get_or_insert_default().push(message),
+                    }
+                    self.pass();
+                }
+                Some(_) => self.pass(),
+                None => {
+                    if !self.turn()? {
+                        return Ok(false);
+                    }
+                }
             }
         }
         Ok(true)
+    }
+
+    /// The messages that the next event, a collective, was made of.
+    pub(super) fn take_messages(&mut self) -> Option<Vec<Message>> {
+        self.messages.take()
     }
 
     /// Goes on to the next batch; false if there is none.

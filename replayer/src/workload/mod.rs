@@ -2,6 +2,8 @@
 //! hypothesis are all a [`Program`] for each rank; the ranks cannot tell them apart.
 
 mod batch;
+mod computation;
+mod foresight;
 mod look_ahead;
 mod order;
 mod reader;
@@ -10,10 +12,12 @@ mod threads;
 use std::path::PathBuf;
 use std::thread;
 
-use titr_common::event::{Actor, Event, Rank, RequestId, ThreadId};
+use titr_common::event::{Actor, Event, Message, Rank, RequestId, ThreadId};
 use titr_common::passage::{Moment, Passage};
 use titr_common::trace::{Ending, RankStream, TraceError};
 
+pub use computation::{Computation, Recomputed};
+pub use foresight::Foresight;
 use look_ahead::LookAhead;
 pub use look_ahead::Match;
 pub(crate) use order::is_older;
@@ -149,8 +153,9 @@ impl<P: Program> Workload<P> {
         self.roster.find(thread).0
     }
 
-    /// The next event of `thread`, until it is [passed](Self::pass). It is never an [`Event::Matched`]:
-    /// [`matched`](Self::matched) says those earlier. `None`: there is none, or it [waits](Self::is_waiting).
+    /// The next event of `thread`, until it is [passed](Self::pass). It is never an [`Event::Seen`], whose messages
+    /// [`take_messages`](Self::take_messages) has, nor an [`Event::Matched`]: [`matched`](Self::matched) says those
+    /// earlier. `None`: there is none, or it [waits](Self::is_waiting).
     ///
     /// # Errors
     /// Where the trace cannot be read.
@@ -196,6 +201,16 @@ impl<P: Program> Workload<P> {
         let (Actor { rank, .. }, lane) = self.roster.find(thread);
         if let Some(threads) = &mut self.together[rank.0 as usize] {
             threads.pass(lane);
+        }
+    }
+
+    /// The messages that the next event of `thread`, a collective, was made of; `None` where the trace is not extended.
+    #[must_use]
+    pub fn take_messages(&mut self, thread: ThreadIndex) -> Option<Vec<Message>> {
+        let (Actor { rank, .. }, lane) = self.roster.find(thread);
+        match &mut self.together[rank.0 as usize] {
+            Some(threads) => threads.take_messages(lane),
+            None => self.alone[rank.0 as usize].take_messages(),
         }
     }
 

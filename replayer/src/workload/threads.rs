@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Actor, Event, Incoming, Rank, RequestId, Requests, ThreadId};
+use titr_common::event::{Actor, Event, Incoming, Message, Rank, RequestId, Requests, ThreadId};
 use titr_common::passage::Moment;
 use titr_common::trace::TraceError;
 
@@ -93,6 +93,8 @@ struct Due {
     event: Event,
     line: Option<u64>,
     after: Vec<Step>,
+    /// What an extended trace says that it was made of.
+    messages: Option<Vec<Message>>,
     /// If it asks after all requests that are outstanding: those that were in the order of the trace.
     asks: Vec<RequestId>,
     /// What the requests that it starts are matched with, if they leave that open.
@@ -128,6 +130,11 @@ impl<P: Program> Threads<P> {
             &Event::Compute(work) => Moment::Compute(work),
             event => Moment::Event(event),
         })
+    }
+
+    /// The messages that the event which the thread is at was made of.
+    pub(super) fn take_messages(&mut self, lane: usize) -> Option<Vec<Message>> {
+        self.lanes[lane].due.front_mut()?.messages.take()
     }
 
     /// The thread is done with beginning its event, and comes back when that is over.
@@ -207,6 +214,7 @@ impl<P: Program> Threads<P> {
         };
         let mut event = moment.to_event();
         let (line, lane) = (self.trace.line(), self.lane(self.trace.thread(), roster));
+        let messages = self.trace.take_messages();
         let mut matches = Vec::new();
         for &id in self.left_open(&event) {
             if let Some(found) = self.trace.matched(id)? {
@@ -222,7 +230,7 @@ impl<P: Program> Threads<P> {
         };
         let after = self.order.take(lane, &mut event, &mut asks);
         matches.iter_mut().for_each(|(id, _)| *id = self.order.request(*id));
-        self.lanes[lane].due.push_back(Due { event, line, after, asks, matches });
+        self.lanes[lane].due.push_back(Due { event, line, after, messages, asks, matches });
         self.dealt += 1;
         if self.lanes[lane].state == State::Idle {
             self.wake(lane, roster);

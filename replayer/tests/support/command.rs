@@ -73,11 +73,13 @@ impl Folder {
                     hook: 0.0,
                     yardstick: None,
                 },
+                clock: None,
                 threads: 1,
                 stalls: 0,
                 lost_events: 0,
                 error: None,
                 untraced: BTreeMap::from([("MPI_Put".to_owned(), 2)]),
+                opaque: BTreeMap::new(),
                 local: BTreeMap::from([("MPI_Comm_rank".to_owned(), 1)]),
                 null_peer: BTreeMap::new(),
             };
@@ -96,3 +98,13 @@ impl Folder {
 
 pub const TITR: &str = env!("CARGO_BIN_EXE_titr");
 pub const TITR_REPLAY: &str = env!("CARGO_BIN_EXE_titr-replay");
+
+/// A picture in `folder` as `pj_dump` reads it, which is in the package pajeng.
+pub fn pj_dump(folder: &Folder, picture: &str) -> String {
+    let mut command = Command::new("pj_dump");
+    command.args(["--user-defined", "--float-precision=9", picture]).current_dir(folder.path());
+    let dump = command.output().unwrap();
+    let [out, err] = [dump.stdout, dump.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(dump.status.success() && err.is_empty(), "{err}");
+    out
+}

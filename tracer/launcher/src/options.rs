@@ -18,7 +18,7 @@ pub struct Options {
     /// The archive that the trace is gathered into when the program ends, such as traces.tar [TITRACE_GATHER].
     #[arg(long, value_name = "ARCHIVE")]
     pub gather: Option<OsString>,
-    /// What is recorded: ti [TITRACE_MODE].
+    /// What is recorded: ti or extended [TITRACE_MODE].
     #[arg(long)]
     pub mode: Option<OsString>,
     /// What measures computation: auto, papi, perf or cpu [TITRACE_COUNTER].

@@ -3,22 +3,39 @@
 //! What is not significant for a rank (MPI 4.0 §6: the receive arguments of a gather away from its root, the send
 //! arguments where `MPI_IN_PLACE` stands) is never read. A reduction is counted as one instruction an element.
 
-use titr_common::event::{self, CollectiveOp, CommId, Event, Rank};
+use titr_common::collectives;
+use titr_common::event::{self, CollectiveOp, CommId, Event, Message, Rank, Seen};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Array, Comm, Count, Datatype, Place, Request};
 use titr_wrappers::functions::collective::Collective::{self, *};
 use titr_wrappers::pmpi;
+use titr_wrappers::pmpi::promise::Promise;
 use titr_wrappers::signature::{Allgather, Allreduce, Gather};
 
+use super::background::{Started, Task};
+use super::communicators::Ranks;
+use super::completion::Held;
 use super::requests::What;
 use super::tally::Unrecorded;
 use super::{Outcome, Recorder};
+use crate::extended::{Data, Done, Run, Seat, Sighting, Undertaking};
 
 /// A collective call on an intra-communicator.
 struct Context {
     comm: Comm,
     id: CommId,
     size: usize,
+}
+
+/// How a collective of an extended trace comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// The tracer carries it out.
+    Execute,
+    /// The library does, on this communicator, and its messages are seen.
+    Observe(Comm),
+    /// The library does, and nothing is seen.
+    Pass,
 }
 
 /// Bytes that a rank gives or gets, and the size of an element.
@@ -36,12 +53,26 @@ impl Volume {
 }
 
 impl Recorder {
-    pub(super) fn collective(&mut self, call: &Collective<'_>) -> Outcome {
+    pub(super) fn collective(&mut self, held: &mut Held, call: &Collective<'_>) -> Outcome {
         let operation = self.operation(call);
+        let opaque = match (&mut self.extended, &operation) {
+            (Some(extended), Ok((comm, operation))) => {
+                let number = extended.number(operation.comm);
+                match held.carried_out.take() {
+                    Some(done) => self.note(*comm, operation.comm, number, &done).is_err(),
+                    None => held.started.is_none(),
+                }
+            }
+            _ => false,
+        };
+        let operation = operation.map(|(_, operation)| operation);
         let request = started(call).map(|(request, persistent)| {
             let what = if operation.is_ok() { What::Collective } else { What::Nothing };
             (self.requests.add(request.get(), request.address(), what, persistent), persistent)
         });
+        if let (Some(started), Some((id, _))) = (held.started.take(), request) {
+            self.background.name(started, id);
+        }
         let operation = operation?;
         let event = match request {
             None => Event::Collective(operation),
@@ -54,10 +85,66 @@ impl Recorder {
         {
             self.reclaim(operation.op);
         }
+        if opaque { Err(Unrecorded::Opaque) } else { Ok(()) }
+    }
+
+    /// How a collective of an extended trace comes about.
+    pub(super) fn way(&mut self, call: &Collective<'_>) -> Way {
+        if !self.extended.as_ref().is_some_and(|extended| extended.observes) {
+            return Way::Execute;
+        }
+        let Ok((comm, operation)) = self.operation(call) else { return Way::Pass };
+        self.reclaim(operation.op);
+        if started(call).is_none() { Way::Observe(comm) } else { Way::Pass }
+    }
+
+    /// What is to be done in the library's place; `None`: nothing, it is to do it itself.
+    pub(super) fn undertake(&mut self, call: &Collective<'_>) -> Option<Undertaking> {
+        let (comm, operation) = self.operation(call).ok()?;
+        let me = pmpi::comm_rank(comm);
+        let size = self.known(comm).ok()?.members.len() as u32;
+        let data = Data::of(call, Seat { me, size: size.into() })?;
+        let extended = self.extended.as_mut()?;
+        let number = extended.next(operation.comm);
+        let steps = extended.selection.steps(&collectives::Call {
+            me: u32::try_from(me).ok()?,
+            size,
+            root: root(call),
+            op: &operation.op,
+            element: operation.element,
+            is_commutative: data.reduction.is_none_or(|reduction| reduction.commutes()),
+        });
+        let private = extended.private(operation.comm);
+        self.reclaim(operation.op);
+        Some(Undertaking { abi: self.abi, comm, private, number, steps, data })
+    }
+
+    /// Takes over what a call has started in the library's place.
+    pub(super) fn entrust(
+        &mut self,
+        call: &Collective<'_>,
+        number: u64,
+        run: Run,
+        promise: Promise,
+    ) -> Option<Started> {
+        let (comm, operation) = self.operation(call).ok()?;
+        let members = self.known(comm).ok()?.members.clone();
+        self.reclaim(operation.op);
+        Some(self.background.add(Task { comm: operation.comm, number, members, run, promise: Some(promise) }))
+    }
+
+    /// Takes note of what messages a collective was.
+    fn note(&mut self, comm: Comm, id: CommId, number: u64, done: &Done) -> Outcome {
+        if let (Some(extended), Some(private)) = (&mut self.extended, done.private) {
+            extended.keep(id, private);
+        }
+        let members = self.known(comm)?.members.clone();
+        self.seen.extend(messages(id, number, &members, &done.messages));
         Ok(())
     }
 
-    fn operation(&mut self, call: &Collective<'_>) -> Result<event::Collective, Unrecorded> {
+    /// What a call asks for, and the communicator it runs on.
+    fn operation(&mut self, call: &Collective<'_>) -> Result<(Comm, event::Collective), Unrecorded> {
         let (context, op, element) = match call {
             MPI_Barrier(call) | MPI_Ibarrier(call, _) | MPI_Barrier_init(call, ..) => {
                 (self.context(call.comm())?, CollectiveOp::Barrier, Bytes(1))
@@ -172,7 +259,7 @@ impl Recorder {
                 (context, CollectiveOp::Alltoallw { sends, recvs }, Bytes(1))
             }
         };
-        Ok(event::Collective { comm: context.id, op, element })
+        Ok((context.comm, event::Collective { comm: context.id, op, element }))
     }
 
     fn reduction(
@@ -233,8 +320,35 @@ impl Recorder {
     }
 }
 
+/// What was seen of a collective whose members these are.
+pub(super) fn messages<'a>(
+    comm: CommId,
+    number: u64,
+    members: &'a Ranks,
+    messages: &'a [Sighting],
+) -> impl Iterator<Item = Seen> + use<'a> {
+    messages.iter().filter_map(move |&Sighting { end, peer, bytes, span }| {
+        let peer = members.get(i32::try_from(peer).ok()?)?;
+        Some(Seen::Message(Message { comm, number, end, peer, bytes, span }))
+    })
+}
+
+/// The root of a rooted collective, as a member of its communicator.
+fn root(call: &Collective<'_>) -> u32 {
+    let root = match call {
+        MPI_Bcast(call) | MPI_Ibcast(call, _) => call.root(),
+        MPI_Reduce(call) | MPI_Ireduce(call, _) => call.root(),
+        MPI_Gather(call) | MPI_Igather(call, _) | MPI_Scatter(call) | MPI_Iscatter(call, _) => call.root(),
+        MPI_Gatherv(call) | MPI_Igatherv(call, _) => call.root(),
+        MPI_Scatterv(call) | MPI_Iscatterv(call, _) => call.root(),
+        _ => 0,
+    };
+    // `operation` has found it among the members.
+    u32::try_from(root).unwrap_or(0)
+}
+
 /// The request of a call that only starts, or sets up; and whether it is persistent.
-fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<(&'a Place<'c, Request>, bool)> {
+pub(super) fn started<'a, 'c>(call: &'a Collective<'c>) -> Option<(&'a Place<'c, Request>, bool)> {
     match call {
         MPI_Ibarrier(_, request)
         | MPI_Ibcast(_, request)

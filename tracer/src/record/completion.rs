@@ -5,11 +5,13 @@ use titr_common::event::{Requests as Completed, Requests::These};
 use titr_wrappers::argument::{Comm, File, Message, Place, Request, Status, Win};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 
+use super::background::Started;
 use super::communicators::Ranks;
 use super::inquiry::{Inquiry, Kind};
 use super::requests::{Entry, What};
 use super::tally::Unrecorded;
 use super::{Outcome, Recorder};
+use crate::extended::Done;
 
 /// What a call overwrites, held from before it.
 #[derive(Debug, Default)]
@@ -27,6 +29,12 @@ pub(super) struct Held {
     pub(super) message: Message,
     /// The communicator that is freed.
     pub(super) comm: Comm,
+    /// The collective that was carried out in the library's place.
+    pub(super) carried_out: Option<Done>,
+    /// The one that was started so.
+    pub(super) started: Option<Started>,
+    /// The communicator for messages that goes with the one that was made.
+    pub(super) private: Option<Comm>,
     /// The window that is.
     pub(super) win: Win,
     /// The file that is closed.
@@ -39,6 +47,11 @@ pub(super) fn takes_requests(call: &PointToPoint<'_>) -> bool {
 }
 
 impl Held {
+    /// Of each request that is asked after, whether it is under way.
+    pub(super) fn are_active(&self) -> impl Iterator<Item = bool> {
+        self.requests.iter().map(Option::is_some)
+    }
+
     /// The request at `index` is done.
     fn done(&mut self, index: usize, status: usize) {
         if let Some(id) = self.requests.get_mut(index).and_then(Option::take) {
@@ -195,6 +208,7 @@ impl Recorder {
             }
             What::Collective => {
                 self.numbers.push(id);
+                self.seen.extend(self.background.take(id).into_iter().flatten());
                 None
             }
             &What::Message { from, to, tag, ref open } => {

@@ -4,7 +4,7 @@ use titr_common::event::{CommCall, CommId, Event, Group};
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::communicator::Communicator::{self, *};
 use titr_wrappers::functions::topology::Topology::{self, *};
-use titr_wrappers::pmpi;
+use titr_wrappers::{Call, pmpi};
 
 use super::communicators::Ranks;
 use super::completion::Held;
@@ -16,6 +16,31 @@ use super::{Outcome, Recorder};
 pub(super) fn before(held: &mut Held, call: &Communicator<'_>) {
     if let MPI_Comm_free(comm) | MPI_Comm_disconnect(comm) = call {
         held.comm = comm.get();
+    }
+}
+
+/// The communicator that a call has made, of whose members all have made the same call. Not one that is there only when a
+/// request is completed.
+pub(super) fn made_by(call: &Call<'_>) -> Option<Comm> {
+    match call {
+        Call::Communicator(
+            MPI_Comm_dup(_, new)
+            | MPI_Comm_dup_with_info(.., new)
+            | MPI_Comm_split(.., new)
+            | MPI_Comm_split_type(.., new)
+            | MPI_Comm_create(.., new)
+            | MPI_Comm_create_group(.., new)
+            | MPI_Comm_create_from_group(.., new)
+            | MPI_Intercomm_merge(.., new),
+        )
+        | Call::Topology(
+            MPI_Cart_create(.., new)
+            | MPI_Cart_sub(.., new)
+            | MPI_Graph_create(.., new)
+            | MPI_Dist_graph_create(.., new)
+            | MPI_Dist_graph_create_adjacent(.., new),
+        ) => Some(new.get()),
+        _ => None,
     }
 }
 
@@ -40,6 +65,9 @@ impl Recorder {
             MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
                 let id = self.known(held.comm)?.id;
                 self.communicators.remove(held.comm, id);
+                if let Some(private) = self.extended.as_mut().and_then(|extended| extended.forget(id)) {
+                    self.background.free(private);
+                }
                 self.emit(&Event::CommFree(id));
                 Ok(())
             }

@@ -8,6 +8,7 @@
 //!   counter stops ─► hold what will be gone ─► the real call ─► event(s) ─► counter starts
 //! ```
 
+mod background;
 mod collective;
 mod communicators;
 mod completion;
@@ -28,16 +29,18 @@ mod tally;
 use std::ptr;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Event, Rank, RequestId, ThreadId};
+use titr_common::event::{Event, Rank, RequestId, Seen, Span, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
-use titr_common::units::{Bytes, Instructions};
+use titr_common::units::{Bytes, Instructions, Nanoseconds};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
 use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
 use titr_wrappers::{Abi, Call, Function, Real, pmpi};
 
 use crate::counter::{Counter, Precision, Rounding, Source};
+use crate::extended::{Clock, Extended};
 use crate::sink::Sink;
+use background::Background;
 use communicators::Communicators;
 use completion::Held;
 use files::Files;
@@ -65,6 +68,11 @@ pub struct Recorder {
     /// Messages that a matched probe has found and nobody received yet.
     messages: FxHashMap<Message, Found>,
     tally: Tally,
+    /// What an extended trace needs.
+    extended: Option<Extended>,
+    background: Background,
+    /// What an extended trace has to say of a call before its first event.
+    seen: Vec<Seen>,
     /// The thread whose call is being recorded.
     thread: ThreadId,
     /// What each thread computes, by its number.
@@ -83,6 +91,10 @@ pub struct Thread {
     /// What it has computed and the recorder does not know of.
     computed: Instructions,
     held: Held,
+    /// What calls are timed by, in extended traces.
+    clock: Option<Clock>,
+    /// When the call that is to be recorded was made and returned.
+    called: Option<Span>,
     /// None before its first call is recorded.
     number: Option<ThreadId>,
 }
@@ -113,6 +125,8 @@ impl Slot<Recorder> {
         if let Some(thread) = thread {
             thread.stop();
             recorder.turn_to(thread);
+            recorder.seen.clear();
+            recorder.seen.extend(thread.begin().map(|now| Seen::Call(Span { begin: now, end: now })));
         }
         recorder.end(ended)
     }
@@ -139,24 +153,53 @@ impl Slot<Recorder> {
                     recorder.hold_requests(held, &inquiry);
                     Ok(())
                 });
+                let begin = thread.begin();
+                if begin.is_some() {
+                    self.wait_patiently(&thread.held, &inquiry);
+                }
                 let success = real.run();
+                thread.end(begin);
                 // A wait may fail and have completed requests.
                 self.then(thread, function, |recorder, held| recorder.inquiry(held, &inquiry, success));
             }
             None => {
                 self.before(&mut thread.held, function, call);
-                let success = real.run();
+                let begin = thread.begin();
+                let success = match thread.clock {
+                    Some(clock) => self.run_extended(&mut thread.held, function, call, real, clock),
+                    None => real.run(),
+                };
+                thread.end(begin);
                 self.then(thread, function, |recorder, held| match recorder.after(held, function, call, success) {
                     // What failed did not take place as the arguments say.
                     Err(Unrecorded::Untraced) if success => {
                         recorder.other(function, call);
-                        Ok(())
+                        recorder.opaque_if_collective(call)
                     }
                     outcome => outcome,
                 });
             }
         }
         thread.start();
+    }
+
+    /// Makes the call of an extended trace.
+    #[cold]
+    fn run_extended(
+        &self,
+        held: &mut Held,
+        function: &Function,
+        call: &Call<'_>,
+        real: Real<'_>,
+        clock: Clock,
+    ) -> bool {
+        if let Call::Collective(call) = call {
+            return self.carry_out(held, call, real, clock);
+        }
+        let success = self.run_patiently(function, call, real);
+        // Here, as all its members are, while no collective of it is to be carried out yet.
+        held.private = creation::made_by(call).filter(|_| success).and_then(pmpi::split_large);
+        success
     }
 
     /// Lets the recorder do what is to be done before or after a call.
@@ -169,6 +212,8 @@ impl Slot<Recorder> {
     ) {
         if let Some(recorder) = &mut *self.hold() {
             recorder.turn_to(thread);
+            recorder.seen.clear();
+            recorder.seen.extend(thread.called.take().map(Seen::Call));
             if let Err(why) = record(recorder, &mut thread.held) {
                 recorder.tally.count(function, why);
             }
@@ -200,8 +245,21 @@ impl Slot<Recorder> {
 impl Thread {
     /// The calling thread.
     #[must_use]
-    pub fn new(counters: &Source) -> Self {
-        Self { counter: counters.open(), computed: Instructions(0.0), held: Held::default(), number: None }
+    pub fn new(counters: &Source, clock: Option<Clock>) -> Self {
+        let (counter, held) = (counters.open(), Held::default());
+        Self { counter, computed: Instructions(0.0), held, clock, called: None, number: None }
+    }
+
+    /// A call is made.
+    #[inline]
+    fn begin(&self) -> Option<Nanoseconds> {
+        self.clock.map(|clock| clock.now())
+    }
+
+    /// It has returned.
+    #[inline]
+    fn end(&mut self, begin: Option<Nanoseconds>) {
+        self.called = begin.zip(self.begin()).map(|(begin, end)| Span { begin, end });
     }
 
     fn stop(&mut self) {
@@ -230,7 +288,13 @@ impl Ledger {
 impl Recorder {
     /// For the rank whose events `sink` takes, and whose computation is known to `precision`.
     #[must_use]
-    pub fn new(abi: &'static Abi, sink: Sink, world_size: u32, precision: Precision) -> Self {
+    pub fn new(
+        abi: &'static Abi,
+        sink: Sink,
+        world_size: u32,
+        precision: Precision,
+        extended: Option<Extended>,
+    ) -> Self {
         let me = sink.rank();
         Self {
             abi,
@@ -244,6 +308,9 @@ impl Recorder {
             files: Files::default(),
             messages: FxHashMap::default(),
             tally: Tally::default(),
+            extended,
+            background: Background::default(),
+            seen: Vec::new(),
             thread: ThreadId::MAIN,
             ledgers: Vec::new(),
             precision,
@@ -254,19 +321,50 @@ impl Recorder {
         }
     }
 
+    /// Starts the clock of an extended trace. Collective.
+    pub fn set_out(&mut self) -> Option<Clock> {
+        self.extended.as_mut().map(|extended| extended.set_out(self.abi))
+    }
+
     fn after(&mut self, held: &mut Held, function: &Function, call: &Call<'_>, success: bool) -> Outcome {
         match call {
             Call::PointToPoint(call) if completion::takes_requests(call) => self.completion(held, call, success),
             Call::Other => Err(Unrecorded::unless_read(function)),
             _ if !success => Err(Unrecorded::Untraced),
             Call::PointToPoint(call) => self.message(held, call),
-            Call::Collective(call) => self.collective(call),
-            Call::Communicator(call) => self.communicator(held, call),
-            Call::Topology(call) => self.topology(call),
+            Call::Collective(call) => self.collective(held, call),
+            Call::Communicator(made) => {
+                let outcome = self.communicator(held, made);
+                self.adopt(held, call);
+                outcome
+            }
+            Call::Topology(made) => {
+                let outcome = self.topology(made);
+                self.adopt(held, call);
+                // Neighbours' messages are the library's own.
+                let opaque = self.extended.is_some() && creation::made_by(call).is_none();
+                if opaque { outcome.and(Err(Unrecorded::Opaque)) } else { outcome }
+            }
             Call::OneSided(call) => self.one_sided(held, call),
             Call::Io(call) => self.io(held, call),
             // A second `MPI_Init`; the first one and the end are not calls between two others.
             Call::Process(_) => Err(Unrecorded::Local),
+        }
+    }
+
+    /// In an extended trace, collectives between groups are not carried out either.
+    fn opaque_if_collective(&self, call: &Call<'_>) -> Outcome {
+        match call {
+            Call::Collective(_) if self.extended.is_some() => Err(Unrecorded::Opaque),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the communicator for messages that goes with the one a call has made.
+    fn adopt(&mut self, held: &mut Held, call: &Call<'_>) {
+        let made = creation::made_by(call).and_then(|new| Some(self.known(new).ok()?.id));
+        if let (Some(extended), Some(id), Some(private)) = (&mut self.extended, made, held.private.take()) {
+            extended.keep(id, private);
         }
     }
 
@@ -292,7 +390,10 @@ impl Recorder {
 
     /// Writes an event of the thread, after what it computed before it.
     fn emit(&mut self, event: &Event) {
-        let work = self.ledgers.get_mut(self.thread.0 as usize).and_then(Ledger::due);
+        let mut work = self.ledgers.get_mut(self.thread.0 as usize).and_then(Ledger::due);
+        for seen in self.seen.drain(..) {
+            self.sink.record_after(self.thread, work.take(), &Event::Seen(seen));
+        }
         self.sink.record_after(self.thread, work, event);
     }
 
@@ -304,14 +405,22 @@ impl Recorder {
     }
 
     fn end(mut self, ended: Ended) -> Option<RankEntry> {
-        match ended {
-            Ended::Finalize => self.emit(&Event::Finalize),
-            Ended::Running | Ended::Exit | Ended::Abort => self.rest(),
-        }
+        let clock = match ended {
+            Ended::Finalize => {
+                self.emit(&Event::Finalize);
+                self.extended.as_ref().and_then(|extended| extended.arrive(self.abi))
+            }
+            Ended::Running | Ended::Exit | Ended::Abort => {
+                self.rest();
+                None
+            }
+        };
+        self.background.abandon();
         let (tally, threads) = (self.tally, self.ledgers.len());
         self.sink.finish(ended, |entry| {
-            tally.complete(entry);
+            entry.clock = clock;
             entry.threads = threads as u32;
+            tally.complete(entry);
         })
     }
 

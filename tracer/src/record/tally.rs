@@ -15,6 +15,8 @@ pub(super) enum Unrecorded {
     Local,
     /// It communicates, and the trace does not say so.
     Untraced,
+    /// The trace has the collective and, though it is extended, not its messages.
+    Opaque,
 }
 
 /// How often each function was called without becoming an event.
@@ -30,6 +32,7 @@ struct Calls {
     null_peer: u64,
     local: u64,
     untraced: u64,
+    opaque: u64,
 }
 
 impl Unrecorded {
@@ -44,12 +47,13 @@ impl Unrecorded {
 
 impl Tally {
     pub(super) fn count(&mut self, function: &'static Function, why: Unrecorded) {
-        let new = || Calls { name: function.name(), null_peer: 0, local: 0, untraced: 0 };
+        let new = || Calls { name: function.name(), null_peer: 0, local: 0, untraced: 0, opaque: 0 };
         let calls = self.calls.entry(std::ptr::from_ref(function).addr()).or_insert_with(new);
         match why {
             Unrecorded::NullPeer => calls.null_peer += 1,
             Unrecorded::Local => calls.local += 1,
             Unrecorded::Untraced => calls.untraced += 1,
+            Unrecorded::Opaque => calls.opaque += 1,
         }
     }
 
@@ -64,6 +68,7 @@ impl Tally {
             note(&mut entry.null_peer, calls.name, calls.null_peer);
             note(&mut entry.local, calls.name, calls.local);
             note(&mut entry.untraced, calls.name, calls.untraced);
+            note(&mut entry.opaque, calls.name, calls.opaque);
         }
     }
 }

@@ -21,11 +21,13 @@ pub fn begin(run: String, rank: Rank, counter: Counter) -> RankEntry {
         disk: Bytes(0),
         crc32: None,
         counter,
+        clock: None,
         threads: 1,
         stalls: 0,
         lost_events: 0,
         error: None,
         untraced: Default::default(),
+        opaque: Default::default(),
         local: Default::default(),
         null_peer: Default::default(),
     }

@@ -114,3 +114,18 @@ pub(crate) unsafe fn load_handle(abi: &Abi, address: usize) -> usize {
         }
     }
 }
+
+/// Writes a handle to an address.
+///
+/// # Safety
+/// There is room for one.
+pub(crate) unsafe fn store_handle(abi: &Abi, address: usize, handle: usize) {
+    // SAFETY: the caller's promise, and a handle is as long as the ABI says.
+    unsafe {
+        if abi.handle_bytes == size_of::<u32>() {
+            (address as *mut u32).write(handle as u32);
+        } else {
+            (address as *mut usize).write(handle);
+        }
+    }
+}

@@ -46,6 +46,31 @@ impl Stored for Count {
     }
 }
 
+/// How far into a buffer something lies: `int`, or `MPI_Aint` in the functions whose names end in `_c`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Displacement(i64);
+
+impl Displacement {
+    /// The number, of elements or of bytes as the function says.
+    #[must_use]
+    pub fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl Stored for Displacement {
+    const POINTER: &'static str = "DISPLACEMENT*";
+    fn bytes(call: &Arguments<'_>) -> usize {
+        if call.large { size_of::<i64>() } else { size_of::<i32>() }
+    }
+    unsafe fn load(call: &Arguments<'_>, address: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe {
+            if call.large { (address as *const i64).read() } else { i64::from((address as *const i32).read()) }
+        })
+    }
+}
+
 /// A pointer to one `T` that the call reads, writes, or both.
 #[derive(Clone, Copy)]
 pub struct Place<'c, T> {

@@ -13,9 +13,9 @@ use std::cell::Cell;
 use crate::abi::{Abi, Family};
 use status::Spare;
 
-pub(crate) use handle::load_handle;
 pub use handle::{Comm, Datatype, File, Group, Message, Op, Request, Win};
-pub use memory::{Array, Later, Place, Stored};
+pub(crate) use handle::{load_handle, store_handle};
+pub use memory::{Array, Displacement, Later, Place, Stored};
 pub use status::{Status, StatusArgument, Statuses};
 
 /// The arguments of one call as words, and what is needed to read them.
@@ -81,7 +81,13 @@ impl Count {
     #[must_use]
     #[inline]
     pub fn get(self) -> u64 {
-        u64::try_from(self.0).unwrap_or(0)
+        self.checked().unwrap_or(0)
+    }
+
+    /// The number; `None` for a negative one.
+    #[must_use]
+    pub fn checked(self) -> Option<u64> {
+        u64::try_from(self.0).ok()
     }
 }
 

@@ -14,8 +14,8 @@
 //! `again D V1 V2 …` stands for as many events as there are volumes: each is the one *D* events before it — which may
 //! itself stand on the same line — after computing so many instructions, where 0 is none; `V*N` is `V` so many times. This is Ziv and Lempel's sliding
 //! window (IEEE Trans. Inf. Theory 23(3), 1977) with events for letters, and computation left out of the comparison.
-//! Computation does not count as an event here, nor does one whose line is longer than [`LONGEST`] or whose list holds
-//! more numbers than that; *D* is at most [`WINDOW`].
+//! Computation does not count as an event here, nor do times and what is seen at them, nor one whose line is longer than
+//! [`LONGEST`] or whose list holds more numbers than that; *D* is at most [`WINDOW`].
 //!
 //! * Lossless: a volume that is not a whole number is spelled, as are computations with no event after them.
 //! * Streaming, in bounded memory: a reader keeps the last [`WINDOW`] events and a few more, a writer these and their texts.
@@ -47,7 +47,7 @@ const AGAIN: &[u8] = b" again ";
 /// 0-9999999`.
 fn may_come_again(event: &Event, length: usize) -> bool {
     let listed = match event {
-        Event::Compute(_) => return false,
+        Event::Compute(_) | Event::Seen(_) => return false,
         Event::Start(requests)
         | Event::Wait(_, Requests::These(requests))
         | Event::Test(_, Some(Requests::These(requests))) => requests.len(),

@@ -119,6 +119,10 @@ impl EventWriter {
 
     #[inline]
     fn act(&mut self, out: &mut Vec<u8>, event: &Event) {
+        if let Event::Seen(_) = event {
+            self.end_line(out);
+            return write_event(out, self.actor, event);
+        }
         let volume = self.volume(out);
         match self.past.history.at(self.past.count - self.past.distance, event) {
             Some(known) if self.past.distance > 0 => self.come_again(out, volume, known),

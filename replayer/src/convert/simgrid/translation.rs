@@ -117,7 +117,7 @@ impl<'a, P: Program> Translation<'a, P> {
 
     fn event(&mut self, rank: Rank, event: Event) -> Result<(), Failure> {
         match event {
-            Event::Init | Event::Matched(..) => {}
+            Event::Init | Event::Matched(..) | Event::Seen(_) => {}
             // There may be something to be said before.
             Event::Finalize => self.state(rank).finalized = true,
             Event::Compute(_) | Event::Sleep(_) => self.emit(rank, &event),

@@ -36,6 +36,14 @@ impl Design {
         Ok(Self { fabric, ways, parameters })
     }
 
+    /// The same network with the chance of one of several runs.
+    #[must_use]
+    pub fn of_run(&self, run: u32) -> Self {
+        let mut design = self.clone();
+        design.parameters.seed = design.parameters.seed.wrapping_add(run.into());
+        design
+    }
+
     /// The routers.
     #[must_use]
     pub fn fabric(&self) -> &Fabric {

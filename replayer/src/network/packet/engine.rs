@@ -11,10 +11,12 @@ use super::delay_line::DelayLine;
 use super::delays::Delays;
 use super::design::Design;
 use super::layout::{Input, Layout, NOWHERE, Output, Router};
+use super::output_queues::OutputQueues;
 use super::packets::{Packet, PacketId, Packets};
 use super::parameters::Parameters;
 use super::routing::{Way, Ways};
 use super::sources::Sources;
+use super::stirred::Stirred;
 use super::usage::Usage;
 use super::{Delivery, Message};
 use crate::topology::{Fabric, LinkId};
@@ -27,6 +29,7 @@ pub struct Engine {
     routers: Vec<Router>,
     queues: Queues,
     outputs: Vec<Output>,
+    output_queues: Option<OutputQueues>,
     hosts: Vec<Host>,
     packets: Packets,
     sources: Sources,
@@ -72,13 +75,6 @@ struct Host {
     received: u64,
 }
 
-/// Routers to look at in this cycle, each once.
-#[derive(Debug)]
-struct Stirred {
-    routers: Vec<u32>,
-    is: Vec<bool>,
-}
-
 /// Who asks for the ports of the router that is being looked at.
 #[derive(Debug)]
 struct Contests {
@@ -90,14 +86,6 @@ struct Contests {
 
 /// No place.
 const NOBODY: u32 = u32::MAX;
-
-impl Stirred {
-    fn add(&mut self, router: u32) {
-        if !std::mem::replace(&mut self.is[router as usize], true) {
-            self.routers.push(router);
-        }
-    }
-}
 
 impl Queues {
     fn head(&self, queue: u32) -> PacketId {
@@ -139,7 +127,7 @@ impl Engine {
         let layout = Layout::new(fabric, parameters);
         let widest = layout.routers.iter().map(|router| router.outputs).max().unwrap_or_default();
         let Delays { offer, hop, tail, consumption } = Delays::of(design);
-        let hosts = fabric.sockets.iter().zip(layout.hosts).map(|(socket, (first_input, first_port))| Host {
+        let hosts = fabric.sockets.iter().zip(&layout.hosts).map(|(socket, &(first_input, first_port))| Host {
             router: socket.router,
             first_input,
             first_port,
@@ -151,16 +139,17 @@ impl Engine {
             sources: Sources::new(fabric.sockets.len()),
             packets: Packets::new(ways.dimensions()),
             waiting: vec![0; layout.words as usize],
+            output_queues: OutputQueues::new(&layout, parameters.virtual_channels, parameters.output_queue, tail),
             offers: DelayLine::new(offer),
             headers: DelayLine::new(hop),
             tails: DelayLine::new(tail),
             consumed: DelayLine::new(consumption),
-            stirred: Stirred { routers: Vec::new(), is: vec![false; layout.routers.len()] },
+            stirred: Stirred::new(layout.routers.len()),
             again: Vec::new(),
             again_at: 0,
             refill: Vec::new(),
             contest: Contests { best: vec![(NOBODY, 0); widest as usize], asked: Vec::new() },
-            usage: Usage::new(layout.inputs.iter().map(|input| input.arrival.is_some())),
+            usage: Usage::new(layout.inputs.iter().map(|input| input.channel(fabric))),
             queues: Queues {
                 slots: vec![0; layout.inputs.len() * parameters.queue_packets as usize],
                 inputs: layout.inputs,
@@ -183,11 +172,11 @@ impl Engine {
     /// The next cycle in which something happens.
     #[must_use]
     pub fn next_cycle(&self) -> Option<u64> {
-        let again = (!self.again.is_empty()).then_some(self.again_at);
-        [self.offers.next(), self.headers.next(), self.tails.next(), self.consumed.next(), again]
-            .into_iter()
-            .flatten()
-            .min()
+        let again = if self.again.is_empty() { u64::MAX } else { self.again_at };
+        let behind = self.output_queues.as_ref().map_or(u64::MAX, OutputQueues::next);
+        let arrivals = self.offers.next().min(self.headers.next());
+        let departures = self.tails.next().min(self.consumed.next());
+        Some(arrivals.min(departures).min(again).min(behind)).filter(|&next| next != u64::MAX)
     }
 
     /// What was carried, and where.
@@ -196,16 +185,15 @@ impl Engine {
         &self.usage
     }
 
+    /// What was carried, and where, since this was last asked.
+    pub fn take_usage(&mut self) -> Usage {
+        let empty = self.usage.empty();
+        std::mem::replace(&mut self.usage, empty)
+    }
+
     /// How many packets each link of `fabric`, which this network was made of, has carried.
     pub fn carried(&self, fabric: &Fabric) -> impl Iterator<Item = (LinkId, u64)> {
-        let channels = (0..fabric.routers()).flat_map(move |router| {
-            let first_output = self.routers[router as usize].first_output as usize;
-            let outputs = self.outputs[first_output..].iter().zip(fabric.ports(router));
-            outputs.filter(|(_, port)| port.to.is_some()).map(|(output, port)| {
-                let channels = output.first_queue..output.first_queue + self.parameters.virtual_channels;
-                (port.link, channels.map(|queue| self.usage.packets(queue)).sum())
-            })
-        });
+        let channels = self.usage.channels().map(|channel| (channel.link, channel.packets));
         let cables = self.hosts.iter().zip(&fabric.sockets).filter_map(|(host, socket)| {
             let (to_router, to_host) = socket.cable?;
             Some([(to_router, host.sent), (to_host, host.received)])
@@ -215,23 +203,31 @@ impl Engine {
 
     /// Lives through cycle `now`, which is no later than [`next_cycle`](Self::next_cycle), and appends what was delivered.
     pub fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
-        while let Some((queue, output)) = self.tails.pop(now) {
+        for _ in 0..self.tails.due(now) {
+            let Some((queue, output)) = self.tails.take() else { break };
             self.release(queue, output);
         }
-        while let Some((packet, queue)) = self.headers.pop(now) {
+        for _ in 0..self.output_queues.as_mut().map_or(0, |queues| queues.due(now)) {
+            let Some(router) = self.output_queues.as_mut().and_then(OutputQueues::release) else { break };
+            self.stir(router);
+        }
+        for _ in 0..self.headers.due(now) {
+            let Some((packet, queue)) = self.headers.take() else { break };
             self.packets.get_mut(packet).since = now;
             if self.queues.push(queue, packet) {
                 self.head_waits(queue);
             }
         }
-        while let Some(message) = self.offers.pop(now) {
+        for _ in 0..self.offers.due(now) {
+            let Some(message) = self.offers.take() else { break };
             let host = self.sources.ready(message);
             self.refill.push(host);
         }
         while let Some(host) = self.refill.pop() {
             self.fill_ports(host, now);
         }
-        while let Some(packet) = self.consumed.pop(now) {
+        for _ in 0..self.consumed.due(now) {
+            let Some(packet) = self.consumed.take() else { break };
             self.deliver(packet, now, delivered);
         }
         if self.again_at <= now {
@@ -239,18 +235,36 @@ impl Engine {
                 self.stirred.add(router);
             }
         }
-        let mut stirred = std::mem::take(&mut self.stirred.routers);
-        for router in stirred.drain(..) {
-            self.stirred.is[router as usize] = false;
-            self.pass_on(router, now);
+        let mut place = 0;
+        while let Some((first, mut left)) = self.stirred.take(&mut place) {
+            while left != 0 {
+                self.pass_on(first + left.trailing_zeros(), now);
+                left &= left - 1;
+            }
         }
-        self.stirred.routers = stirred;
+        self.drive_cables(now);
+    }
+
+    /// Passes on what waits in output queues.
+    fn drive_cables(&mut self, now: u64) {
+        let Some(output_queues) = &mut self.output_queues else { return };
+        loop {
+            let (inputs, outputs, capacity) = (&self.queues.inputs, &self.outputs, self.queues.capacity);
+            let room = |output: u32, channel: u32| {
+                inputs[(outputs[output as usize].first_queue + channel) as usize].reserved < capacity
+            };
+            let Some((output, channel, packet)) = output_queues.pass_on(now, room) else { return };
+            let next = self.outputs[output as usize].first_queue + channel;
+            self.usage.carry(next);
+            self.queues.inputs[next as usize].reserved += 1;
+            self.headers.push(now, (packet, next));
+        }
     }
 
     /// A packet's tail has left `queue` through `output`.
     fn release(&mut self, queue: u32, output: u32) {
         self.outputs[output as usize].busy = false;
-        let Input { router, upstream, host, .. } = self.queues.inputs[queue as usize];
+        let Input { router, upstream, host, arrival, .. } = self.queues.inputs[queue as usize];
         let more = self.queues.pop(queue);
         if more {
             self.head_waits(queue);
@@ -259,6 +273,9 @@ impl Engine {
         }
         if upstream != NOWHERE {
             self.stir(upstream);
+            if let (Some(queues), Some(Way { port, .. })) = (&mut self.output_queues, arrival) {
+                queues.stir(self.routers[upstream as usize].first_output + port);
+            }
         }
         self.stir(router);
     }
@@ -302,7 +319,7 @@ impl Engine {
             let ties = chance(self.parameters.seed, host.into(), *sent);
             *sent += 1;
             let goal = self.hosts[to as usize].router;
-            let packet = Packet { since: now, message: id, from, to, goal, ties, hops: 0 };
+            let packet = Packet { since: now, left: now, message: id, from, to, goal, ties, hops: 0 };
             let packet = self.packets.insert(packet);
             self.packets.depart(packet, router, &self.ways);
             self.queues.inputs[queue as usize].reserved += 1;
@@ -341,24 +358,38 @@ impl Engine {
         let queue = this.first_input + place;
         let input = &self.queues.inputs[queue as usize];
         let free = |port: u32| Some(&self.outputs[(this.first_output + port) as usize]).filter(|output| !output.busy);
-        let room = |port: u32, channel: u32| {
-            free(port).map_or(0, |output| {
-                self.queues.capacity - self.queues.inputs[(output.first_queue + channel) as usize].reserved
-            })
-        };
         if input.settled != NOWHERE {
             let port = input.settled;
-            return match free(port)?.first_queue {
-                NOWHERE => Some(Way { port, channel: 0 }),
-                _ => self.ways.choose_channel(port, input.arrival, room),
-            };
+            let output = free(port)?;
+            if output.first_queue == NOWHERE {
+                return Some(Way { port, channel: 0 });
+            }
+            let room = |_, channel| self.room(output, this.first_output + port, channel);
+            return self.ways.choose_channel(port, input.arrival, room);
         }
+        let room = |port: u32, channel: u32| {
+            free(port).map_or(0, |output| self.room(output, this.first_output + port, channel))
+        };
         let id = self.queues.head(queue);
         let packet = self.packets.get(id);
         if packet.goal == router {
             return self.consumption_port(packet.to, place, this);
         }
         self.ways.choose(router, (packet, self.packets.steps(id)), input.arrival, room)
+    }
+
+    /// Packets that there is room for in a channel of a port that leads on.
+    #[inline]
+    fn room(&self, output: &Output, index: u32, channel: u32) -> u32 {
+        let behind = self.queues.capacity - self.queues.inputs[(output.first_queue + channel) as usize].reserved;
+        match &self.output_queues {
+            None => behind,
+            // Room for one at least, and what enters a ring leaves a place free in one of the two queues.
+            Some(queues) => match queues.room(index, channel) {
+                0 => 0,
+                room => room + behind,
+            },
+        }
     }
 
     /// Enters a head into the contest for the port it asks for; whether it is not the only one.
@@ -411,6 +442,7 @@ impl Engine {
         let injected = input.upstream == NOWHERE;
         let packet = self.packets.get_mut(id);
         if injected {
+            packet.left = now;
             self.sources.leaves(packet.message, now);
         }
         self.usage.leave(queue, now - packet.since + u64::from(self.parameters.packet_phits));
@@ -420,16 +452,19 @@ impl Engine {
         }
         let next = output.first_queue + way.channel;
         packet.hops += 1;
+        self.ways.step(way.port, self.packets.steps_mut(id));
+        if let Some(queues) = &mut self.output_queues {
+            return queues.push(index, way.channel, id);
+        }
         self.usage.carry(next);
         self.queues.inputs[next as usize].reserved += 1;
-        self.ways.step(way.port, self.packets.steps_mut(id));
         self.headers.push(now, (id, next));
     }
 
     /// A packet is consumed to its last phit.
     fn deliver(&mut self, id: PacketId, now: u64, delivered: &mut Vec<Delivery>) {
         let packet = self.packets.remove(id);
-        self.usage.consume(packet.hops);
+        self.usage.consume(packet.hops, now - packet.left);
         self.hosts[packet.to as usize].received += 1;
         if let Some(progress) = self.sources.arrives(packet.message) {
             let message = progress.message;

@@ -6,7 +6,7 @@
 
 use super::parameters::Parameters;
 use super::routing::{Arrival, Way};
-use crate::topology::Fabric;
+use crate::topology::{Fabric, LinkId};
 
 /// No queue, no router.
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -40,6 +40,14 @@ pub(super) struct Input {
     pub queued: u32,
     /// Places taken: those, and those of packets on their way here.
     pub reserved: u32,
+}
+
+impl Input {
+    /// The virtual channel that leads to it, unless a host does.
+    pub fn channel(&self, fabric: &Fabric) -> Option<(LinkId, u32)> {
+        let Way { port, channel } = self.arrival?;
+        fabric.ports(self.upstream).get(port as usize).map(|port| (port.link, channel))
+    }
 }
 
 /// A port.

@@ -32,6 +32,10 @@
 //!    first from the one that the number of its queue gives.
 //! 6. **Grants.** Of the packets that ask for a port [arbitration](arbitration) grants it to one. It takes its place in the next
 //!    queue now.
+//! 7. **Cables**, where `output_queue` gives the channels of each port [queues](output_queues) of their own. There a grant takes a
+//!    packet through the crossbar to such a queue. A port whose cable is free passes on the first packet of one of them that
+//!    has room behind it, channel by channel in turn; it takes its place in the next queue now, and its tail leaves L cycles
+//!    later. Step 5 asks for room in the output queue, and counts what is behind it too.
 //!
 //! A router's requests depend on its own queues and on the room behind its own ports, which nobody else takes: that is
 //! why routers can be looked at in any order. Chance is a function of the seed and of what it decides, not of when it
@@ -52,12 +56,15 @@ mod delay_line;
 mod delays;
 mod design;
 mod engine;
+mod figures;
 mod layout;
 mod network;
+mod output_queues;
 mod packets;
 mod parameters;
 mod routing;
 mod sources;
+mod stirred;
 mod usage;
 
 #[cfg(test)]
@@ -68,9 +75,10 @@ mod tests;
 pub use delays::Delays;
 pub use design::Design;
 pub use engine::Engine;
+pub use figures::{Batch, ChannelFigures, Figures, Observation};
 pub use network::PacketNetwork;
 pub use parameters::{Arbitration, Ascent, Parameters, Routing};
-pub use usage::Usage;
+pub use usage::{ChannelUsage, Usage};
 
 /// What a host sends to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use titr_common::units::Seconds;
 
 use super::clock::Clock;
-use super::{Delivery, Design, Engine, Message};
+use super::{Batch, Delivery, Design, Engine, Message, Observation};
 use crate::network::agenda::{Agenda, Due};
 use crate::network::{LinkLoad, Network, Transfer, TransferId};
+use crate::statistics::Histogram;
 use crate::time::Time;
 use crate::topology::{Link, LinkId};
 
@@ -33,6 +34,9 @@ pub struct PacketNetwork {
     cycle: u64,
     deliveries: Vec<Delivery>,
     arrivals: Vec<Arrival>,
+    /// What has arrived through routers.
+    arrived: Batch,
+    latencies: Histogram,
 }
 
 /// A message that arrives, in the order in which such are to be told.
@@ -69,6 +73,8 @@ impl PacketNetwork {
             cycle: 0,
             deliveries: Vec::new(),
             arrivals: Vec::new(),
+            arrived: Batch::default(),
+            latencies: Histogram::default(),
         }
     }
 
@@ -115,7 +121,11 @@ impl Network for PacketNetwork {
             self.cycle = cycle;
             self.engine.advance(cycle, &mut self.deliveries);
         }
-        self.arrivals.extend(self.deliveries.drain(..).map(|delivery| Arrival::of_tag(delivery.message.tag)));
+        for delivery in self.deliveries.drain(..) {
+            self.arrived.count(&delivery);
+            self.latencies.add(delivery.at - delivery.created);
+            self.arrivals.push(Arrival::of_tag(delivery.message.tag));
+        }
         while let Some((_, key)) = self.staying.pop_by(now) {
             self.arrivals.extend(self.stays.try_remove(key as usize));
         }
@@ -140,6 +150,13 @@ impl Network for PacketNetwork {
             own.zip(&self.stayed).for_each(|(load, stayed)| *load = *stayed);
         }
         loads
+    }
+
+    fn observation(&self, until: Time) -> Option<Observation> {
+        let usage = self.engine.usage().clone();
+        let (packets, packet_latency) = (usage.consumed(), usage.latency());
+        let batch = Batch { cycles: self.clock.cycle(until), packets, packet_latency, ..self.arrived };
+        Some(Observation { batches: vec![batch], latencies: self.latencies.clone(), usage })
     }
 
     fn phit_hops(&self) -> Option<u64> {

@@ -10,6 +10,8 @@ pub(super) type PacketId = u32;
 pub(super) struct Packet {
     /// When its header came to the queue that it is in.
     pub since: u64,
+    /// When it left its host.
+    pub left: u64,
     /// The message that it is a part of.
     pub message: u32,
     pub from: u32,

@@ -17,6 +17,8 @@ pub struct Parameters {
     pub virtual_channels: u32,
     /// Packets that each has room for.
     pub queue_packets: u32,
+    /// Packets that each channel of a port has room for between crossbar and cable; 0: a grant is the cable's.
+    pub output_queue: u32,
     /// How ways are chosen.
     pub routing: Routing,
     /// Who goes first.
@@ -43,6 +45,7 @@ impl Default for Parameters {
             header_phits: 0,
             virtual_channels: 1,
             queue_packets: 4,
+            output_queue: 0,
             routing: Routing::DimensionOrder,
             arbitration: Arbitration::RoundRobin,
             injection_ports: 1,

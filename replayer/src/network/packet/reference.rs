@@ -29,6 +29,12 @@ pub struct Reference<'a> {
     underway: Vec<(u64, usize, usize)>,
     /// Packets that are crossing a port.
     crossing: Vec<Crossing>,
+    /// Packets in the output queue of each channel of each port, those on the cable among them.
+    output_queues: Vec<Vec<VecDeque<usize>>>,
+    /// Packets that leave such a queue over a cable.
+    sending: Vec<Sending>,
+    /// The channel that each cable served last.
+    last_channel: Vec<usize>,
     /// Packets whose last phit reaches its host after so many cycles more.
     landing: Vec<(u64, usize)>,
     /// The queue that each port served last, as its router counts.
@@ -47,6 +53,13 @@ struct Progress {
 struct Crossing {
     queue: usize,
     output: usize,
+    phits: u32,
+}
+
+/// A packet that leaves an output queue, phit by phit.
+struct Sending {
+    output: usize,
+    channel: usize,
     phits: u32,
 }
 
@@ -81,6 +94,12 @@ impl<'a> Reference<'a> {
             offered: Vec::new(),
             underway: Vec::new(),
             crossing: Vec::new(),
+            output_queues: vec![
+                vec![VecDeque::new(); design.parameters.virtual_channels as usize];
+                layout.outputs.len()
+            ],
+            sending: Vec::new(),
+            last_channel: vec![design.parameters.virtual_channels as usize - 1; layout.outputs.len()],
             landing: Vec::new(),
             served: layout.outputs.iter().map(|output| output.served).collect(),
             layout,
@@ -134,6 +153,9 @@ impl<'a> Reference<'a> {
         for output in 0..self.layout.outputs.len() {
             self.arbitrate(output, &requests);
         }
+        for output in 0..self.layout.outputs.len() {
+            self.send(output);
+        }
     }
 
     /// One phit of each packet that crosses a port.
@@ -145,6 +167,13 @@ impl<'a> Reference<'a> {
             }
         }
         self.crossing.retain(|crossing| crossing.phits > 0);
+        for sending in &mut self.sending {
+            sending.phits -= 1;
+            if sending.phits == 0 {
+                self.output_queues[sending.output][sending.channel].pop_front();
+            }
+        }
+        self.sending.retain(|sending| sending.phits > 0);
     }
 
     fn land(&mut self, packet: usize, delivered: &mut Vec<Delivery>) {
@@ -175,7 +204,7 @@ impl<'a> Reference<'a> {
                 let goal = self.design.fabric.sockets[to as usize].router;
                 let ties = chance(self.parameters().seed, host as u64, self.sent[host]);
                 self.sent[host] += 1;
-                let packet = Packet { since: self.now, message: id as u32, from, to, goal, ties, hops: 0 };
+                let packet = Packet { since: self.now, left: 0, message: id as u32, from, to, goal, ties, hops: 0 };
                 let mut steps = vec![0; self.design.ways.dimensions()];
                 self.design.ways.depart(self.design.fabric.sockets[host].router, &packet, &mut steps);
                 self.queues[queue as usize].push_back(self.packets.len());
@@ -192,6 +221,20 @@ impl<'a> Reference<'a> {
     fn room(&self, queue: usize) -> u32 {
         let coming = self.underway.iter().filter(|&&(_, _, to)| to == queue).count();
         self.parameters().queue_packets - (self.queues[queue].len() + coming) as u32
+    }
+
+    /// Likewise, where a packet may have to pass an output queue first: none if that is full, or else both together.
+    fn room_for_requests(&self, output: usize, channel: u32) -> u32 {
+        let behind = self.room((self.layout.outputs[output].first_queue + channel) as usize);
+        let places = self.parameters().output_queue;
+        let taken = self.output_queues[output][channel as usize].len() as u32;
+        if places == 0 {
+            behind
+        } else if taken == places {
+            0
+        } else {
+            places - taken + behind
+        }
     }
 
     /// What the head of each queue asks for, if it does not leave already.
@@ -214,7 +257,7 @@ impl<'a> Reference<'a> {
                     let arrival = self.layout.inputs[queue].arrival;
                     let room = |port, channel| match self.is_crossing(output(port)) {
                         true => 0,
-                        false => self.room((self.layout.outputs[output(port)].first_queue + channel) as usize),
+                        false => self.room_for_requests(output(port), channel),
                     };
                     match self.design.ways.settle(router as u32, packet, steps) {
                         Some(port) => self.design.ways.choose_channel(port, arrival, room),
@@ -267,7 +310,28 @@ impl<'a> Reference<'a> {
         }
         packet.hops += 1;
         self.design.ways.step(way.port, steps);
+        if self.parameters().output_queue > 0 {
+            self.output_queues[output][way.channel as usize].push_back(id);
+            return;
+        }
         let next = (self.layout.outputs[output].first_queue + way.channel) as usize;
         self.underway.push((1 + u64::from(wire_delay) + u64::from(router_delay), id, next));
+    }
+
+    /// Lets one of the packets in a port's output queues onto its cable.
+    fn send(&mut self, output: usize) {
+        let Parameters { packet_phits, wire_delay, router_delay, virtual_channels, .. } = *self.parameters();
+        if self.sending.iter().any(|sending| sending.output == output) {
+            return;
+        }
+        let channels = virtual_channels as usize;
+        let in_turn = (1..=channels).map(|after| (self.last_channel[output] + after) % channels);
+        let next = |channel: usize| self.layout.outputs[output].first_queue as usize + channel;
+        let head = |channel: usize| self.output_queues[output][channel].front().copied();
+        let mut able = in_turn.filter_map(|channel| Some((channel, head(channel)?)));
+        let Some((channel, id)) = able.find(|&(channel, _)| self.room(next(channel)) > 0) else { return };
+        self.underway.push((1 + u64::from(wire_delay) + u64::from(router_delay), id, next(channel)));
+        self.last_channel[output] = channel;
+        self.sending.push(Sending { output, channel, phits: packet_phits });
     }
 }

@@ -73,52 +73,86 @@ fn channels(topology: &dyn Topology, from: u32, to: u32) -> u64 {
     route.len() as u64 - cables
 }
 
+/// Every kind of network with every routing that it has, and routers of some delays and queues.
+fn all_networks() -> Vec<(Box<dyn Topology>, Design)> {
+    let grids: [fn() -> Box<dyn Topology>; 4] = [
+        || Box::new(Grid::torus(&[8, 8], CABLE)),
+        || Box::new(Grid::torus(&[4, 3, 2], CABLE)),
+        || Box::new(Grid::mesh(&[5, 3], CABLE)),
+        || Box::new(Grid::twisted_torus(&[8, 4], CABLE)),
+    ];
+    let trees: [fn() -> Box<dyn Topology>; 3] = [
+        || Box::new(tree(&[4, 4, 4], &[1, 4, 4])),
+        || Box::new(tree(&[2, 3, 4], &[1, 2, 2])),
+        || Box::new(tree(&[4, 2, 2], &[1, 1, 2])),
+    ];
+    let dragonflies: [fn() -> Box<dyn Topology>; 1] = [|| Box::new(dragonfly(2, 1))];
+    let routed = [
+        (&grids[..], vec![Routing::DimensionOrder, Routing::Adaptive]),
+        (&trees, [Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive].map(Routing::UpDown).to_vec()),
+        (&dragonflies, vec![Routing::Minimal]),
+    ];
+    let mut all = Vec::new();
+    for (topologies, routings) in routed {
+        for (make, routing) in topologies.iter().flat_map(|make| routings.iter().map(move |routing| (make, *routing))) {
+            for (router_delay, wire_delay, output_queue) in [(0, 0, 0), (3, 5, 0), (1, 2, 2)] {
+                let parameters = Parameters {
+                    routing,
+                    virtual_channels: 2,
+                    router_delay,
+                    wire_delay,
+                    output_queue,
+                    ..Parameters::default()
+                };
+                let topology = make();
+                let design = design(&*topology, parameters);
+                all.push((topology, design));
+            }
+        }
+    }
+    all
+}
+
 /// One packet of L = 16 phits that nothing is in the way of: a cycle to the router, 1 + r + w for each of h channels, r
 /// in the first router, and L to be consumed; where hosts have cables, w for each of them too.
 #[test]
 fn a_packet_alone_takes_what_the_formula_says() {
-    let grids: [&dyn Topology; 4] = [
-        &Grid::torus(&[8, 8], CABLE),
-        &Grid::torus(&[4, 3, 2], CABLE),
-        &Grid::mesh(&[5, 3], CABLE),
-        &Grid::twisted_torus(&[8, 4], CABLE),
-    ];
-    let trees: [&dyn Topology; 3] =
-        [&tree(&[4, 4, 4], &[1, 4, 4]), &tree(&[2, 3, 4], &[1, 2, 2]), &tree(&[4, 2, 2], &[1, 1, 2])];
-    let routed = [Routing::DimensionOrder, Routing::Adaptive].map(|routing| (grids.as_slice(), routing)).into_iter();
-    let routed = routed.chain(
-        [Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive]
-            .map(|ascent| (trees.as_slice(), Routing::UpDown(ascent))),
-    );
-    let dragonfly: &dyn Topology = &dragonfly(2, 1);
-    let routed = routed.chain([(std::slice::from_ref(&dragonfly), Routing::Minimal)]);
-    for (topologies, routing) in routed {
-        for topology in topologies {
-            for (r, w) in [(0, 0), (3, 5)] {
-                let parameters = Parameters {
-                    routing,
-                    virtual_channels: 2,
-                    router_delay: r as u32,
-                    wire_delay: w as u32,
-                    ..Parameters::default()
-                };
-                let design = design(*topology, parameters);
-                for (from, to) in (0..topology.hosts()).flat_map(|from| (0..topology.hosts()).map(move |to| (from, to)))
-                {
-                    if from == to {
-                        continue;
-                    }
-                    let h = channels(*topology, from, to);
-                    let cables = if design.fabric().sockets[0].cable.is_some() { 2 } else { 0 };
-                    let expected = 1 + r + h * (1 + r + w) + 16 + cables * w;
-                    let [delivery] = run(&design, &[(7, message(from, to, 1))])[..] else {
-                        panic!("not delivered once")
-                    };
-                    assert_eq!(delivery.at - 7, expected, "{} from {from} to {to}", topology.name());
-                    assert_eq!(u64::from(delivery.hops), h);
-                    assert_eq!(delivery.injected - 7, 1 + r + cables / 2 * w);
-                    assert_eq!(Delays::of(&design).alone(h), expected);
+    for (topology, design) in all_networks() {
+        let (r, w) = (u64::from(design.parameters.router_delay), u64::from(design.parameters.wire_delay));
+        let cables = if design.fabric().sockets[0].cable.is_some() { 2 } else { 0 };
+        for (from, to) in (0..topology.hosts()).flat_map(|from| (0..topology.hosts()).map(move |to| (from, to))) {
+            if from == to {
+                continue;
+            }
+            let h = channels(&*topology, from, to);
+            let expected = 1 + r + h * (1 + r + w) + 16 + cables * w;
+            let [delivery] = run(&design, &[(7, message(from, to, 1))])[..] else { panic!("not delivered once") };
+            assert_eq!(delivery.at - 7, expected, "{} from {from} to {to}", topology.name());
+            assert_eq!(u64::from(delivery.hops), h);
+            assert_eq!(delivery.injected - 7, 1 + r + cables / 2 * w);
+            assert_eq!(Delays::of(&design).alone(h), expected);
+        }
+    }
+}
+
+/// Two packets from as far away meet somewhere on their ways to a host, at its consumption port if not before. The one that
+/// has to wait there goes on when the tail of the other has left, L = 16 cycles later, and stays as much behind.
+#[test]
+fn two_that_contend_arrive_a_packet_apart() {
+    for (topology, design) in all_networks() {
+        let hosts = topology.hosts();
+        for to in [0, hosts / 2 + 1, hosts - 1] {
+            for (one, other) in (0..hosts).flat_map(|one| (0..one).map(move |other| (one, other))) {
+                let h = channels(&*topology, one, to);
+                if one == to || other == to || channels(&*topology, other, to) != h {
+                    continue;
                 }
+                let times: Vec<_> = run(&design, &[(0, message(one, to, 1)), (0, message(other, to, 1))])
+                    .iter()
+                    .map(|delivery| delivery.at)
+                    .collect();
+                let alone = Delays::of(&design).alone(h);
+                assert_eq!(times, [alone, alone + 16], "{} from {one} and {other} to {to}", topology.name());
             }
         }
     }
@@ -216,9 +250,11 @@ fn any_parameters() -> impl Strategy<Value = Parameters> {
         Arbitration::Longest,
     ]);
     let shape = (1_u32..6, 1_u32..4, 2_u32..5, 1_u32..3, 1_u32..3);
-    (shape, 0_u32..3, 0_u32..3, arbitration, any::<u64>()).prop_map(
+    let output_queue = prop_oneof![Just(0_u32), 1_u32..4];
+    (shape, output_queue, 0_u32..3, 0_u32..3, arbitration, any::<u64>()).prop_map(
         |(
             (packet_phits, virtual_channels, queue_packets, injection_ports, consumption_ports),
+            output_queue,
             r,
             w,
             arbitration,
@@ -228,6 +264,7 @@ fn any_parameters() -> impl Strategy<Value = Parameters> {
                 packet_phits,
                 virtual_channels,
                 queue_packets,
+                output_queue,
                 injection_ports,
                 consumption_ports,
                 router_delay: r,

@@ -1,8 +1,11 @@
 //! What passed where.
 
+use crate::statistics::Histogram;
+use crate::topology::LinkId;
+
 /// Counts of packets. Queues are numbered as [`Layout`](super::layout::Layout) does; a queue stands for the channel that
 /// leads to it, or for its host.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Usage {
     /// By queue.
     queues: Vec<QueueUsage>,
@@ -11,12 +14,31 @@ pub struct Usage {
     injected: u64,
     consumed: u64,
     packet_hops: u64,
+    /// From when each packet left its host until it was consumed, in cycles.
+    latencies: Histogram,
+    latency: u64,
+}
+
+/// The virtual channel of a link that leads to a queue.
+pub(super) type Channel = (LinkId, u32);
+
+/// What passed over a virtual channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelUsage {
+    /// The link that it shares.
+    pub link: LinkId,
+    /// Its number there.
+    pub channel: u32,
+    /// Packets that it carried.
+    pub packets: u64,
+    /// Cycles that they were in the queue at its end, in all.
+    pub stays: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct QueueUsage {
-    /// Whether it is at the end of a channel.
-    of_channel: bool,
+    /// The channel that it is at the end of, if it is no host's.
+    channel: Option<Channel>,
     /// Packets that went to it.
     packets: u64,
     /// Cycles from header to tail of each that left it, in all.
@@ -24,9 +46,17 @@ struct QueueUsage {
 }
 
 impl Usage {
-    pub(super) fn new(of_channel: impl Iterator<Item = bool>) -> Self {
-        let queues = of_channel.map(|of_channel| QueueUsage { of_channel, packets: 0, stays: 0 }).collect();
-        Self { queues, hops: Vec::new(), injected: 0, consumed: 0, packet_hops: 0 }
+    pub(super) fn new(channels: impl Iterator<Item = Option<Channel>>) -> Self {
+        let queues = channels.map(|channel| QueueUsage { channel, packets: 0, stays: 0 }).collect();
+        Self {
+            queues,
+            hops: Vec::new(),
+            injected: 0,
+            consumed: 0,
+            packet_hops: 0,
+            latencies: Histogram::default(),
+            latency: 0,
+        }
     }
 
     /// A packet starts over the channel to a queue.
@@ -39,12 +69,14 @@ impl Usage {
     pub(super) fn leave(&mut self, queue: u32, cycles: u64) {
         let queue = &mut self.queues[queue as usize];
         queue.stays += cycles;
-        self.injected += u64::from(!queue.of_channel);
+        self.injected += u64::from(queue.channel.is_none());
     }
 
-    /// A packet is consumed.
-    pub(super) fn consume(&mut self, hops: u32) {
+    /// A packet is consumed, so many cycles after it left its host.
+    pub(super) fn consume(&mut self, hops: u32, latency: u64) {
         self.consumed += 1;
+        self.latency += latency;
+        self.latencies.add(latency);
         let hops = hops as usize;
         if self.hops.len() <= hops {
             self.hops.resize(hops + 1, 0);
@@ -83,46 +115,43 @@ impl Usage {
         sum / self.consumed.max(1) as f64
     }
 
-    /// Of each channel, the packets that it carried and the cycles that they were in the queue at its end.
-    pub fn channels(&self) -> impl Iterator<Item = (u64, u64)> + Clone {
-        self.queues.iter().filter(|queue| queue.of_channel).map(|queue| (queue.packets, queue.stays))
+    /// Of packets, from when they left their host until they were consumed.
+    #[must_use]
+    pub fn latencies(&self) -> &Histogram {
+        &self.latencies
     }
 
-    /// What went to a queue.
-    pub(super) fn packets(&self, queue: u32) -> u64 {
-        self.queues[queue as usize].packets
+    /// The sum of these.
+    #[must_use]
+    pub fn latency(&self) -> u64 {
+        self.latency
+    }
+
+    /// What passed over each virtual channel of each link.
+    pub fn channels(&self) -> impl Iterator<Item = ChannelUsage> + Clone {
+        self.queues.iter().filter_map(|&QueueUsage { channel, packets, stays }| {
+            channel.map(|(link, channel)| ChannelUsage { link, channel, packets, stays })
+        })
     }
 
     /// The counts of the same network before anything passes.
     #[must_use]
     pub fn empty(&self) -> Self {
-        Self::new(self.queues.iter().map(|queue| queue.of_channel))
+        Self::new(self.queues.iter().map(|queue| queue.channel))
     }
 
     /// Counts what another has counted in the same network.
     pub fn add(&mut self, other: &Self) {
-        self.combine(other, |mine, theirs| mine + theirs);
-    }
-
-    /// What was counted after `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        let mut later = self.clone();
-        later.combine(earlier, |mine, theirs| mine - theirs);
-        later
-    }
-
-    fn combine(&mut self, other: &Self, of: fn(u64, u64) -> u64) {
         for (mine, theirs) in self.queues.iter_mut().zip(&other.queues) {
-            mine.packets = of(mine.packets, theirs.packets);
-            mine.stays = of(mine.stays, theirs.stays);
+            mine.packets += theirs.packets;
+            mine.stays += theirs.stays;
         }
         self.hops.resize(self.hops.len().max(other.hops.len()), 0);
-        for (mine, &theirs) in self.hops.iter_mut().zip(&other.hops) {
-            *mine = of(*mine, theirs);
-        }
-        self.injected = of(self.injected, other.injected);
-        self.consumed = of(self.consumed, other.consumed);
-        self.packet_hops = of(self.packet_hops, other.packet_hops);
+        self.hops.iter_mut().zip(&other.hops).for_each(|(mine, theirs)| *mine += theirs);
+        self.injected += other.injected;
+        self.consumed += other.consumed;
+        self.packet_hops += other.packet_hops;
+        self.latencies.merge(&other.latencies);
+        self.latency += other.latency;
     }
 }

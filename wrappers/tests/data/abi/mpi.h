@@ -24,6 +24,7 @@ typedef struct MPI_ABI_Op *MPI_Op;
 typedef struct MPI_ABI_Request *MPI_Request;
 typedef struct MPI_ABI_Session *MPI_Session;
 
+#define MPI_OP_NULL ((MPI_Op)0x20)
 #define MPI_MIN ((MPI_Op)0x22)
 #define MPI_MAX ((MPI_Op)0x23)
 #define MPI_COMM_NULL ((MPI_Comm)0x100)

@@ -23,6 +23,8 @@ use crate::topology::{Edge, Lattice};
 #[derive(Clone, Debug)]
 pub(in crate::network::packet) struct GridWays {
     lattice: Lattice,
+    /// Of each router, one after the other: a table, as packets start more often than division is cheap.
+    coordinates: Vec<i32>,
     adaptive: bool,
     channels: u32,
     /// Room that a packet needs to enter a ring.
@@ -32,7 +34,14 @@ pub(in crate::network::packet) struct GridWays {
 impl GridWays {
     pub fn new(lattice: Lattice, adaptive: bool, channels: u32) -> Self {
         let entry = if lattice.edge() == Edge::Open { 1 } else { 2 };
-        Self { lattice, adaptive, channels, entry }
+        let mut coordinates = Vec::with_capacity(lattice.places() as usize * lattice.sizes().len());
+        for mut place in 0..lattice.places() {
+            for &size in lattice.sizes() {
+                coordinates.push((place % size) as i32);
+                place /= size;
+            }
+        }
+        Self { lattice, coordinates, adaptive, channels, entry }
     }
 
     pub fn dimensions(&self) -> usize {
@@ -48,7 +57,10 @@ impl GridWays {
     }
 
     pub fn depart(&self, from: u32, packet: &Packet, steps: &mut [i32]) {
-        self.lattice.displacement(from, packet.goal, packet.ties, steps);
+        let of = |router: u32| &self.coordinates[router as usize * steps.len()..];
+        let differences = of(packet.goal).iter().zip(of(from)).map(|(to, from)| to - from);
+        steps.iter_mut().zip(differences).for_each(|(step, difference)| *step = difference);
+        self.lattice.shorten(packet.ties, steps);
     }
 
     pub fn step(port: u32, steps: &mut [i32]) {
@@ -78,14 +90,15 @@ impl GridWays {
 
     /// The one of the first so many channels of a port that has most room, if it has enough.
     fn in_order(&self, port: u32, arrival: Arrival, channels: u32, room: impl Fn(u32, u32) -> u32) -> Option<Way> {
-        let enough = |channel, room| {
-            let goes_on = arrival == Some(Way { port, channel });
-            room >= if goes_on { 1 } else { self.entry }
-        };
-        roomiest(std::iter::once(port), 0..channels, |port, channel| match room(port, channel) {
-            room if enough(channel, room) => room,
-            _ => 0,
-        })
+        let (mut most, mut best) = (0, None);
+        for channel in 0..channels {
+            let (room, way) = (room(port, channel), Way { port, channel });
+            let enough = if arrival == Some(way) { 1 } else { self.entry };
+            if room >= enough && room > most {
+                (most, best) = (room, Some(way));
+            }
+        }
+        best
     }
 }
 
@@ -97,5 +110,6 @@ fn open_ports(steps: &[i32]) -> impl Iterator<Item = (u32, u32)> {
 
 /// The port in the first dimension in which there are steps left.
 fn next_in_order(steps: &[i32]) -> Option<u32> {
-    open_ports(steps).next().map(|(port, _)| port)
+    let (dimension, left) = (0..).zip(steps).find(|&(_, &left)| left != 0)?;
+    Some(2 * dimension + u32::from(*left < 0))
 }

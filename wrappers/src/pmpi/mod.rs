@@ -1,7 +1,14 @@
 //! The few MPI functions that a tool calls itself, by their profiling names, so that no tool sees them.
 //!
-//! All but [`allreduce`] are local. Handles must be those of live objects, as everywhere in MPI; an error gives a neutral
-//! value (no rank, no size, nothing), and with MPI's default error handler ends the program.
+//! All but [`allreduce`], [`barrier`], [`split`], [`free`], [`ongoing`] and [`exchange`] are local. Handles must be those of
+//! live objects, as everywhere in MPI; an error gives a neutral value (no rank, no size, nothing), and with MPI's default
+//! error handler ends the program.
+
+pub mod exchange;
+pub mod ongoing;
+pub mod promise;
+mod reduction;
+pub mod region;
 
 use std::ffi::{c_int, c_void};
 
@@ -10,6 +17,7 @@ use crate::abi::Abi;
 use crate::argument::{Comm, Datatype, Group, Op, load_handle};
 use crate::function::Forward;
 use crate::functions::{collective, communicator, datatype, point_to_point, topology};
+use exchange::Memory;
 
 /// The library's `function` of these arguments, if it has it; whether it succeeded.
 ///
@@ -19,10 +27,30 @@ pub(crate) unsafe fn call<const N: usize>(function: &Function, words: [usize; N]
 where
     [usize; N]: Forward,
 {
-    let Some(real) = function.find() else { return false };
     // SAFETY: the caller's promise.
-    let code = unsafe { <[usize; N]>::forward(real, words.as_ptr()) };
-    code as c_int == 0
+    unsafe { attempt(function, words) }.is_ok()
+}
+
+/// What an MPI function returned that did not succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrorCode(pub c_int);
+
+/// As [`call`], with the error's code.
+///
+/// # Safety
+/// As [`call`].
+unsafe fn attempt<const N: usize>(function: &Function, words: [usize; N]) -> Result<(), ErrorCode>
+where
+    [usize; N]: Forward,
+{
+    /// Any code but `MPI_SUCCESS`: a library that has no such function has none for that either.
+    const MISSING: ErrorCode = ErrorCode(1);
+    let real = function.find().ok_or(MISSING)?;
+    // SAFETY: the caller's promise.
+    match unsafe { <[usize; N]>::forward(real, words.as_ptr()) } as c_int {
+        0 => Ok(()),
+        code => Err(ErrorCode(code)),
+    }
 }
 
 /// The `int` that a function of a handle gives in its last argument.
@@ -111,6 +139,58 @@ pub fn allreduce(abi: &Abi, value: i64, op: Op, comm: Comm) -> Option<i64> {
     let (from, to) = (&raw const value as usize, &raw mut result as usize);
     // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm), one MPI_INT64_T on either side.
     unsafe { call(&collective::MPI_Allreduce, [from, to, 1, abi.int64.raw(), op.raw(), comm.raw()]) }.then_some(result)
+}
+
+/// `MPI_Barrier`: collective.
+pub fn barrier(comm: Comm) {
+    // SAFETY: (MPI_Comm).
+    unsafe { call(&collective::MPI_Barrier, [comm.raw()]) };
+}
+
+/// A communicator of the same members in the same order, and nothing else of `comm`'s (`MPI_Comm_dup` would call what the
+/// program attached to it): collective.
+#[must_use]
+pub fn split(abi: &Abi, comm: Comm) -> Option<Comm> {
+    let mut place = 0_usize;
+    let words = [comm.raw(), 0, comm_rank(comm) as usize, &raw mut place as usize];
+    // SAFETY: (MPI_Comm, int, int, MPI_Comm *), and `place` is as large as the largest handle.
+    unsafe {
+        call(&communicator::MPI_Comm_split, words).then(|| Comm::from_raw(load_handle(abi, &raw const place as usize)))
+    }
+}
+
+/// The same for an intra-communicator of more than one member: `None` of any other.
+#[must_use]
+pub fn split_large(comm: Comm) -> Option<Comm> {
+    let abi = Abi::current().ok().filter(|abi| comm != abi.comm_null)?;
+    if comm_is_inter(comm) || comm_size(comm) < 2 { None } else { split(abi, comm) }
+}
+
+/// `MPI_Comm_free`: collective.
+pub fn free(comm: Comm) {
+    let mut place = comm.raw();
+    // SAFETY: (MPI_Comm *); a handle of either size is in the first bytes of a word, least significant first.
+    unsafe { call(&communicator::MPI_Comm_free, [&raw mut place as usize]) };
+}
+
+/// `MPI_Op_commutative`.
+#[must_use]
+pub fn is_commutative(op: Op) -> bool {
+    int_of(&collective::MPI_Op_commutative, op.raw()).is_some_and(|flag| flag != 0)
+}
+
+/// `MPI_Type_get_extent`: how far apart elements lie.
+#[must_use]
+pub fn type_extent(datatype: Datatype) -> Option<i64> {
+    extent_by(&datatype::MPI_Type_get_extent, datatype).map(|(_, extent)| extent)
+}
+
+/// The lower bound and the extent that a function of (MPI_Datatype, MPI_Aint *, MPI_Aint *) gives.
+fn extent_by(function: &Function, datatype: Datatype) -> Option<(i64, i64)> {
+    let (mut lower, mut extent) = (0_i64, 0_i64);
+    let words = [datatype.raw(), &raw mut lower as usize, &raw mut extent as usize];
+    // SAFETY: as said above; MPI_Aint is 64 bits wide on these platforms.
+    unsafe { call(function, words) }.then_some((lower, extent))
 }
 
 /// The neighbours of this rank in a topology, by their ranks there; `MPI_PROC_NULL` where a side has none.

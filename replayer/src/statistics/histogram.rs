@@ -1,11 +1,33 @@
 //! Counts of whole numbers, for percentiles: exact up to 64, and within 1.6 % above.
 
+use serde::Serialize;
+
 /// A histogram whose bins are one wide up to 64, and a 32nd of the last power of two above.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
     bins: Vec<u64>,
     count: u64,
     greatest: u64,
+}
+
+/// Percentiles of something.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Percentiles<T> {
+    /// Of half of all at most.
+    pub p50: T,
+    /// Of 95 %.
+    pub p95: T,
+    /// Of 99 %.
+    pub p99: T,
+    /// Of all.
+    pub max: T,
+}
+
+impl<T> Percentiles<T> {
+    /// The same percentiles of something else.
+    pub fn map<U>(self, of: impl Fn(T) -> U) -> Percentiles<U> {
+        Percentiles { p50: of(self.p50), p95: of(self.p95), p99: of(self.p99), max: of(self.max) }
+    }
 }
 
 /// Bins of each power of two.
@@ -33,10 +55,10 @@ impl Histogram {
         self.greatest = self.greatest.max(other.greatest);
     }
 
-    /// The greatest number; 0 if there is none.
+    /// Its percentiles; 0 if there are no numbers.
     #[must_use]
-    pub fn greatest(&self) -> u64 {
-        self.greatest
+    pub fn percentiles(&self) -> Percentiles<u64> {
+        Percentiles { p50: 0.5, p95: 0.95, p99: 0.99, max: 1.0 }.map(|part| self.quantile(part))
     }
 
     /// The least number, or the greatest of its bin, that at least this part of all are no greater than.

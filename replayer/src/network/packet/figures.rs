@@ -1,0 +1,189 @@
+//! What a network came to under a load, in the units of the field: loads in phits a cycle and host, latencies in cycles.
+
+use serde::Serialize;
+
+use super::Delivery;
+use super::design::Design;
+use super::usage::Usage;
+use crate::statistics::{Estimate, Histogram, Percentiles};
+use crate::topology::LinkId;
+
+/// What was seen of one network in some cycles.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// Parts of these cycles, one after the other.
+    pub batches: Vec<Batch>,
+    /// Of messages, from their offer until they were consumed.
+    pub latencies: Histogram,
+    /// What passed where.
+    pub usage: Usage,
+}
+
+/// What arrived in some cycles, and the sums of its latencies.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)] // Named as in `Figures`.
+pub struct Batch {
+    pub cycles: u64,
+    pub packets: u64,
+    pub packet_latency: u64,
+    pub messages: u64,
+    pub message_latency: u64,
+    pub network_latency: u64,
+}
+
+impl Batch {
+    /// A message arrives.
+    pub fn count(&mut self, delivery: &Delivery) {
+        self.messages += 1;
+        self.message_latency += delivery.at - delivery.created;
+        self.network_latency += delivery.at - delivery.injected;
+    }
+
+    fn merge(self, other: &Self) -> Self {
+        Self {
+            cycles: self.cycles + other.cycles,
+            packets: self.packets + other.packets,
+            packet_latency: self.packet_latency + other.packet_latency,
+            messages: self.messages + other.messages,
+            message_latency: self.message_latency + other.message_latency,
+            network_latency: self.network_latency + other.network_latency,
+        }
+    }
+}
+
+impl Observation {
+    fn whole(&self) -> Batch {
+        self.batches.iter().fold(Batch::default(), Batch::merge)
+    }
+}
+
+/// What observations come to. Intervals are half the width of the 99 % confidence interval.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    /// Load that left the hosts.
+    pub injected: f64,
+    /// Load that reached them.
+    pub accepted: f64,
+    /// Its interval.
+    pub accepted_ci99: Option<f64>,
+    /// From the offer of a message until it is consumed, in the mean.
+    pub message_latency: f64,
+    /// Its interval.
+    pub message_latency_ci99: Option<f64>,
+    /// Of all messages.
+    pub message_latency_percentiles: Percentiles<u64>,
+    /// Their intervals, where there are several runs.
+    pub message_latency_percentiles_ci99: Percentiles<Option<f64>>,
+    /// From when the first header of a message leaves its host.
+    pub network_latency: f64,
+    /// Its interval.
+    pub network_latency_ci99: Option<f64>,
+    /// From when the header of a packet leaves its host until its tail is consumed.
+    pub packet_latency: f64,
+    /// Its interval.
+    pub packet_latency_ci99: Option<f64>,
+    /// Of all packets.
+    pub packet_latency_percentiles: Percentiles<u64>,
+    /// Their intervals, where there are several runs.
+    pub packet_latency_percentiles_ci99: Percentiles<Option<f64>>,
+    /// Channels that a packet takes in the mean.
+    pub hops: f64,
+    /// Packets that took 0, 1, … channels.
+    pub hop_histogram: Vec<u64>,
+    /// Packets in a queue in the mean, over all queues at the ends of channels.
+    pub queue_occupancy: f64,
+    /// Part of its time that a channel of the fabric was used: over all, and of the one most used.
+    pub channel_use: f64,
+    /// Likewise.
+    pub channel_use_max: f64,
+    /// Messages that arrived.
+    pub messages: u64,
+    /// What each virtual channel of each link did.
+    #[serde(skip)]
+    pub channels: Vec<ChannelFigures>,
+}
+
+/// What a virtual channel did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChannelFigures {
+    /// The link that it shares.
+    pub link: LinkId,
+    /// Its number there.
+    pub channel: u32,
+    /// Packets that it carried.
+    pub packets: u64,
+    /// Part of the time that it used its link.
+    pub utilization: f64,
+    /// Packets in the queue at its end in the mean.
+    pub occupancy: f64,
+}
+
+impl Figures {
+    /// Those of at least one run of a network, each with at least one batch.
+    #[must_use]
+    pub fn of(design: &Design, runs: &[Observation]) -> Self {
+        let length = f64::from(design.parameters().packet_phits);
+        let hosts = design.fabric().sockets.len() as f64;
+        // One sample a run, or one a batch of the only run.
+        let samples: Vec<Batch> = match runs {
+            [only] => only.batches.clone(),
+            _ => runs.iter().map(Observation::whole).collect(),
+        };
+        let all = samples.iter().fold(Batch::default(), Batch::merge);
+        let cycles = all.cycles.max(1) as f64;
+        let mut latencies = Histogram::default();
+        let mut usage = runs.first().map_or_else(Usage::default, |run| run.usage.empty());
+        for run in runs {
+            latencies.merge(&run.latencies);
+            usage.add(&run.usage);
+        }
+        let estimate =
+            |of: &dyn Fn(&Batch) -> Option<f64>| Estimate::of(&samples.iter().filter_map(of).collect::<Vec<_>>());
+        let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
+        let accepted =
+            estimate(&|batch| (batch.cycles > 0).then(|| batch.packets as f64 * length / batch.cycles as f64 / hosts));
+        let percentiles = |of: &dyn Fn(&Observation) -> Percentiles<u64>| {
+            let each: Vec<_> = runs.iter().map(of).collect();
+            let interval = |which: fn(&Percentiles<u64>) -> u64| {
+                Estimate::of(&each.iter().map(|run| which(run) as f64).collect::<Vec<_>>()).half_width
+            };
+            Percentiles {
+                p50: interval(|of| of.p50),
+                p95: interval(|of| of.p95),
+                p99: interval(|of| of.p99),
+                max: interval(|of| of.max),
+            }
+        };
+        let uses = usage.channels().map(|channel| channel.packets as f64 * length / cycles);
+        let queues = usage.channels().count().max(1) as f64;
+        let channels = usage.channels().map(|channel| ChannelFigures {
+            link: channel.link,
+            channel: channel.channel,
+            packets: channel.packets,
+            utilization: channel.packets as f64 * length / cycles,
+            occupancy: channel.stays as f64 / cycles,
+        });
+        Self {
+            injected: usage.injected() as f64 * length / cycles / hosts,
+            accepted: accepted.mean,
+            accepted_ci99: accepted.half_width,
+            message_latency: mean(all.message_latency, all.messages).unwrap_or(0.0),
+            message_latency_ci99: estimate(&|batch| mean(batch.message_latency, batch.messages)).half_width,
+            message_latency_percentiles: latencies.percentiles(),
+            message_latency_percentiles_ci99: percentiles(&|run| run.latencies.percentiles()),
+            network_latency: mean(all.network_latency, all.messages).unwrap_or(0.0),
+            network_latency_ci99: estimate(&|batch| mean(batch.network_latency, batch.messages)).half_width,
+            packet_latency: mean(all.packet_latency, all.packets).unwrap_or(0.0),
+            packet_latency_ci99: estimate(&|batch| mean(batch.packet_latency, batch.packets)).half_width,
+            packet_latency_percentiles: usage.latencies().percentiles(),
+            packet_latency_percentiles_ci99: percentiles(&|run| run.usage.latencies().percentiles()),
+            hops: usage.mean_hops(),
+            hop_histogram: usage.hops().to_vec(),
+            queue_occupancy: usage.channels().map(|channel| channel.stays as f64).sum::<f64>() / cycles / queues,
+            channel_use: uses.clone().sum::<f64>() / queues,
+            channel_use_max: uses.fold(0.0, f64::max),
+            messages: all.messages,
+            channels: channels.collect(),
+        }
+    }
+}

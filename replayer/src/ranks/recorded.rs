@@ -1,0 +1,133 @@
+//! The steps that a member of a collective took when an extended trace of it was recorded.
+//!
+//! The trace has its messages in the order in which they were started, each with when it was started and completed by one
+//! clock. A message that was completed before the next one was started was waited for in between, and only then: that
+//! makes a straight-line program again. What a member did with the data costs what is computed in the end, as in any
+//! schedule.
+
+use titr_common::collectives::{Buffer, Member, Step};
+use titr_common::event::{Message, MessageEnd, Rank};
+use titr_common::units::Nanoseconds;
+
+/// The steps of these messages; `Err` with the rank of the world that is no member.
+pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member>) -> Result<Vec<Step>, Rank> {
+    let mut steps = Vec::with_capacity(messages.len());
+    // When each of those that are under way was completed, in the order of their start.
+    let mut open: Vec<Nanoseconds> = Vec::new();
+    let mut rest = messages;
+    while let [message, behind @ ..] = rest {
+        rest = behind;
+        wait_until(message.span.begin, &mut open, &mut steps);
+        let peer = member(message.peer).ok_or(message.peer)?;
+        let data = Buffer::Recv.first(message.bytes.0);
+        let next = |messages: &[Message]| messages.first().map_or(Nanoseconds(u64::MAX), |next| next.span.begin);
+        // None of those under way was waited for before this one.
+        let is_first = |end: Nanoseconds| open.iter().all(|&other| other >= end);
+        if message.span.end <= next(behind) && is_first(message.span.end) {
+            steps.push(match message.end {
+                MessageEnd::Sent => Step::Send { to: peer, data },
+                MessageEnd::Received => Step::Recv { from: peer, data },
+            });
+            continue;
+        }
+        // A receive, and in it a send: how `Sendrecv` is carried out.
+        if let [sent, after @ ..] = behind
+            && (message.end, sent.end) == (MessageEnd::Received, MessageEnd::Sent)
+            && sent.span.end <= message.span.end
+            && message.span.end <= next(after)
+            && is_first(message.span.end)
+        {
+            rest = after;
+            let to = member(sent.peer).ok_or(sent.peer)?;
+            let send = Buffer::Recv.first(sent.bytes.0);
+            steps.push(Step::Sendrecv { to, send, from: peer, recv: data });
+            continue;
+        }
+        open.push(message.span.end);
+        steps.push(match message.end {
+            MessageEnd::Sent => Step::Isend { to: peer, data },
+            MessageEnd::Received => Step::Irecv { from: peer, data },
+        });
+    }
+    wait_until(Nanoseconds(u64::MAX), &mut open, &mut steps);
+    Ok(steps)
+}
+
+/// Waits for what was completed until then, in the order in which it was.
+fn wait_until(then: Nanoseconds, open: &mut Vec<Nanoseconds>, steps: &mut Vec<Step>) {
+    loop {
+        let earliest = open.iter().enumerate().min_by_key(|&(_, end)| end);
+        match earliest {
+            Some((nth, &end)) if end <= then => {
+                open.remove(nth);
+                steps.push(Step::Wait { nth: nth as u32 });
+            }
+            _ => break,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::event::{CommId, Span};
+    use titr_common::units::Bytes;
+
+    use super::*;
+
+    fn message(end: MessageEnd, peer: u32, span: [u64; 2]) -> Message {
+        let [begin, completed] = span.map(Nanoseconds);
+        let span = Span { begin, end: completed };
+        Message { comm: CommId::WORLD, number: 0, end, peer: Rank(peer), bytes: Bytes(8), span }
+    }
+
+    fn sent(peer: u32, begin: u64, end: u64) -> Message {
+        message(MessageEnd::Sent, peer, [begin, end])
+    }
+
+    fn received(peer: u32, begin: u64, end: u64) -> Message {
+        message(MessageEnd::Received, peer, [begin, end])
+    }
+
+    fn of(messages: &[Message]) -> Vec<Step> {
+        steps(messages, |rank| Some(rank.0)).unwrap()
+    }
+
+    #[test]
+    fn what_ends_before_the_next_begins_is_blocking() {
+        let data = Buffer::Recv.first(8);
+        let both = [received(1, 0, 5), sent(2, 5, 9)];
+        assert_eq!(of(&both), [Step::Recv { from: 1, data }, Step::Send { to: 2, data }]);
+    }
+
+    #[test]
+    fn a_send_within_a_receive_is_both_at_once() {
+        let data = Buffer::Recv.first(8);
+        let both = [received(1, 0, 9), sent(2, 1, 5)];
+        assert_eq!(of(&both), [Step::Sendrecv { to: 2, send: data, from: 1, recv: data }]);
+    }
+
+    /// A pipeline with two receives in flight, as Open MPI's trees have it.
+    #[test]
+    fn what_is_under_way_is_waited_for_when_it_was() {
+        let data = Buffer::Recv.first(8);
+        let all = [received(0, 0, 4), received(0, 1, 9), sent(2, 5, 7), sent(3, 6, 8)];
+        assert_eq!(
+            of(&all),
+            [
+                Step::Irecv { from: 0, data },
+                Step::Irecv { from: 0, data },
+                Step::Wait { nth: 0 },
+                Step::Isend { to: 2, data },
+                Step::Isend { to: 3, data },
+                Step::Wait { nth: 1 },
+                Step::Wait { nth: 1 },
+                Step::Wait { nth: 0 },
+            ]
+        );
+    }
+
+    #[test]
+    fn a_stranger_is_named() {
+        assert_eq!(steps(&[sent(7, 0, 1)], |_| None), Err(Rank(7)));
+    }
+}

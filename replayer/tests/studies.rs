@@ -1,0 +1,71 @@
+//! What the studies of `docs/studies` come to, as far as it needs no traces of others.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use support::command::Folder;
+use titr_common::units::Bytes;
+use titr_replayer::generate::{AllToAll, Kernel, OneToAll, Random, program};
+use titr_replayer::platform::Platform;
+use titr_replayer::ranks::Seat;
+use titr_replayer::replay::{Options, replay};
+use titr_replayer::workload::Workload;
+
+/// 32 hosts with so many ports each, on a torus of 8×4 and on the twisted one.
+fn machines(ports: u32) -> [Platform; 2] {
+    ["torus", "twisted-torus"].map(|topology| {
+        let folder = Folder::new();
+        let path = folder.file(
+            "cluster.toml",
+            format!(
+                "schema = 1\nhosts.speed = \"1 Ginstr/s\"\ntopology.{topology}.dims = [8, 4]\n\
+                 [network]\nmodel = \"packet\"\nbandwidth = \"10 Gbit/s\"\n\
+                 packet = {{ routing = \"adaptive\", injection_ports = {ports}, consumption_ports = {ports} }}\n"
+            ),
+        );
+        Platform::load(&path, &[]).unwrap()
+    })
+}
+
+/// What a kernel takes, in the mean of three seeds.
+fn time(platform: &Platform, kernel: &dyn Kernel) -> f64 {
+    let ranks = kernel.ranks();
+    let seats: Vec<_> = platform.place(ranks).unwrap().0;
+    let seats: Vec<_> = seats.into_iter().map(|host| Seat { host, speed: platform.speed(host) }).collect();
+    let times = (0..3).map(|run| {
+        let events = (0..ranks).map(|me| program(kernel, me, 1, None).collect()).collect();
+        let mut network = platform.network_of_run(run);
+        let workload = Workload::of_lists(events);
+        replay(workload, seats.clone(), &platform.mpi, &mut *network, (), Options::default()).unwrap().simulated_time.0
+    });
+    times.sum::<u64>() as f64 / 3.0
+}
+
+/// How much less a kernel takes on the twisted torus, of what it takes on the plain one.
+fn gain(ports: u32, kernel: &dyn Kernel) -> f64 {
+    let [plain, twisted] = machines(ports).map(|platform| time(&platform, kernel));
+    1.0 - twisted / plain
+}
+
+/// Cámara et al. 2010: all-to-all of 10 KB is about 20 % faster.
+#[test]
+fn all_to_all_gains_by_a_twist() {
+    let kernel = AllToAll { ranks: 32, bytes: Bytes(10_000) };
+    let gain = gain(2, &kernel);
+    assert!((0.1..0.25).contains(&gain), "{gain}");
+}
+
+/// One-to-all is equal, as the root's port takes all the time.
+#[test]
+fn one_to_all_gains_nothing() {
+    let kernel = OneToAll::new(32, 0, Bytes(10_000)).unwrap();
+    assert!(gain(1, &kernel).abs() < 0.001);
+}
+
+/// Synchronized random traffic gains the more the larger its waves are.
+#[test]
+fn random_traffic_gains_with_its_waves() {
+    let gains = [10, 100, 10_000].map(|wave| gain(2, &Random::new(32, Bytes(1000), 10_000, wave, 1).unwrap()));
+    assert!(gains.is_sorted() && gains[0].abs() < 0.03 && gains[2] > 0.1, "{gains:?}");
+}

@@ -1,0 +1,115 @@
+//! Operations on packed data.
+//!
+//! `MPI_Reduce_local` wants its operands as the datatype lays them out. For a named datatype without gaps that is as they
+//! are packed; others are laid out for the occasion.
+
+use std::ffi::c_int;
+
+use super::{ErrorCode, Memory, attempt, call, extent_by, is_commutative, type_size};
+use crate::argument::{Comm, Datatype, Op};
+use crate::functions::{collective, datatype};
+
+/// An operation on elements of one datatype.
+#[derive(Clone, Copy, Debug)]
+pub struct Reduction {
+    op: Op,
+    datatype: Datatype,
+    /// Bytes of data in an element.
+    size: u64,
+    /// How elements lie in memory; `None`: as they are packed.
+    layout: Option<Layout>,
+    commutes: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    /// Where the first byte of an element is, counted from its address.
+    lower: i64,
+    /// How far the last byte is behind it.
+    span: i64,
+    /// How far apart elements lie.
+    extent: i64,
+}
+
+impl Reduction {
+    /// `None` where MPI does not tell what the datatype is.
+    #[must_use]
+    pub fn new(op: Op, datatype: Datatype) -> Option<Self> {
+        let size = type_size(datatype)?;
+        let (_, extent) = extent_by(&datatype::MPI_Type_get_extent, datatype)?;
+        let (lower, span) = extent_by(&datatype::MPI_Type_get_true_extent, datatype)?;
+        let is_packed = is_named(datatype) && u64::try_from(extent) == Ok(size) && lower == 0;
+        let layout = (!is_packed).then_some(Layout { lower, span, extent });
+        Some(Self { op, datatype, size, layout, commutes: is_commutative(op) })
+    }
+
+    /// Whether operands may change places.
+    #[must_use]
+    pub fn commutes(&self) -> bool {
+        self.commutes
+    }
+
+    /// `right = left ⊕ right` on `bytes` bytes of packed data.
+    ///
+    /// # Safety
+    /// Both are addresses of so many bytes of data, aligned as the datatype wants it, and do not overlap.
+    pub(super) unsafe fn apply(&self, left: usize, right: usize, bytes: u64, comm: Comm) -> Result<(), ErrorCode> {
+        let Some(count) = bytes.checked_div(self.size) else { return Ok(()) };
+        let Some(layout) = self.layout else {
+            // SAFETY: the caller's promise; the elements lie as the datatype says.
+            return unsafe { self.reduce_local(left, right, count) };
+        };
+        let [laid_left, laid_right] = [(), ()].map(|()| layout.room(count));
+        let addresses = [&laid_left, &laid_right].map(|room| layout.origin(room, count));
+        let [first, second] = addresses.map(|address| super::region::laid_out(address, count, self.datatype));
+        // SAFETY: packed data at the caller's addresses, and room for it as the datatype lays it out at ours.
+        unsafe {
+            first.unpack(left, comm)?;
+            second.unpack(right, comm)?;
+            self.reduce_local(addresses[0], addresses[1], count)?;
+            second.pack(right, comm)
+        }
+    }
+
+    /// # Safety
+    /// `count` elements are at both addresses.
+    unsafe fn reduce_local(&self, left: usize, right: usize, count: u64) -> Result<(), ErrorCode> {
+        const AT_ONCE: u64 = 1 << 24;
+        let extent = self.layout.map_or(self.size as i64, |layout| layout.extent);
+        for first in (0..count).step_by(AT_ONCE as usize) {
+            let [left, right] = [left, right].map(|at| at.wrapping_add_signed((first as i64 * extent) as isize));
+            let count = AT_ONCE.min(count - first) as usize;
+            let words = [left, right, count, self.datatype.raw(), self.op.raw()];
+            // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op), and the caller's promise.
+            unsafe { attempt(&collective::MPI_Reduce_local, words)? };
+        }
+        Ok(())
+    }
+}
+
+impl Layout {
+    /// How far the data of `count` elements stretches, and where its first byte is, counted from the first address.
+    fn stretch(&self, count: u64) -> (i64, i64) {
+        let last = (count as i64 - 1).max(0).wrapping_mul(self.extent);
+        (self.span + last.abs(), self.lower + last.min(0))
+    }
+
+    fn room(&self, count: u64) -> Memory {
+        Memory::new(self.stretch(count).0.max(0) as u64)
+    }
+
+    /// The address that the first element has in this room.
+    fn origin(&self, room: &Memory, count: u64) -> usize {
+        room.address().wrapping_add_signed(-self.stretch(count).1 as isize)
+    }
+}
+
+/// Whether it is one of MPI's own datatypes: made from no integers, addresses or datatypes.
+fn is_named(datatype: Datatype) -> bool {
+    let mut numbers: [c_int; 4] = [1; 4];
+    let [integers, addresses, datatypes, combiner] = numbers.each_mut().map(|number| &raw mut *number as usize);
+    let words = [datatype.raw(), integers, addresses, datatypes, combiner];
+    // SAFETY: (MPI_Datatype, int *, int *, int *, int *).
+    let known = unsafe { call(&datatype::MPI_Type_get_envelope, words) };
+    known && numbers[..3] == [0; 3]
+}

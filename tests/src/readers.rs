@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use titr_common::event::Rank;
 use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
 use titr_common::passage::{Moment, Passage};
-use titr_common::trace::{Manifest, Source};
+use titr_common::trace::{ArchiveWriter, Manifest, Source, TraceError};
 use titr_replayer::platform::Platform;
 use titr_replayer::topology::{HostId, Topology};
 
@@ -28,8 +28,14 @@ const HOSTS: u32 = 8;
 pub type Reader = fn(&[u8]);
 
 /// The readers, each by the name of its fuzz target and of the folder with its seeds.
-pub const ALL: [(&str, Reader); 5] =
-    [("lines", lines), ("stream", stream), ("manifest", manifest), ("platform", platform), ("simgrid", simgrid)];
+pub const ALL: [(&str, Reader); 6] = [
+    ("lines", lines),
+    ("stream", stream),
+    ("manifest", manifest),
+    ("archive", archive),
+    ("platform", platform),
+    ("simgrid", simgrid),
+];
 
 /// Lines of a trace, up to the first that is wrong.
 ///
@@ -103,7 +109,12 @@ pub fn stream(data: &[u8]) {
     };
     let file = folder().join("trace");
     fs::write(&file, bytes).unwrap();
-    let Ok(source) = Source::open(&file) else { return };
+    read_all(Source::open(&file));
+}
+
+/// Reads the first ranks of a trace.
+fn read_all(source: Result<Source, TraceError>) {
+    let Ok(source) = source else { return };
     let source = source.partial(true);
     for rank in 0..source.ranks().min(RANKS) {
         let Ok(mut stream) = source.stream(Rank(rank)) else { return };
@@ -129,6 +140,61 @@ pub fn manifest(data: &[u8]) {
         manifest.write(&other).unwrap();
         let again = Manifest::read(&other).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(format!("{manifest:?}"), format!("{again:?}"));
+    }
+}
+
+/// The files of a trace of two ranks.
+const PIECES: [&str; 5] =
+    ["manifest.json", "rank-000000.json", "rank-000000.tit.gz", "rank-000001.json", "rank-000001.tit.gz"];
+
+/// A trace in an archive: the bytes as they are, or, where the first says so, one of these
+/// pieces, which zero bytes end.
+/// The next byte says which of them are in the archive and which in a directory beside it; then three say which byte of the archive
+/// is damaged, and how.
+///
+/// # Panics
+/// Where a file cannot be written.
+pub fn archive(data: &[u8]) {
+    if has_wide_range(data) {
+        return;
+    }
+    let (folder, archive) = (folder().join("one"), folder().join("archive"));
+    drop(fs::remove_file(&archive));
+    let [b'a', inside, high, low, damage, pieces @ ..] = data else {
+        fs::write(&archive, data).unwrap();
+        return read_all(Source::open(&archive));
+    };
+    let mut writer = ArchiveWriter::create(&archive).unwrap();
+    let pieces = pieces.split(|&byte| byte == 0).map(Some).chain([None; PIECES.len()]);
+    for ((place, name), piece) in PIECES.into_iter().enumerate().zip(pieces) {
+        let bytes = piece.map(|piece| if name.ends_with(".gz") { member(piece) } else { piece.to_owned() });
+        drop(fs::remove_file(folder.join(name)));
+        let Some(bytes) = bytes else { continue };
+        if inside >> place & 1 == 1 {
+            writer.begin(Path::new(name), bytes.len() as u64).and_then(|()| writer.write(&bytes)).unwrap();
+        } else {
+            fs::write(folder.join(name), bytes).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    let mut packed = fs::read(&archive).unwrap();
+    let at = usize::from(u16::from_be_bytes([*high, *low])) % packed.len();
+    packed[at] ^= damage;
+    seal(&mut packed[at / BLOCK * BLOCK..][..BLOCK]);
+    fs::write(&archive, packed).unwrap();
+    read_all(Source::open(&archive));
+    read_all(Source::open_all(&[&folder, &archive]));
+}
+
+/// The unit of an archive.
+const BLOCK: usize = 512;
+
+/// Gives a header the sum of its bytes, so that damage to it is seen by whoever reads on (pax, "ustar Interchange Format").
+fn seal(block: &mut [u8]) {
+    if block[257..262] == *b"ustar" {
+        block[148..156].fill(b' ');
+        let sum: u32 = block.iter().map(|&byte| u32::from(byte)).sum();
+        block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
     }
 }
 

@@ -12,7 +12,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use tempfile::TempDir;
 use titr_common::event::Rank;
 use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
-use titr_common::passage::{Moment, Passage};
+use titr_common::passage::Passage;
 use titr_common::trace::{ArchiveWriter, Manifest, Source, TraceError};
 use titr_replayer::platform::Platform;
 use titr_replayer::topology::{HostId, Topology};
@@ -37,7 +37,7 @@ pub const ALL: [(&str, Reader); 6] = [
     ("simgrid", simgrid),
 ];
 
-/// Lines of a trace, up to the first that is wrong.
+/// Lines of a rank's trace, up to the first that is wrong or another rank's.
 ///
 /// # Panics
 /// Where what was read is not what is read after it was written.
@@ -49,17 +49,23 @@ pub fn lines(data: &[u8]) {
     if data.first().is_some_and(|first| first % 2 == 1) {
         reader.remember();
     }
-    let mut events = Passage::default();
+    let mut rank = None;
+    let mut events = Vec::new();
     for line in data.split(|&byte| byte == b'\n') {
-        if reader.line(line, &mut events).is_err() {
-            break;
+        let mut read = Passage::default();
+        match reader.line(line, &mut read) {
+            Ok(actor) if actor.is_none_or(|actor| *rank.get_or_insert(actor.rank) == actor.rank) => {
+                events.extend(read.iter().map(|moment| moment.to_event()));
+            }
+            Ok(_) | Err(_) => break,
         }
     }
+    let rank = rank.unwrap_or(Rank(0));
     let (mut spelled, mut again) = (Vec::new(), Vec::new());
-    let mut writer = EventWriter::new(Rank(0));
-    for event in events.iter().map(Moment::to_event) {
-        write_event(&mut spelled, Rank(0), &event);
-        writer.write(&mut again, &event);
+    let mut writer = EventWriter::new(rank);
+    for event in &events {
+        write_event(&mut spelled, rank, event);
+        writer.write(&mut again, event);
     }
     writer.end_line(&mut again);
 
@@ -67,8 +73,8 @@ pub fn lines(data: &[u8]) {
     let mut twice = Vec::new();
     for line in spelled.split_inclusive(|&byte| byte == b'\n') {
         let read = parser.line(line.trim_ascii_end()).unwrap_or_else(|error| panic!("{error}: {}", text(line)));
-        let (rank, event) = read.unwrap_or_else(|| panic!("no event: {}", text(line)));
-        write_event(&mut twice, rank, &event);
+        let (actor, event) = read.unwrap_or_else(|| panic!("no event: {}", text(line)));
+        write_event(&mut twice, actor, &event);
     }
     assert!(spelled == twice, "{}\n---\n{}", text(&spelled), text(&twice));
 
@@ -79,7 +85,7 @@ pub fn lines(data: &[u8]) {
         reader.line(line, &mut events).unwrap_or_else(|error| panic!("{error}: {}", text(line)));
     }
     let mut unfolded = Vec::new();
-    events.iter().for_each(|moment| write_event(&mut unfolded, Rank(0), &moment.to_event()));
+    events.iter().for_each(|moment| write_event(&mut unfolded, rank, &moment.to_event()));
     assert!(spelled == unfolded, "{}\n---\n{}\n---\n{}", text(&spelled), text(&again), text(&unfolded));
 }
 

@@ -1,4 +1,5 @@
-/* What may befall a program: `faults WHAT [FILE]`. Two ranks exchange messages before and after it. */
+/* What may befall a program: `faults WHAT [FILE]`. Two ranks exchange messages before and after it, or one does so with
+ * itself. */
 #include "check.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +13,7 @@ static void exchange(int messages) {
     MPI_Request requests[2 * WINDOW];
     MPI_Status statuses[2 * WINDOW];
     for (int i = 0; i < messages; i++) {
-        int peer = 1 - rank, tag = i * 7919 % 32000, at = i % WINDOW;
+        int peer = size - 1 - rank, tag = i * 7919 % 32000, at = i % WINDOW;
         MPI_Irecv(&in[at], 1, MPI_INT, peer, tag, MPI_COMM_WORLD, &requests[2 * at]);
         MPI_Isend(&out[at], 1, MPI_INT, peer, tag, MPI_COMM_WORLD, &requests[2 * at + 1]);
         if (at == WINDOW - 1) MPI_Waitall(2 * WINDOW, requests, statuses);

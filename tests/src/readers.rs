@@ -2,6 +2,7 @@
 //! what the tests run on the inputs that fuzzing found. Whatever the bytes, a reader ends, with what it read or with an
 //! error that can be shown, and what it read it can write and read again.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -10,9 +11,9 @@ use flate2::Compression;
 use flate2::read::GzEncoder;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use tempfile::TempDir;
-use titr_common::event::Rank;
+use titr_common::event::{CommId, Event, Rank};
 use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
-use titr_common::passage::Passage;
+use titr_common::passage::{Moment, Passage};
 use titr_common::trace::{ArchiveWriter, Manifest, Source, TraceError};
 use titr_replayer::platform::Platform;
 use titr_replayer::topology::{HostId, Topology};
@@ -49,13 +50,18 @@ pub fn lines(data: &[u8]) {
     if data.first().is_some_and(|first| first % 2 == 1) {
         reader.remember();
     }
-    let mut rank = None;
+    let (mut rank, mut sizes) = (None, HashMap::new());
     let mut events = Vec::new();
     for line in data.split(|&byte| byte == b'\n') {
         let mut read = Passage::default();
         match reader.line(line, &mut read) {
             Ok(actor) if actor.is_none_or(|actor| *rank.get_or_insert(actor.rank) == actor.rank) => {
-                events.extend(read.iter().map(|moment| moment.to_event()));
+                let read: Vec<Event> = read.iter().map(Moment::to_event).collect();
+                // What comes again may be older than its communicator: a replay refuses it, and no writer writes it.
+                if read.iter().any(|event| changes_size(event, &mut sizes)) {
+                    break;
+                }
+                events.extend(read);
             }
             Ok(_) | Err(_) => break,
         }
@@ -87,6 +93,13 @@ pub fn lines(data: &[u8]) {
     let mut unfolded = Vec::new();
     events.iter().for_each(|moment| write_event(&mut unfolded, rank, &moment.to_event()));
     assert!(spelled == unfolded, "{}\n---\n{}\n---\n{}", text(&spelled), text(&again), text(&unfolded));
+}
+
+/// Whether an event makes a communicator under the number of one that had more or fewer members.
+fn changes_size(event: &Event, sizes: &mut HashMap<CommId, usize>) -> bool {
+    let Event::CommCreate(_, _, Some(group)) = event else { return false };
+    let size = group.members.len();
+    *sizes.entry(group.id).or_insert(size) != size
 }
 
 /// Whether there might be a list of millions, `0-4000000`, which rightly takes its time: how long it may be is tested where

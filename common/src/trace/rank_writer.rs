@@ -4,10 +4,10 @@
 //! the file in another.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::StreamWriter;
-use super::manifest::{Ended, RankEntry};
+use super::manifest::RankEntry;
 use crate::event::{Event, Rank, ThreadId};
 use crate::grammar::EventWriter;
 use crate::units::Bytes;
@@ -38,8 +38,8 @@ impl RankWriter {
 
     /// Where it is.
     #[must_use]
-    pub fn path(&self) -> PathBuf {
-        self.stream.path().to_owned()
+    pub fn path(&self) -> &Path {
+        self.stream.path()
     }
 
     /// Appends an event of one of the rank's threads.
@@ -62,7 +62,7 @@ impl RankWriter {
         Ok(())
     }
 
-    /// Ends the stream. What it has become is entered in `entry`.
+    /// Ends the stream, however the rank did. What it has become is entered in `entry`.
     ///
     /// # Errors
     /// Where it cannot be written.
@@ -70,6 +70,6 @@ impl RankWriter {
         self.end_member()?;
         let written = self.stream.finish(self.count)?;
         let (disk, crc32) = (written.size, Some(written.crc32));
-        Ok(RankEntry { events: self.count, text: Bytes(self.length), disk, crc32, ended: Ended::Finalize, ..entry })
+        Ok(RankEntry { events: self.count, text: Bytes(self.length), disk, crc32, ..entry })
     }
 }

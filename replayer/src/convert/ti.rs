@@ -60,9 +60,7 @@ fn stream(source: &Source, directory: &Path, entry: &mut RankEntry) -> Result<Fo
             writer.write(events.thread(), &event).map_err(failed)?;
         }
     }
-    // However the rank ended, it is known by its entry.
-    let ended = entry.ended;
-    *entry = RankEntry { ended, ..writer.finish(entry.clone()).map_err(failed)? };
+    *entry = writer.finish(entry.clone()).map_err(failed)?;
     Ok(folded)
 }
 

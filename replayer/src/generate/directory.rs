@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use titr_common::event::{Rank, ThreadId};
-use titr_common::trace::manifest::{Counter, Mode, RankEntry, VERSION};
+use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
 use titr_common::trace::{Manifest, RankWriter};
 
 use super::{Kernel, Pause, program};
@@ -76,5 +76,5 @@ fn write_rank(
     let mut writer = RankWriter::create(directory, Rank(rank))?;
     program(kernel, rank, iterations, pause).try_for_each(|event| writer.write(ThreadId::MAIN, &event))?;
     let entry = RankEntry::new(Rank(rank), Counter::exact("generated"));
-    writer.finish(RankEntry { host: "none".into(), cpu: "none".into(), ..entry })
+    writer.finish(RankEntry { host: "none".into(), cpu: "none".into(), ended: Ended::Finalize, ..entry })
 }

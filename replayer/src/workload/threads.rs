@@ -112,13 +112,7 @@ impl<P: Program> Threads<P> {
     /// Whether there is an event that the thread can begin; where it cannot yet, it will be woken.
     pub(super) fn settle(&mut self, lane: usize, roster: &mut Roster) -> Result<bool, TraceError> {
         while self.lanes[lane].due.is_empty() && self.dealt < AHEAD && self.deal(roster)? {}
-        let here = &self.lanes[lane];
-        let state = match here.due.front() {
-            None if self.ended => State::Ended,
-            None => State::Idle,
-            Some(due) if self.is_next(due) => State::Running,
-            Some(_) => State::Waiting,
-        };
+        let state = self.state(lane, State::Ended);
         self.lanes[lane].state = state;
         Ok(state == State::Running)
     }
@@ -172,16 +166,20 @@ impl<P: Program> Threads<P> {
 
     /// Wakes a thread that waits, or is idle, if it can go on.
     fn wake(&mut self, lane: usize, roster: &mut Roster) {
-        let here = &self.lanes[lane];
-        let state = match here.due.front() {
-            None if self.ended => State::Running,
-            None => State::Idle,
-            Some(due) if self.is_next(due) => State::Running,
-            Some(_) => State::Waiting,
-        };
+        let state = self.state(lane, State::Running);
         self.lanes[lane].state = state;
         if state == State::Running {
             roster.woken.push(self.lanes[lane].index);
+        }
+    }
+
+    /// What the thread can do; `at_end` if there is nothing left for it, which it is to find out by itself.
+    fn state(&self, lane: usize, at_end: State) -> State {
+        match self.lanes[lane].due.front() {
+            None if self.ended => at_end,
+            None => State::Idle,
+            Some(due) if self.is_next(due) => State::Running,
+            Some(_) => State::Waiting,
         }
     }
 

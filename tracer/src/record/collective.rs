@@ -37,6 +37,7 @@ impl Volume {
 }
 
 impl Recorder {
+    #[inline(never)]
     pub(super) fn collective(&mut self, held: &mut Held, call: &Collective<'_>) -> Outcome {
         let operation = self.operation(call);
         let opaque = match (&mut self.extended, &operation) {

@@ -41,11 +41,6 @@ pub(super) struct Held {
     pub(super) file: File,
 }
 
-/// Whether a call is about requests that were made before, without being an [`Inquiry`].
-pub(super) fn takes_requests(call: &PointToPoint<'_>) -> bool {
-    matches!(call, MPI_Start(_) | MPI_Startall(_) | MPI_Request_free(_) | MPI_Cancel(_) | MPI_Request_get_status(..))
-}
-
 impl Held {
     /// Of each request that is asked after, whether it is under way.
     pub(super) fn are_active(&self) -> impl Iterator<Item = bool> {
@@ -81,35 +76,36 @@ impl Recorder {
     #[inline]
     fn hold(&mut self, held: &mut Held, handle: Request, place: usize) {
         let mut id = if handle == self.abi.request_null { None } else { self.requests.take_out(handle, place) };
-        if let Some(inactive) = id.filter(|&id| !self.is_active(id)) {
-            self.requests.put_in(inactive);
-            id = None;
-        }
-        if let Some(entry) = id.and_then(|id| self.requests.get(id)) {
-            held.visible |= entry.is_visible();
-            held.open |= entry.is_open() || entry.companion.is_some_and(|id| self.is_open(id));
+        match id.and_then(|id| self.requests.get(id)) {
+            Some(entry) if entry.active => {
+                held.visible |= entry.is_visible();
+                held.open |= entry.is_open() || entry.companion.is_some_and(|id| self.is_open(id));
+            }
+            _ => {
+                if let Some(inactive) = id.take() {
+                    self.requests.put_in(inactive);
+                }
+            }
         }
         held.requests.push(id);
-    }
-
-    fn is_active(&self, id: RequestId) -> bool {
-        self.requests.get(id).is_some_and(|entry| entry.active)
     }
 
     fn is_open(&self, id: RequestId) -> bool {
         self.requests.get(id).is_some_and(Entry::is_open)
     }
 
-    pub(super) fn completion(&mut self, held: &mut Held, call: &PointToPoint<'_>, success: bool) -> Outcome {
+    /// A call about requests that were made before, and that is no [`Inquiry`].
+    #[inline(never)]
+    pub(super) fn completion(&mut self, held: &mut Held, call: &PointToPoint<'_>) -> Outcome {
         match call {
-            MPI_Request_free(_) => self.free(held, success),
-            MPI_Cancel(request) if success => self.cancel(request),
-            MPI_Start(request) if success => self.start([(request.get(), request.address())].into_iter()),
-            MPI_Startall(requests) if success => {
+            MPI_Request_free(_) => self.free(held),
+            MPI_Cancel(request) => self.cancel(request),
+            MPI_Start(request) => self.start([(request.get(), request.address())].into_iter()),
+            MPI_Startall(requests) => {
                 let requests = requests.array_of_requests();
                 self.start(requests.iter().enumerate().map(|(index, handle)| (handle, requests.address(index))))
             }
-            MPI_Request_get_status(request, flag, _) if success => self.get_status(*request, flag.get() != 0),
+            MPI_Request_get_status(request, flag, _) => self.get_status(*request, flag.get() != 0),
             _ => Err(Unrecorded::Untraced),
         }
     }
@@ -188,19 +184,29 @@ impl Recorder {
         key
     }
 
-    #[inline]
     fn complete(&mut self, id: RequestId, inquiry: &Inquiry<'_>, status: usize) -> Option<Key> {
-        let companion = self.requests.get(id).and_then(|entry| entry.companion);
-        let key = self.complete_one(id, inquiry, status);
+        let entry = self.requests.get(id)?;
+        let companion = entry.companion;
+        let key = match entry.what {
+            What::Message { from, to, tag, open: None } => {
+                self.numbers.push(id);
+                Some(Key { from, to, tag })
+            }
+            _ => self.disclose(id, inquiry, status),
+        };
+        self.requests.complete(id);
         match companion {
-            Some(companion) => self.complete_one(companion, inquiry, status).or(key),
+            // It has none itself.
+            Some(companion) => self.complete(companion, inquiry, status).or(key),
             None => key,
         }
     }
 
-    fn complete_one(&mut self, id: RequestId, inquiry: &Inquiry<'_>, status: usize) -> Option<Key> {
+    /// Says what only the completion of a request tells.
+    #[cold]
+    fn disclose(&mut self, id: RequestId, inquiry: &Inquiry<'_>, status: usize) -> Option<Key> {
         let entry = self.requests.get(id)?;
-        let key = match &entry.what {
+        match &entry.what {
             What::Nothing => None,
             What::Duplicate(comm, place) => {
                 self.communicators.bind(place.get(), *comm);
@@ -213,27 +219,27 @@ impl Recorder {
             }
             &What::Message { from, to, tag, ref open } => {
                 self.numbers.push(id);
-                let matched = match open {
-                    Some(ranks) => matched(ranks, entry, inquiry.status(status)),
-                    None => None,
-                };
+                let matched = open.as_ref().and_then(|ranks| matched(ranks, entry, inquiry.status(status)));
                 if let Some((source, tag)) = matched {
                     self.emit(&Event::Matched(id, source, tag));
                 }
                 let (source, tag_of_match) = matched.unzip();
                 Some(Key { from: from.or(source), to, tag: tag.or(tag_of_match) })
             }
-        };
-        self.requests.complete(id);
-        key
+        }
     }
 
-    fn free(&mut self, held: &mut Held, success: bool) -> Outcome {
-        let Some(id) = held.requests.pop().flatten() else { return Err(Unrecorded::Untraced) };
-        if !success {
+    /// A request that the library would not free is where it was.
+    #[cold]
+    pub(super) fn not_freed(&mut self, held: &mut Held) -> Outcome {
+        if let Some(id) = held.requests.pop().flatten() {
             self.requests.put_in(id);
-            return Err(Unrecorded::Untraced);
         }
+        Err(Unrecorded::Untraced)
+    }
+
+    fn free(&mut self, held: &mut Held) -> Outcome {
+        let Some(id) = held.requests.pop().flatten() else { return Err(Unrecorded::Untraced) };
         let entry = self.requests.get(id);
         let visible = entry.is_some_and(|entry| entry.is_visible());
         let companion = entry.and_then(|entry| entry.companion);

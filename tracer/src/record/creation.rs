@@ -45,6 +45,7 @@ pub(super) fn made_by(call: &Call<'_>) -> Option<Comm> {
 }
 
 impl Recorder {
+    #[inline(never)]
     pub(super) fn communicator(&mut self, held: &Held, call: &Communicator<'_>) -> Outcome {
         match call {
             MPI_Comm_dup(parent, new) | MPI_Comm_dup_with_info(parent, _, new) => {
@@ -74,6 +75,7 @@ impl Recorder {
         }
     }
 
+    #[inline(never)]
     pub(super) fn topology(&mut self, call: &Topology<'_>) -> Outcome {
         match call {
             MPI_Cart_create(parent, .., new) => self.created(CommCall::CartCreate, *parent, new),

@@ -40,6 +40,7 @@ macro_rules! data {
 }
 
 impl Recorder {
+    #[inline(never)]
     pub(super) fn io(&mut self, held: &Held, call: &Io<'_>) -> Outcome {
         use Direction::{Read, Write};
         use Reach::{All, At, AtAll, Ordered, Own, Shared};

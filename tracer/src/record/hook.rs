@@ -61,10 +61,9 @@ impl Slot<Recorder> {
         thread.stop();
         match Inquiry::of(call) {
             Some(inquiry) => {
-                self.then(thread, function, |recorder, held| {
-                    recorder.hold_requests(held, &inquiry);
-                    Ok(())
-                });
+                if let Some(recorder) = &mut *self.hold() {
+                    recorder.hold_requests(&mut thread.held, &inquiry);
+                }
                 let begin = thread.begin();
                 if begin.is_some() {
                     self.wait_patiently(&thread.held, &inquiry);
@@ -114,7 +113,7 @@ impl Slot<Recorder> {
         success
     }
 
-    /// Lets the recorder do what is to be done before or after a call.
+    /// Lets the recorder do what is to be done after a call.
     #[inline]
     fn then(
         &self,

@@ -44,7 +44,7 @@ pub(super) fn before(held: &mut Held, call: &PointToPoint<'_>) {
 }
 
 impl Recorder {
-    pub(super) fn message(&mut self, held: &Held, call: &PointToPoint<'_>) -> Outcome {
+    pub(super) fn message(&mut self, held: &mut Held, call: &PointToPoint<'_>) -> Outcome {
         use SendMode::{Buffered, Ready, Standard, Synchronous};
         match call {
             MPI_Send(send) => self.send(Standard, send),
@@ -120,20 +120,12 @@ impl Recorder {
             MPI_Pready(part, request) => self.pready(*request, std::iter::once(*part)),
             MPI_Pready_range(first, last, request) => self.pready(*request, *first..=*last),
             MPI_Pready_list(list, request) => self.pready(*request, list.array_of_partitions().iter()),
-            // The rest is about requests, see `completion`.
-            MPI_Start(_)
-            | MPI_Startall(_)
-            | MPI_Request_free(_)
-            | MPI_Cancel(_)
-            | MPI_Request_get_status(..)
-            | MPI_Wait(..)
-            | MPI_Waitall(_)
-            | MPI_Waitany(..)
-            | MPI_Waitsome(_)
-            | MPI_Test(..)
-            | MPI_Testall(_)
-            | MPI_Testany(..)
-            | MPI_Testsome(_) => Err(Unrecorded::Untraced),
+            MPI_Start(_) | MPI_Startall(_) | MPI_Request_free(_) | MPI_Cancel(_) | MPI_Request_get_status(..) => {
+                self.completion(held, call)
+            }
+            // Inquiries, which are not recorded by what they are called.
+            MPI_Wait(..) | MPI_Waitall(_) | MPI_Waitany(..) | MPI_Waitsome(_) | MPI_Test(..) | MPI_Testall(_)
+            | MPI_Testany(..) | MPI_Testsome(_) => Err(Unrecorded::Untraced),
         }
     }
 
@@ -177,6 +169,7 @@ impl Recorder {
         Ok(())
     }
 
+    #[inline(never)]
     fn sendrecv(&mut self, send: &Offered, recv: &Wanted, status: Option<Status<'_>>) -> Outcome {
         let send = present(self.outgoing(send))?;
         let recv = present(self.incoming(recv, status))?;
@@ -188,6 +181,7 @@ impl Recorder {
     }
 
     /// Two requests with one handle: the send, and the receive as its companion.
+    #[inline(never)]
     fn isendrecv(&mut self, send: &Offered, recv: &Wanted, request: &Place<'_, Request>) -> Outcome {
         let outgoing = present(self.outgoing(send))?;
         let incoming = self.incoming(recv, None);
@@ -217,6 +211,7 @@ impl Recorder {
         Ok(Incoming { bytes, ..self.incoming(&Wanted::from(probe), status)? })
     }
 
+    #[inline(never)]
     fn iprobe(
         &mut self,
         probe: &Probe<'_>,

@@ -30,6 +30,7 @@ use titr_common::event::{Event, Rank, RequestId, Seen, Span, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
+use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
 use titr_wrappers::{Abi, Call, Function, pmpi};
 
 use crate::counter::{Precision, Rounding};
@@ -51,6 +52,9 @@ pub use slot::Slot;
 pub use thread::Thread;
 
 /// Turns the calls of one rank into events.
+///
+/// On cache lines of its own, of which processors fetch two at a time: who waits for it looks at those of its [`Slot`].
+#[repr(align(128))]
 pub struct Recorder {
     abi: &'static Abi,
     me: Rank,
@@ -125,29 +129,31 @@ impl Recorder {
         self.extended.as_mut().map(|extended| extended.set_out(self.abi))
     }
 
+    /// Each chapter has a function of its own that is not inlined, nor is what is rare: in one, the frame of a message
+    /// would be as large as the largest, and its instructions far apart.
     fn after(&mut self, held: &mut Held, function: &Function, call: &Call<'_>, success: bool) -> Outcome {
-        match call {
-            Call::PointToPoint(call) if completion::takes_requests(call) => self.completion(held, call, success),
-            Call::Other => Err(Unrecorded::unless_read(function)),
-            _ if !success => Err(Unrecorded::Untraced),
-            Call::PointToPoint(call) => self.message(held, call),
-            Call::Collective(call) => self.collective(held, call),
-            Call::Communicator(made) => {
+        match (call, success) {
+            (Call::PointToPoint(call), true) => self.message(held, call),
+            (Call::PointToPoint(MPI_Request_free(_)), false) => self.not_freed(held),
+            (Call::Other, _) => Err(Unrecorded::unless_read(function)),
+            (_, false) => Err(Unrecorded::Untraced),
+            (Call::Collective(call), true) => self.collective(held, call),
+            (Call::Communicator(made), true) => {
                 let outcome = self.communicator(held, made);
                 self.adopt(held, call);
                 outcome
             }
-            Call::Topology(made) => {
+            (Call::Topology(made), true) => {
                 let outcome = self.topology(made);
                 self.adopt(held, call);
                 // Neighbours' messages are the library's own.
                 let opaque = self.extended.is_some() && creation::made_by(call).is_none();
                 if opaque { outcome.and(Err(Unrecorded::Opaque)) } else { outcome }
             }
-            Call::OneSided(call) => self.one_sided(held, call),
-            Call::Io(call) => self.io(held, call),
+            (Call::OneSided(call), true) => self.one_sided(held, call),
+            (Call::Io(call), true) => self.io(held, call),
             // A second `MPI_Init`; the first one and the end are not calls between two others.
-            Call::Process(_) => Err(Unrecorded::Local),
+            (Call::Process(_), true) => Err(Unrecorded::Local),
         }
     }
 
@@ -160,6 +166,7 @@ impl Recorder {
     }
 
     /// Keeps the communicator for messages that goes with the one a call has made.
+    #[inline(never)]
     fn adopt(&mut self, held: &mut Held, call: &Call<'_>) {
         let made = creation::made_by(call).and_then(|new| Some(self.known(new).ok()?.id));
         if let (Some(extended), Some(id), Some(private)) = (&mut self.extended, made, held.private.take()) {
@@ -199,8 +206,11 @@ impl Recorder {
     /// Writes what was seen of the call whose first event follows.
     #[cold]
     fn tell(&mut self, work: &mut Option<Instructions>) {
+        if let Some(work) = work.take() {
+            self.sink.record(self.thread, &Event::Compute(work));
+        }
         for seen in self.seen.drain(..) {
-            self.sink.record_after(self.thread, work.take(), &Event::Seen(seen));
+            self.sink.record(self.thread, &Event::Seen(seen));
         }
     }
 
@@ -214,7 +224,7 @@ impl Recorder {
     /// Writes what the thread computed after its last event.
     fn rest(&mut self) {
         if let Some(work) = self.ledgers.get_mut(self.thread.0 as usize).and_then(Ledger::due) {
-            self.sink.compute(self.thread, work);
+            self.sink.record(self.thread, &Event::Compute(work));
         }
     }
 

@@ -40,6 +40,7 @@ struct Reach {
 }
 
 impl Recorder {
+    #[inline(never)]
     pub(super) fn one_sided(&mut self, held: &Held, call: &Call<'_>) -> Outcome {
         use AccessOp::{Accumulate, CompareAndSwap, FetchAndOp, Put};
         match call {

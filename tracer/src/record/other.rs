@@ -16,6 +16,7 @@ type Volumes = (Bytes, Bytes);
 const NOTHING: Volumes = (Bytes(0), Bytes(0));
 
 impl Recorder {
+    #[inline(never)]
     pub(super) fn other(&mut self, function: &Function, call: &Call<'_>) {
         let (sent, received) = match call {
             Call::PointToPoint(call) => message(call),

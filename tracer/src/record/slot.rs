@@ -2,45 +2,48 @@
 //!
 //! Every call comes by here, and nearly always there is nobody to wait for: programs call MPI from one thread, and the
 //! recorder is held for some tens of nanoseconds. A `Mutex` takes two atomic read-modify-writes for that, which are a
-//! tenth of what a hook costs; a `TryLock` takes one, and who waits does so without being woken. A panic leaves the
+//! tenth of what a hook costs; a spin lock takes one, and who waits does so without being woken. A panic leaves the
 //! recorder as it is, usable for ending the trace and no more.
+//!
+//! Who waits only reads until the lock is free: to try for it would take its cache line away from who holds it, and what
+//! else is on it (test and test-and-set: Rudolph and Segall, ISCA 1984).
 
 use std::thread;
 use std::time::Duration;
 
-use try_lock::{Locked, TryLock};
+use spin::mutex::{SpinMutex, SpinMutexGuard};
 
-/// How often to look again at once: as long as a call is recorded.
+/// How often to look again at once: as long as some calls are recorded.
 const AT_ONCE: u32 = 100;
 /// How often to let others run first, and how long to sleep from then on: whoever holds a recorder for long waits for the
 /// flush thread.
-const LOOKS: u32 = 200;
+const LOOKS: u32 = AT_ONCE + 100;
 const NAP: Duration = Duration::from_micros(50);
 
 /// The recorder `R` of a process, while it records.
-pub struct Slot<R>(TryLock<Option<R>>);
+pub struct Slot<R>(SpinMutex<Option<R>>);
 
 impl<R> Slot<R> {
     /// No recorder.
     #[must_use]
     pub const fn empty() -> Self {
-        Self(TryLock::new(None))
+        Self(SpinMutex::new(None))
     }
 
     /// Waits until nobody else holds it.
     #[inline]
-    pub(super) fn hold(&self) -> Locked<'_, Option<R>> {
+    pub(super) fn hold(&self) -> SpinMutexGuard<'_, Option<R>> {
         self.try_hold().unwrap_or_else(|| self.wait())
     }
 
     /// None if somebody holds it.
     #[inline]
-    pub(super) fn try_hold(&self) -> Option<Locked<'_, Option<R>>> {
+    pub(super) fn try_hold(&self) -> Option<SpinMutexGuard<'_, Option<R>>> {
         self.0.try_lock()
     }
 
     #[cold]
-    fn wait(&self) -> Locked<'_, Option<R>> {
+    fn wait(&self) -> SpinMutexGuard<'_, Option<R>> {
         let mut looks = 0;
         loop {
             match looks {
@@ -48,7 +51,9 @@ impl<R> Slot<R> {
                 AT_ONCE..LOOKS => thread::yield_now(),
                 _ => thread::sleep(NAP),
             }
-            if let Some(held) = self.try_hold() {
+            if !self.0.is_locked()
+                && let Some(held) = self.try_hold()
+            {
                 return held;
             }
             looks = looks.saturating_add(1);

@@ -46,6 +46,7 @@ impl Unrecorded {
 }
 
 impl Tally {
+    #[inline(never)]
     pub(super) fn count(&mut self, function: &'static Function, why: Unrecorded) {
         let new = || Calls { name: function.name(), null_peer: 0, local: 0, untraced: 0, opaque: 0 };
         let calls = self.calls.entry(std::ptr::from_ref(function).addr()).or_insert_with(new);

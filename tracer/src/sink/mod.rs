@@ -96,25 +96,21 @@ impl Sink {
         })
     }
 
-    /// Records one event.
-    pub fn record(&mut self, event: &Event) {
+    /// Records one event of a thread.
+    #[cold]
+    pub fn record(&mut self, thread: ThreadId, event: &Event) {
+        self.writer.switch(&mut self.text, thread);
         self.writer.write(&mut self.text, event);
         self.recorded(1);
     }
 
-    /// Records one event of a thread, and the computation before it. This is the hot path: text is appended to a buffer, and nothing
-    /// else happens until it is full.
+    /// Records one event of a thread, which is no computation, and what was computed before it. This is the hot path: text
+    /// is appended to a buffer, and nothing else happens until it is full.
     #[inline]
     pub fn record_after(&mut self, thread: ThreadId, work: Option<Instructions>, event: &Event) {
         self.writer.switch(&mut self.text, thread);
         self.writer.write_after(&mut self.text, work, event);
         self.recorded(1 + u64::from(work.is_some()));
-    }
-
-    /// Records what a thread computed after its last event.
-    pub fn compute(&mut self, thread: ThreadId, work: Instructions) {
-        self.writer.switch(&mut self.text, thread);
-        self.record(&Event::Compute(work));
     }
 
     #[inline]

@@ -49,7 +49,7 @@ fn event(number: u64) -> Event {
 }
 
 fn record(sink: &mut Sink, events: std::ops::Range<u64>) {
-    events.for_each(|number| sink.record(&event(number)));
+    events.for_each(|number| sink.record(ThreadId::MAIN, &event(number)));
 }
 
 /// The events in the stream, and what ended it before its end record.
@@ -149,7 +149,7 @@ fn an_event_longer_than_a_buffer_is_written_and_its_memory_given_back() {
     let mut sink = open(directory.path(), 0, 1, SMALL);
     let long = Event::Start((0..20_000).map(|i| RequestId(i * i % 65_537)).collect());
     for _ in 0..3 * BUFFERS {
-        sink.record(&long);
+        sink.record(ThreadId::MAIN, &long);
         // This one has just come back from the flush thread, or was never used.
         assert!(sink.text.capacity() <= SMALL);
     }
@@ -315,7 +315,7 @@ fn the_flush_thread_takes_no_signals() {
     let directory = tempfile::tempdir().unwrap();
     let mut sink = open(directory.path(), 0, 1, SMALL);
     // A thread names itself, which may be later than that it was started.
-    sink.record(&event(0));
+    sink.record(ThreadId::MAIN, &event(0));
     sink.flush();
     while !sink.full.is_empty() {
         thread::sleep(NAP);

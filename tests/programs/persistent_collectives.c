@@ -1,6 +1,6 @@
-/* Persistent collectives, which Open MPI 4.1 has as an extension. 4 ranks. */
+/* Persistent collectives, which Open MPI has as an extension up to 4.1. 4 ranks. */
 #include "check.h"
-#ifdef OPEN_MPI
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
 #define MPI_Barrier_init MPIX_Barrier_init
 #define MPI_Bcast_init MPIX_Bcast_init

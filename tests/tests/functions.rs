@@ -23,7 +23,8 @@ a call that
 * fails: counted in the manifest as `untraced`.
 
 A function that ends in `_c` (large counts) or begins with `MPIX_` is like the one without. Conversions (`MPI_Comm_f2c` and its
-kin, `MPI_Comm_fromint` and its) are left to the library.
+kin, `MPI_Comm_fromint` and its) are left to the library, and so are `MPI_Get_version`, `MPI_Get_library_version` and
+`MPI_Abi_get_version`, by which programs find out whether one is loaded.
 
 | function | recorded as | replayed |
 | --- | --- | --- |

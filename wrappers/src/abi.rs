@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use crate::argument::{Comm, Datatype, Group, Message, Op, Request};
 use crate::functions::environment::{MPI_Abi_get_version, MPI_Get_library_version, MPI_Get_version};
-use crate::{Function, library};
+use crate::{Function, absent, library};
 
 /// A group of libraries with one application binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +159,7 @@ impl Abi {
 
 /// Finds the family by what the library says of its ABI, by what only it defines, or by the name it gives itself.
 fn detect() -> Result<Abi, String> {
+    absent::hide();
     let version = library_version().unwrap_or_else(|| "a library without MPI_Get_library_version".to_owned());
     let mpich = ["MPICH", "Intel(R) MPI", "MVAPICH"].iter().any(|name| version.contains(name));
     let family = match standard_version() {

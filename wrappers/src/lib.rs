@@ -4,7 +4,8 @@
 //! §15.2). Both are needed: the Fortran bindings of Open MPI call `PMPI_X`, those of MPICH call `MPI_X`, and in parts of
 //! `mpi_f08` it is the other way round. The real function is the library's `PMPI_X`; a thread-local guard tells the call
 //! that the program made from those that the library makes on the way. Arguments arrive as C passes them, so one set of
-//! functions serves every binding. The `*_f2c` and `*_c2f` conversions are left alone: the bindings themselves use them.
+//! functions serves every binding. The `*_f2c` and `*_c2f` conversions are left alone, as the bindings themselves use them, and
+//! so is what tells whether there is a library ([`functions::environment::LEFT_ALONE`]).
 //!
 //! Nothing is linked. Which library the process runs on is found out at the first call, and what differs between
 //! libraries — sizes of handles, constants, where a status keeps what — is one table, [`abi`].
@@ -33,6 +34,7 @@
 compile_error!("passing arguments on as words is only known to be right on 64-bit Linux, x86-64 and AArch64");
 
 pub mod abi;
+mod absent;
 pub mod argument;
 pub mod call;
 mod function;

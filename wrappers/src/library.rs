@@ -25,8 +25,9 @@ pub(crate) fn object(name: &CStr) -> Option<*mut c_void> {
 
 /// The address of the library's function `name`.
 pub(crate) fn function(name: &CStr) -> Option<*mut c_void> {
-    static LIBRARY: OnceLock<Option<Handle>> = OnceLock::new();
-    let library = (*LIBRARY.get_or_init(find))?;
+    static LIBRARY: OnceLock<Handle> = OnceLock::new();
+    // Looked for again if it was not there: it may be loaded at any time.
+    let library = LIBRARY.get().copied().or_else(|| find().map(|found| *LIBRARY.get_or_init(|| found)))?;
     not_ours(library, name)
 }
 
@@ -48,11 +49,21 @@ fn find() -> Option<Handle> {
 
 /// Looks `name` up, and refuses our own definition of it: calling that one as the real one would never end.
 fn not_ours(handle: Handle, name: &CStr) -> Option<*mut c_void> {
+    look_up(handle, name).and_then(|(address, ours)| (!ours).then_some(address))
+}
+
+/// Whether the first definition of `name` is ours.
+pub(crate) fn is_ours(name: &CStr) -> bool {
+    look_up(Handle(libc::RTLD_DEFAULT), name).is_some_and(|(_, ours)| ours)
+}
+
+/// The address of `name`, and whether it is our definition.
+fn look_up(handle: Handle, name: &CStr) -> Option<(*mut c_void, bool)> {
     // SAFETY: the handle is valid (see `Handle`) and the name a C string.
     let address = unsafe { libc::dlsym(handle.0, name.as_ptr()) };
     let theirs = object_of(address)?.dli_fbase;
-    let ours = object_of(not_ours as *mut c_void)?.dli_fbase;
-    (theirs != ours).then_some(address)
+    let ours = object_of(look_up as *mut c_void)?.dli_fbase;
+    Some((address, theirs == ours))
 }
 
 fn object_of(address: *mut c_void) -> Option<libc::Dl_info> {
@@ -67,6 +78,25 @@ fn object_of(address: *mut c_void) -> Option<libc::Dl_info> {
     };
     // SAFETY: `dladdr` only compares the address with the ranges of loaded objects, and fills `info`.
     (unsafe { libc::dladdr(address, &mut info) } != 0).then_some(info)
+}
+
+/// Keeps an object loaded.
+pub(crate) struct Pin(Option<Handle>);
+
+impl Pin {
+    /// The object of this name; the empty one is the program's, which stays. `None` if it is not loaded any more.
+    pub(crate) fn of(name: &CStr) -> Option<Self> {
+        if name.is_empty() { Some(Self(None)) } else { reopen(name).map(|handle| Self(Some(handle))) }
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        if let Some(Handle(handle)) = self.0 {
+            // SAFETY: of `dlopen`, and closed once.
+            unsafe { libc::dlclose(handle) };
+        }
+    }
 }
 
 /// A handle of an object that is loaded already.

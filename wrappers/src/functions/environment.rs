@@ -7,16 +7,34 @@ use crate::{Effect, Function};
 
 super::chapter! {
     local:
-        MPI_Abi_get_fortran_booleans(4), MPI_Abi_get_fortran_info(1), MPI_Abi_get_info(1), MPI_Abi_get_version(2),
+        MPI_Abi_get_fortran_booleans(4), MPI_Abi_get_fortran_info(1), MPI_Abi_get_info(1),
         MPI_Abi_set_fortran_booleans(3), MPI_Abi_set_fortran_info(1), MPI_Add_error_class(1), MPI_Add_error_code(2), MPI_Add_error_string(2), MPI_Alloc_mem(3),
         MPI_Comm_call_errhandler(2), MPI_Comm_create_errhandler(2), MPI_Comm_get_errhandler(2),
         MPI_Comm_set_errhandler(2), MPI_Errhandler_create(2), MPI_Errhandler_free(1), MPI_Errhandler_get(2),
         MPI_Errhandler_set(2), MPI_Error_class(2), MPI_Error_string(3), MPI_Free_mem(1),
-        MPI_Get_hw_resource_info(1), MPI_Get_library_version(2), MPI_Get_processor_name(2), MPI_Get_version(2),
+        MPI_Get_hw_resource_info(1), MPI_Get_processor_name(2),
         MPI_Remove_error_class(1), MPI_Remove_error_code(1), MPI_Remove_error_string(1);
     written_out:
         MPI_Wtime, MPI_Wtick;
 }
+
+/// Defines functions that are left to the library: programs look for them to find out whether an MPI library is loaded yet,
+/// and of which ABI. Python's mpi4py does (4.1, `_mpiabi.py`), and loads none if it finds them here.
+macro_rules! questions {
+    ($($name:ident($arity:literal))*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "`.")]
+            #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
+            pub static $name: Function =
+                Function::new(stringify!($name), concat!("P", stringify!($name), "\0"), $arity, Effect::Local, |_| {}, super::unread);
+        )*
+
+        /// What is left to the library.
+        pub static LEFT_ALONE: &[&Function] = &[$(&$name),*];
+    };
+}
+
+questions! { MPI_Abi_get_version(2) MPI_Get_library_version(2) MPI_Get_version(2) }
 
 /// Defines the functions that return a `double`.
 macro_rules! clocks {

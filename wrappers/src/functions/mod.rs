@@ -139,7 +139,7 @@ pub mod process;
 pub mod tools;
 pub mod topology;
 
-/// Every MPI function.
+/// Every MPI function that is seen: all but conversions and those of [`environment::LEFT_ALONE`].
 pub fn all() -> impl Iterator<Item = &'static Function> {
     let chapters = [
         point_to_point::ALL,

@@ -265,7 +265,13 @@ fn adjacent_neighbors(comm: Comm) -> Option<Neighbors> {
 /// Which ranks of `base` the members of `group` are. `None` if MPI does not tell.
 #[must_use]
 pub fn translate_group(abi: &Abi, group: Group, base: Comm) -> Option<Vec<Option<u32>>> {
-    ranks_in(abi, group, OwnedGroup::of(abi, &communicator::MPI_Comm_group, base)?.handle())
+    let size = int_of(&communicator::MPI_Group_size, group.raw())?;
+    ranks_in(
+        abi,
+        group,
+        usize::try_from(size).ok()?,
+        OwnedGroup::of(abi, &communicator::MPI_Comm_group, base)?.handle(),
+    )
 }
 
 /// The ranks that the members of a communicator have in another one, in its order.
@@ -280,9 +286,11 @@ pub struct Translation {
 #[must_use]
 pub fn translate(abi: &Abi, comm: Comm, base: Comm) -> Option<Translation> {
     let base = OwnedGroup::of(abi, &communicator::MPI_Comm_group, base)?;
-    let local = OwnedGroup::of(abi, &communicator::MPI_Comm_group, comm)?.ranks_in(&base)?;
+    // The communicators are asked how many there are: MPICH 5.0.2 says that the group of one that MPI_Cart_create has made
+    // smaller than its parent is as large as that.
+    let local = OwnedGroup::of(abi, &communicator::MPI_Comm_group, comm)?.ranks_in(comm_size(comm), &base)?;
     let remote = if comm_is_inter(comm) {
-        OwnedGroup::of(abi, &communicator::MPI_Comm_remote_group, comm)?.ranks_in(&base)?
+        OwnedGroup::of(abi, &communicator::MPI_Comm_remote_group, comm)?.ranks_in(comm_remote_size(comm), &base)?
     } else {
         Vec::new()
     };
@@ -308,17 +316,16 @@ impl<'a> OwnedGroup<'a> {
         Group::from_raw(unsafe { load_handle(self.abi, &raw const self.place as usize) })
     }
 
-    fn ranks_in(&self, base: &Self) -> Option<Vec<Option<u32>>> {
-        ranks_in(self.abi, self.handle(), base.handle())
+    fn ranks_in(&self, size: usize, base: &Self) -> Option<Vec<Option<u32>>> {
+        ranks_in(self.abi, self.handle(), size, base.handle())
     }
 }
 
-/// The ranks that the members of a group have in another.
-fn ranks_in(abi: &Abi, group: Group, base: Group) -> Option<Vec<Option<u32>>> {
-    let size = int_of(&communicator::MPI_Group_size, group.raw())?;
-    let ranks: Vec<c_int> = (0..size).collect();
-    let mut in_base = vec![abi.undefined; ranks.len()];
-    let words = [group.raw(), size as usize, ranks.as_ptr() as usize, base.raw(), in_base.as_mut_ptr() as usize];
+/// The ranks that the first `size` members of a group have in another.
+fn ranks_in(abi: &Abi, group: Group, size: usize, base: Group) -> Option<Vec<Option<u32>>> {
+    let ranks: Vec<c_int> = (0..c_int::try_from(size).ok()?).collect();
+    let mut in_base = vec![abi.undefined; size];
+    let words = [group.raw(), size, ranks.as_ptr() as usize, base.raw(), in_base.as_mut_ptr() as usize];
     // SAFETY: (MPI_Group, int n, const int ranks1[n], MPI_Group, int ranks2[n]).
     let known = unsafe { call(&communicator::MPI_Group_translate_ranks, words) };
     known.then(|| in_base.iter().map(|&rank| u32::try_from(rank).ok()).collect())

@@ -119,7 +119,8 @@ int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "waitall";
     long rounds = argc > 2 ? atol(argv[2]) : 1000;
     int rank, provided;
-    MPI_Init_thread(&argc, &argv, strcmp(what, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
+    if (strcmp(what, "threads")) MPI_Init(&argc, &argv);
+    else MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
     double begun = cpu();

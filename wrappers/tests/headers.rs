@@ -64,7 +64,8 @@ fn parameters(rest: &str) -> Vec<String> {
 
 /// What is left to the library on purpose: conversions that the Fortran bindings call, and what tells whether it is there.
 fn is_left_alone(name: &str) -> bool {
-    let is_conversion = ["_f2c", "_c2f", "_f082c", "_c2f08", "_f082f", "_f2f08"].iter().any(|end| name.ends_with(end));
+    let ends = ["_f2c", "_c2f", "_f082c", "_c2f08", "_f082f", "_f2f08", "_fromint", "_toint"];
+    let is_conversion = ends.iter().any(|end| name.ends_with(end));
     is_conversion || functions::environment::LEFT_ALONE.iter().any(|function| function.name() == name)
 }
 

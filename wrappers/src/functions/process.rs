@@ -16,7 +16,7 @@ super::chapter! {
         MPI_Session_call_errhandler(2), MPI_Session_create_errhandler(2), MPI_Session_finalize(1),
         MPI_Session_get_errhandler(2), MPI_Session_get_info(2), MPI_Session_get_nth_pset(5),
         MPI_Session_get_num_psets(3), MPI_Session_get_pset_info(3), MPI_Session_init(3),
-        MPI_Session_set_errhandler(2);
+        MPI_Session_set_errhandler(2), MPI_Session_set_info(2);
     communicates:
         MPI_Comm_accept(5), MPI_Comm_connect(5), MPI_Comm_join(2),
         MPI_Comm_spawn(8), MPI_Comm_spawn_multiple(9), MPI_Lookup_name(3),

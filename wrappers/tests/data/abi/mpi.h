@@ -1,5 +1,6 @@
 /* The part of the standard ABI (MPI 5.0 chapter 20 and appendix A.1) that titr's table has, and a few functions to write
-   a program with; and the functions that MPI 4.1 and 5.0 added, which no library of Debian 12 declares. */
+   a program with; the functions that MPI 4.1 and 5.0 added, which no library of Debian 12 declares; and those that later
+   libraries add to it. */
 #ifndef TITR_STANDARD_ABI
 #define TITR_STANDARD_ABI
 
@@ -119,5 +120,58 @@ int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype da
 int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
+
+/* What MPICH 5.0 and Open MPI 5.0 add to MPI; their own types are words. */
+int MPIX_Allreduce_enqueue(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+int MPIX_Allreduce_enqueue_c(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
+void *MPIX_Async_get_state(void *);
+int MPIX_Async_spawn(void *, void *, void *, intptr_t);
+int MPIX_Async_start(void *, void *, intptr_t);
+int MPIX_Comm_ack_failed(MPI_Comm, int, int *);
+int MPIX_Comm_create_errhandler_x(void *, void *, void *, void *);
+int MPIX_Comm_get_failed(MPI_Comm, MPI_Group *);
+int MPIX_Comm_get_stream(MPI_Comm, int, void *);
+int MPIX_Comm_iagree(MPI_Comm, int *, MPI_Request *);
+int MPIX_Comm_is_revoked(MPI_Comm, int *);
+int MPIX_Comm_test_threadcomm(MPI_Comm, int *);
+int MPIX_File_create_errhandler_x(void *, void *, void *, void *);
+int MPIX_Info_set_hex(MPI_Info, const char *, const void *, int);
+int MPIX_Irecv_enqueue(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+int MPIX_Irecv_enqueue_c(void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+int MPIX_Isend_enqueue(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+int MPIX_Isend_enqueue_c(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+int MPIX_Op_create_x(void *, void *, int, void *, MPI_Op *);
+int MPIX_Query_rocm_support(void);
+int MPIX_Recv_enqueue(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
+int MPIX_Recv_enqueue_c(void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
+int MPIX_Request_is_complete(MPI_Request);
+int MPIX_Send_enqueue(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+int MPIX_Send_enqueue_c(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
+int MPIX_Session_create_errhandler_x(void *, void *, void *, void *);
+int MPIX_Start_progress_thread(intptr_t);
+int MPIX_Stop_progress_thread(intptr_t);
+int MPIX_Stream_comm_create(MPI_Comm, intptr_t, MPI_Comm *);
+int MPIX_Stream_comm_create_multiplex(MPI_Comm, int, void *, MPI_Comm *);
+int MPIX_Stream_create(MPI_Info, void *);
+int MPIX_Stream_free(void *);
+int MPIX_Stream_irecv(void *, int, MPI_Datatype, int, int, MPI_Comm, int, int, MPI_Request *);
+int MPIX_Stream_irecv_c(void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, int, int, MPI_Request *);
+int MPIX_Stream_isend(const void *, int, MPI_Datatype, int, int, MPI_Comm, int, int, MPI_Request *);
+int MPIX_Stream_isend_c(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, int, int, MPI_Request *);
+int MPIX_Stream_progress(intptr_t);
+int MPIX_Stream_recv(void *, int, MPI_Datatype, int, int, MPI_Comm, int, int, MPI_Status *);
+int MPIX_Stream_recv_c(void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, int, int, MPI_Status *);
+int MPIX_Stream_send(const void *, int, MPI_Datatype, int, int, MPI_Comm, int, int);
+int MPIX_Stream_send_c(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, int, int);
+int MPIX_Threadcomm_finish(MPI_Comm);
+int MPIX_Threadcomm_free(MPI_Comm *);
+int MPIX_Threadcomm_init(MPI_Comm, int, MPI_Comm *);
+int MPIX_Threadcomm_start(MPI_Comm);
+int MPIX_Type_iov(MPI_Datatype, MPI_Count, void *, MPI_Count, MPI_Count *);
+int MPIX_Type_iov_len(MPI_Datatype, MPI_Count, MPI_Count *, MPI_Count *);
+int MPIX_Wait_enqueue(MPI_Request *, MPI_Status *);
+int MPIX_Waitall_enqueue(int, MPI_Request *, MPI_Status *);
+int MPIX_Win_create_errhandler_x(void *, void *, void *, void *);
+int MPI_Session_set_info(MPI_Session, MPI_Info);
 
 #endif

@@ -1,5 +1,8 @@
 /* The plugin that hidden_host.c loads. Like mpi4py it does without what the MPI library lacks. 2 ranks. */
 #include "check.h"
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 /* Not in Open MPI 4.1. */
 #pragma weak MPI_Bcast_c
@@ -13,6 +16,10 @@ int work(void) {
     if (MPI_Bcast_c) MPI_Bcast_c(&data, 1, MPI_INT, 0, MPI_COMM_WORLD);
     else MPI_Bcast(&data, 1, MPI_INT, 0, MPI_COMM_WORLD);
     CHECK(data == 1);
+#ifdef OPEN_MPI
+    /* There is no PMPIX_Query_cuda_support. */
+    CHECK(MPIX_Query_cuda_support() >= 0);
+#endif
     MPI_Barrier(MPI_COMM_WORLD);
     return end();
 }

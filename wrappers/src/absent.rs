@@ -10,7 +10,7 @@
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use libc::{Elf64_Phdr, Elf64_Sym, PT_DYNAMIC, PT_GNU_RELRO};
+use libc::{Elf64_Phdr, Elf64_Sym, PF_W, PT_DYNAMIC, PT_GNU_RELRO, PT_LOAD};
 
 use crate::library::{self, Pin};
 
@@ -20,11 +20,19 @@ pub(crate) fn hide() {
     if library::function(c"PMPI_Init").is_none() {
         return;
     }
+    // None is closed while it is looked at.
+    let pins: Vec<Pin> = Object::all().iter().filter_map(|object| Pin::of(&object.name)).collect();
     for object in Object::all() {
-        // None is closed while it is looked at.
-        if let Some(_pin) = Pin::of(&object.name) {
+        if pins.iter().any(|pin| pin.name() == object.name.as_c_str()) {
             object.hide();
         }
+    }
+}
+
+/// The same for a program that was linked with a library: it may ask before it calls anything.
+pub(crate) fn hide_if_linked() {
+    if library::is_linked() {
+        hide();
     }
 }
 
@@ -37,7 +45,7 @@ struct Object {
     count: usize,
 }
 
-/// What the dynamic section says of the references to fill in (gABI, "Dynamic Section"; all addresses are relocated).
+/// What the dynamic section says of the references to fill in (gABI, "Dynamic Section"), as addresses.
 #[derive(Default)]
 struct Dynamic {
     strings: usize,
@@ -87,44 +95,64 @@ impl Object {
         for index in 0..dynamic.size / size_of::<Reference>() {
             // SAFETY: the linker has filled in this many of them, which are in memory as long as the object is.
             let reference = unsafe { (dynamic.references as *const Reference).add(index).read() };
-            if ADDRESSES.contains(&(reference.info as u32)) && self.is_absent(&dynamic, (reference.info >> 32) as usize)
-            {
-                self.zero(self.base.wrapping_add(reference.offset as usize));
+            if !ADDRESSES.contains(&(reference.info as u32)) || reference.addend != 0 {
+                continue;
+            }
+            if let Some(ours) = self.absent(&dynamic, (reference.info >> 32) as usize) {
+                self.zero(self.base.wrapping_add(reference.offset as usize), ours);
             }
         }
     }
 
-    /// Whether a symbol is a weak one that we have and the library has not.
-    fn is_absent(&self, dynamic: &Dynamic, symbol: usize) -> bool {
+    /// Our address of a weak symbol that we have and the library has not.
+    fn absent(&self, dynamic: &Dynamic, symbol: usize) -> Option<usize> {
         const WEAK: u8 = 2;
         const UNDEFINED: u16 = 0;
         // SAFETY: an index that the linker has used.
         let symbol = unsafe { (dynamic.symbols as *const Elf64_Sym).add(symbol).read() };
         if symbol.st_info >> 4 != WEAK || symbol.st_shndx != UNDEFINED {
-            return false;
+            return None;
         }
         // SAFETY: a place in the string table, where every string ends with a zero.
         let name = unsafe { CStr::from_ptr((dynamic.strings + symbol.st_name as usize) as *const _) };
         let is_mpi = [&b"MPI"[..], b"PMPI"].iter().any(|prefix| name.to_bytes().starts_with(prefix));
-        is_mpi && library::is_ours(name) && library::function(name).is_none()
+        if !is_mpi || library::function(name).is_some() {
+            return None;
+        }
+        library::ours(name)
     }
 
-    /// Writes zero to a place that the linker has filled in.
-    fn zero(&self, place: usize) {
+    /// Writes zero to a place that the linker has filled in with `ours`, if that is still there.
+    fn zero(&self, place: usize, ours: usize) {
+        let writable = self.headers().any(|header| {
+            let start = self.base.wrapping_add(header.p_vaddr as usize);
+            header.p_type == PT_LOAD
+                && header.p_flags & PF_W != 0
+                && (start..start + header.p_memsz as usize).contains(&place)
+        });
+        if !writable || !place.is_multiple_of(align_of::<AtomicUsize>()) {
+            return;
+        }
+        // SAFETY: an aligned word of an object that stays, in its data, which are readable.
+        let word = unsafe { AtomicUsize::from_ptr(place as *mut usize) };
+        if word.load(Ordering::Relaxed) != ours {
+            return;
+        }
         // SAFETY: asks for a number.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        // An aligned word is on one page. What the linker protects begins and ends with a page, both rounded down.
+        let page = place & !(size - 1);
         let protected = self.headers().find(|header| header.p_type == PT_GNU_RELRO).is_some_and(|header| {
             let start = self.base.wrapping_add(header.p_vaddr as usize);
-            (start..start.wrapping_add(header.p_memsz as usize)).contains(&place)
+            (start & !(size - 1)..(start + header.p_memsz as usize) & !(size - 1)).contains(&page)
         });
-        // A place is eight bytes, aligned, and so on one page.
         let protect = |how| {
             // SAFETY: the page is one of the object's own data, which is readable and in use.
-            !protected || unsafe { libc::mprotect((place & !(page - 1)) as *mut c_void, page, how) } == 0
+            !protected || unsafe { libc::mprotect(page as *mut c_void, size, how) } == 0
         };
         if protect(libc::PROT_READ | libc::PROT_WRITE) {
-            // SAFETY: a word that is writable now, of an object that stays; who reads it meanwhile sees either address.
-            unsafe { AtomicUsize::from_ptr(place as *mut usize) }.store(0, Ordering::Relaxed);
+            // It is writable now, and who reads it meanwhile sees one or the other.
+            word.store(0, Ordering::Relaxed);
             protect(libc::PROT_READ);
         }
     }
@@ -150,7 +178,7 @@ impl Object {
                 _ => {}
             }
         }
-        // Of the kernel's own object these are offsets; it refers to nothing.
+        // Where a linker leaves offsets here, as musl does and glibc in the kernel's own object, nothing is hidden.
         (found.references > self.base).then_some(found)
     }
 }

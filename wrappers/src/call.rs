@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::abi::Abi;
+use crate::absent;
 use crate::argument::{Arguments, load_handle, store_handle};
 use crate::function::{Forward, Function};
 use crate::functions::collective::Collective;
@@ -128,6 +129,7 @@ static RETIRED: AtomicBool = AtomicBool::new(false);
 
 /// From now on `tool` sees every call. The first one installed stays.
 pub fn install(tool: &'static dyn Tool) {
+    absent::hide_if_linked();
     // A second tool in one process is ignored, as it would be if the first had not made itself known here.
     let _ = TOOL.set(tool);
 }

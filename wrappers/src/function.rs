@@ -103,13 +103,16 @@ impl Function {
         if !known.is_null() {
             return Some(known);
         }
-        let found = library::function(self.profiling_name)?;
+        // Some extensions have no second name, such as Open MPI's MPIX_Query_cuda_support.
+        let second = || CStr::from_bytes_with_nul(self.profiling_name.to_bytes_with_nul().get(1..)?).ok();
+        let found = library::function(self.profiling_name).or_else(|| library::function(second()?))?;
         self.real.store(found, Ordering::Relaxed);
         Some(found)
     }
 
     /// The library's function, which a program has called. That the library has none means that the program was linked
-    /// with another one; without us the dynamic linker would have ended it with this message and status.
+    /// with another one; without us the dynamic linker would have ended it with this message and status. Or it has asked
+    /// whether we have it before that could be [hidden](crate::absent).
     #[inline]
     pub(crate) fn real(&self) -> *mut c_void {
         let known = self.real.load(Ordering::Relaxed);

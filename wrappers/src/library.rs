@@ -26,7 +26,7 @@ pub(crate) fn object(name: &CStr) -> Option<*mut c_void> {
 /// The address of the library's function `name`.
 pub(crate) fn function(name: &CStr) -> Option<*mut c_void> {
     static LIBRARY: OnceLock<Handle> = OnceLock::new();
-    // Looked for again if it was not there: it may be loaded at any time.
+    // Looked for again if it was not there, as when we are loaded into Python.
     let library = LIBRARY.get().copied().or_else(|| find().map(|found| *LIBRARY.get_or_init(|| found)))?;
     not_ours(library, name)
 }
@@ -52,9 +52,14 @@ fn not_ours(handle: Handle, name: &CStr) -> Option<*mut c_void> {
     look_up(handle, name).and_then(|(address, ours)| (!ours).then_some(address))
 }
 
-/// Whether the first definition of `name` is ours.
-pub(crate) fn is_ours(name: &CStr) -> bool {
-    look_up(Handle(libc::RTLD_DEFAULT), name).is_some_and(|(_, ours)| ours)
+/// The address of the first definition of `name`, if that is ours.
+pub(crate) fn ours(name: &CStr) -> Option<usize> {
+    look_up(Handle(libc::RTLD_DEFAULT), name).and_then(|(address, ours)| ours.then_some(address as usize))
+}
+
+/// Whether the program was linked with a library, which then is behind us in the search order.
+pub(crate) fn is_linked() -> bool {
+    not_ours(Handle(libc::RTLD_NEXT), c"PMPI_Init").is_some()
 }
 
 /// The address of `name`, and whether it is our definition.
@@ -81,18 +86,27 @@ fn object_of(address: *mut c_void) -> Option<libc::Dl_info> {
 }
 
 /// Keeps an object loaded.
-pub(crate) struct Pin(Option<Handle>);
+pub(crate) struct Pin {
+    name: CString,
+    handle: Option<Handle>,
+}
 
 impl Pin {
     /// The object of this name; the empty one is the program's, which stays. `None` if it is not loaded any more.
     pub(crate) fn of(name: &CStr) -> Option<Self> {
-        if name.is_empty() { Some(Self(None)) } else { reopen(name).map(|handle| Self(Some(handle))) }
+        let handle = if name.is_empty() { None } else { Some(reopen(name)?) };
+        Some(Self { name: name.to_owned(), handle })
+    }
+
+    /// The object's name.
+    pub(crate) fn name(&self) -> &CStr {
+        &self.name
     }
 }
 
 impl Drop for Pin {
     fn drop(&mut self) {
-        if let Some(Handle(handle)) = self.0 {
+        if let Some(Handle(handle)) = self.handle {
             // SAFETY: of `dlopen`, and closed once.
             unsafe { libc::dlclose(handle) };
         }

@@ -6,14 +6,15 @@ use clap::Parser;
 use titr_common::trace;
 
 use super::Failure;
+use super::elsewhere::Parts;
 use crate::words::{plural, volume};
 
 const NOTES: &str = "\
-Where the hosts of a run share no file system, each has a part of the trace. Copy the parts to one place, and \
-gather them, or give all of them wherever a trace is asked for:
+Where the hosts of a run share no file system, each has a part of the trace. Gather them, by ssh or from copies, or \
+give all copies wherever a trace is asked for:
 
-  titr gather node1/traces node2/traces --output traces.tar
-  titr-replay --platform examples/torus.toml node1/traces node2/traces
+  titr gather node1:/tmp/traces node2:/tmp/traces --output traces.tar
+  titr-replay --platform examples/torus.toml copy1/traces copy2/traces
 
 An archive is a tar file: `tar -xf` makes a trace directory of it, and titr reads it as it is. Each stream is \
 compared with the checksum that its rank wrote. The parts are left as they are.
@@ -27,13 +28,17 @@ pub(super) struct Args {
     /// Where to: an archive if its name ends with .tar, or a directory.
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
-    /// Directories and archives that hold parts.
+    /// What reaches other hosts, with its options.
+    #[arg(long, value_name = "COMMAND", default_value = "ssh")]
+    rsh: String,
+    /// Directories and archives that hold parts, here or as HOST:PATH on another host, which needs `tar` there.
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
 }
 
 pub(super) fn gather(args: &Args) -> Result<(), Failure> {
-    let gathered = trace::gather(&args.parts, &args.output)?;
+    let parts = Parts::fetch(&args.parts, &args.output, &args.rsh)?;
+    let gathered = trace::gather(&parts.paths, &args.output)?;
     let of = plural(u64::from(gathered.ranks), "rank", "ranks");
     eprintln!("{}: {} {of}, {}", args.output.display(), gathered.ranks, volume(gathered.size));
     if gathered.unchecked > 0 {

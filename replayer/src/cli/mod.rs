@@ -3,6 +3,7 @@
 //! 0: done. 1: the input is at fault, and standard error says how. 2: wrong usage (clap's status).
 
 mod convert;
+mod elsewhere;
 mod gather;
 mod generate;
 pub mod replay;

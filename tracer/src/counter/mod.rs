@@ -37,9 +37,10 @@ pub use rounding::{Precision, Rounding};
 pub use tsc::Calibration;
 
 /// What a hook may do to the CPU time of what comes after it, for better or worse, by leaving caches and predictors
-/// otherwise than it found them: as much as it takes itself, of which so many times less lies between its readings (some
-/// 20 of 150 ns in a tight loop, and of 250 among other work).
+/// otherwise than it found them: as much as it takes itself, of which so many times less lies between its readings. By the
+/// time-stamp counter that is some 20 of 250 ns among other work; by the thread's clock one of two system calls.
 const DISTURBANCE: f64 = 12.0;
+const DISTURBANCE_BY_CLOCK: f64 = 2.0;
 
 /// How well CPU time repeats itself at best.
 const REPEATABLE: f64 = 0.01;
@@ -178,8 +179,9 @@ impl Source {
     #[must_use]
     pub fn precision(&self) -> Precision {
         match self.kind {
-            Kind::Cpu { .. } => {
-                Precision { absolute: self.resolution.max(DISTURBANCE * self.hook), relative: REPEATABLE }
+            Kind::Cpu { calibration, .. } => {
+                let disturbance = if calibration.is_some() { DISTURBANCE } else { DISTURBANCE_BY_CLOCK };
+                Precision { absolute: self.resolution.max(disturbance * self.hook), relative: REPEATABLE }
             }
             _ => Precision::EXACT,
         }

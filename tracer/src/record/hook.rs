@@ -62,6 +62,8 @@ impl Slot<Recorder> {
         match Inquiry::of(call) {
             Some(inquiry) => {
                 if let Some(recorder) = &mut *self.hold() {
+                    // What it computed is known even if it never comes back.
+                    recorder.turn_to(thread);
                     recorder.hold_requests(&mut thread.held, &inquiry);
                 }
                 let begin = thread.begin();

@@ -53,7 +53,7 @@ pub use thread::Thread;
 
 /// Turns the calls of one rank into events.
 ///
-/// On cache lines of its own, of which processors fetch two at a time: who waits for it looks at those of its [`Slot`].
+/// On cache lines of its own, of which processors fetch two at a time: who waits for it looks at the line of the lock.
 #[repr(align(128))]
 pub struct Recorder {
     abi: &'static Abi,

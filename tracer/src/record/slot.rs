@@ -5,8 +5,8 @@
 //! tenth of what a hook costs; a spin lock takes one, and who waits does so without being woken. A panic leaves the
 //! recorder as it is, usable for ending the trace and no more.
 //!
-//! Who waits only reads until the lock is free: to try for it would take its cache line away from who holds it, and what
-//! else is on it (test and test-and-set: Rudolph and Segall, ISCA 1984).
+//! Who waits only reads until the lock is free: to try for it would take its cache line away from who holds it (test and
+//! test-and-set: Rudolph and Segall, ISCA 1984).
 
 use std::thread;
 use std::time::Duration;

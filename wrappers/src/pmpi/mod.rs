@@ -316,8 +316,9 @@ impl<'a> OwnedGroup<'a> {
         Group::from_raw(unsafe { load_handle(self.abi, &raw const self.place as usize) })
     }
 
+    /// Of a communicator's group of so many, which is none if MPI did not tell.
     fn ranks_in(&self, size: usize, base: &Self) -> Option<Vec<Option<u32>>> {
-        ranks_in(self.abi, self.handle(), size, base.handle())
+        (size > 0).then(|| ranks_in(self.abi, self.handle(), size, base.handle())).flatten()
     }
 }
 

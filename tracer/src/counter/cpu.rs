@@ -118,7 +118,12 @@ impl Extrapolation {
     #[inline]
     fn start(&mut self) {
         let now = tsc::now();
-        self.started = if self.is_fresh(now) { Started::Tsc(now) } else { self.start_anew() };
+        // Not in one expression, which would be put together on the stack first.
+        if self.is_fresh(now) {
+            self.started = Started::Tsc(now);
+        } else {
+            self.started = self.start_anew();
+        }
     }
 
     /// To CPU time as it was when this was called, whatever it costs to find out.

@@ -1,6 +1,6 @@
 //! Statuses, and the room for those that a program ignores.
 
-use std::cell::{RefCell, UnsafeCell};
+use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 
 use super::{Argument, Arguments};
 use crate::pmpi;
@@ -130,12 +130,12 @@ impl Status<'_> {
 #[derive(Default)]
 pub(super) struct Spare {
     one: UnsafeCell<[u64; Self::ONE]>,
-    many: RefCell<Vec<u64>>,
+    many: OnceCell<Vec<Cell<u64>>>,
 }
 
 thread_local! {
     /// Room for many, kept from call to call.
-    static ROOM: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    static ROOM: RefCell<Vec<Cell<u64>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Spare {
@@ -147,27 +147,31 @@ impl Spare {
         self.one.get().expose_provenance()
     }
 
-    /// The address of room of so many bytes.
+    /// The address of room of so many bytes. A call asks once: from then on it ignores its statuses no more.
     fn many(&self, bytes: usize) -> usize {
-        let mut many = self.many.borrow_mut();
-        if many.is_empty() {
-            *many = ROOM.try_with(RefCell::take).unwrap_or_default();
-        }
-        let words = bytes.div_ceil(size_of::<u64>());
-        if many.len() < words {
-            many.resize(words, 0);
-        }
-        many.as_mut_ptr().expose_provenance()
+        let room = self.many.get_or_init(|| {
+            let mut room = ROOM.try_with(RefCell::take).unwrap_or_default();
+            let words = bytes.div_ceil(size_of::<u64>());
+            if room.len() < words {
+                room.resize_with(words, Cell::default);
+            }
+            room
+        });
+        room.as_ptr().expose_provenance()
+    }
+
+    #[cold]
+    fn give_back(many: Vec<Cell<u64>>) {
+        // While a thread ends its room may be gone already; then this goes, too.
+        let _ = ROOM.try_with(|room| room.replace(many));
     }
 }
 
 impl Drop for Spare {
     #[inline]
     fn drop(&mut self) {
-        let many = self.many.get_mut();
-        if many.capacity() > 0 {
-            // While a thread ends its room may be gone already; then this goes, too.
-            let _ = ROOM.try_with(|room| room.replace(std::mem::take(many)));
+        if let Some(many) = self.many.take() {
+            Self::give_back(many);
         }
     }
 }

@@ -7,12 +7,13 @@
 //!
 //! What the linker has filled in is mostly write-protected by now (`PT_GNU_RELRO`) and is made writable for that moment.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{Elf64_Phdr, Elf64_Sym, PF_W, PT_DYNAMIC, PT_GNU_RELRO, PT_LOAD};
 
 use crate::library::{self, Pin};
+use crate::object::Object;
 
 /// Lets weak references to functions that the library lacks be zero, in all objects that are loaded. Nothing if there is
 /// no library yet.
@@ -24,7 +25,9 @@ pub(crate) fn hide() {
     let pins: Vec<Pin> = Object::all().iter().filter_map(|object| Pin::of(&object.name)).collect();
     for object in Object::all() {
         if pins.iter().any(|pin| pin.name() == object.name.as_c_str()) {
-            object.hide();
+            // SAFETY: it is pinned.
+            let headers = unsafe { object.headers() };
+            Pinned { base: object.base, headers }.hide();
         }
     }
 }
@@ -36,13 +39,10 @@ pub(crate) fn hide_if_linked() {
     }
 }
 
-/// A loaded object.
-struct Object {
-    /// Empty for the program itself.
-    name: CString,
+/// An object that stays as long as this is there.
+struct Pinned<'o> {
     base: usize,
-    headers: *const Elf64_Phdr,
-    count: usize,
+    headers: &'o [Elf64_Phdr],
 }
 
 /// What the dynamic section says of the references to fill in (gABI, "Dynamic Section"), as addresses.
@@ -72,24 +72,7 @@ const SYMBOLS: u64 = 6;
 const REFERENCES: u64 = 7;
 const SIZE: u64 = 8;
 
-impl Object {
-    fn all() -> Vec<Self> {
-        unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, objects: *mut c_void) -> c_int {
-            // SAFETY: called by `dl_iterate_phdr` below, with its own valid `info` and the `Vec` given there.
-            let (info, objects) = unsafe { (&*info, &mut *objects.cast::<Vec<Object>>()) };
-            // SAFETY: the linker's name of the object, a C string.
-            let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_owned();
-            let (base, headers, count) = (info.dlpi_addr as usize, info.dlpi_phdr, info.dlpi_phnum.into());
-            objects.push(Object { name, base, headers, count });
-            0
-        }
-        let mut objects: Vec<Self> = Vec::new();
-        // SAFETY: `note` has the type asked for and `objects` outlives the iteration.
-        unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut objects).cast()) };
-        objects
-    }
-
-    /// The object is pinned.
+impl Pinned<'_> {
     fn hide(&self) {
         let Some(dynamic) = self.dynamic() else { return };
         for index in 0..dynamic.size / size_of::<Reference>() {
@@ -124,7 +107,7 @@ impl Object {
 
     /// Writes zero to a place that the linker has filled in with `ours`, if that is still there.
     fn zero(&self, place: usize, ours: usize) {
-        let writable = self.headers().any(|header| {
+        let writable = self.headers.iter().any(|header| {
             let start = self.base.wrapping_add(header.p_vaddr as usize);
             header.p_type == PT_LOAD
                 && header.p_flags & PF_W != 0
@@ -142,7 +125,7 @@ impl Object {
         let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
         // An aligned word is on one page. What the linker protects begins and ends with a page, both rounded down.
         let page = place & !(size - 1);
-        let protected = self.headers().find(|header| header.p_type == PT_GNU_RELRO).is_some_and(|header| {
+        let protected = self.headers.iter().find(|header| header.p_type == PT_GNU_RELRO).is_some_and(|header| {
             let start = self.base.wrapping_add(header.p_vaddr as usize);
             (start & !(size - 1)..(start + header.p_memsz as usize) & !(size - 1)).contains(&page)
         });
@@ -157,13 +140,8 @@ impl Object {
         }
     }
 
-    fn headers(&self) -> impl Iterator<Item = &Elf64_Phdr> {
-        // SAFETY: the linker has said where they are and how many; they are in memory as long as the object is.
-        unsafe { std::slice::from_raw_parts(self.headers, self.count) }.iter()
-    }
-
     fn dynamic(&self) -> Option<Dynamic> {
-        let header = self.headers().find(|header| header.p_type == PT_DYNAMIC)?;
+        let header = self.headers.iter().find(|header| header.p_type == PT_DYNAMIC)?;
         let entries = self.base.wrapping_add(header.p_vaddr as usize) as *const [u64; 2];
         let mut found = Dynamic::default();
         for index in 0.. {

@@ -40,6 +40,7 @@ pub mod call;
 mod function;
 pub mod functions;
 mod library;
+mod object;
 pub mod observation;
 mod own_comm;
 pub mod pmpi;

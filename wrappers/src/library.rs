@@ -4,9 +4,11 @@
 //! its extension modules and what they need) is in nobody's search order: it is found among the loaded objects, and
 //! asked by name.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::OnceLock;
+
+use crate::object::Object;
 
 /// A handle of `dlsym` behind which the MPI library is.
 #[derive(Clone, Copy)]
@@ -42,9 +44,10 @@ pub(crate) fn file() -> Option<String> {
 
 fn find() -> Option<Handle> {
     let offers = |handle: &Handle| not_ours(*handle, c"PMPI_Init").is_some();
-    Some(Handle(libc::RTLD_NEXT))
-        .filter(offers)
-        .or_else(|| loaded_objects().iter().filter_map(|name| reopen(name)).find(offers))
+    Some(Handle(libc::RTLD_NEXT)).filter(offers).or_else(|| {
+        let names = Object::all().into_iter().map(|object| object.name).filter(|name| !name.is_empty());
+        names.filter_map(|name| reopen(&name)).find(offers)
+    })
 }
 
 /// Looks `name` up, and refuses our own definition of it: calling that one as the real one would never end.
@@ -118,20 +121,4 @@ fn reopen(name: &CStr) -> Option<Handle> {
     // SAFETY: with RTLD_NOLOAD nothing is loaded and no constructor runs.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
     (!handle.is_null()).then_some(Handle(handle))
-}
-
-/// The names of all loaded objects but the program itself, which has none.
-fn loaded_objects() -> Vec<CString> {
-    unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
-        // SAFETY: called by `dl_iterate_phdr` below, with its own valid `info` and the `Vec` given there.
-        let (name, names) = unsafe { (CStr::from_ptr((*info).dlpi_name), &mut *names.cast::<Vec<CString>>()) };
-        if !name.is_empty() {
-            names.push(name.to_owned());
-        }
-        0
-    }
-    let mut names: Vec<CString> = Vec::new();
-    // SAFETY: `note` has the type asked for and `names` outlives the iteration.
-    unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut names).cast()) };
-    names
 }

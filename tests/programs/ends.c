@@ -8,14 +8,12 @@
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "finalize";
     begin(&argc, &argv);
-    int data = 0, peer = (rank + 1) % size;
     if (!strcmp(how, "disk-full")) {
         /* What a file may hold from here on; MPI's own files are open and large enough. */
         struct rlimit limit = {64 << 10, 64 << 10};
         CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     }
-    for (int i = 0; i < 20000; i++)
-        MPI_Sendrecv_replace(&data, 1, MPI_INT, peer, i, peer, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    exchange(20000);
     if (rank == 0) printf("before the end\n"), fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(how, "abort")) {
@@ -27,9 +25,9 @@ int main(int argc, char **argv) {
     if (!strcmp(how, "_exit") || !strcmp(how, "error") || !strcmp(how, "crash") || !strcmp(how, "kill")) {
         sleep(1); /* what was handed over is written by now */
         if (!strcmp(how, "_exit")) _exit(6);
-        if (!strcmp(how, "error")) MPI_Send(&data, 1, MPI_INT, 1000, 0, MPI_COMM_WORLD);
+        if (!strcmp(how, "error")) MPI_Send(NULL, 0, MPI_INT, 1000, 0, MPI_COMM_WORLD);
         if (!strcmp(how, "crash")) raise(SIGSEGV);
-        if (rank == 1) raise(SIGKILL);
+        if (rank == size - 1) raise(SIGKILL);
         sleep(20);
     }
     if (!strcmp(how, "fork")) {

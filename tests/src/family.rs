@@ -1,6 +1,7 @@
 //! The MPI libraries that the tests run under, and programs built for them.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,9 +32,14 @@ impl Family {
 
     /// Its `mpirun`.
     pub fn mpirun(self) -> Command {
+        self.alone(format!("mpirun.{}", self.suffix()))
+    }
+
+    /// `program`, which an MPI program's only rank may be.
+    pub fn alone(self, program: impl AsRef<OsStr>) -> Command {
         // A run that hangs is a failure, and not the end of the test run.
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=5", "400"]).arg(format!("mpirun.{}", self.suffix()));
+        command.args(["--kill-after=5", "400"]).arg(program);
         if self == Self::OpenMpi {
             // More ranks than cores, perhaps as root in a container, where one process may not read another's memory.
             command.envs([

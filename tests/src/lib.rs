@@ -7,5 +7,5 @@ mod run;
 mod trace;
 
 pub use family::Family;
-pub use run::{Run, Traced, binary, built, library, replay, run, traced, traced_as};
+pub use run::{Run, Traced, binary, built, library, milestones, replay, run, traced, traced_alone, traced_as};
 pub use trace::lines;

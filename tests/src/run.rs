@@ -96,17 +96,36 @@ pub fn traced_as(
     arguments: &[&str],
     comparable: impl Fn(&str) -> String,
 ) -> Traced {
+    let mut command = family.mpirun();
+    command.arg("-np").arg(ranks.to_string()).arg(program).args(arguments);
+    compared(command, variables, comparable)
+}
+
+/// The same without `mpirun`, on one rank: the exit status is the program's own. `mpirun`'s is not where a rank exits without
+/// `MPI_Finalize`: MPICH's ends with 1 if it sees the connection close before it sees the exit, and of several ranks either
+/// library's may kill another first.
+///
+/// # Panics
+/// As [`traced`].
+pub fn traced_alone(family: Family, program: &Path, arguments: &[&str], comparable: impl Fn(&str) -> String) -> Traced {
+    let mut command = family.alone(program);
+    command.args(arguments);
+    compared(command, &[], comparable)
+}
+
+fn compared(mut command: Command, variables: &[(&str, &str)], comparable: impl Fn(&str) -> String) -> Traced {
     let directory = TempDir::new().unwrap();
-    let command = || {
-        let mut command = family.mpirun();
-        command.arg("-np").arg(ranks.to_string()).arg(program).args(arguments).current_dir(directory.path());
-        command
-    };
-    let plain = run(&mut command());
-    let run = run(command().env("LD_PRELOAD", library()).envs(variables.iter().copied()));
+    command.current_dir(directory.path());
+    let plain = run(&mut command);
+    let run = run(command.env("LD_PRELOAD", library()).envs(variables.iter().copied()));
     assert_eq!(run.status, plain.status, "untraced: {}\ntraced: {}", plain.stderr, run.stderr);
     assert_eq!(comparable(&run.stdout), comparable(&plain.stdout), "{}", run.stderr);
     Traced { run, directory }
+}
+
+/// The lines that a program prints of how far it has come, whatever `mpirun` prints of its end.
+pub fn milestones(text: &str) -> String {
+    text.lines().filter(|line| line.starts_with("before") || line.starts_with("done")).collect()
 }
 
 /// The JSON report of a replay on `examples/PLATFORM`.

@@ -9,17 +9,16 @@ use tempfile::TempDir;
 use titr_common::event::Rank;
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Ending, Manifest, Source};
-use titr_tests::{Family, Traced, binary, library, run, traced};
+use titr_tests::{Family, Traced, binary, library, milestones, run, traced, traced_alone};
 
-/// Runs `ends HOW` on two ranks.
+/// Runs `ends HOW` with and without the tracer, on two ranks.
 fn ends(family: Family, how: &str) -> Traced {
-    ends_on(2, family, how)
+    traced(family, 2, &family.build("ends.c", &[]), &[how], milestones)
 }
 
-fn ends_on(ranks: u32, family: Family, how: &str) -> Traced {
-    traced(family, ranks, &family.build("ends.c", &[]), &[how], |text| {
-        text.lines().filter(|line| line.starts_with("before") || line.starts_with("done")).collect()
-    })
+/// The same on one.
+fn ends_alone(family: Family, how: &str) -> Traced {
+    traced_alone(family, &family.build("ends.c", &[]), &[how], milestones)
 }
 
 /// How many events of `rank` can be read, and how its stream ends.
@@ -57,11 +56,10 @@ fn abort_is_recorded_up_to_the_call() {
     }
 }
 
-/// One rank: of two, `mpirun` may kill the other when it sees the first exit so, and then ends with what that makes.
 #[test]
 fn exit_without_finalize_leaves_a_whole_trace() {
     for (family, how) in Family::ALL.into_iter().flat_map(|family| ["exit", "return"].map(|how| (family, how))) {
-        let trace = ends_on(1, family, how);
+        let trace = ends_alone(family, how);
         assert_eq!(trace.run.status, Some(5), "{family:?} {how}");
         assert_eq!(how_ended(&trace.path()), [Ended::Exit], "{family:?} {how}");
         let (events, ending) = readable(&trace.path(), 0);
@@ -69,30 +67,48 @@ fn exit_without_finalize_leaves_a_whole_trace() {
     }
 }
 
-/// Nobody tells the tracer: neither an exit that runs no handlers, nor an error that MPI ends the program for, nor a crash.
+/// Nobody tells the tracer: neither an exit that runs no handlers nor a signal.
 #[test]
 fn an_end_that_cannot_be_seen_costs_the_last_buffer_at_most() {
-    for (family, how) in Family::ALL.into_iter().flat_map(|family| ["_exit", "error", "crash"].map(|how| (family, how)))
-    {
-        let trace = ends(family, how);
+    let hows = ["_exit", "crash", "kill"];
+    for (family, how) in Family::ALL.into_iter().flat_map(|family| hows.map(|how| (family, how))) {
+        let trace = ends_alone(family, how);
         assert_ne!(trace.run.status, Some(0));
-        assert_eq!(how_ended(&trace.path()), [Ended::Running; 2], "{family:?} {how}");
-        for rank in 0..2 {
-            let (events, ending) = readable(&trace.path(), rank);
-            assert!(events > 1000 && matches!(ending, Ending::Torn(_)), "{family:?} {how}: {events} {ending:?}");
-        }
+        last_buffer_at_most(&trace.path(), 1);
+    }
+}
+
+/// An error that MPI ends the program for is no call of `MPI_Abort` that could be seen.
+#[test]
+fn an_error_costs_the_last_buffer_at_most() {
+    for family in Family::ALL {
+        let trace = ends(family, "error");
+        assert_ne!(trace.run.status, Some(0));
+        last_buffer_at_most(&trace.path(), 2);
+    }
+}
+
+fn last_buffer_at_most(trace: &Path, ranks: u32) {
+    assert_eq!(how_ended(trace), vec![Ended::Running; ranks as usize]);
+    for rank in 0..ranks {
+        let (events, ending) = readable(trace, rank);
+        assert!(events > 1000 && matches!(ending, Ending::Torn(_)), "{}: {events} {ending:?}", trace.display());
     }
 }
 
 #[test]
 fn a_killed_rank_loses_its_last_buffer_at_most() {
     for family in Family::ALL {
-        let trace = ends(family, "kill");
-        let (events, ending) = readable(&trace.path(), 1);
+        let directory = TempDir::new().unwrap();
+        let mut command = family.mpirun();
+        command.args(["-np", "2"]).arg(family.build("ends.c", &[])).arg("kill").current_dir(directory.path());
+        run(command.env("LD_PRELOAD", library()));
+        let trace = directory.path().join("traces");
+        let (events, ending) = readable(&trace, 1);
         assert!(events > 1000, "{family:?}: {events}");
         assert!(matches!(ending, Ending::Torn(_)), "{family:?}: {ending:?}");
-        assert_eq!(how_ended(&trace.path())[1], Ended::Running);
-        let report = run(binary("titr").arg("info").arg(trace.path()));
+        assert_eq!(how_ended(&trace)[1], Ended::Running);
+        let report = run(binary("titr").arg("info").arg(&trace));
         assert!(report.stdout.contains("torn") || report.stderr.contains("torn"), "{report:?}");
     }
 }

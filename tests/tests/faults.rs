@@ -10,15 +10,16 @@ use tempfile::TempDir;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Ending, Manifest, Source};
-use titr_tests::{Family, Run, Traced, binary, library, replay, run, traced};
+use titr_tests::{Family, Run, Traced, binary, library, milestones, replay, run, traced, traced_alone};
 
-/// Runs `faults WHAT` with and without the tracer, on two ranks. On one where it exits without `MPI_Finalize`: of two, MPICH's
-/// `mpirun` may kill the other before it exits, and then it ends with what that makes.
-fn befallen(family: Family, what: &str) -> Traced {
-    let ranks = if what.ends_with("-exit") { 1 } else { 2 };
-    traced(family, ranks, &family.build("faults.c", &[]), &[what], |text| {
-        text.lines().filter(|line| line.starts_with("before") || line.starts_with("done")).collect()
-    })
+/// Runs `faults WHAT` with and without the tracer, on two ranks.
+fn on_two_ranks(family: Family, what: &str) -> Traced {
+    traced(family, 2, &family.build("faults.c", &[]), &[what], milestones)
+}
+
+/// The same on one.
+fn alone(family: Family, what: &str) -> Traced {
+    traced_alone(family, &family.build("faults.c", &[]), &[what], milestones)
 }
 
 /// The events of `rank` that can be read, and how its stream ends.
@@ -41,23 +42,23 @@ fn command(family: Family, what: &[&str]) -> Command {
 #[test]
 fn a_rank_that_is_terminated_loses_its_last_buffer_at_most() {
     for (family, how) in Family::ALL.into_iter().flat_map(|family| ["terminated", "segv"].map(|how| (family, how))) {
-        let trace = befallen(family, how);
-        let (events, ending) = readable(&trace.path(), 1);
+        let trace = alone(family, how);
+        let (events, ending) = readable(&trace.path(), 0);
         assert!(events.len() > 1000, "{family:?} {how}: {}", events.len());
         assert!(matches!(ending, Ending::Torn(_)), "{family:?} {how}: {ending:?}");
-        assert_eq!(Manifest::read(&trace.path()).unwrap().per_rank[1].ended, Ended::Running);
+        assert_eq!(Manifest::read(&trace.path()).unwrap().per_rank[0].ended, Ended::Running);
     }
 }
 
 #[test]
 fn a_program_that_only_begins_leaves_a_trace_that_is_replayed() {
     for family in Family::ALL {
-        let trace = befallen(family, "init-only");
+        let trace = on_two_ranks(family, "init-only");
         let verdict = run(binary("titr").arg("check").arg(trace.path()));
         assert_eq!(verdict.status, Some(0), "{family:?}: {verdict:?}");
         assert_eq!(replay("torus.toml", &trace.path())["messages"], 0);
 
-        let trace = befallen(family, "init-exit");
+        let trace = alone(family, "init-exit");
         let ended: Vec<_> = Manifest::read(&trace.path()).unwrap().per_rank;
         let whole: Vec<_> = ended.iter().filter(|entry| entry.ended == Ended::Exit).collect();
         assert!(!whole.is_empty(), "{family:?}: {ended:?}");
@@ -68,17 +69,15 @@ fn a_program_that_only_begins_leaves_a_trace_that_is_replayed() {
 /// 20 million additions, and nothing else, in the last event.
 #[test]
 fn what_was_computed_after_the_last_call_is_recorded() {
-    for (family, how, end) in Family::ALL
-        .into_iter()
-        .flat_map(|family| [(family, "compute-exit", Ended::Exit), (family, "compute-abort", Ended::Abort)])
-    {
-        let trace = befallen(family, how);
-        let entries = Manifest::read(&trace.path()).unwrap().per_rank;
-        let entry =
-            entries.iter().find(|entry| entry.ended == end).unwrap_or_else(|| panic!("{family:?}: {entries:?}"));
-        let (events, _) = readable(&trace.path(), entry.rank);
-        let last = events.last().unwrap();
-        assert!(matches!(last, Event::Compute(work) if work.0 > 5e6), "{family:?} {how}: {last:?}");
+    for family in Family::ALL {
+        for (trace, rank, end) in
+            [(alone(family, "compute-exit"), 0, Ended::Exit), (on_two_ranks(family, "compute-abort"), 1, Ended::Abort)]
+        {
+            assert_eq!(Manifest::read(&trace.path()).unwrap().per_rank[rank as usize].ended, end, "{family:?}");
+            let (events, _) = readable(&trace.path(), rank);
+            let last = events.last().unwrap();
+            assert!(matches!(last, Event::Compute(work) if work.0 > 5e6), "{family:?} {end:?}: {last:?}");
+        }
     }
 }
 

@@ -22,7 +22,7 @@ static void begin(int *argc, char ***argv) {
 
 /* Messages between rank i and rank size - 1 - i, many at once: where ranks that poll share a core, each turn costs a time
  * slice. No two in a row have the same tag. */
-static void exchange(int messages) {
+static void exchange_many(int messages) {
     enum { WINDOW = 100 };
     static int in[WINDOW], out[WINDOW];
     MPI_Request requests[2 * WINDOW];

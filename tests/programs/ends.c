@@ -13,7 +13,7 @@ int main(int argc, char **argv) {
         struct rlimit limit = {64 << 10, 64 << 10};
         CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     }
-    exchange(20000);
+    exchange_many(20000);
     if (rank == 0) printf("before the end\n"), fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(how, "abort")) {

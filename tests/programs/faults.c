@@ -26,12 +26,12 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     if (!strcmp(what, "init-only")) return end();
     if (!strcmp(what, "init-exit")) exit(5);
-    exchange(5000);
+    exchange_many(5000);
     if (!strcmp(what, "full")) {
         if (rank == 0) fill(argv[2]);
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    exchange(5000);
+    exchange_many(5000);
     if (rank == 0) printf("before the end\n"), fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(what, "terminated") || !strcmp(what, "segv")) {

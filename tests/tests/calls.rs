@@ -1,9 +1,11 @@
 //! Each kind of MPI call, event by event: one program for each kind, one golden trace for both MPI libraries.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use titr_common::trace::Manifest;
+use titr_common::event::{Event, Rank, Requests};
+use titr_common::trace::{Manifest, Source};
 use titr_tests::{Family, Traced, binary, lines, replay, run, traced};
 
 /// The trace that `program` leaves is the golden one called `name`, is consistent, and can be replayed.
@@ -104,6 +106,53 @@ fn threads_that_wait_for_each_other() {
         let trace = traced(family, 2, &family.build("thread_pair.c", &["-pthread"]), &[], str::to_owned);
         assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
         replayed(family, &trace.path(), 200);
+    }
+}
+
+/// What one thread does because of what another one did stands behind that: a request is waited for after it was made, and
+/// every wait finds its own.
+#[test]
+fn requests_handed_from_thread_to_thread() {
+    const ROUNDS: usize = 20_000;
+    for family in Family::ALL {
+        let trace = traced(family, 1, &family.build("handover.c", &["-pthread"]), &[], str::to_owned);
+        assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+        let mut stream = Source::open(&trace.path()).unwrap().stream(Rank(0)).unwrap();
+        let (mut received, mut matched, mut under_way) = (Vec::new(), 0, BTreeMap::new());
+        let mut completed = 0;
+        while let Some(event) = stream.next_event().unwrap() {
+            match event {
+                Event::Irecv(message, Some(id)) => {
+                    received.push(message.tag.unwrap().0);
+                    assert_eq!(under_way.insert(id, message.from.is_none()), None, "{family:?}: {id:?} is taken");
+                }
+                Event::Isend(_, _, Some(id)) => {
+                    assert_eq!(under_way.insert(id, false), None, "{family:?}: {id:?} is taken");
+                }
+                Event::Matched(id, source, _) => {
+                    assert_eq!((under_way.get(&id), source), (Some(&true), Rank(0)), "{family:?}");
+                    matched += 1;
+                }
+                Event::Wait(_, Requests::One(_, Some(id))) => {
+                    assert!(under_way.remove(&id).is_some(), "{family:?}");
+                    completed += 1;
+                }
+                Event::Wait(_, Requests::These(ids)) => {
+                    completed += ids.len();
+                    assert!(ids.iter().all(|id| under_way.remove(id).is_some()), "{family:?}");
+                }
+                Event::Wait(_, Requests::Outstanding(_)) => {
+                    completed += under_way.len();
+                    under_way.clear();
+                }
+                _ => {}
+            }
+        }
+        assert!(received.iter().enumerate().all(|(round, &tag)| tag == round as i32 % 100), "{family:?}");
+        assert_eq!((received.len(), matched, completed), (ROUNDS, ROUNDS.div_ceil(3), 2 * ROUNDS), "{family:?}");
+        let entry = Manifest::read(&trace.path()).unwrap().per_rank.remove(0);
+        assert_eq!((entry.null_peer.len(), entry.untraced.len()), (0, 0), "{family:?}");
+        replayed(family, &trace.path(), ROUNDS as u64);
     }
 }
 

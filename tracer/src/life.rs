@@ -135,7 +135,9 @@ impl Tracer {
     /// What a thread computed before its first call is not known.
     #[cold]
     fn new_thread(&self) -> Option<Own> {
-        self.counters.get().map(|counters| Own(Box::new(Thread::new(counters, self.clock.get().copied()))))
+        let counters = self.counters.get()?;
+        self.recorder.join();
+        Some(Own(Box::new(Thread::new(counters, self.clock.get().copied()))))
     }
 
     fn init(&self, real: Real<'_>) {

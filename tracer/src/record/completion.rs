@@ -2,11 +2,12 @@
 
 use titr_common::event::{Ask, Event, Key, Rank, RequestId, Tag};
 use titr_common::event::{Requests as Completed, Requests::These};
-use titr_wrappers::argument::{Comm, File, Message, Place, Request, Status, Win};
+use titr_wrappers::argument::{Comm, File, Message, Place, Request, Win};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 
 use super::background::Started;
 use super::communicators::Ranks;
+use super::envelope::Match;
 use super::inquiry::{Inquiry, Kind};
 use super::requests::{Entry, What};
 use super::tally::Unrecorded;
@@ -47,6 +48,12 @@ impl Held {
         self.requests.iter().map(Option::is_some)
     }
 
+    /// No request is asked after so far.
+    pub(super) fn begin(&mut self) {
+        self.requests.clear();
+        (self.open, self.visible) = (false, false);
+    }
+
     /// The request at `index` is done.
     fn done(&mut self, index: usize, status: usize) {
         if let Some(id) = self.requests.get_mut(index).and_then(Option::take) {
@@ -58,8 +65,7 @@ impl Held {
 impl Recorder {
     /// Takes the requests of a call that may complete them out of the table.
     pub(super) fn hold_requests(&mut self, held: &mut Held, inquiry: &Inquiry<'_>) {
-        held.requests.clear();
-        (held.open, held.visible) = (false, false);
+        held.begin();
         inquiry.each_request(|handle, place| self.hold(held, handle, place));
         if held.open {
             inquiry.keep_statuses();
@@ -73,8 +79,9 @@ impl Recorder {
         held.requests.push(id);
     }
 
+    /// Takes one more request of a call out of the table.
     #[inline]
-    fn hold(&mut self, held: &mut Held, handle: Request, place: usize) {
+    pub(super) fn hold(&mut self, held: &mut Held, handle: Request, place: usize) {
         let mut id = if handle == self.abi.request_null { None } else { self.requests.take_out(handle, place) };
         match id.and_then(|id| self.requests.get(id)) {
             Some(entry) if entry.active => {
@@ -116,25 +123,50 @@ impl Recorder {
         let visible = held.visible;
         self.numbers.clear();
         let key = if answered && inquiry.names_all() {
-            self.settle_all(held, inquiry)
+            self.settle_all(held, &Answers::Of(inquiry))
         } else {
             self.settle_some(held, inquiry, success, answered)
         };
-        let event = match (&inquiry.kind, self.numbers.as_slice(), key) {
-            (Kind::Test(_), [], _) if visible && !answered => Event::Test(inquiry.ask, None),
-            (_, [], _) => return Err(Unrecorded::NullPeer),
-            // The number of requests fits, as their ids do.
-            (Kind::Wait, all, _) if inquiry.ask == Ask::All && all.len() as u32 == outstanding => {
-                Event::Wait(inquiry.ask, Completed::Outstanding(Some(outstanding)))
-            }
-            (Kind::Wait, ..) => Event::Wait(inquiry.ask, self.completed(key)),
-            (Kind::Test(_), ..) => Event::Test(inquiry.ask, Some(self.completed(key))),
+        let event = match (&inquiry.kind, self.numbers.as_slice()) {
+            (Kind::Test(_), []) if visible && !answered => Event::Test(inquiry.ask, None),
+            (_, []) => return Err(Unrecorded::NullPeer),
+            (Kind::Wait, _) => self.waited_for(inquiry.ask, outstanding, key),
+            (Kind::Test(_), _) => Event::Test(inquiry.ask, Some(self.completed(key))),
         };
+        self.emit_inquiry(event);
+        Ok(())
+    }
+
+    /// A wait for all requests that are held.
+    pub(super) fn all_done(&mut self, held: &mut Held, ask: Ask, matches: &[Option<Match>]) -> Outcome {
+        let outstanding = self.requests.outstanding();
+        self.numbers.clear();
+        let key = self.settle_all(held, &Answers::Kept(matches));
+        if self.numbers.is_empty() {
+            return Err(Unrecorded::NullPeer);
+        }
+        let event = self.waited_for(ask, outstanding, key);
+        self.emit_inquiry(event);
+        Ok(())
+    }
+
+    /// What says that `numbers` were waited for, of so many `outstanding`.
+    #[inline]
+    fn waited_for(&mut self, ask: Ask, outstanding: u32, key: Option<Key>) -> Event {
+        // The number of requests fits, as their ids do.
+        if ask == Ask::All && self.numbers.len() as u32 == outstanding {
+            Event::Wait(ask, Completed::Outstanding(Some(outstanding)))
+        } else {
+            Event::Wait(ask, self.completed(key))
+        }
+    }
+
+    #[inline]
+    fn emit_inquiry(&mut self, event: Event) {
         self.emit(&event);
         if let Event::Wait(_, These(numbers)) | Event::Test(_, Some(These(numbers))) = event {
             self.numbers = numbers;
         }
-        Ok(())
     }
 
     /// What `numbers` are to be called: a single message by what it moves.
@@ -147,11 +179,11 @@ impl Recorder {
 
     /// Completes the requests, all of which are done, and says what wildcards matched. Leaves the numbers of those an
     /// event speaks of in `numbers`, and gives the last message among them.
-    fn settle_all(&mut self, held: &mut Held, inquiry: &Inquiry<'_>) -> Option<Key> {
+    fn settle_all(&mut self, held: &mut Held, answers: &Answers<'_, '_>) -> Option<Key> {
         let mut key = None;
         for (index, request) in held.requests.drain(..).enumerate() {
             if let Some(id) = request {
-                key = self.complete(id, inquiry, index).or(key);
+                key = self.complete(id, answers, index).or(key);
             }
         }
         key
@@ -179,12 +211,12 @@ impl Recorder {
         held.done.sort_unstable_by_key(|&(index, ..)| index);
         let mut key = None;
         for (_, id, status) in held.done.drain(..) {
-            key = self.complete(id, inquiry, status).or(key);
+            key = self.complete(id, &Answers::Of(inquiry), status).or(key);
         }
         key
     }
 
-    fn complete(&mut self, id: RequestId, inquiry: &Inquiry<'_>, status: usize) -> Option<Key> {
+    fn complete(&mut self, id: RequestId, answers: &Answers<'_, '_>, status: usize) -> Option<Key> {
         let entry = self.requests.get(id)?;
         let companion = entry.companion;
         let key = match entry.what {
@@ -192,19 +224,19 @@ impl Recorder {
                 self.numbers.push(id);
                 Some(Key { from, to, tag })
             }
-            _ => self.disclose(id, inquiry, status),
+            _ => self.disclose(id, answers, status),
         };
         self.requests.complete(id);
         match companion {
             // It has none itself.
-            Some(companion) => self.complete(companion, inquiry, status).or(key),
+            Some(companion) => self.complete(companion, answers, status).or(key),
             None => key,
         }
     }
 
     /// Says what only the completion of a request tells.
     #[cold]
-    fn disclose(&mut self, id: RequestId, inquiry: &Inquiry<'_>, status: usize) -> Option<Key> {
+    fn disclose(&mut self, id: RequestId, answers: &Answers<'_, '_>, status: usize) -> Option<Key> {
         let entry = self.requests.get(id)?;
         match &entry.what {
             What::Nothing => None,
@@ -219,7 +251,7 @@ impl Recorder {
             }
             &What::Message { from, to, tag, ref open } => {
                 self.numbers.push(id);
-                let matched = open.as_ref().and_then(|ranks| matched(ranks, entry, inquiry.status(status)));
+                let matched = open.as_ref().and_then(|ranks| matched(ranks, answers.get(status, entry.cancelled)?));
                 if let Some((source, tag)) = matched {
                     self.emit(&Event::Matched(id, source, tag));
                 }
@@ -306,8 +338,26 @@ impl Recorder {
     }
 }
 
-/// What a receive that left something open was matched with; nothing if it was cancelled.
-fn matched(ranks: &Ranks, entry: &Entry, status: Option<Status<'_>>) -> Option<(Rank, Tag)> {
-    let status = status.filter(|status| !(entry.cancelled && status.is_cancelled()))?;
-    Some((ranks.get(status.source())?, Tag(status.tag())))
+/// Who answers what a receive was matched with.
+enum Answers<'a, 'c> {
+    /// The statuses of a call.
+    Of(&'a Inquiry<'c>),
+    /// What was kept of them.
+    Kept(&'a [Option<Match>]),
+}
+
+impl Answers<'_, '_> {
+    /// Nothing if the receive was cancelled, if it was `to_be_cancelled`: who keeps matches does not cancel.
+    fn get(&self, index: usize, to_be_cancelled: bool) -> Option<Match> {
+        match self {
+            Self::Of(inquiry) => {
+                inquiry.status(index).filter(|status| !(to_be_cancelled && status.is_cancelled())).map(Match::from)
+            }
+            Self::Kept(matches) => matches.get(index).copied().flatten(),
+        }
+    }
+}
+
+fn matched(ranks: &Ranks, matched: Match) -> Option<(Rank, Tag)> {
+    Some((ranks.get(matched.source)?, Tag(matched.tag)))
 }

@@ -10,12 +10,14 @@ use std::ptr;
 
 use titr_common::event::{Event, Span};
 use titr_common::trace::manifest::{Ended, RankEntry};
+use titr_wrappers::functions::communicator::Communicator::{MPI_Comm_idup, MPI_Comm_idup_with_info};
 use titr_wrappers::functions::datatype::MPI_Type_free;
-use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
+use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Request_free};
 use titr_wrappers::{Call, Function, Real, pmpi};
 
 use super::completion::Held;
 use super::inquiry::Inquiry;
+use super::lane::Until;
 use super::tally::Unrecorded;
 use super::{Outcome, Recorder, Slot, Thread, creation, files, message, one_sided};
 use crate::extended::Clock;
@@ -26,13 +28,15 @@ impl Slot<Recorder> {
         recorder.turn_to(thread);
         recorder.emit(&Event::Init);
         *self.hold() = Some(recorder);
+        self.join();
     }
 
     /// Records no more, and completes the trace; `thread` is the one that ends it. The entry that was
     /// written; `None` if nothing was recorded, or if another thread is in the middle of it and may never come out, as in
     /// a signal handler.
     pub fn end(&self, thread: Option<&mut Thread>, ended: Ended) -> Option<RankEntry> {
-        let mut recorder = self.try_hold()?.take()?;
+        let mut recorder = self.hold_soon()?.take()?;
+        recorder.collect(Until::End);
         if let Some(thread) = thread {
             thread.stop();
             recorder.turn_to(thread);
@@ -46,22 +50,29 @@ impl Slot<Recorder> {
     /// A thread ends, and its number is free for another one. The main thread does so in `exit`, before the trace is ended.
     pub fn leave(&self, thread: &mut Thread) {
         thread.stop();
+        self.company.leave();
         // Where somebody holds the recorder and may never let go, as in a signal handler, the number is lost.
-        if let (Some(number), Some(mut slot)) = (thread.number, self.try_hold())
+        if let (Some(number), Some(mut slot)) = (thread.number, self.hold_soon())
             && let Some(recorder) = &mut *slot
         {
+            self.catch_up(recorder);
             recorder.turn_to(thread);
             recorder.rest();
+            recorder.close_lane(number);
             recorder.threads.give(number.0);
         }
     }
 
-    /// Runs a call and records it.
+    /// Runs a call and records it, or notes it to be recorded later.
     pub fn record(&self, thread: &mut Thread, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
         thread.stop();
+        let takes_notes = self.company.takes_notes();
         match Inquiry::of(call) {
             Some(inquiry) => {
-                if let Some(recorder) = &mut *self.hold() {
+                let noted = takes_notes && self.note_begin(thread, function, &inquiry);
+                if noted {
+                    inquiry.keep_statuses();
+                } else if let Some(recorder) = &mut *self.up_to_date() {
                     // What it computed is known even if it never comes back.
                     recorder.turn_to(thread);
                     recorder.hold_requests(&mut thread.held, &inquiry);
@@ -72,9 +83,12 @@ impl Slot<Recorder> {
                 }
                 let success = real.run();
                 thread.end(begin);
-                // A wait may fail and have completed requests.
-                self.then(thread, function, |recorder, held| recorder.inquiry(held, &inquiry, success));
+                if !(noted && self.note_end(thread, function, &inquiry, success)) {
+                    // A wait may fail and have completed requests.
+                    self.then(thread, function, |recorder, held| recorder.inquiry(held, &inquiry, success));
+                }
             }
+            None if takes_notes && self.note_message(thread, function, call, real) => {}
             None => {
                 self.before(&mut thread.held, function, call);
                 let begin = thread.begin();
@@ -123,7 +137,7 @@ impl Slot<Recorder> {
         function: &'static Function,
         record: impl FnOnce(&mut Recorder, &mut Held) -> Outcome,
     ) {
-        if let Some(recorder) = &mut *self.hold() {
+        if let Some(recorder) = &mut *self.up_to_date() {
             recorder.turn_to(thread);
             if let Some(span) = thread.called.take() {
                 recorder.see(span);
@@ -138,16 +152,20 @@ impl Slot<Recorder> {
     fn before(&self, held: &mut Held, function: &Function, call: &Call<'_>) {
         match call {
             Call::PointToPoint(MPI_Request_free(request)) => {
-                if let Some(recorder) = &mut *self.hold() {
+                if let Some(recorder) = &mut *self.up_to_date() {
                     recorder.hold_request(held, request);
                 }
+            }
+            // Only its status says whether it was, and only the library where the communicator is.
+            Call::PointToPoint(MPI_Cancel(_)) | Call::Communicator(MPI_Comm_idup(..) | MPI_Comm_idup_with_info(..)) => {
+                self.company.take_no_notes();
             }
             Call::PointToPoint(call) => message::before(held, call),
             Call::Communicator(call) => creation::before(held, call),
             Call::OneSided(call) => one_sided::before(held, call),
             Call::Io(call) => files::before(held, call),
             Call::Other if ptr::eq(function, &MPI_Type_free) => {
-                if let Some(recorder) = &mut *self.hold() {
+                if let Some(recorder) = &mut *self.up_to_date() {
                     recorder.sizes.forget();
                 }
             }

@@ -6,6 +6,8 @@ use titr_wrappers::argument::{Array, Place, Request, Status, StatusArgument, Sta
 use titr_wrappers::functions::point_to_point::PointToPoint::*;
 use titr_wrappers::signature::WaitSome;
 
+use super::envelope::Named;
+
 /// A wait or a test.
 pub(super) struct Inquiry<'c> {
     pub(super) ask: Ask,
@@ -92,6 +94,14 @@ impl<'c> Inquiry<'c> {
         }
     }
 
+    /// The request at `index`.
+    pub(super) fn request(&self, index: usize) -> Option<Named> {
+        match &self.requests {
+            Handles::One(place) => (index == 0).then(|| Named::from(place)),
+            Handles::Many(all) => Some(Named { handle: all.get(index)?, place: all.address(index) }),
+        }
+    }
+
     /// Sees to it that the call has statuses to write to.
     pub(super) fn keep_statuses(&self) {
         match &self.statuses {
@@ -121,6 +131,19 @@ impl<'c> Inquiry<'c> {
     /// Whether an answer names all requests, each with the status of the same index.
     pub(super) fn names_all(&self) -> bool {
         matches!(self.answer, Answer::All)
+    }
+
+    /// Whether it returns when all requests are done.
+    pub(super) fn waits_for_all(&self) -> bool {
+        matches!(self.kind, Kind::Wait) && self.names_all()
+    }
+
+    /// How many requests are asked after.
+    pub(super) fn len(&self) -> usize {
+        match &self.requests {
+            Handles::One(_) => 1,
+            Handles::Many(all) => all.len(),
+        }
     }
 
     /// Calls `done` with the index of each request that any other answer names, and with that of its status.

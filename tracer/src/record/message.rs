@@ -2,12 +2,13 @@
 
 use titr_common::event::{CommId, Event, Incoming, Outgoing, Rank, SendMode, Tag, Wildcard};
 use titr_common::units::Bytes;
-use titr_wrappers::argument::{Comm, Count, Datatype, Message, Place, Request, Status};
+use titr_wrappers::argument::{Comm, Message, Place, Request, Status};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
-use titr_wrappers::signature::{Mrecv, Probe, Recv, Send, Sendrecv, SendrecvReplace};
+use titr_wrappers::signature::{Mrecv, Probe, Recv, Send};
 
 use super::communicators::Ranks;
 use super::completion::Held;
+use super::envelope::{Match, Named, Offered, Wanted, halves, halves_of_one};
 use super::requests::What;
 use super::tally::Unrecorded;
 use super::{Outcome, Recorder};
@@ -47,32 +48,28 @@ impl Recorder {
     pub(super) fn message(&mut self, held: &mut Held, call: &PointToPoint<'_>) -> Outcome {
         use SendMode::{Buffered, Ready, Standard, Synchronous};
         match call {
-            MPI_Send(send) => self.send(Standard, send),
-            MPI_Bsend(send) => self.send(Buffered, send),
-            MPI_Rsend(send) => self.send(Ready, send),
-            MPI_Ssend(send) => self.send(Synchronous, send),
-            MPI_Isend(send, request) => self.isend(Standard, send, request),
-            MPI_Ibsend(send, request) => self.isend(Buffered, send, request),
-            MPI_Irsend(send, request) => self.isend(Ready, send, request),
-            MPI_Issend(send, request) => self.isend(Synchronous, send, request),
+            MPI_Send(send) => self.send(Standard, &Offered::from(send)),
+            MPI_Bsend(send) => self.send(Buffered, &Offered::from(send)),
+            MPI_Rsend(send) => self.send(Ready, &Offered::from(send)),
+            MPI_Ssend(send) => self.send(Synchronous, &Offered::from(send)),
+            MPI_Isend(send, request) => self.isend(Standard, &Offered::from(send), Named::from(request)),
+            MPI_Ibsend(send, request) => self.isend(Buffered, &Offered::from(send), Named::from(request)),
+            MPI_Irsend(send, request) => self.isend(Ready, &Offered::from(send), Named::from(request)),
+            MPI_Issend(send, request) => self.isend(Synchronous, &Offered::from(send), Named::from(request)),
             MPI_Send_init(send, request) => self.send_init(Standard, send, request),
             MPI_Bsend_init(send, request) => self.send_init(Buffered, send, request),
             MPI_Rsend_init(send, request) => self.send_init(Ready, send, request),
             MPI_Ssend_init(send, request) => self.send_init(Synchronous, send, request),
-            MPI_Recv(recv, status) => {
-                let message = self.incoming(&Wanted::from(recv), status.get())?;
-                self.emit(&Event::Recv(message));
-                Ok(())
-            }
-            MPI_Irecv(recv, request) => self.irecv(recv, request),
+            MPI_Recv(recv, status) => self.recv(&Wanted::from(recv), status.get().map(Match::from)),
+            MPI_Irecv(recv, request) => self.irecv(&Wanted::from(recv), Named::from(request)),
             MPI_Recv_init(recv, request) => self.recv_init(recv, request),
             MPI_Sendrecv(both, status) => {
                 let (send, recv) = halves(both);
-                self.sendrecv(&send, &recv, status.get())
+                self.sendrecv(&send, &recv, status.get().map(Match::from))
             }
             MPI_Sendrecv_replace(both, status) => {
                 let (send, recv) = halves_of_one(both);
-                self.sendrecv(&send, &recv, status.get())
+                self.sendrecv(&send, &recv, status.get().map(Match::from))
             }
             MPI_Isendrecv(both, request) => {
                 let (send, recv) = halves(both);
@@ -129,16 +126,19 @@ impl Recorder {
         }
     }
 
-    fn send(&mut self, mode: SendMode, send: &Send<'_>) -> Outcome {
-        let message = self.outgoing(&Offered::from(send))?;
+    #[inline]
+    pub(super) fn send(&mut self, mode: SendMode, offered: &Offered) -> Outcome {
+        let message = self.outgoing(offered)?;
         self.emit(&Event::Send(mode, message));
         Ok(())
     }
 
-    fn isend(&mut self, mode: SendMode, send: &Send<'_>, request: &Place<'_, Request>) -> Outcome {
-        let message = self.outgoing(&Offered::from(send));
+    // Always, though there are two callers, one for calls that were noted: this is the hot path of all others.
+    #[inline(always)]
+    pub(super) fn isend(&mut self, mode: SendMode, offered: &Offered, request: Named) -> Outcome {
+        let message = self.outgoing(offered);
         let what = message.map_or(What::Nothing, |message| self.sending(&message));
-        let id = self.requests.add(request.get(), request.address(), what, false);
+        let id = self.requests.add(request.handle, request.place, what, false);
         self.emit(&Event::Isend(mode, message?, Some(id)));
         Ok(())
     }
@@ -151,11 +151,18 @@ impl Recorder {
         Ok(())
     }
 
-    fn irecv(&mut self, recv: &Recv<'_>, request: &Place<'_, Request>) -> Outcome {
-        let wanted = Wanted::from(recv);
-        let message = self.incoming(&wanted, None);
+    #[inline]
+    pub(super) fn recv(&mut self, wanted: &Wanted, matched: Option<Match>) -> Outcome {
+        let message = self.incoming(wanted, matched)?;
+        self.emit(&Event::Recv(message));
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn irecv(&mut self, wanted: &Wanted, request: Named) -> Outcome {
+        let message = self.incoming(wanted, None);
         let what = self.received_later(&message, wanted.comm);
-        let id = self.requests.add(request.get(), request.address(), what, false);
+        let id = self.requests.add(request.handle, request.place, what, false);
         self.emit(&Event::Irecv(message?, Some(id)));
         Ok(())
     }
@@ -170,9 +177,9 @@ impl Recorder {
     }
 
     #[inline(never)]
-    fn sendrecv(&mut self, send: &Offered, recv: &Wanted, status: Option<Status<'_>>) -> Outcome {
+    fn sendrecv(&mut self, send: &Offered, recv: &Wanted, matched: Option<Match>) -> Outcome {
         let send = present(self.outgoing(send))?;
-        let recv = present(self.incoming(recv, status))?;
+        let recv = present(self.incoming(recv, matched))?;
         if send.is_none() && recv.is_none() {
             return Err(Unrecorded::NullPeer);
         }
@@ -208,7 +215,7 @@ impl Recorder {
     /// A message that was looked for and is there: its size is its own, not that of any buffer.
     fn probed(&mut self, probe: &Probe<'_>, status: Option<Status<'_>>) -> Result<Incoming, Unrecorded> {
         let bytes = Bytes(status.map_or(0, |status| status.bytes()));
-        Ok(Incoming { bytes, ..self.incoming(&Wanted::from(probe), status)? })
+        Ok(Incoming { bytes, ..self.incoming(&Wanted::from(probe), status.map(Match::from))? })
     }
 
     #[inline(never)]
@@ -251,21 +258,22 @@ impl Recorder {
         }
     }
 
-    /// What a receive or a probe asks for, with what it got if there is a status.
-    fn incoming(&mut self, wanted: &Wanted, status: Option<Status<'_>>) -> Result<Incoming, Unrecorded> {
+    /// What a receive or a probe asks for, with what it got if it has ended.
+    #[inline(always)]
+    fn incoming(&mut self, wanted: &Wanted, matched: Option<Match>) -> Result<Incoming, Unrecorded> {
         let (comm, peer) = self.peer(wanted.comm, wanted.source)?;
         let wildcard = Wildcard { source: matches!(peer, Peer::Any), tag: wanted.tag == self.abi.any_tag };
         let from = match peer {
             Peer::Rank(from) => Some(from),
-            Peer::Any => status.map(|status| self.matched(wanted.comm, status)).transpose()?,
+            Peer::Any => matched.map(|matched| self.source(wanted.comm, matched)).transpose()?,
         };
-        let tag = if wildcard.tag { status.map(|status| Tag(status.tag())) } else { Some(Tag(wanted.tag)) };
+        let tag = if wildcard.tag { matched.map(|matched| Tag(matched.tag)) } else { Some(Tag(wanted.tag)) };
         let bytes = wanted.room.map_or(Bytes(0), |(count, datatype)| self.sizes.volume(count, datatype));
         Ok(Incoming { comm, from, tag, bytes, wildcard })
     }
 
-    fn matched(&mut self, comm: Comm, status: Status<'_>) -> Result<Rank, Unrecorded> {
-        self.known(comm)?.peers().get(status.source()).ok_or(Unrecorded::Untraced)
+    fn source(&mut self, comm: Comm, matched: Match) -> Result<Rank, Unrecorded> {
+        self.known(comm)?.peers().get(matched.source).ok_or(Unrecorded::Untraced)
     }
 
     fn peer(&mut self, comm: Comm, rank: i32) -> Result<(CommId, Peer), Unrecorded> {
@@ -314,60 +322,4 @@ fn present<M>(side: Result<M, Unrecorded>) -> Result<Option<M>, Unrecorded> {
         Err(Unrecorded::NullPeer) => Ok(None),
         Err(why) => Err(why),
     }
-}
-
-/// A message as a call sends it.
-struct Offered {
-    comm: Comm,
-    dest: i32,
-    tag: i32,
-    count: Count,
-    datatype: Datatype,
-}
-
-/// A message as a call asks for it.
-struct Wanted {
-    comm: Comm,
-    source: i32,
-    tag: i32,
-    /// None for a probe, which has no buffer.
-    room: Option<(Count, Datatype)>,
-}
-
-impl From<&Send<'_>> for Offered {
-    fn from(send: &Send<'_>) -> Self {
-        let (count, datatype) = (send.count(), send.datatype());
-        Self { comm: send.comm(), dest: send.dest(), tag: send.tag(), count, datatype }
-    }
-}
-
-impl From<&Recv<'_>> for Wanted {
-    fn from(recv: &Recv<'_>) -> Self {
-        let room = Some((recv.count(), recv.datatype()));
-        Self { comm: recv.comm(), source: recv.source(), tag: recv.tag(), room }
-    }
-}
-
-impl From<&Probe<'_>> for Wanted {
-    fn from(probe: &Probe<'_>) -> Self {
-        Self { comm: probe.comm(), source: probe.source(), tag: probe.tag(), room: None }
-    }
-}
-
-fn halves(both: &Sendrecv<'_>) -> (Offered, Wanted) {
-    let comm = both.comm();
-    let (count, datatype, room) = (both.sendcount(), both.sendtype(), (both.recvcount(), both.recvtype()));
-    (
-        Offered { comm, dest: both.dest(), tag: both.sendtag(), count, datatype },
-        Wanted { comm, source: both.source(), tag: both.recvtag(), room: Some(room) },
-    )
-}
-
-fn halves_of_one(both: &SendrecvReplace<'_>) -> (Offered, Wanted) {
-    let comm = both.comm();
-    let (count, datatype) = (both.count(), both.datatype());
-    (
-        Offered { comm, dest: both.dest(), tag: both.sendtag(), count, datatype },
-        Wanted { comm, source: both.source(), tag: both.recvtag(), room: Some((count, datatype)) },
-    )
 }

@@ -9,11 +9,14 @@ mod collective;
 mod communicators;
 mod completion;
 mod creation;
+mod envelope;
 mod files;
 mod hook;
 mod inquiry;
+mod lane;
 mod message;
 mod neighborhood;
+mod noted;
 mod numbers;
 mod one_sided;
 mod other;
@@ -40,7 +43,9 @@ use background::Background;
 use communicators::Communicators;
 use completion::Held;
 use files::Files;
+use lane::Lanes;
 use message::Found;
+use noted::{Noted, Noting};
 use numbers::LowestFree;
 use one_sided::Windows;
 use requests::Requests;
@@ -79,6 +84,8 @@ pub struct Recorder {
     ledgers: Vec<Ledger>,
     precision: Precision,
     threads: LowestFree,
+    /// The threads that note their calls, and what they have noted.
+    lanes: Lanes<Noted, Noting>,
     /// Lists that events are made of, kept for their memory.
     numbers: Vec<RequestId>,
     sends: Vec<Bytes>,
@@ -118,6 +125,7 @@ impl Recorder {
             ledgers: Vec::new(),
             precision,
             threads: LowestFree::default(),
+            lanes: Lanes::default(),
             numbers: Vec::new(),
             sends: Vec::new(),
             recvs: Vec::new(),

@@ -9,20 +9,25 @@ use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::{Call, Function, pmpi};
 
 use super::Recorder;
+use super::envelope::{Offered, Wanted};
 
 /// What a rank gives, and what it gets.
-type Volumes = (Bytes, Bytes);
+pub(super) type Volumes = (Bytes, Bytes);
 
-const NOTHING: Volumes = (Bytes(0), Bytes(0));
+pub(super) const NOTHING: Volumes = (Bytes(0), Bytes(0));
 
 impl Recorder {
     #[inline(never)]
     pub(super) fn other(&mut self, function: &Function, call: &Call<'_>) {
-        let (sent, received) = match call {
+        let volumes = match call {
             Call::PointToPoint(call) => message(call),
             Call::Collective(call) => self.with_others(call),
             _ => NOTHING,
         };
+        self.emit_other(function, volumes);
+    }
+
+    pub(super) fn emit_other(&mut self, function: &Function, (sent, received): Volumes) {
         self.emit(&Event::Other(Other { function: function.name().into(), sent, received }));
     }
 
@@ -131,16 +136,23 @@ impl Recorder {
     }
 }
 
+/// What a message moves that is sent.
+pub(super) fn offered(offered: &Offered) -> Volumes {
+    (volume(offered.count, offered.datatype), Bytes(0))
+}
+
+/// What a message moves that is received.
+pub(super) fn wanted(wanted: &Wanted) -> Volumes {
+    (Bytes(0), wanted.room.map_or(Bytes(0), |(count, datatype)| volume(count, datatype)))
+}
+
 fn message(call: &PointToPoint<'_>) -> Volumes {
     match call {
-        MPI_Send(call) | MPI_Bsend(call) | MPI_Rsend(call) | MPI_Ssend(call) => {
-            (volume(call.count(), call.datatype()), Bytes(0))
-        }
+        MPI_Send(call) | MPI_Bsend(call) | MPI_Rsend(call) | MPI_Ssend(call) => offered(&Offered::from(call)),
         MPI_Isend(call, _) | MPI_Ibsend(call, _) | MPI_Irsend(call, _) | MPI_Issend(call, _) => {
-            (volume(call.count(), call.datatype()), Bytes(0))
+            offered(&Offered::from(call))
         }
-        MPI_Recv(call, _) => (Bytes(0), volume(call.count(), call.datatype())),
-        MPI_Irecv(call, _) => (Bytes(0), volume(call.count(), call.datatype())),
+        MPI_Recv(call, _) | MPI_Irecv(call, _) => wanted(&Wanted::from(call)),
         MPI_Mrecv(call, ..) => (Bytes(0), volume(call.count(), call.datatype())),
         MPI_Imrecv(call, ..) => (Bytes(0), volume(call.count(), call.datatype())),
         MPI_Sendrecv(call, _) => (volume(call.sendcount(), call.sendtype()), volume(call.recvcount(), call.recvtype())),

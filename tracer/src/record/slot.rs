@@ -8,6 +8,7 @@
 //! Who waits only reads until the lock is free: to try for it would take its cache line away from who holds it (test and
 //! test-and-set: Rudolph and Segall, ISCA 1984).
 
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -21,13 +22,56 @@ const LOOKS: u32 = AT_ONCE + 100;
 const NAP: Duration = Duration::from_micros(50);
 
 /// The recorder `R` of a process, while it records.
-pub struct Slot<R>(SpinMutex<Option<R>>);
+pub struct Slot<R> {
+    recorder: SpinMutex<Option<R>>,
+    pub(super) company: Company,
+}
+
+/// Whether several threads come by, and have noted something. Read at every call and seldom written, so on cache lines of its
+/// own.
+#[repr(align(128))]
+pub(super) struct Company {
+    /// The threads that call MPI; far below zero where calls are not to be noted.
+    threads: AtomicI32,
+    pub(super) noted: AtomicBool,
+}
+
+impl Company {
+    const fn none() -> Self {
+        Self { threads: AtomicI32::new(0), noted: AtomicBool::new(false) }
+    }
+
+    /// Whether calls are noted, where they can be.
+    #[inline]
+    pub(super) fn takes_notes(&self) -> bool {
+        self.threads.load(Ordering::Relaxed) > 1
+    }
+
+    pub(super) fn leave(&self) {
+        self.threads.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// From now on every call is recorded at once.
+    #[cold]
+    pub(super) fn take_no_notes(&self) {
+        self.threads.store(i32::MIN / 2, Ordering::Relaxed);
+    }
+
+    /// A thread has noted something, and holds its lane: who has taken `noted` back and not yet come to this lane finds it
+    /// there.
+    #[inline]
+    pub(super) fn has_noted(&self) {
+        if !self.noted.load(Ordering::Relaxed) {
+            self.noted.store(true, Ordering::Relaxed);
+        }
+    }
+}
 
 impl<R> Slot<R> {
     /// No recorder.
     #[must_use]
     pub const fn empty() -> Self {
-        Self(SpinMutex::new(None))
+        Self { recorder: SpinMutex::new(None), company: Company::none() }
     }
 
     /// Waits until nobody else holds it.
@@ -39,7 +83,22 @@ impl<R> Slot<R> {
     /// None if somebody holds it.
     #[inline]
     pub(super) fn try_hold(&self) -> Option<SpinMutexGuard<'_, Option<R>>> {
-        self.0.try_lock()
+        self.recorder.try_lock()
+    }
+
+    /// None if somebody holds it for long.
+    pub(super) fn hold_soon(&self) -> Option<SpinMutexGuard<'_, Option<R>>> {
+        (0..LOOKS).find_map(|look| {
+            if look >= AT_ONCE {
+                thread::yield_now();
+            }
+            self.try_hold()
+        })
+    }
+
+    /// One more thread calls MPI.
+    pub fn join(&self) {
+        self.company.threads.fetch_add(1, Ordering::Relaxed);
     }
 
     #[cold]
@@ -51,7 +110,7 @@ impl<R> Slot<R> {
                 AT_ONCE..LOOKS => thread::yield_now(),
                 _ => thread::sleep(NAP),
             }
-            if !self.0.is_locked()
+            if !self.recorder.is_locked()
                 && let Some(held) = self.try_hold()
             {
                 return held;

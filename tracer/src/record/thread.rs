@@ -1,9 +1,13 @@
 //! A thread of the program: what it computes, and what it keeps from call to call.
 
+use std::sync::Arc;
+
 use titr_common::event::{Span, ThreadId};
 use titr_common::units::{Instructions, Nanoseconds};
 
 use super::completion::Held;
+use super::lane::Lane;
+use super::noted::Noted;
 use crate::counter::{Counter, Rounding, Source};
 use crate::extended::Clock;
 
@@ -19,6 +23,8 @@ pub struct Thread {
     pub(super) called: Option<Span>,
     /// None before its first call is recorded.
     pub(super) number: Option<ThreadId>,
+    /// Where it notes calls, once there are several threads.
+    pub(super) lane: Option<Arc<Lane<Noted>>>,
 }
 
 impl Thread {
@@ -26,7 +32,7 @@ impl Thread {
     #[must_use]
     pub fn new(counters: &Source, clock: Option<Clock>) -> Self {
         let (counter, held) = (counters.open(), Held::default());
-        Self { counter, computed: Instructions(0.0), held, clock, called: None, number: None }
+        Self { counter, computed: Instructions(0.0), held, clock, called: None, number: None, lane: None }
     }
 
     /// A call is made.

@@ -135,9 +135,7 @@ impl Tracer {
     /// What a thread computed before its first call is not known.
     #[cold]
     fn new_thread(&self) -> Option<Own> {
-        let counters = self.counters.get()?;
-        self.recorder.join();
-        Some(Own(Box::new(Thread::new(counters, self.clock.get().copied()))))
+        self.counters.get().map(|counters| Own(Box::new(Thread::new(counters, self.clock.get().copied()))))
     }
 
     fn init(&self, real: Real<'_>) {

@@ -14,6 +14,8 @@ use crate::object::Object;
 #[derive(Clone, Copy)]
 struct Handle(*mut c_void);
 
+const BEHIND_US: Handle = Handle(libc::RTLD_NEXT);
+
 // SAFETY: it is `RTLD_NEXT` or the handle of a library that is never closed; `dlsym` may be called from any thread.
 unsafe impl Send for Handle {}
 // SAFETY: as above.
@@ -43,11 +45,20 @@ pub(crate) fn file() -> Option<String> {
 }
 
 fn find() -> Option<Handle> {
-    let offers = |handle: &Handle| not_ours(*handle, c"PMPI_Init").is_some();
-    Some(Handle(libc::RTLD_NEXT)).filter(offers).or_else(|| {
-        let names = Object::all().into_iter().map(|object| object.name).filter(|name| !name.is_empty());
-        names.filter_map(|name| reopen(&name)).find(offers)
-    })
+    if is_linked() {
+        return Some(BEHIND_US);
+    }
+    let names = Object::all().into_iter().map(|object| object.name).filter(|name| !name.is_empty());
+    names.filter_map(|name| reopen(&name)).find(|handle| has_library(*handle))
+}
+
+/// Whether the program was linked with a library, which then is behind us in the search order.
+pub(crate) fn is_linked() -> bool {
+    has_library(BEHIND_US)
+}
+
+fn has_library(handle: Handle) -> bool {
+    not_ours(handle, c"PMPI_Init").is_some()
 }
 
 /// Looks `name` up, and refuses our own definition of it: calling that one as the real one would never end.
@@ -58,11 +69,6 @@ fn not_ours(handle: Handle, name: &CStr) -> Option<*mut c_void> {
 /// The address of the first definition of `name`, if that is ours.
 pub(crate) fn ours(name: &CStr) -> Option<usize> {
     look_up(Handle(libc::RTLD_DEFAULT), name).and_then(|(address, ours)| ours.then_some(address as usize))
-}
-
-/// Whether the program was linked with a library, which then is behind us in the search order.
-pub(crate) fn is_linked() -> bool {
-    not_ours(Handle(libc::RTLD_NEXT), c"PMPI_Init").is_some()
 }
 
 /// The address of `name`, and whether it is our definition.

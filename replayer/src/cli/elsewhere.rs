@@ -9,12 +9,12 @@ use tempfile::TempDir;
 use titr_common::trace::TraceError;
 
 /// Parts that are all here. What was fetched is gone when this is dropped.
-pub(super) struct Parts {
+pub(super) struct Fetched {
     pub(super) paths: Vec<PathBuf>,
-    _fetched: Option<TempDir>,
+    _folder: Option<TempDir>,
 }
 
-impl Parts {
+impl Fetched {
     /// Fetches those of `parts` that are elsewhere, with `shell` (such as `ssh -p 2222`), to the place where `output` will be.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl Parts {
             *path = local;
             fetched = Some(folder);
         }
-        Ok(Self { paths, _fetched: fetched })
+        Ok(Self { paths, _folder: fetched })
     }
 }
 

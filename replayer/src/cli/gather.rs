@@ -6,7 +6,7 @@ use clap::Parser;
 use titr_common::trace;
 
 use super::Failure;
-use super::elsewhere::Parts;
+use super::elsewhere::Fetched;
 use crate::words::{plural, volume};
 
 const NOTES: &str = "\
@@ -37,7 +37,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn gather(args: &Args) -> Result<(), Failure> {
-    let parts = Parts::fetch(&args.parts, &args.output, &args.rsh)?;
+    let parts = Fetched::fetch(&args.parts, &args.output, &args.rsh)?;
     let gathered = trace::gather(&parts.paths, &args.output)?;
     let of = plural(u64::from(gathered.ranks), "rank", "ranks");
     eprintln!("{}: {} {of}, {}", args.output.display(), gathered.ranks, volume(gathered.size));

@@ -28,7 +28,6 @@ impl Slot<Recorder> {
         recorder.turn_to(thread);
         recorder.emit(&Event::Init);
         *self.hold() = Some(recorder);
-        self.join();
     }
 
     /// Records no more, and completes the trace; `thread` is the one that ends it. The entry that was
@@ -50,7 +49,6 @@ impl Slot<Recorder> {
     /// A thread ends, and its number is free for another one. The main thread does so in `exit`, before the trace is ended.
     pub fn leave(&self, thread: &mut Thread) {
         thread.stop();
-        self.company.leave();
         // Where somebody holds the recorder and may never let go, as in a signal handler, the number is lost.
         if let (Some(number), Some(mut slot)) = (thread.number, self.hold_soon())
             && let Some(recorder) = &mut *slot
@@ -66,7 +64,7 @@ impl Slot<Recorder> {
     /// Runs a call and records it, or notes it to be recorded later.
     pub fn record(&self, thread: &mut Thread, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
         thread.stop();
-        let takes_notes = self.company.takes_notes();
+        let takes_notes = self.notice.is_taken();
         match Inquiry::of(call) {
             Some(inquiry) => {
                 let noted = takes_notes && self.note_begin(thread, function, &inquiry);
@@ -158,7 +156,7 @@ impl Slot<Recorder> {
             }
             // Only its status says whether it was, and only the library where the communicator is.
             Call::PointToPoint(MPI_Cancel(_)) | Call::Communicator(MPI_Comm_idup(..) | MPI_Comm_idup_with_info(..)) => {
-                self.company.take_no_notes();
+                self.notice.refuse();
             }
             Call::PointToPoint(call) => message::before(held, call),
             Call::Communicator(call) => creation::before(held, call),

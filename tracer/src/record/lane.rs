@@ -68,6 +68,15 @@ impl Until {
     }
 }
 
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Collected {
+    /// Whose notes there were.
+    pub(super) threads: usize,
+    /// Whether nothing is left.
+    pub(super) is_all: bool,
+}
+
 /// The lanes of a process, and what is to be known of each thread, `T`, when its notes `N` are recorded.
 pub(super) struct Lanes<N, T>(Vec<Followed<N, T>>);
 
@@ -116,9 +125,10 @@ impl<N, T> Lanes<N, T> {
         self.0.iter_mut().map(|followed| &mut followed.thread)
     }
 
-    /// Gives what is noted to `record`. Whether something is left.
-    pub(super) fn collect(&mut self, until: Until, mut record: impl FnMut(&mut T, N)) -> bool {
+    /// Gives what is noted to `record`.
+    pub(super) fn collect(&mut self, until: Until, mut record: impl FnMut(&mut T, N)) -> Collected {
         self.0.iter_mut().for_each(|followed| followed.take(until));
+        let threads = self.0.iter().filter(|followed| followed.next().is_some()).count();
         while let Some((first, others)) = self.oldest() {
             // As many of one thread as come before all others'.
             let due = |moment| until.includes(moment) && others.is_none_or(|others| moment <= others);
@@ -130,7 +140,7 @@ impl<N, T> Lanes<N, T> {
                 record(thread, what);
             }
         }
-        self.0.iter().any(|followed| followed.next().is_some())
+        Collected { threads, is_all: self.0.iter().all(|followed| followed.next().is_none()) }
     }
 
     /// Whose next note is the oldest, and when the oldest of the others' was made.
@@ -198,14 +208,16 @@ mod tests {
         while Instant::now() == now {}
         assert_eq!(lane.note([3], || ()), 3);
         let mut collected = Vec::new();
-        assert!(lanes.collect(Until::Moment(now), |(), number| collected.push(number)));
+        let some = lanes.collect(Until::Moment(now), |(), number| collected.push(number));
+        assert_eq!(some, Collected { threads: 1, is_all: false });
         assert_eq!(collected, [1, 2]);
         assert_eq!(lane.note([4], || ()), 1);
-        assert!(!lanes.collect(Until::End, |(), number| collected.push(number)));
+        let rest = lanes.collect(Until::End, |(), number| collected.push(number));
+        assert_eq!(rest, Collected { threads: 1, is_all: true });
         assert_eq!(collected, [1, 2, 3, 4]);
         lane.note([5], || ());
         lanes.close(|()| true);
-        assert!(!lanes.collect(Until::End, |(), number| collected.push(number)));
-        assert_eq!(collected.len(), 4);
+        let none = lanes.collect(Until::End, |(), number| collected.push(number));
+        assert_eq!((none.threads, collected.len()), (0, 4));
     }
 }

@@ -86,6 +86,8 @@ pub struct Recorder {
     threads: LowestFree,
     /// The threads that note their calls, and what they have noted.
     lanes: Lanes<Noted, Noting>,
+    /// How often in a row there were only one's.
+    alone: u32,
     /// Lists that events are made of, kept for their memory.
     numbers: Vec<RequestId>,
     sends: Vec<Bytes>,
@@ -126,6 +128,7 @@ impl Recorder {
             precision,
             threads: LowestFree::default(),
             lanes: Lanes::default(),
+            alone: 0,
             numbers: Vec::new(),
             sends: Vec::new(),
             recvs: Vec::new(),

@@ -1,5 +1,8 @@
 //! Calls that are noted in the [lane](super::lane) of their thread and recorded later: messages and waits, which programs
 //! with several threads make most of. Whoever makes any other call first records what was noted.
+//!
+//! To note a call takes longer than to record it at once, where nobody else does so. Hence it begins when a thread finds
+//! another one recording, and ends when there are only one's notes for a while.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +17,7 @@ use titr_wrappers::{Call, Function, Real};
 use super::completion::Held;
 use super::envelope::{Match, Named, Offered, Wanted};
 use super::inquiry::Inquiry;
-use super::lane::{Lane, Until};
+use super::lane::{Collected, Lane, Until};
 use super::tally::Unrecorded;
 use super::{Outcome, Recorder, Slot, Thread, other};
 
@@ -23,6 +26,9 @@ use super::{Outcome, Recorder, Slot, Thread, other};
 const MANY: usize = 64;
 /// How many it makes before it waits for that.
 const FULL: usize = 4 * MANY;
+
+/// How often a thread finds nobody else's notes until calls are recorded at once again.
+const ALONE: u32 = 16;
 
 /// A call of a thread, or a part of one.
 pub(super) struct Noted {
@@ -86,13 +92,13 @@ impl Part {
 }
 
 impl Recorder {
-    /// Records what is noted, and says whether something is left.
+    /// Records what is noted.
     #[inline(never)]
-    pub(super) fn collect(&mut self, until: Until) -> bool {
+    pub(super) fn collect(&mut self, until: Until) -> Collected {
         let mut lanes = std::mem::take(&mut self.lanes);
-        let left = lanes.collect(until, |noting, noted| self.record_noted(noting, noted));
+        let collected = lanes.collect(until, |noting, noted| self.record_noted(noting, noted));
         self.lanes = lanes;
-        left
+        collected
     }
 
     fn record_noted(&mut self, noting: &mut Noting, Noted { computed, function, part }: Noted) {
@@ -164,12 +170,23 @@ impl Slot<Recorder> {
     /// Lets the recorder record what is noted.
     #[inline]
     pub(super) fn catch_up(&self, recorder: &mut Recorder) {
-        let noted = &self.company.noted;
-        if noted.load(Ordering::Relaxed) {
-            noted.store(false, Ordering::Relaxed);
-            if recorder.collect(Until::Moment(Instant::now())) {
-                noted.store(true, Ordering::Relaxed);
-            }
+        if self.notice.noted.load(Ordering::Relaxed) {
+            self.collect(recorder);
+        }
+    }
+
+    #[cold]
+    fn collect(&self, recorder: &mut Recorder) {
+        self.notice.noted.store(false, Ordering::Relaxed);
+        let Collected { threads, is_all } = recorder.collect(Until::Moment(Instant::now()));
+        if !is_all {
+            self.notice.noted.store(true, Ordering::Relaxed);
+        }
+        recorder.alone = if threads > 1 { 0 } else { recorder.alone + 1 };
+        if recorder.alone > ALONE {
+            // Until they meet again.
+            recorder.alone = 0;
+            self.notice.wanted.store(false, Ordering::Relaxed);
         }
     }
 
@@ -242,7 +259,7 @@ impl Slot<Recorder> {
     /// Puts something into a thread's lane, and sees to it that not too much is there.
     fn note(&self, thread: &Thread, what: impl IntoIterator<Item = Noted>) -> bool {
         let Some(lane) = &thread.lane else { return false };
-        match lane.note(what, || self.company.has_noted()) {
+        match lane.note(what, || self.notice.has_noted()) {
             FULL.. => drop(self.up_to_date()),
             MANY.. => {
                 if let Some(recorder) = self.try_hold().as_deref_mut().and_then(Option::as_mut) {

@@ -8,7 +8,7 @@
 //! Who waits only reads until the lock is free: to try for it would take its cache line away from who holds it (test and
 //! test-and-set: Rudolph and Segall, ISCA 1984).
 
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -24,37 +24,35 @@ const NAP: Duration = Duration::from_micros(50);
 /// The recorder `R` of a process, while it records.
 pub struct Slot<R> {
     recorder: SpinMutex<Option<R>>,
-    pub(super) company: Company,
+    pub(super) notice: Notice,
 }
 
-/// Whether several threads come by, and have noted something. Read at every call and seldom written, so on cache lines of its
+/// Whether threads note their calls, and have noted something. Read at every call and seldom written, so on cache lines of its
 /// own.
 #[repr(align(128))]
-pub(super) struct Company {
-    /// The threads that call MPI; far below zero where calls are not to be noted.
-    threads: AtomicI32,
+pub(super) struct Notice {
+    /// Threads get in each other's way.
+    pub(super) wanted: AtomicBool,
+    /// They are not to note calls though.
+    refused: AtomicBool,
     pub(super) noted: AtomicBool,
 }
 
-impl Company {
+impl Notice {
     const fn none() -> Self {
-        Self { threads: AtomicI32::new(0), noted: AtomicBool::new(false) }
+        Self { wanted: AtomicBool::new(false), refused: AtomicBool::new(false), noted: AtomicBool::new(false) }
     }
 
     /// Whether calls are noted, where they can be.
     #[inline]
-    pub(super) fn takes_notes(&self) -> bool {
-        self.threads.load(Ordering::Relaxed) > 1
-    }
-
-    pub(super) fn leave(&self) {
-        self.threads.fetch_sub(1, Ordering::Relaxed);
+    pub(super) fn is_taken(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) && !self.refused.load(Ordering::Relaxed)
     }
 
     /// From now on every call is recorded at once.
     #[cold]
-    pub(super) fn take_no_notes(&self) {
-        self.threads.store(i32::MIN / 2, Ordering::Relaxed);
+    pub(super) fn refuse(&self) {
+        self.refused.store(true, Ordering::Relaxed);
     }
 
     /// A thread has noted something, and holds its lane: who has taken `noted` back and not yet come to this lane finds it
@@ -71,7 +69,7 @@ impl<R> Slot<R> {
     /// No recorder.
     #[must_use]
     pub const fn empty() -> Self {
-        Self { recorder: SpinMutex::new(None), company: Company::none() }
+        Self { recorder: SpinMutex::new(None), notice: Notice::none() }
     }
 
     /// Waits until nobody else holds it.
@@ -96,13 +94,9 @@ impl<R> Slot<R> {
         })
     }
 
-    /// One more thread calls MPI.
-    pub fn join(&self) {
-        self.company.threads.fetch_add(1, Ordering::Relaxed);
-    }
-
     #[cold]
     fn wait(&self) -> SpinMutexGuard<'_, Option<R>> {
+        self.notice.wanted.store(true, Ordering::Relaxed);
         let mut looks = 0;
         loop {
             match looks {

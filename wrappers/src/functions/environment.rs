@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 
+use crate::Function;
 use crate::call::enter_with;
-use crate::{Effect, Function};
 
 super::chapter! {
     local:
@@ -22,12 +22,7 @@ super::chapter! {
 /// and of which ABI. Python's mpi4py does (4.1, `_mpiabi.py`), and loads none if it finds them here.
 macro_rules! questions {
     ($($name:ident($arity:literal))*) => {
-        $(
-            #[doc = concat!("`", stringify!($name), "`.")]
-            #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
-            pub static $name: Function =
-                Function::new(stringify!($name), concat!("P", stringify!($name), "\0"), $arity, Effect::Local, |_| {}, super::unread);
-        )*
+        $(super::function!($name, $arity, Local, |_| {}, super::unread);)*
 
         /// What is left to the library.
         pub static LEFT_ALONE: &[&Function] = &[$(&$name),*];
@@ -39,10 +34,7 @@ questions! { MPI_Abi_get_version(2) MPI_Get_library_version(2) MPI_Get_version(2
 /// Defines the functions that return a `double`.
 macro_rules! clocks {
     ($($name:ident)*) => {$(
-        #[doc = concat!("`", stringify!($name), "`.")]
-        #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
-        pub static $name: Function =
-            Function::new(stringify!($name), concat!("P", stringify!($name), "\0"), 0, Effect::Local, |_| {}, super::unread);
+        super::function!($name, 0, Local, |_| {}, super::unread);
 
         const _: () = {
             #[unsafe(export_name = stringify!($name))]

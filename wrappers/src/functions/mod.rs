@@ -74,6 +74,22 @@ macro_rules! typed {
     };
 }
 
+/// Defines the `static` of one function.
+macro_rules! function {
+    ($name:ident, $arity:expr, $effect:ident, $types:expr, $decode:expr) => {
+        #[doc = concat!("`", stringify!($name), "`.")]
+        #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
+        pub static $name: $crate::Function = $crate::Function::new(
+            stringify!($name),
+            concat!("P", stringify!($name), "\0"),
+            $arity,
+            $crate::Effect::$effect,
+            $types,
+            $decode,
+        );
+    };
+}
+
 /// Defines one function: the `static`, and the two symbols. Its arity becomes so many names for the arguments.
 macro_rules! define {
     (0, $($rest:tt)*) => { $crate::functions::define!([] $($rest)*); };
@@ -91,15 +107,12 @@ macro_rules! define {
     (12, $($rest:tt)*) => { $crate::functions::define!([a b c d e f g h i j k l] $($rest)*); };
     (13, $($rest:tt)*) => { $crate::functions::define!([a b c d e f g h i j k l m] $($rest)*); };
     ([$($word:ident)*] $name:ident, $effect:ident, $types:expr, $decode:expr) => {
-        #[doc = concat!("`", stringify!($name), "`.")]
-        #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
-        pub static $name: $crate::Function = $crate::Function::new(
-            stringify!($name),
-            concat!("P", stringify!($name), "\0"),
+        $crate::functions::function!(
+            $name,
             <[&str]>::len(&[$(stringify!($word)),*]),
-            $crate::Effect::$effect,
+            $effect,
             $types,
-            $decode,
+            $decode
         );
 
         const _: () = {
@@ -118,7 +131,7 @@ macro_rules! define {
     };
 }
 
-pub(crate) use {chapter, define, typed};
+pub(crate) use {chapter, define, function, typed};
 
 /// What the arguments mean is of no interest.
 fn unread<'c>(_: &'c crate::argument::Arguments<'c>) -> crate::Call<'c> {

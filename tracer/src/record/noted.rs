@@ -142,6 +142,7 @@ impl Recorder {
         let mut threads = self.lanes.threads();
         if let Some(noting) = threads.find(|noting| Some(noting.thread) == thread.number) {
             std::mem::swap(&mut noting.held, &mut thread.held);
+            noting.held.begin();
         }
     }
 

@@ -35,6 +35,7 @@ pub(super) struct Notice {
     pub(super) wanted: AtomicBool,
     /// They are not to note calls though.
     refused: AtomicBool,
+    /// Something is in a lane.
     pub(super) noted: AtomicBool,
 }
 

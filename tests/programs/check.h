@@ -14,10 +14,22 @@ static int rank, size;
         }                                                                                 \
     } while (0)
 
-static void begin(int *argc, char ***argv) {
-    MPI_Init(argc, argv);
+static void place(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+}
+
+static void begin(int *argc, char ***argv) {
+    MPI_Init(argc, argv);
+    place();
+}
+
+/* The same for threads that call MPI at once. */
+static void begin_threads(int *argc, char ***argv) {
+    int provided;
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    place();
+    CHECK(provided == MPI_THREAD_MULTIPLE);
 }
 
 /* Messages between rank i and rank size - 1 - i, many at once: where ranks that poll share a core, each turn costs a time

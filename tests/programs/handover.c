@@ -40,11 +40,7 @@ static void *take(void *unused) {
 
 int main(int argc, char **argv) {
     pthread_t thread;
-    int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    CHECK(provided == MPI_THREAD_MULTIPLE);
+    begin_threads(&argc, &argv);
     int peer = size - 1 - rank;
     pthread_create(&thread, NULL, take, NULL);
     for (int i = 0; i < ROUNDS; i++) {

@@ -19,11 +19,7 @@ static void *receive(void *unused) {
 
 int main(int argc, char **argv) {
     pthread_t thread;
-    int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    CHECK(provided == MPI_THREAD_MULTIPLE);
+    begin_threads(&argc, &argv);
     pthread_create(&thread, NULL, receive, NULL);
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Ssend(out, bytes(i), MPI_BYTE, rank, 1, MPI_COMM_WORLD);

@@ -19,11 +19,8 @@ static void *exchange(void *tag) {
 
 int main(int argc, char **argv) {
     pthread_t threads[THREADS];
-    int numbers[THREADS], provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    CHECK(provided == MPI_THREAD_MULTIPLE);
+    int numbers[THREADS];
+    begin_threads(&argc, &argv);
     for (int i = 0; i < THREADS; i++) numbers[i] = i, pthread_create(&threads[i], NULL, exchange, &numbers[i]);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     return end();

@@ -3,7 +3,10 @@
 
 pub mod collectives;
 pub mod event;
+pub mod format;
 pub mod grammar;
 pub mod passage;
+pub mod quantity;
+pub mod time;
 pub mod trace;
 pub mod units;

@@ -7,11 +7,11 @@ mod support;
 use std::path::Path;
 
 use support::machine::events;
-use titr_replayer::observe::Breakdown;
-use titr_replayer::platform::Platform;
-use titr_replayer::ranks::{Causality, Seat};
-use titr_replayer::replay::{Options, Outcome, replay};
-use titr_replayer::workload::Workload;
+use titr_platform::Platform;
+use titr_simulation::observe::Breakdown;
+use titr_simulation::ranks::{Causality, Seat};
+use titr_simulation::replay::{Options, Outcome, replay};
+use titr_simulation::workload::Workload;
 
 const ALL: [Causality; 3] = [Causality::None, Causality::Causal, Causality::Timed];
 

@@ -4,11 +4,11 @@
 
 use std::path::Path;
 
+use titr_common::time::Time;
 use titr_common::units::{Bytes, Instructions, Seconds};
-use titr_replayer::network::{Network, Transfer, TransferId};
-use titr_replayer::platform::{EagerTransfer, Platform};
-use titr_replayer::time::Time;
-use titr_replayer::topology::HostId;
+use titr_network::topology::HostId;
+use titr_network::{Network, Transfer, TransferId};
+use titr_platform::{EagerTransfer, Platform};
 
 fn example(name: &str, overrides: &[&str]) -> Platform {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name);

@@ -10,11 +10,11 @@ use support::machine::{mpi, run};
 use titr_common::collectives::{Collective, Library, Selection};
 use titr_common::event::{CollectiveOp, Event};
 use titr_common::units::{Bytes, Instructions};
+use titr_network::topology::Edge;
 use titr_replayer::generate::{
     AllToAll, AllToOne, Butterfly, Kernel, OneToAll, Pause, Random, Schedule, Stencil, Tree, Wavefront, grid, program,
 };
 use titr_replayer::schedule::{Example, Outline};
-use titr_replayer::topology::Edge;
 
 const BYTES: Bytes = Bytes(20_000); // Sends wait for their receives.
 

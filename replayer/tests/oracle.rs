@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use titr_common::trace::Source;
-use titr_replayer::platform::Platform;
-use titr_replayer::ranks::Seat;
-use titr_replayer::replay::{Options, replay};
-use titr_replayer::workload::Workload;
+use titr_platform::Platform;
+use titr_simulation::ranks::Seat;
+use titr_simulation::replay::{Options, replay};
+use titr_simulation::workload::Workload;
 
 /// One replay by SimGrid.
 struct Row<'a> {

@@ -11,12 +11,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use support::machine::events;
-use titr_replayer::observe::Breakdown;
-use titr_replayer::platform::Platform;
-use titr_replayer::ranks::Seat;
-use titr_replayer::replay::{Options, Outcome, replay};
-use titr_replayer::topology::HostId;
-use titr_replayer::workload::Workload;
+use titr_network::topology::HostId;
+use titr_platform::Platform;
+use titr_simulation::observe::Breakdown;
+use titr_simulation::ranks::Seat;
+use titr_simulation::replay::{Options, Outcome, replay};
+use titr_simulation::workload::Workload;
 
 /// Picoseconds: 4 bytes at 10 Gbit/s.
 const CYCLE: u64 = 3200;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use support::mistake::{all, shown};
 use titr_common::collectives::Library;
-use titr_replayer::platform::Platform;
+use titr_platform::Platform;
 
 /// A platform that is right.
 const RIGHT: &str = r#"schema = 1

@@ -7,7 +7,7 @@ mod support;
 use proptest::prelude::*;
 use support::machine::{events, mpi, run};
 use titr_common::units::Bytes;
-use titr_replayer::platform::{EagerTransfer, Mpi};
+use titr_platform::{EagerTransfer, Mpi};
 
 /// Something that happens in a program, as one sees it who sees all ranks.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use std::io::Read;
 use flate2::read::MultiGzDecoder;
 use proptest::prelude::*;
 use titr_common::units::Seconds;
-use titr_replayer::topology::{
+use titr_network::topology::{
     Backbone, Cable, Dragonfly, Duplex, FatTree, Grid, HostId, LinkId, Routing, Shape, Sharing, Stage, Star, Topology,
 };
 

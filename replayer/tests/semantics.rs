@@ -6,7 +6,7 @@ mod support;
 
 use support::machine::{events, finishes, micros, mpi, run};
 use titr_common::units::{Bytes, Seconds};
-use titr_replayer::platform::{EagerTransfer, Mpi, Overhead, OverheadStep};
+use titr_platform::{EagerTransfer, Mpi, Overhead, OverheadStep};
 
 /// When each of two ranks is done, in microseconds.
 fn two(trace: &str) -> Vec<f64> {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use titr_common::units::{Bytes, Seconds};
-use titr_replayer::platform::{EagerTransfer, Model, Platform, Policy};
-use titr_replayer::topology::{HostId, Link, LinkId, Sharing, Topology};
+use titr_network::topology::{HostId, Link, LinkId, Sharing, Topology};
+use titr_platform::{EagerTransfer, Model, Platform, Policy};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/simgrid")

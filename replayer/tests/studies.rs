@@ -6,11 +6,11 @@ mod support;
 
 use support::command::Folder;
 use titr_common::units::Bytes;
+use titr_platform::Platform;
 use titr_replayer::generate::{AllToAll, Kernel, OneToAll, Random, program};
-use titr_replayer::platform::Platform;
-use titr_replayer::ranks::Seat;
-use titr_replayer::replay::{Options, replay};
-use titr_replayer::workload::Workload;
+use titr_simulation::ranks::Seat;
+use titr_simulation::replay::{Options, replay};
+use titr_simulation::workload::Workload;
 
 /// 32 hosts with so many ports each, on a torus of 8×4 and on the twisted one.
 fn machines(ports: u32) -> [Platform; 2] {

@@ -15,8 +15,8 @@ use titr_common::event::{CommId, Event, Rank};
 use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
 use titr_common::passage::{Moment, Passage};
 use titr_common::trace::{ArchiveWriter, Manifest, Source, TraceError};
-use titr_replayer::platform::Platform;
-use titr_replayer::topology::{HostId, Topology};
+use titr_network::topology::{HostId, Topology};
+use titr_platform::Platform;
 
 /// The world that lines are read in.
 const WORLD: u32 = 8;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use titr_common::event::Event;
 use titr_common::grammar::Parser;
-use titr_replayer::ranks::fate;
+use titr_simulation::ranks::fate;
 use titr_wrappers::{Effect, Function, functions};
 use titrace::vocabulary::words;
 

@@ -9,13 +9,13 @@ use titr_common::units::Bytes;
 
 use super::timeline::{Named, create};
 use super::{Failure, Trace, library};
-use crate::convert::recorded::{Drawn, Recording};
-use crate::convert::simgrid::{self, Rules};
-use crate::convert::ti;
-use crate::platform::Platform;
-use crate::timeline::{self, Chronicle, Paje, Perfetto};
-use crate::words::{count, plural};
-use crate::workload::Workload;
+use titr_common::format::{count, plural};
+use titr_formats::timeline::{self, Chronicle, Paje, Perfetto};
+use titr_platform::Platform;
+use titr_simulation::convert::recorded::{Drawn, Recording};
+use titr_simulation::convert::simgrid::{self, Rules};
+use titr_simulation::convert::ti;
+use titr_simulation::workload::Workload;
 
 const NOTES: &str = "\
 `simgrid` writes index.txt and a text file for each rank, which SimGrid 3.32 replays:

@@ -7,7 +7,7 @@ use titr_common::trace;
 
 use super::Failure;
 use super::elsewhere::Fetched;
-use crate::words::{plural, volume};
+use titr_common::format::{plural, volume};
 
 const NOTES: &str = "\
 Where the hosts of a run share no file system, each has a part of the trace. Gather them, by ssh or from copies, or \

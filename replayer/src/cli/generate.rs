@@ -13,10 +13,10 @@ use crate::generate::{
     self, AllToAll, AllToOne, Butterfly, Dimensions, Impossible, Kernel, OneToAll, Pause, Random, Schedule, Stencil,
     Tree, Wavefront, grid,
 };
-use crate::platform::Duration;
 use crate::schedule::{Example, Outline};
-use crate::topology::Edge;
-use crate::words::{count, plural};
+use titr_common::format::{count, plural};
+use titr_network::topology::Edge;
+use titr_platform::Duration;
 
 const NOTES: &str = "\
 The trace is one like any other: titr check, titr-replay and titr convert take it.

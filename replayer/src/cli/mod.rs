@@ -21,11 +21,11 @@ use thiserror::Error;
 use titr_common::collectives::Library;
 use titr_common::trace::TraceError;
 
-use crate::convert::ConvertError;
 use crate::generate::NotWritten;
-use crate::platform::{PlacementError, PlatformError};
-use crate::ranks::ReplayError;
-use crate::traffic::NoPattern;
+use titr_network::traffic::NoPattern;
+use titr_platform::{PlacementError, PlatformError};
+use titr_simulation::convert::ConvertError;
+use titr_simulation::ranks::ReplayError;
 use trace::Trace;
 
 /// The exit status that clap has for it.

@@ -15,13 +15,13 @@ use super::traffic::{self, TrafficArgs};
 use super::{Failure, Trace, run};
 use crate::cpu::Stopwatch;
 use crate::inspect::Comparison;
-use crate::observe::Breakdown;
-use crate::platform::Platform;
-use crate::ranks::{Causality, Recorded, Seat};
-use crate::replay::{Options, Progress};
 use crate::report::{ChannelUse, Replays, Report, Tables, manifest_warnings, summary};
-use crate::words::count;
-use crate::workload::{Computation, Foresight, Recomputed, Workload};
+use titr_common::format::count;
+use titr_platform::Platform;
+use titr_simulation::observe::Breakdown;
+use titr_simulation::ranks::{Causality, Recorded, Seat};
+use titr_simulation::replay::{Options, Progress};
+use titr_simulation::workload::{Computation, Foresight, Recomputed, Workload};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::Failure;
-use crate::network::Network;
-use crate::observe::{Breakdown, Timeline};
-use crate::platform::Mpi;
-use crate::ranks::Seat;
-use crate::replay::{Options, Outcome, replay};
-use crate::timeline::{Chronicle, Format, Paje, Perfetto};
-use crate::workload::{Program, Workload};
+use titr_formats::timeline::{Chronicle, Format, Paje, Perfetto};
+use titr_network::Network;
+use titr_platform::Mpi;
+use titr_simulation::observe::{Breakdown, Timeline};
+use titr_simulation::ranks::Seat;
+use titr_simulation::replay::{Options, Outcome, replay};
+use titr_simulation::workload::{Program, Workload};
 
 /// Which there are to be.
 #[derive(Debug, Default, Args)]

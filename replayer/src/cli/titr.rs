@@ -13,7 +13,7 @@ use titr_common::trace::manifest::{Ended, Manifest};
 
 use super::{Failure, Trace, convert, gather, generate, run, schedule};
 use crate::inspect::{Inventory, Verdict, check};
-use crate::words::{count, plural, volume};
+use titr_common::format::{count, plural, volume};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::Failure;
 use crate::cpu::Stopwatch;
-use crate::platform::{Model, Platform};
 use crate::report::{ChannelUse, Tables, channel_table};
-use crate::topology::Plan as Structure;
-use crate::traffic::{Burst, Demand, Destinations, Loads, Pattern, Plan, Point, Sizes, measure};
+use titr_network::topology::Plan as Structure;
+use titr_network::traffic::{Burst, Demand, Destinations, Loads, Pattern, Plan, Point, Sizes, measure};
+use titr_platform::{Model, Platform};
 
 /// What there is to say of traffic.
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::Impossible;
-use crate::topology::{Edge, Lattice};
+use titr_network::topology::{Edge, Lattice};
 
 /// How many ranks stand along each of one to three dimensions: `8x8x4`.
 #[derive(Clone, Debug, PartialEq, Eq)]

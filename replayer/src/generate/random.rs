@@ -6,7 +6,7 @@
 use titr_common::units::Bytes;
 
 use super::{Impossible, Kernel, Script};
-use crate::traffic::{below, generator};
+use titr_network::traffic::{below, generator};
 
 /// So many messages, each from any rank to any other one, in waves between which all ranks meet at a barrier.
 #[derive(Clone, Debug)]

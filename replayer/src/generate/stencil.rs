@@ -3,7 +3,7 @@
 use titr_common::units::Bytes;
 
 use super::{Kernel, Script};
-use crate::topology::{Direction, Lattice};
+use titr_network::topology::{Direction, Lattice};
 
 /// Each rank exchanges a message with each of its neighbours in a mesh or a torus. In a ring of two, they are each
 /// other's neighbours on both sides.

@@ -11,13 +11,13 @@ use titr_common::units::Bytes;
 
 use super::counters::Comparison;
 use super::inventory::Inventory;
-use crate::network::{LinkLoad, Network, Transfer, TransferId};
-use crate::platform::{EagerTransfer, Mpi, Overhead, Speed};
-use crate::ranks::Seat;
-use crate::replay::{Options, replay};
-use crate::time::Time;
-use crate::topology::HostId;
-use crate::workload::Workload;
+use titr_common::time::Time;
+use titr_network::topology::HostId;
+use titr_network::{LinkLoad, Network, Transfer, TransferId};
+use titr_platform::{EagerTransfer, Mpi, Overhead, Speed};
+use titr_simulation::ranks::Seat;
+use titr_simulation::replay::{Options, replay};
+use titr_simulation::workload::Workload;
 
 /// What was found out about a trace.
 #[derive(Clone, Debug, Default)]

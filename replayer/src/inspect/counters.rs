@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::RankEntry;
 
-use crate::words::plural;
+use titr_common::format::plural;
 
 /// Counts of instructions that differ by less are of the same code.
 const ALIKE: f64 = 0.01;

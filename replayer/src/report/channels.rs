@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::network::packet::ChannelFigures;
-use crate::platform::Platform;
+use titr_network::packet::ChannelFigures;
+use titr_platform::Platform;
 
 /// What a virtual channel of a link did.
 #[derive(Clone, Debug, Serialize)]

@@ -14,15 +14,15 @@ pub use channels::{ChannelUse, channel_table};
 pub use summary::summary;
 pub use tables::Tables;
 
-use crate::network::LinkLoad;
-use crate::network::packet::{Design, Figures, Observation};
-use crate::observe::{Breakdown, Shares};
-use crate::platform::{Model, Platform};
-use crate::replay::Outcome;
-use crate::statistics::Estimate;
-use crate::time::Time;
-use crate::topology::LinkId;
-use crate::words::{count, plural};
+use titr_common::format::{count, plural};
+use titr_common::time::Time;
+use titr_network::LinkLoad;
+use titr_network::packet::{Design, Figures, Observation};
+use titr_network::statistics::Estimate;
+use titr_network::topology::LinkId;
+use titr_platform::{Model, Platform};
+use titr_simulation::observe::{Breakdown, Shares};
+use titr_simulation::replay::Outcome;
 
 /// How many of the links that carried most are told.
 const LINKS: usize = 5;

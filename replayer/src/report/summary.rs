@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use titr_common::units::Seconds;
 
 use super::{LinkUse, Packets, Report, Runs, channel_table};
-use crate::observe::Shares;
-use crate::statistics::Percentiles;
-use crate::words::{TimeUnit, count, plural, volume};
+use titr_common::format::{TimeUnit, count, plural, volume};
+use titr_network::statistics::Percentiles;
+use titr_simulation::observe::Shares;
 
 /// Prints it.
 ///

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::Report;
 use super::channels::ChannelUse;
-use crate::platform::Platform;
-use crate::traffic::Point;
+use titr_network::traffic::Point;
+use titr_platform::Platform;
 
 /// A directory of tables.
 #[derive(Debug)]

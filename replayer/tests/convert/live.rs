@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use titr_common::trace::Source;
-use titr_replayer::platform::Platform;
-use titr_replayer::ranks::Seat;
-use titr_replayer::replay::{Options, replay};
-use titr_replayer::workload::Workload;
+use titr_platform::Platform;
+use titr_simulation::ranks::Seat;
+use titr_simulation::replay::{Options, replay};
+use titr_simulation::workload::Workload;
 
 use crate::program::{Happening, Program, happening};
 use crate::support::command::{Folder, TITR, here};

@@ -9,13 +9,13 @@ use titr_common::grammar::Parser;
 use titr_common::passage::Passage;
 use titr_common::trace::TraceError;
 use titr_common::units::{Bytes, Seconds};
-use titr_replayer::network::ideal::Ideal;
-use titr_replayer::observe::{Breakdown, Shares};
-use titr_replayer::platform::{EagerTransfer, Mpi, Overhead, Speed};
-use titr_replayer::ranks::{ReplayError, Seat};
-use titr_replayer::replay::{Options, Outcome, replay};
-use titr_replayer::topology::{Cable, Duplex, HostId, Star};
-use titr_replayer::workload::{Program, Workload};
+use titr_network::ideal::Ideal;
+use titr_network::topology::{Cable, Duplex, HostId, Star};
+use titr_platform::{EagerTransfer, Mpi, Overhead, Speed};
+use titr_simulation::observe::{Breakdown, Shares};
+use titr_simulation::ranks::{ReplayError, Seat};
+use titr_simulation::replay::{Options, Outcome, replay};
+use titr_simulation::workload::{Program, Workload};
 
 /// What MPI costs: nothing, and eager messages travel at once.
 pub fn mpi() -> Mpi {

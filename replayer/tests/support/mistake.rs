@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use titr_replayer::platform::Platform;
+use titr_platform::Platform;
 
 /// What is said of a platform in a file of this name: the mistake, or the warnings if there is none.
 pub fn shown(name: &str, text: &str, overrides: &[&str]) -> String {

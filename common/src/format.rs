@@ -1,0 +1,97 @@
+//! Numbers and their nouns as people read them.
+
+use crate::units::{Bytes, Seconds};
+
+/// `1234567` as `1,234,567`.
+#[must_use]
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// The form of a word that goes with `number`.
+#[must_use]
+pub fn plural<'a>(number: u64, one: &'a str, many: &'a str) -> &'a str {
+    if number == 1 { one } else { many }
+}
+
+/// Bytes in the unit that leaves one to three digits before the point.
+#[must_use]
+pub fn volume(bytes: Bytes) -> String {
+    if bytes.0 < 1000 {
+        return format!("{} B", bytes.0);
+    }
+    scaled(bytes.0 as f64, &["kB", "MB", "GB", "TB", "PB", "EB"])
+}
+
+/// `value` with the first of `units` that leaves it under a thousand; each is a thousand of the one before.
+fn scaled(mut value: f64, units: &[&str]) -> String {
+    let mut units = units.iter();
+    let mut unit = units.next().copied().unwrap_or_default();
+    value /= 1000.0;
+    // What would be rounded up to a thousand is in the next unit.
+    while value >= 999.5
+        && let Some(next) = units.next()
+    {
+        unit = next;
+        value /= 1000.0;
+    }
+    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// The unit in which a span is told, and how many of it are a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeUnit {
+    /// Its symbol.
+    pub name: &'static str,
+    per_second: f64,
+}
+
+impl TimeUnit {
+    /// The largest unit of which `span` has at least one.
+    pub fn of(span: Seconds) -> Self {
+        [("s", 1.0), ("ms", 1e3), ("us", 1e6)]
+            .into_iter()
+            .map(|(name, per_second)| Self { name, per_second })
+            .find(|unit| span.0 * unit.per_second >= 1.0)
+            .unwrap_or(Self { name: "ns", per_second: 1e9 })
+    }
+
+    /// `span` in this unit.
+    pub fn show(self, span: Seconds) -> String {
+        format!("{:.3}", span.0 * self.per_second)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_separators() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn volumes_have_three_digits() {
+        let volumes = [0, 999, 1000, 12_345, 999_499, 999_999, 4_000_000, u64::MAX].map(|bytes| volume(Bytes(bytes)));
+        assert_eq!(volumes, ["0 B", "999 B", "1.00 kB", "12.3 kB", "999 kB", "1.00 MB", "4.00 MB", "18.4 EB"]);
+    }
+
+    #[test]
+    fn a_span_is_told_in_the_unit_that_fits() {
+        let shown = [12.5, 0.0401, 2.5e-6, 3e-9, 0.0].map(|span| {
+            let unit = TimeUnit::of(Seconds(span));
+            format!("{} {}", unit.show(Seconds(span)), unit.name)
+        });
+        assert_eq!(shown, ["12.500 s", "40.100 ms", "2.500 us", "3.000 ns", "0.000 ns"]);
+    }
+}

@@ -1,0 +1,3 @@
+//! Formats of other tools: timelines for viewers. Nothing here simulates.
+
+pub mod timeline;

@@ -1,0 +1,160 @@
+//! Paje's format, which ViTE and `pj_dump` read (B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounié, "Pajé trace file
+//! format", 2003; L. M. Schnorr, "Pajé trace file", 2014).
+//!
+//! A container for each rank, in one for the program; a state of type `S`; a link of type `M` for each message, with its
+//! bytes. A file begins with what its events are made of, and any event refers to what was defined before it by an alias.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use titr_common::event::Rank;
+
+use super::Activity;
+use super::{Arrow, Format, Mark, State};
+use titr_common::time::Time;
+
+/// Events by their number, with their fields.
+const HEADER: &str = "\
+%EventDef PajeDefineContainerType 0
+% Alias string
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajeDefineStateType 1
+% Alias string
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajeDefineLinkType 2
+% Alias string
+% Type string
+% StartContainerType string
+% EndContainerType string
+% Name string
+%EndEventDef
+%EventDef PajeDefineEntityValue 3
+% Alias string
+% Type string
+% Name string
+% Color color
+%EndEventDef
+%EventDef PajeCreateContainer 4
+% Time date
+% Alias string
+% Type string
+% Container string
+% Name string
+%EndEventDef
+%EventDef PajeDestroyContainer 5
+% Time date
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajeSetState 6
+% Time date
+% Type string
+% Container string
+% Value string
+%EndEventDef
+%EventDef PajeStartLink 7
+% Time date
+% Type string
+% Container string
+% Value string
+% StartContainer string
+% Key string
+% Bytes int
+%EndEventDef
+%EventDef PajeEndLink 8
+% Time date
+% Type string
+% Container string
+% Value string
+% EndContainer string
+% Key string
+%EndEventDef
+0 P 0 program
+0 R P rank
+1 S R state
+2 M P R R message
+3 m M message \"0.1 0.1 0.1\"
+3 c M \"message of a collective\" \"0.6 0.5 0.7\"
+4 0 p P 0 program
+";
+
+/// A Paje file.
+pub struct Paje<W> {
+    out: W,
+    /// The alias of each state that there was.
+    aliases: HashMap<&'static str, usize>,
+}
+
+impl<W: Write> Paje<W> {
+    /// One of so many ranks.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn new(mut out: W, ranks: u32) -> io::Result<Self> {
+        out.write_all(HEADER.as_bytes())?;
+        for rank in 0..ranks {
+            writeln!(out, "4 0 r{rank} R p \"rank {rank}\"")?;
+        }
+        Ok(Self { out, aliases: HashMap::new() })
+    }
+
+    fn alias(&mut self, state: State) -> io::Result<usize> {
+        let next = self.aliases.len();
+        let alias = *self.aliases.entry(state.word).or_insert(next);
+        if alias == next {
+            writeln!(self.out, "3 s{alias} S \"{}\" \"{}\"", state.name(), color(state.activity))?;
+        }
+        Ok(alias)
+    }
+}
+
+/// Red, green and blue.
+fn color(activity: Activity) -> &'static str {
+    match activity {
+        Activity::Compute => "0.3 0.7 0.3",
+        Activity::Send => "0.2 0.4 0.8",
+        Activity::Recv => "0.9 0.6 0.1",
+        Activity::Wait => "0.8 0.2 0.2",
+        Activity::Collective => "0.6 0.3 0.7",
+    }
+}
+
+/// Whole picoseconds, in seconds.
+struct Seconds(Time);
+
+impl std::fmt::Display for Seconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Time(picoseconds) = self.0;
+        write!(f, "{}.{:012}", picoseconds / 1_000_000_000_000, picoseconds % 1_000_000_000_000)
+    }
+}
+
+impl<W: Write> Format for Paje<W> {
+    fn mark(&mut self, at: Time, mark: Mark) -> io::Result<()> {
+        let at = Seconds(at);
+        let kind = |arrow: Arrow| if arrow.in_collective { 'c' } else { 'm' };
+        match mark {
+            Mark::Enter(Rank(rank), state) => {
+                let alias = self.alias(state)?;
+                writeln!(self.out, "6 {at} S r{rank} s{alias}")
+            }
+            Mark::Leave(Rank(rank)) => writeln!(self.out, "5 {at} R r{rank}"),
+            Mark::Depart(arrow) => {
+                let Arrow { key, from, bytes, .. } = arrow;
+                writeln!(self.out, "7 {at} M p {} r{} {key} {}", kind(arrow), from.0, bytes.0)
+            }
+            Mark::Arrive(arrow) => {
+                writeln!(self.out, "8 {at} M p {} r{} {}", kind(arrow), arrow.to.0, arrow.key)
+            }
+        }
+    }
+
+    fn finish(&mut self, end: Time) -> io::Result<()> {
+        writeln!(self.out, "5 {} P p", Seconds(end))?;
+        self.out.flush()
+    }
+}

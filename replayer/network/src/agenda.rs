@@ -1,0 +1,209 @@
+//! What is due when: a priority queue whose entries can be moved.
+
+use std::cmp::Ordering;
+
+use titr_common::time::Time;
+
+/// When something is due. `sequence` breaks ties, so that what is due at one instant has one order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Due<T = Time> {
+    pub at: T,
+    pub sequence: u64,
+}
+
+/// In the order of time, compared as one number: that takes no branch, which could not be foretold.
+impl<T: Copy + Eq + Into<u64>> Ord for Due<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let number = |due: &Self| u128::from(due.at.into()) << 64 | u128::from(due.sequence);
+        number(self).cmp(&number(other))
+    }
+}
+
+impl<T: Copy + Eq + Into<u64>> PartialOrd for Due<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A heap of at most one entry a key, where keys are small numbers. Because each key's place in the heap is known, a
+/// key whose time changes is moved by O(log n) comparisons: the heap holds nothing stale and is never rebuilt.
+#[derive(Debug, Default)]
+pub(super) struct Agenda<T = Time> {
+    heap: Vec<(Due<T>, u32)>,
+    /// Where each key stands in `heap`; `ABSENT` if nowhere.
+    places: Vec<u32>,
+}
+
+const ABSENT: u32 = u32::MAX;
+
+/// Children of a node. Four make the heap half as deep as two, and a node's children lie side by side in memory.
+const ARITY: usize = 4;
+
+impl<T: Copy + Ord + Into<u64>> Agenda<T> {
+    /// What is due first.
+    pub fn first(&self) -> Option<(Due<T>, u32)> {
+        self.heap.first().copied()
+    }
+
+    /// Enters `key`, or moves it if it is there.
+    pub fn set(&mut self, key: u32, due: Due<T>) {
+        if self.places.len() <= key as usize {
+            self.places.resize(key as usize + 1, ABSENT);
+        }
+        match self.places[key as usize] {
+            ABSENT => {
+                self.heap.push((due, key));
+                self.rise(self.heap.len() - 1);
+            }
+            place => {
+                let earlier = due < self.heap[place as usize].0;
+                self.heap[place as usize].0 = due;
+                if earlier {
+                    self.rise(place as usize);
+                } else {
+                    self.sink(place as usize);
+                }
+            }
+        }
+    }
+
+    /// Enters `key`, or moves it if it is there and due later.
+    pub fn hasten(&mut self, key: u32, due: Due<T>) {
+        let place = self.places.get(key as usize).copied().unwrap_or(ABSENT);
+        if self.heap.get(place as usize).is_none_or(|entry| due < entry.0) {
+            self.set(key, due);
+        }
+    }
+
+    /// Takes out what is due first.
+    pub fn pop(&mut self) -> Option<(Due<T>, u32)> {
+        let last = self.heap.pop()?;
+        let first = match self.heap.first_mut() {
+            Some(root) => {
+                let first = std::mem::replace(root, last);
+                self.sink(0);
+                first
+            }
+            None => last,
+        };
+        self.places[first.1 as usize] = ABSENT;
+        Some(first)
+    }
+
+    /// Takes out `key` if it is there.
+    pub fn remove(&mut self, key: u32) {
+        let place = self.places.get(key as usize).copied().unwrap_or(ABSENT) as usize;
+        if place >= self.heap.len() {
+            return;
+        }
+        let (removed, _) = self.heap.swap_remove(place);
+        self.places[key as usize] = ABSENT;
+        if let Some(&(moved, key)) = self.heap.get(place) {
+            self.places[key as usize] = place as u32;
+            if moved < removed { self.rise(place) } else { self.sink(place) }
+        }
+    }
+
+    /// Takes out what is due first if that is by `now`.
+    pub fn pop_by(&mut self, now: T) -> Option<(Due<T>, u32)> {
+        self.first().filter(|(due, _)| due.at <= now)?;
+        self.pop()
+    }
+
+    fn rise(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        while place > 0 {
+            let parent = (place - 1) / ARITY;
+            if self.heap[parent].0 <= entry.0 {
+                break;
+            }
+            self.put(place, self.heap[parent]);
+            place = parent;
+        }
+        self.put(place, entry);
+    }
+
+    fn sink(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        loop {
+            let first = place * ARITY + 1;
+            let children = first..(first + ARITY).min(self.heap.len());
+            let Some(child) = children.min_by_key(|&child| self.heap[child].0) else {
+                break;
+            };
+            if entry.0 <= self.heap[child].0 {
+                break;
+            }
+            self.put(place, self.heap[child]);
+            place = child;
+        }
+        self.put(place, entry);
+    }
+
+    fn put(&mut self, place: usize, entry: (Due<T>, u32)) {
+        self.heap[place] = entry;
+        self.places[entry.1 as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Set(u32, u64),
+        Hasten(u32, u64),
+        Remove(u32),
+        Pop,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let (key, at) = (0_u32..20, 0_u64..50);
+        prop_oneof![
+            (key.clone(), at.clone()).prop_map(|(key, at)| Step::Set(key, at)),
+            (key.clone(), at).prop_map(|(key, at)| Step::Hasten(key, at)),
+            key.prop_map(Step::Remove),
+            Just(Step::Pop),
+        ]
+    }
+
+    proptest! {
+        /// Whatever is entered, moved and taken out, the agenda answers as an ordered map does.
+        #[test]
+        fn is_an_ordered_map(steps in prop::collection::vec(step(), 0..200)) {
+            let mut agenda = Agenda::default();
+            let mut model: BTreeMap<u32, Due> = BTreeMap::new();
+            for (sequence, step) in (0_u64..).zip(steps) {
+                match step {
+                    Step::Set(key, at) => {
+                        let due = Due { at: Time(at), sequence };
+                        agenda.set(key, due);
+                        model.insert(key, due);
+                    }
+                    Step::Hasten(key, at) => {
+                        let due = Due { at: Time(at), sequence };
+                        agenda.hasten(key, due);
+                        model.entry(key).and_modify(|known| *known = due.min(*known)).or_insert(due);
+                    }
+                    Step::Remove(key) => {
+                        agenda.remove(key);
+                        model.remove(&key);
+                    }
+                    Step::Pop => {
+                        let expected = model.iter().map(|(&key, &due)| (due, key)).min();
+                        prop_assert_eq!(agenda.pop(), expected);
+                        if let Some((_, key)) = expected {
+                            model.remove(&key);
+                        }
+                    }
+                }
+                prop_assert_eq!(agenda.first(), model.iter().map(|(&key, &due)| (due, key)).min());
+            }
+        }
+    }
+}

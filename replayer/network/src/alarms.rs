@@ -1,0 +1,75 @@
+//! What is due when, where nothing is ever put off or called off: a queue, for what is due in the order in which it is
+//! entered, and a heap for the rest.
+//!
+//! Messages of one size that go equally far take equally long, so most of a program's are due in the order in which
+//! they were injected. Those cost no comparison but one.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::agenda::Due;
+use titr_common::time::Time;
+
+/// Entries, each with a key, which need not be unique.
+#[derive(Debug, Default)]
+pub(super) struct Alarms {
+    /// In order.
+    queue: VecDeque<(Due, u32)>,
+    heap: BinaryHeap<Reverse<(Due, u32)>>,
+}
+
+impl Alarms {
+    /// Enters one.
+    pub fn set(&mut self, key: u32, due: Due) {
+        if self.queue.back().is_none_or(|&(last, _)| last <= due) {
+            self.queue.push_back((due, key));
+        } else {
+            self.heap.push(Reverse((due, key)));
+        }
+    }
+
+    /// When the first is due.
+    pub fn first(&self) -> Option<Due> {
+        match (self.queue.front(), self.heap.peek()) {
+            (Some(&(queued, _)), Some(&Reverse((heaped, _)))) => Some(queued.min(heaped)),
+            (Some(&(due, _)), None) | (None, Some(&Reverse((due, _)))) => Some(due),
+            (None, None) => None,
+        }
+    }
+
+    /// Takes out what is due first if that is by `now`.
+    pub fn pop_by(&mut self, now: Time) -> Option<u32> {
+        let first = self.first().filter(|due| due.at <= now)?;
+        if self.queue.front().is_some_and(|&(due, _)| due == first) {
+            self.queue.pop_front().map(|(_, key)| key)
+        } else {
+            self.heap.pop().map(|Reverse((_, key))| key)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever is entered and taken out, in whatever order, comes in the order of its time, and then of its entry.
+        #[test]
+        fn come_in_order(steps in prop::collection::vec((0_u64..50, 0_u64..60), 0..200)) {
+            let mut alarms = Alarms::default();
+            let mut model = std::collections::BTreeSet::new();
+            for (sequence, (at, now)) in (0_u64..).zip(steps) {
+                alarms.set(sequence as u32, Due { at: Time(at), sequence });
+                model.insert((at, sequence));
+                prop_assert_eq!(alarms.first().map(|due| (due.at.0, due.sequence)), model.first().copied());
+                while let Some(key) = alarms.pop_by(Time(now)) {
+                    let (at, sequence) = model.pop_first().unwrap();
+                    prop_assert!(at <= now && sequence == u64::from(key));
+                }
+                prop_assert!(model.first().is_none_or(|&(at, _)| at > now));
+            }
+        }
+    }
+}

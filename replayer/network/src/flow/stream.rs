@@ -1,0 +1,155 @@
+//! Messages that travel together: all those under way between the same two hosts.
+//!
+//! They get the same share of the same links, so one sum says what each of them has got: the *service* S(t) = ∫ r dt since
+//! the stream began. A message that enters at t₀ and needs a service of s is complete when S(t) = S(t₀) + s, whatever r does
+//! meanwhile: a change of the rate costs the same for a thousand messages as for one, and the order in which they
+//! are complete is known when they enter. (This is the virtual time of fair queueing: Demers, Keshav and Shenker,
+//! "Analysis and simulation of a fair queueing algorithm", SIGCOMM 1989.)
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use titr_common::units::Seconds;
+
+use super::sharing::Pace;
+use titr_common::time::Time;
+
+/// The messages between two hosts that are in their transfer phase.
+#[derive(Debug)]
+pub(super) struct Stream {
+    members: BinaryHeap<Member>,
+    /// S when the pace was last set, in bytes.
+    service: f64,
+    pace: Pace,
+    /// When that was, by the clock and by the tide.
+    since: Instant,
+}
+
+/// An instant: in time, and how far the tide has carried by then, V(t) = ∫ λ dt.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Instant {
+    pub time: Time,
+    pub carried: f64,
+}
+
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    /// S when it is complete.
+    complete: f64,
+    /// Breaks ties.
+    pub sequence: u64,
+    pub message: u32,
+}
+
+/// When something is complete.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Completion {
+    At(Time),
+    /// When the tide has carried so far.
+    Carried(f64),
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Self { members: BinaryHeap::new(), service: 0.0, pace: Pace::Rate(0.0), since: Instant::default() }
+    }
+}
+
+impl Stream {
+    /// Brings S up to date; on at `pace` from now on.
+    pub fn set_pace(&mut self, now: Instant, pace: Pace) {
+        match self.pace {
+            Pace::Rate(rate) if now.time > self.since.time => self.service += rate * (now.time - self.since.time).0,
+            Pace::Rate(_) => {}
+            Pace::Tide(ease) => self.service += ease * (now.carried - self.since.carried),
+        }
+        (self.since, self.pace) = (now, pace);
+    }
+
+    /// A message enters that needs so much service.
+    pub fn enter(&mut self, now: Instant, need: f64, sequence: u64, message: u32) {
+        if self.members.is_empty() {
+            // Nobody remembers what was before. Small sums are exact ones.
+            (self.service, self.since, self.pace) = (0.0, now, Pace::Rate(0.0));
+        } else {
+            self.set_pace(now, self.pace);
+        }
+        self.members.push(Member { complete: self.service + need, sequence, message });
+    }
+
+    /// The message that is complete next, and when, if the pace stays.
+    pub fn next(&self) -> Option<(Completion, u64)> {
+        let first = self.members.peek()?;
+        let left = (first.complete - self.service).max(0.0);
+        let completion = match self.pace {
+            Pace::Rate(rate) => Completion::At(self.since.time + Seconds(left / rate)),
+            Pace::Tide(ease) => Completion::Carried(self.since.carried + left / ease),
+        };
+        Some((completion, first.sequence))
+    }
+
+    /// Takes out the message that is complete next if it is complete by then.
+    pub fn leave(&mut self, by: Completion) -> Option<Member> {
+        self.next().filter(|&(next, _)| match (next, by) {
+            (Completion::At(next), Completion::At(by)) => next <= by,
+            (Completion::Carried(next), Completion::Carried(by)) => next <= by,
+            _ => false,
+        })?;
+        self.members.pop()
+    }
+}
+
+/// The first to be complete is the greatest, which a `BinaryHeap` gives first.
+impl Ord for Member {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.complete.total_cmp(&self.complete).then(other.sequence.cmp(&self.sequence))
+    }
+}
+
+impl PartialOrd for Member {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Member {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Member {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 bytes at 10 B/s for 4 s, then at 20 B/s: there after 7 s. Another 30 that enter at 4 s are there before.
+    #[test]
+    fn messages_of_a_stream_are_served_alike() {
+        let at = |seconds| Instant { time: Time::from_seconds(Seconds(seconds)), carried: 0.0 };
+        let mut stream = Stream::default();
+        stream.enter(at(0.0), 100.0, 0, 7);
+        stream.set_pace(at(0.0), Pace::Rate(10.0));
+        stream.enter(at(4.0), 30.0, 1, 8);
+        stream.set_pace(at(4.0), Pace::Rate(20.0));
+        assert!(stream.leave(Completion::At(at(5.0).time)).is_none());
+        for (seconds, message) in [(5.5, 8), (7.0, 7)] {
+            let complete = Completion::At(at(seconds).time);
+            assert_eq!(stream.next().map(|(next, _)| next), Some(complete));
+            assert_eq!(stream.leave(complete).map(|member| member.message), Some(message));
+        }
+        assert!(stream.next().is_none());
+    }
+
+    /// 100 bytes at 10 B/s for 4 s, then half as fast as a tide that has carried 30 by then: there when that is 150.
+    #[test]
+    fn a_tide_carries_a_stream() {
+        let mut stream = Stream::default();
+        stream.enter(Instant::default(), 100.0, 0, 7);
+        stream.set_pace(Instant::default(), Pace::Rate(10.0));
+        stream.set_pace(Instant { time: Time::from_seconds(Seconds(4.0)), carried: 30.0 }, Pace::Tide(0.5));
+        assert_eq!(stream.next(), Some((Completion::Carried(150.0), 0)));
+    }
+}

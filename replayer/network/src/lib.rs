@@ -1,0 +1,18 @@
+//! Networks that need not exist: how hosts are cabled, and models of how messages travel between them.
+//!
+//! Nothing here knows of MPI or of files. A [`Network`] model is handed messages between hosts and says when each arrives;
+//! [`topology`] describes links, routes and routers; [`traffic`] drives a network with synthetic load.
+
+pub mod flow;
+pub mod ideal;
+pub mod packet;
+pub mod statistics;
+pub mod topology;
+pub mod traffic;
+
+mod agenda;
+mod alarms;
+mod network;
+mod paths;
+
+pub use network::{LinkLoad, Network, Transfer, TransferId};

@@ -1,0 +1,171 @@
+//! One point of a curve: traffic at one load, warmed up and measured.
+
+use serde::Serialize;
+
+use super::pattern::Destinations;
+use super::size::Sizes;
+use super::source::{Bursts, Offers, OpenLoop, generator};
+use crate::packet::{Batch, Delivery, Design, Engine, Figures, Message, Observation};
+use crate::statistics::{Estimate, Histogram};
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Who sends to whom.
+    pub destinations: Destinations,
+    /// How much.
+    pub sizes: Sizes,
+    /// Cycles before the first that counts.
+    pub warmup: u64,
+    /// Cycles that count: at least 1.
+    pub cycles: u64,
+    /// Runs with different chance: at least 1.
+    pub runs: u32,
+}
+
+/// How much hosts send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Demand {
+    /// So many phits a cycle in the mean, above 0 and up to 1, whatever becomes of them.
+    Load(f64),
+    /// So many messages at once, and again when those of all hosts have arrived.
+    Burst(u32),
+}
+
+/// A point of the curve.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// Load that hosts were to offer, in phits a cycle and host: in bursts, all that the network takes.
+    pub offered: f64,
+    /// How many messages a host sends at once, and how many cycles it takes until all have arrived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Burst>,
+    /// What came of it.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Phits times channels that they took, in all runs and with the warm-up.
+    pub phit_hops: u64,
+}
+
+/// What became of bursts.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Burst {
+    /// Messages of each host.
+    pub messages: u32,
+    /// Cycles until all have arrived, in the mean.
+    pub cycles: f64,
+    /// Half the width of its 99 % confidence interval.
+    pub cycles_ci99: Option<f64>,
+}
+
+/// Parts of a run for confidence intervals where there is one run.
+const BATCHES: u64 = 10;
+
+/// An empty one of so many parts of `cycles`.
+fn batch(number: u64, cycles: u64) -> Batch {
+    // Cycle c counts in batch ⌊c·BATCHES / cycles⌋, so that a batch begins where that becomes its number.
+    let first = |number: u64| (u128::from(number) * u128::from(cycles)).div_ceil(BATCHES.into()) as u64;
+    Batch { cycles: first(number + 1) - first(number), ..Batch::default() }
+}
+
+/// What is seen in a run.
+struct Run {
+    warmup: u64,
+    cycles: u64,
+    /// In the cycles that count.
+    seen: Observation,
+    /// Channels that packets took before.
+    warmup_hops: u64,
+    /// What bursts took, in cycles.
+    bursts: Vec<f64>,
+}
+
+impl Run {
+    /// The batch that a cycle counts in.
+    fn batch(&mut self, cycle: u64) -> Option<&mut Batch> {
+        let counted = cycle.checked_sub(self.warmup)?;
+        self.seen.batches.get_mut((counted.saturating_mul(BATCHES) / self.cycles) as usize)
+    }
+
+    fn count(&mut self, delivery: &Delivery) {
+        let Some(batch) = self.batch(delivery.at) else { return };
+        batch.count(delivery);
+        self.seen.latencies.add(delivery.at - delivery.created);
+    }
+}
+
+/// Measures what comes of a demand.
+#[must_use]
+pub fn measure(design: &Design, plan: &Plan, demand: Demand) -> Point {
+    let runs: Vec<Run> = (0..plan.runs).map(|number| run(design, plan, demand, number)).collect();
+    let (offered, burst) = match demand {
+        Demand::Load(load) => (load, None),
+        Demand::Burst(messages) => {
+            // The bursts of a run are as independent as runs are: they begin with an empty network.
+            let cycles = Estimate::of(&runs.iter().flat_map(|run| run.bursts.iter().copied()).collect::<Vec<_>>());
+            (1.0, Some(Burst { messages, cycles: cycles.mean, cycles_ci99: cycles.half_width }))
+        }
+    };
+    let packet_hops: u64 = runs.iter().map(|run| run.warmup_hops + run.seen.usage.packet_hops()).sum();
+    let observations: Vec<_> = runs.into_iter().map(|run| run.seen).collect();
+    Point {
+        offered,
+        burst,
+        figures: Figures::of(design, &observations),
+        phit_hops: packet_hops * u64::from(design.parameters().packet_phits),
+    }
+}
+
+fn run(design: &Design, plan: &Plan, demand: Demand, number: u32) -> Run {
+    let parameters = design.parameters();
+    let hosts = design.fabric().sockets.len() as u32;
+    let mut random = generator(parameters.seed, number);
+    let message_phits = plan.sizes.mean_packets(parameters) * f64::from(parameters.packet_phits);
+    let mut offers = match demand {
+        Demand::Load(load) => Offers::Steady(OpenLoop::new(hosts, (load / message_phits).min(1.0), &mut random)),
+        Demand::Burst(messages) => Offers::Bursts(Bursts::new(hosts, messages)),
+    };
+
+    let (warmup, cycles) = (plan.warmup, plan.cycles);
+    let mut engine = Engine::new(design);
+    let batches = (0..BATCHES).map(|number| batch(number, cycles)).collect();
+    let seen = Observation { batches, latencies: Histogram::default(), usage: engine.usage().empty() };
+    let mut run = Run { warmup, cycles, seen, warmup_hops: 0, bursts: Vec::new() };
+    let (mut warm, mut consumed) = (false, (0, 0));
+    let mut delivered = Vec::new();
+    loop {
+        // Where hosts have nothing to send to each other, nothing ever happens.
+        let next = [engine.next_cycle(), offers.next()].into_iter().flatten().min();
+        let now = next.unwrap_or(u64::MAX);
+        if !warm && now >= warmup {
+            run.warmup_hops = engine.take_usage().packet_hops();
+            (warm, consumed) = (true, (0, 0));
+        }
+        if now >= warmup.saturating_add(cycles) {
+            run.seen.usage = engine.take_usage();
+            if let Offers::Bursts(bursts) = offers {
+                let counted = bursts.over.into_iter().filter(|&(at, _)| at >= warmup);
+                run.bursts = counted.map(|(_, cycles)| cycles as f64).collect();
+            }
+            return run;
+        }
+        offers.take(now, &mut random, |from, random| {
+            let packets = parameters.packets(plan.sizes.draw(random));
+            if let Some(to) = plan.destinations.draw(from, random) {
+                engine.offer(now, Message { tag: 0, from, to, packets });
+            }
+        });
+        engine.advance(now, &mut delivered);
+        if engine.next_cycle().is_none() {
+            offers.drained(now);
+        }
+        let before = std::mem::replace(&mut consumed, (engine.usage().consumed(), engine.usage().latency()));
+        if let Some(batch) = run.batch(now) {
+            batch.packets += consumed.0 - before.0;
+            batch.packet_latency += consumed.1 - before.1;
+        }
+        for delivery in delivered.drain(..) {
+            run.count(&delivery);
+        }
+    }
+}

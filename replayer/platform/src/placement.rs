@@ -1,0 +1,163 @@
+//! Which host each rank runs on.
+
+use std::path::{Path, PathBuf};
+
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{RngCore, SeedableRng};
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+use titr_network::topology::HostId;
+
+/// Where each rank runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement(pub Vec<HostId>);
+
+/// How ranks are given hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Fill a host before the next is used.
+    Block,
+    /// One rank a host, then again from the first.
+    RoundRobin,
+    /// Any core, each as likely; the same for the same seed.
+    Random {
+        /// What the choice follows from.
+        seed: u64,
+    },
+    /// As written: the host of each rank.
+    Explicit {
+        /// By rank.
+        hosts: Vec<HostId>,
+        /// Where that was read.
+        file: PathBuf,
+    },
+}
+
+/// Why ranks cannot be placed.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum PlacementError {
+    /// Too many for the machine.
+    #[error(
+        "{ranks} ranks do not fit on {hosts} hosts of {cores} cores each, which hold {}: \
+         more hosts, or a larger [hosts] cores, would hold them",
+        u64::from(*hosts) * u64::from(*cores)
+    )]
+    TooManyRanks {
+        /// To be placed.
+        ranks: u32,
+        /// Of the platform.
+        hosts: u32,
+        /// Of each host.
+        cores: u32,
+    },
+    /// Too many for the file.
+    #[error("{} says where {listed} ranks run, but there are {ranks}", file.display())]
+    NotListed {
+        /// To be placed.
+        ranks: u32,
+        /// In the file.
+        listed: usize,
+        /// The file.
+        file: PathBuf,
+    },
+    /// Too many for a host of the file.
+    #[error("{} puts rank {rank} on host {host}, whose {cores} cores are all taken", file.display(), host = host.0)]
+    HostFull {
+        /// The first that does not fit.
+        rank: u32,
+        /// Where it was to go.
+        host: HostId,
+        /// That it has.
+        cores: u32,
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+impl Policy {
+    /// Places `ranks` ranks on `hosts` hosts with room for `cores` each.
+    pub fn place(&self, ranks: u32, hosts: u32, cores: u32) -> Result<Placement, PlacementError> {
+        if u64::from(ranks) > u64::from(hosts) * u64::from(cores) {
+            return Err(PlacementError::TooManyRanks { ranks, hosts, cores });
+        }
+        let placed = match self {
+            Self::Block => (0..ranks).map(|rank| HostId(rank / cores)).collect(),
+            Self::RoundRobin => (0..ranks).map(|rank| HostId(rank % hosts)).collect(),
+            Self::Random { seed } => sample(u64::from(hosts) * u64::from(cores), ranks, *seed)
+                .map(|slot| HostId((slot / u64::from(cores)) as u32))
+                .collect(),
+            Self::Explicit { hosts: listed, file } => explicit(ranks, hosts, cores, listed, file)?,
+        };
+        Ok(Placement(placed))
+    }
+}
+
+fn explicit(ranks: u32, hosts: u32, cores: u32, listed: &[HostId], file: &Path) -> Result<Vec<HostId>, PlacementError> {
+    let placed = listed.get(..ranks as usize).ok_or_else(|| PlacementError::NotListed {
+        ranks,
+        listed: listed.len(),
+        file: file.to_owned(),
+    })?;
+    let mut taken = vec![0; hosts as usize];
+    for (rank, &host) in (0..).zip(placed) {
+        taken[host.0 as usize] += 1;
+        if taken[host.0 as usize] > cores {
+            return Err(PlacementError::HostFull { rank, host, cores, file: file.to_owned() });
+        }
+    }
+    Ok(placed.to_vec())
+}
+
+/// `count` different ones of `slots` slots, in random order. The generator is named, so that a seed means the same
+/// for ever.
+fn sample(slots: u64, count: u32, seed: u64) -> impl Iterator<Item = u64> {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    // Fisher and Yates's shuffle, as far as it is needed, of a row of slots of which only those moved are written down.
+    let mut moved = FxHashMap::default();
+    (0..u64::from(count)).map(move |next| {
+        // The high half of a product scales a random number without division (Lemire, ACM TOMACS 29(1), 2019).
+        let offset = (u128::from(random.next_u64()) * u128::from(slots - next)) >> 64;
+        let chosen = next + offset as u64;
+        let here = moved.get(&next).copied().unwrap_or(next);
+        moved.insert(chosen, here).unwrap_or(chosen)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(policy: &Policy, ranks: u32) -> Vec<u32> {
+        let Placement(hosts) = policy.place(ranks, 3, 2).unwrap();
+        hosts.into_iter().map(|host| host.0).collect()
+    }
+
+    #[test]
+    fn each_policy_in_its_order() {
+        assert_eq!(placed(&Policy::Block, 5), [0, 0, 1, 1, 2]);
+        assert_eq!(placed(&Policy::RoundRobin, 5), [0, 1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn random_uses_each_core_once_and_repeats() {
+        let random = Policy::Random { seed: 7 };
+        let mut hosts = placed(&random, 6);
+        assert_eq!(hosts, placed(&random, 6));
+        assert_ne!(hosts, placed(&Policy::Random { seed: 8 }, 6));
+        hosts.sort_unstable();
+        assert_eq!(hosts, [0, 0, 1, 1, 2, 2]);
+    }
+
+    #[test]
+    fn more_ranks_than_cores_are_refused() {
+        assert_eq!(Policy::Block.place(7, 3, 2), Err(PlacementError::TooManyRanks { ranks: 7, hosts: 3, cores: 2 }));
+        let file = PathBuf::from("hosts");
+        let twice = Policy::Explicit { hosts: vec![HostId(1); 3], file: file.to_owned() };
+        assert_eq!(
+            twice.place(3, 3, 2),
+            Err(PlacementError::HostFull { rank: 2, host: HostId(1), cores: 2, file: file.clone() })
+        );
+        assert_eq!(twice.place(4, 3, 2), Err(PlacementError::NotListed { ranks: 4, listed: 3, file }));
+    }
+}

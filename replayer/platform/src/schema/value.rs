@@ -1,0 +1,104 @@
+//! Values of keys that may be written in more than one way, or not at any number.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use titr_common::units::{Bytes, Seconds};
+
+use crate::OverheadStep;
+use titr_network::flow;
+
+/// One value for all, or a list.
+#[derive(Clone, Debug)]
+pub enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+/// A number that is not negative.
+#[derive(Clone, Copy, Debug)]
+pub struct NonNegative(pub f64);
+
+/// A factor in steps of message size.
+pub struct Factor(pub flow::Factor);
+
+/// A cost in steps of message size.
+#[derive(Default)]
+pub struct Overhead(pub crate::Overhead);
+
+impl<'de> Deserialize<'de> for NonNegative {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match f64::deserialize(deserializer)? {
+            number if number.is_finite() && number >= 0.0 => Ok(Self(number)),
+            number => Err(D::Error::custom(format!("{number} is not a number from 0 up"))),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+            type Value = OneOrMany<T>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("one quantity in quotes, or a list of them")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                T::deserialize(StrDeserializer::new(text)).map(OneOrMany::One)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(items)).map(OneOrMany::Many)
+            }
+        }
+        deserializer.deserialize_any(Either(PhantomData))
+    }
+}
+
+impl<'de> Deserialize<'de> for Factor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberOrSteps;
+        impl<'de> Visitor<'de> for NumberOrSteps {
+            type Value = flow::Factor;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a number, or steps [[from_bytes, factor], …]")
+            }
+            fn visit_f64<E: Error>(self, factor: f64) -> Result<Self::Value, E> {
+                Ok(flow::Factor::constant(positive(factor)?))
+            }
+            fn visit_i64<E: Error>(self, factor: i64) -> Result<Self::Value, E> {
+                self.visit_f64(factor as f64)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+                let steps: Vec<(u64, f64)> = Vec::deserialize(SeqAccessDeserializer::new(items))?;
+                for &(_, factor) in &steps {
+                    positive::<A::Error>(factor)?;
+                }
+                Ok(flow::Factor::steps(steps))
+            }
+        }
+        deserializer.deserialize_any(NumberOrSteps).map(Self)
+    }
+}
+
+fn positive<E: Error>(factor: f64) -> Result<f64, E> {
+    if factor.is_finite() && factor > 0.0 {
+        Ok(factor)
+    } else {
+        Err(E::custom(format!("a factor cannot be {factor}: it must be more than 0")))
+    }
+}
+
+impl<'de> Deserialize<'de> for Overhead {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let steps: Vec<(u64, NonNegative, NonNegative)> = Vec::deserialize(deserializer)?;
+        let steps = steps.into_iter().map(|(above, seconds, per_byte)| OverheadStep {
+            above: Bytes(above),
+            seconds: Seconds(seconds.0),
+            seconds_per_byte: Seconds(per_byte.0),
+        });
+        Ok(Self(crate::Overhead::new(steps.collect())))
+    }
+}

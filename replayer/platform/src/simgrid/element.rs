@@ -1,0 +1,151 @@
+//! Elements and attributes of the XML: what they say, and mistakes shown where they stand.
+
+use roxmltree::Node;
+
+use super::units::Units;
+use crate::source::{Mistake, Place, Source};
+
+/// What was read, or what is wrong.
+pub type Read<T> = Result<T, Box<Mistake>>;
+
+/// An element.
+#[derive(Clone, Copy)]
+pub struct Element<'a> {
+    node: Node<'a, 'a>,
+    source: &'a Source,
+}
+
+/// The value of an attribute, which is not empty.
+#[derive(Clone)]
+pub struct Attribute<'a> {
+    pub value: &'a str,
+    pub place: Place,
+    source: &'a Source,
+}
+
+/// The attributes that an element may have.
+pub struct Known {
+    /// That are read, or that nothing follows from here.
+    pub read: &'static [&'static str],
+    /// That say what titr does not simulate, and what that is.
+    pub refused: &'static [(&'static str, &'static str)],
+}
+
+impl<'a> Element<'a> {
+    pub fn new(node: Node<'a, 'a>, source: &'a Source) -> Self {
+        Self { node, source }
+    }
+
+    pub fn name(&self) -> &'a str {
+        self.node.tag_name().name()
+    }
+
+    /// The place of its name.
+    pub fn place(&self) -> Place {
+        // After the angle bracket.
+        let start = self.node.range().start + 1;
+        start..start + self.name().len()
+    }
+
+    pub fn wrong(&self, message: impl Into<String>) -> Box<Mistake> {
+        self.wrong_at(&self.place(), message)
+    }
+
+    /// A mistake at a place within it.
+    pub fn wrong_at(&self, place: &Place, message: impl Into<String>) -> Box<Mistake> {
+        self.source.mistake(Some(place.clone()), message)
+    }
+
+    pub fn children(&self) -> impl Iterator<Item = Self> + use<'a> {
+        let source = self.source;
+        self.node.children().filter(Node::is_element).map(move |node| Self { node, source })
+    }
+
+    /// An attribute; what is empty is not given.
+    pub fn attribute(&self, name: &str) -> Option<Attribute<'a>> {
+        let attribute = self.node.attribute_node(name)?;
+        let (value, place) = (attribute.value(), attribute.range_value());
+        (!value.trim().is_empty()).then_some(Attribute { value, place, source: self.source })
+    }
+
+    pub fn required(&self, name: &str) -> Read<Attribute<'a>> {
+        self.attribute(name).ok_or_else(|| self.wrong(format!("<{}> needs the attribute `{name}`", self.name())))
+    }
+
+    /// Finds fault with attributes but `known`.
+    pub fn check_attributes(&self, known: &Known) -> Read<()> {
+        for attribute in self.node.attributes() {
+            let name = attribute.name();
+            let wrong = |message| self.source.mistake(Some(attribute.range_qname()), message);
+            if let Some((_, what)) = known.refused.iter().find(|(refused, _)| *refused == name) {
+                if self.attribute(name).is_some() {
+                    let mistake = wrong(format!("titr does not simulate {what}"));
+                    return Err(mistake.with_help(format!("leave `{name}` out")));
+                }
+            } else if !known.read.contains(&name) {
+                let mistake = wrong(format!("<{}> has no attribute `{name}`", self.name()));
+                return Err(mistake.with_help(format!("it has {}", quoted(known.read.iter().copied()))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds fault with elements in this one but `ignored` ones.
+    pub fn check_children(&self, ignored: &[&str]) -> Read<()> {
+        match self.children().find(|child| !ignored.contains(&child.name())) {
+            Some(child) => Err(child.unexpected(self)),
+            None => Ok(()),
+        }
+    }
+
+    /// What is wrong with an element that should not be within `parent`.
+    pub fn unexpected(&self, parent: &Self) -> Box<Mistake> {
+        let mistake = self.wrong(format!("titr does not read <{}> in <{}>", self.name(), parent.name()));
+        mistake.with_help(match self.name() {
+            "backbone" | "cabinet" | "host_link" => "it belongs in a zone with routing=\"Cluster\"",
+            "trace" | "trace_connect" => "nothing changes with time in titr: leave it out",
+            "ASroute" | "zoneRoute" => "titr reads one zone only",
+            _ => "leave it out",
+        })
+    }
+}
+
+impl<'a> Attribute<'a> {
+    pub fn wrong(&self, message: impl Into<String>) -> Box<Mistake> {
+        self.source.mistake(Some(self.place.clone()), message)
+    }
+
+    pub fn quantity(&self, units: &Units) -> Read<f64> {
+        units.parse(self.value).map_err(|message| self.wrong(message))
+    }
+
+    pub fn count(&self) -> Read<u32> {
+        self.value.trim().parse().map_err(|_| self.wrong(format!("`{}` is not a number of things", self.value)))
+    }
+
+    /// One of several words.
+    pub fn one_of<T: Copy>(&self, choices: &[(&str, T)]) -> Read<T> {
+        let found = choices.iter().find(|(word, _)| *word == self.value);
+        found.map(|(_, choice)| *choice).ok_or_else(|| {
+            let mistake = self.wrong(format!("unknown choice `{}`", self.value));
+            mistake.with_help(format!("expected {}", quoted(choices.iter().map(|(word, _)| *word))))
+        })
+    }
+
+    /// The parts between separators.
+    pub fn split(&self, separator: char) -> impl Iterator<Item = Self> + use<'a> {
+        let this = self.clone();
+        let mut start = this.place.start;
+        this.value.split(separator).map(move |value| {
+            // An entity in the text is longer than what it stands for; no number has one.
+            let place = start..(start + value.len()).min(this.place.end);
+            start = place.end + separator.len_utf8();
+            Self { value, place, source: this.source }
+        })
+    }
+}
+
+/// Names in a sentence.
+fn quoted<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,383 @@
+//! `<zone>`: hosts, routers, links and routes one by one.
+//!
+//! Where a zone routes as `Cluster`, its hosts are joined to a hub, by a `<host_link>` each or as hosts of a `<cabinet>`,
+//! and a `<backbone>` is part of every way through the hub. In other zones SimGrid gives each host that has no route to
+//! itself one by a link without latency that is never shared.
+
+use std::collections::HashMap;
+
+use super::element::{Attribute, Element, Known, Read};
+use super::units::{BANDWIDTH, SPEED, TIME};
+use super::{LOOPBACK_BANDWIDTH, Reading, cluster, rate, seconds, speed};
+use crate::source::Place;
+
+const ZONE: Known = Known { read: &["id", "routing"], refused: &[] };
+const HOST: Known = Known {
+    read: &["id", "speed", "core", "pstate", "coordinates"],
+    refused: &[
+        ("speed_file", "speeds that change"),
+        ("availability_file", "speeds that change"),
+        ("state_file", "hosts that fail"),
+    ],
+};
+const ROUTER: Known = Known { read: &["id", "coordinates"], refused: &[] };
+const LINK: Known = Known {
+    read: &["id", "bandwidth", "latency", "sharing_policy"],
+    refused: &[
+        ("bandwidth_file", "bandwidths that change"),
+        ("latency_file", "latencies that change"),
+        ("state_file", "links that fail"),
+    ],
+};
+const BACKBONE: Known = Known { read: &["id", "bandwidth", "latency"], refused: &[] };
+const ROUTE: Known = Known { read: &["src", "dst", "symmetrical"], refused: &[] };
+const LINK_CTN: Known = Known { read: &["id", "direction"], refused: &[] };
+const HOST_LINK: Known = Known { read: &["id", "up", "down"], refused: &[] };
+const CABINET: Known = Known { read: &["id", "prefix", "suffix", "radical", "speed", "bw", "lat"], refused: &[] };
+
+/// What SimGrid calls the link by which hosts reach themselves that have no route for it.
+const LOOPBACK: &str = "__loopback__";
+
+/// Hosts of a cabinet at most, as each is written down.
+const MAX_CABINET: u64 = 1 << 12;
+
+/// How a zone routes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Routing {
+    Full,
+    Floyd,
+    Dijkstra,
+    Hub,
+}
+
+/// A name, and where it stands.
+#[derive(Clone)]
+struct Name {
+    text: String,
+    place: Place,
+}
+
+/// What a zone holds.
+struct Zone {
+    routing: Routing,
+    hosts: Vec<Host>,
+    routers: Vec<Name>,
+    links: Vec<Link>,
+    /// Whether a name is that of a split-duplex link.
+    split: HashMap<String, bool>,
+    routes: Vec<Route>,
+    /// What joins hosts to the hub, by their names.
+    joints: HashMap<String, Joint>,
+    backbone: Option<Name>,
+}
+
+struct Host {
+    name: Name,
+    speed: (f64, Place),
+    cores: u32,
+}
+
+struct Link {
+    name: Name,
+    bandwidth: (f64, Place),
+    latency: (f64, Place),
+    sharing: &'static str,
+}
+
+/// The links from a host to the hub and back.
+struct Joint {
+    host: Name,
+    up: Name,
+    down: Name,
+}
+
+struct Route {
+    from: Name,
+    to: Name,
+    links: Vec<Name>,
+}
+
+/// Reads a zone that is the whole platform.
+pub fn read(element: &Element, reading: &mut Reading) -> Read<()> {
+    element.check_attributes(&ZONE)?;
+    let routing = element.required("routing")?.one_of(&[
+        ("Full", Routing::Full),
+        ("Floyd", Routing::Floyd),
+        ("Dijkstra", Routing::Dijkstra),
+        ("DijkstraCache", Routing::Dijkstra),
+        ("Cluster", Routing::Hub),
+    ])?;
+    let mut zone = Zone {
+        routing,
+        hosts: Vec::new(),
+        routers: Vec::new(),
+        links: Vec::new(),
+        split: HashMap::new(),
+        routes: Vec::new(),
+        joints: HashMap::new(),
+        backbone: None,
+    };
+    for child in element.children() {
+        match (child.name(), routing) {
+            ("prop", _) => {}
+            ("host", _) => {
+                if routing == Routing::Floyd && !zone.routers.is_empty() {
+                    reading.warn(&child.place(), "of routes that are as short, SimGrid may take others than titr");
+                }
+                zone.read_host(&child)?;
+            }
+            ("router", _) => zone.read_router(&child)?,
+            ("link", _) => zone.read_link(&child)?,
+            ("route", _) => zone.read_route(&child)?,
+            ("backbone", Routing::Hub) => zone.read_backbone(&child)?,
+            ("host_link", Routing::Hub) => zone.read_host_link(&child)?,
+            ("cabinet", Routing::Hub) => zone.read_cabinet(&child)?,
+            _ => return Err(child.unexpected(element)),
+        }
+    }
+    match routing {
+        Routing::Hub => zone.join(element)?,
+        Routing::Full | Routing::Floyd | Routing::Dijkstra => zone.add_loopbacks(element),
+    }
+    zone.write(element, reading);
+    Ok(())
+}
+
+impl Zone {
+    fn read_host(&mut self, host: &Element) -> Read<()> {
+        host.check_attributes(&HOST)?;
+        host.check_children(&["prop", "disk", "mount"])?;
+        let speeds = host.required("speed")?;
+        let state = host.attribute("pstate").map_or(Ok(0), |state| state.count())?;
+        let Some(speed) = speeds.split(',').nth(state as usize) else {
+            return Err(speeds.wrong(format!("the host is in power state {state}, and there are not so many speeds")));
+        };
+        self.hosts.push(Host {
+            name: name(host, "id")?,
+            speed: (speed.quantity(&SPEED)?, speed.place),
+            cores: host.attribute("core").map_or(Ok(1), |cores| cores.count())?,
+        });
+        Ok(())
+    }
+
+    fn read_router(&mut self, router: &Element) -> Read<()> {
+        router.check_attributes(&ROUTER)?;
+        self.routers.push(name(router, "id")?);
+        Ok(())
+    }
+
+    fn read_link(&mut self, link: &Element) -> Read<()> {
+        link.check_attributes(&LINK)?;
+        link.check_children(&["prop"])?;
+        let choices = [
+            ("SHARED", (false, "shared")),
+            ("FATPIPE", (false, "fat-pipe")),
+            ("SPLITDUPLEX", (true, "shared")),
+            ("FULLDUPLEX", (true, "shared")),
+        ];
+        let sharing = link.attribute("sharing_policy").map(|written| written.one_of(&choices)).transpose()?;
+        let (split, sharing) = sharing.unwrap_or((false, "shared"));
+        let name = name(link, "id")?;
+        let bandwidth = link.required("bandwidth")?;
+        let bandwidth = (bandwidth.quantity(&BANDWIDTH)?, bandwidth.place);
+        let latency = match link.attribute("latency") {
+            Some(latency) => (latency.quantity(&TIME)?, latency.place),
+            None => (0.0, link.place()),
+        };
+        for name in if split { directions(&name).to_vec() } else { vec![name.clone()] } {
+            self.links.push(Link { name, bandwidth: bandwidth.clone(), latency: latency.clone(), sharing });
+        }
+        if self.split.insert(name.text.clone(), split).is_some() {
+            return Err(link.wrong_at(&name.place, format!("a second link is called `{}`", name.text)));
+        }
+        Ok(())
+    }
+
+    fn read_route(&mut self, route: &Element) -> Read<()> {
+        route.check_attributes(&ROUTE)?;
+        let (from, to) = (name(route, "src")?, name(route, "dst")?);
+        if self.routing == Routing::Hub && from.text != to.text {
+            let mistake = route.wrong("in a zone that routes as Cluster, hosts are joined by <host_link>");
+            return Err(mistake.with_help("write a <route> only from a host to itself"));
+        }
+        let symmetrical = match route.attribute("symmetrical") {
+            Some(written) => written.one_of(&[("YES", true), ("yes", true), ("NO", false), ("no", false)])?,
+            None => true,
+        };
+        let (mut links, mut back) = (Vec::new(), Vec::new());
+        for link in route.children() {
+            if link.name() != "link_ctn" {
+                return Err(link.unexpected(route));
+            }
+            link.check_attributes(&LINK_CTN)?;
+            let [there, and_back] = self.ways(&link)?;
+            links.push(there);
+            back.push(and_back);
+        }
+        back.reverse();
+        if symmetrical && from.text != to.text {
+            self.routes.push(Route { from: to.clone(), to: from.clone(), links: back });
+            // The way there before the way back, as SimGrid adds them.
+            let there = self.routes.len() - 1;
+            self.routes.insert(there, Route { from, to, links });
+        } else {
+            self.routes.push(Route { from, to, links });
+        }
+        Ok(())
+    }
+
+    /// What a link of a route is called on the way there, and on the way back.
+    fn ways(&self, link: &Element) -> Read<[Name; 2]> {
+        let name = name(link, "id")?;
+        let direction = match link.attribute("direction") {
+            Some(written) => written.one_of(&[("UP", Some(true)), ("DOWN", Some(false)), ("NONE", None)])?,
+            None => None,
+        };
+        match (self.split.get(&name.text), direction) {
+            (Some(true), Some(up)) => {
+                let [upwards, downwards] = directions(&name);
+                Ok(if up { [upwards, downwards] } else { [downwards, upwards] })
+            }
+            (Some(true), None) => {
+                let mistake = link.wrong(format!("`{}` is a split-duplex link", name.text));
+                Err(mistake.with_help("write direction=\"UP\" or direction=\"DOWN\""))
+            }
+            (_, Some(_)) => {
+                let mistake = link.wrong(format!("`{}` is not a split-duplex link", name.text));
+                Err(mistake.with_help("leave the direction out"))
+            }
+            (_, None) => Ok([name.clone(), name]),
+        }
+    }
+
+    fn read_backbone(&mut self, backbone: &Element) -> Read<()> {
+        backbone.check_attributes(&BACKBONE)?;
+        let name = name(backbone, "id")?;
+        if self.backbone.replace(name.clone()).is_some() {
+            return Err(backbone.wrong("a zone has one backbone"));
+        }
+        let (bandwidth, latency) = (backbone.required("bandwidth")?, backbone.required("latency")?);
+        self.links.push(Link {
+            name,
+            bandwidth: (bandwidth.quantity(&BANDWIDTH)?, bandwidth.place),
+            latency: (latency.quantity(&TIME)?, latency.place),
+            sharing: "shared",
+        });
+        Ok(())
+    }
+
+    fn read_host_link(&mut self, link: &Element) -> Read<()> {
+        link.check_attributes(&HOST_LINK)?;
+        let host = name(link, "id")?;
+        let joint = Joint { host: host.clone(), up: name(link, "up")?, down: name(link, "down")? };
+        if self.joints.insert(host.text.clone(), joint).is_some() {
+            return Err(link.wrong_at(&host.place, format!("`{}` is joined a second time", host.text)));
+        }
+        Ok(())
+    }
+
+    fn read_cabinet(&mut self, cabinet: &Element) -> Read<()> {
+        cabinet.check_attributes(&CABINET)?;
+        let [radical, speed, bandwidth, latency] = [
+            cabinet.required("radical")?,
+            cabinet.required("speed")?,
+            cabinet.required("bw")?,
+            cabinet.required("lat")?,
+        ];
+        let affix = |which| cabinet.attribute(which).map_or("", |affix| affix.value);
+        let (prefix, suffix) = (affix("prefix"), affix("suffix"));
+        let ranges = cluster::ranges(&radical)?;
+        if cluster::count(&ranges) > MAX_CABINET {
+            return Err(radical.wrong(format!("a cabinet has at most {MAX_CABINET} hosts")));
+        }
+        for number in ranges.into_iter().flatten() {
+            let name = Name { text: format!("{prefix}{number}{suffix}"), place: radical.place.clone() };
+            let joint = directions(&Name { text: format!("link_{}", name.text), place: radical.place.clone() });
+            for name in joint.clone() {
+                self.links.push(Link {
+                    name,
+                    bandwidth: (bandwidth.quantity(&BANDWIDTH)?, bandwidth.place.clone()),
+                    latency: (latency.quantity(&TIME)?, latency.place.clone()),
+                    sharing: "shared",
+                });
+            }
+            let [up, down] = joint;
+            self.joints.insert(name.text.clone(), Joint { host: name.clone(), up, down });
+            self.hosts.push(Host { name, speed: (speed.quantity(&SPEED)?, speed.place.clone()), cores: 1 });
+        }
+        Ok(())
+    }
+
+    /// Makes ways to the hub and from it.
+    fn join(&mut self, zone: &Element) -> Read<()> {
+        let hub = Name { text: "the hub".to_owned(), place: zone.place() };
+        for host in &self.hosts {
+            let Some(Joint { up, down, .. }) = self.joints.remove(&host.name.text) else {
+                let mistake = zone.wrong_at(&host.name.place, format!("nothing joins `{}`", host.name.text));
+                return Err(mistake.with_help("write a <host_link> for it"));
+            };
+            let up = [up].into_iter().chain(self.backbone.clone()).collect();
+            self.routes.push(Route { from: host.name.clone(), to: hub.clone(), links: up });
+            self.routes.push(Route { from: hub.clone(), to: host.name.clone(), links: vec![down] });
+        }
+        if let Some(unknown) = self.joints.values().map(|joint| &joint.host).min_by_key(|host| host.place.start) {
+            return Err(zone.wrong_at(&unknown.place, format!("no host is called `{}`", unknown.text)));
+        }
+        self.routers.insert(0, hub);
+        Ok(())
+    }
+
+    fn add_loopbacks(&mut self, zone: &Element) {
+        let name = Name { text: LOOPBACK.to_owned(), place: zone.place() };
+        let (bandwidth, latency) = ((LOOPBACK_BANDWIDTH, zone.place()), (0.0, zone.place()));
+        self.links.push(Link { name: name.clone(), bandwidth, latency, sharing: "fat-pipe" });
+        let own = self.routes.iter().filter(|route| route.from.text == route.to.text);
+        let have: std::collections::HashSet<_> = own.map(|route| route.from.text.clone()).collect();
+        for Host { name: host, .. } in self.hosts.iter().filter(|host| !have.contains(&host.name.text)) {
+            self.routes.push(Route { from: host.clone(), to: host.clone(), links: vec![name.clone()] });
+        }
+    }
+
+    fn write(self, zone: &Element, reading: &mut Reading) {
+        let listed = |names: Vec<Name>| names.into_iter().map(|name| (name.text, name.place));
+        let toml = &mut reading.toml;
+        toml.table("[hosts]");
+        toml.list("speed", self.hosts.iter().map(|host| (speed(host.speed.0), host.speed.1.clone())), zone.place());
+        toml.value("cores", self.hosts.iter().map(|host| host.cores).min().unwrap_or(1), zone.place());
+        toml.table("[topology.explicit]");
+        let routing = match self.routing {
+            Routing::Full => "full",
+            Routing::Floyd => "floyd",
+            Routing::Dijkstra => "dijkstra",
+            Routing::Hub => "hub",
+        };
+        toml.value("routing", routing, zone.place());
+        toml.list("hosts", listed(self.hosts.into_iter().map(|host| host.name).collect()), zone.place());
+        toml.list("routers", listed(self.routers), zone.place());
+        for link in self.links {
+            toml.table("[[topology.explicit.links]]");
+            toml.value("name", link.name.text, link.name.place);
+            toml.value("bandwidth", rate(link.bandwidth.0), link.bandwidth.1);
+            toml.value("latency", seconds(link.latency.0), link.latency.1);
+            toml.value("sharing", link.sharing, zone.place());
+        }
+        for route in self.routes {
+            toml.table("[[topology.explicit.routes]]");
+            toml.value("from", route.from.text, route.from.place.clone());
+            toml.value("to", route.to.text, route.to.place);
+            toml.list("links", listed(route.links), route.from.place);
+        }
+        toml.table("[network.loopback]");
+        toml.value("through", "switch", zone.place());
+    }
+}
+
+fn name(element: &Element, attribute: &str) -> Read<Name> {
+    let Attribute { value, place, .. } = element.required(attribute)?;
+    Ok(Name { text: value.to_owned(), place })
+}
+
+/// The links that a split-duplex link is, up and down, by the names that SimGrid gives them.
+fn directions(name: &Name) -> [Name; 2] {
+    ["_UP", "_DOWN"].map(|way| Name { text: format!("{}{way}", name.text), place: name.place.clone() })
+}

@@ -1,0 +1,99 @@
+//! The calls of a rank, one after another.
+
+use std::path::PathBuf;
+
+use titr_common::event::{Event, Message, Seen, Span, ThreadId};
+use titr_common::trace::manifest::Clock;
+use titr_common::trace::{RankStream, TraceError};
+use titr_common::units::Nanoseconds;
+
+use titr_common::time::Time;
+
+/// A call, with all that the trace says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Call {
+    /// When it was made.
+    pub(super) from: Time,
+    /// When it returned.
+    pub(super) to: Time,
+    /// The messages of the collectives that it completed.
+    pub(super) messages: Vec<Message>,
+    pub(super) events: Vec<Event>,
+}
+
+/// A rank's stream, call by call.
+pub(super) struct Calls {
+    stream: RankStream,
+    clock: Option<Clock>,
+    /// The call to come, where its beginning is read.
+    begun: Option<Span>,
+    /// When the last one returned.
+    until: Time,
+}
+
+impl Calls {
+    /// Those of `stream`, whose times are by `clock`; rank 0's, if that is not known.
+    pub(super) fn new(stream: RankStream, clock: Option<Clock>) -> Self {
+        Self { stream, clock, begun: None, until: Time::ZERO }
+    }
+
+    /// The next call, of which the trace says when it was; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Call>, TraceError> {
+        while self.begun.is_none() {
+            match self.stream.next_event()? {
+                Some(Event::Seen(Seen::Call(span))) => self.begun = Some(span),
+                Some(_) => {}
+                None => return Ok(None),
+            }
+        }
+        let Some(span) = self.begun.take() else { return Ok(None) };
+        let (from, to) = self.span(span);
+        // Calls of several threads overlap, and what began before was told before.
+        let from = from.max(self.until);
+        let to = to.max(from);
+        self.until = to;
+        let mut call = Call { from, to, messages: Vec::new(), events: Vec::new() };
+        loop {
+            match self.stream.next_event()? {
+                Some(Event::Seen(Seen::Call(span))) => {
+                    self.begun = Some(span);
+                    break;
+                }
+                Some(Event::Seen(Seen::Message(message))) => call.messages.push(message),
+                Some(Event::Compute(_)) => {}
+                Some(event) => call.events.push(event),
+                None => break,
+            }
+        }
+        Ok(Some(call))
+    }
+
+    /// A span by the clock of rank 0.
+    pub(super) fn span(&self, Span { begin, end }: Span) -> (Time, Time) {
+        (self.moment(begin), self.moment(end))
+    }
+
+    fn moment(&self, Nanoseconds(shown): Nanoseconds) -> Time {
+        let off = self.clock.map_or(0.0, |Clock { offset, drift, .. }| offset + drift * shown as f64);
+        // `as` saturates.
+        Time(shown.saturating_add_signed(off.round() as i64).saturating_mul(1000))
+    }
+
+    /// How many events were read.
+    pub(super) fn events(&self) -> u64 {
+        self.stream.events()
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.stream.path()
+    }
+
+    /// The thread of what was read last.
+    pub(super) fn thread(&self) -> ThreadId {
+        self.stream.thread()
+    }
+
+    pub(super) fn line(&self) -> u64 {
+        self.stream.line()
+    }
+}

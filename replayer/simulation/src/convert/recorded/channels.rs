@@ -1,0 +1,93 @@
+//! Which departure and which arrival are of one message.
+//!
+//! Messages of one **channel** do not overtake each other (MPI 4.0 §3.5): the first that departs is the first that is
+//! received. Ranks are read in the order in which calls were made, so a receive that waits is read before the send that it
+//! waits for.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::Rank;
+use titr_common::units::Bytes;
+
+use crate::ranks::Context;
+use titr_common::time::Time;
+use titr_formats::timeline::{Arrow, Chronicle, Mark};
+
+/// What messages are matched by. Within a collective, `number` is the collective's, elsewhere it is the tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Channel {
+    pub(super) context: Context,
+    pub(super) from: Rank,
+    pub(super) to: Rank,
+    pub(super) number: u64,
+}
+
+/// What is known of one end only.
+#[derive(Debug)]
+enum Halves {
+    /// Messages under way, and when they left.
+    Departed(VecDeque<(Arrow, Time)>),
+    /// When messages arrive that have not left yet.
+    Arriving(VecDeque<Time>),
+}
+
+/// All channels that wait for a second half.
+#[derive(Debug, Default)]
+pub(super) struct Channels {
+    open: FxHashMap<Channel, Halves>,
+    messages: u64,
+}
+
+impl Channels {
+    /// How many messages have departed.
+    pub(super) fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    pub(super) fn depart(&mut self, channel: Channel, at: Time, bytes: Bytes, chronicle: &mut Chronicle) {
+        self.messages += 1;
+        let Channel { context, from, to, .. } = channel;
+        let arrow = Arrow { key: self.messages, from, to, bytes, in_collective: context.is_collective() };
+        chronicle.tell(at, Mark::Depart(arrow));
+        match self.open.entry(channel).or_insert_with(|| Halves::Departed(VecDeque::new())) {
+            Halves::Departed(under_way) => under_way.push_back((arrow, at)),
+            Halves::Arriving(arriving) => {
+                // Clocks are never quite alike.
+                let then = arriving.pop_front().unwrap_or(at).max(at);
+                if arriving.is_empty() {
+                    self.open.remove(&channel);
+                }
+                chronicle.tell(then, Mark::Arrive(arrow));
+            }
+        }
+    }
+
+    pub(super) fn arrive(&mut self, channel: Channel, at: Time, chronicle: &mut Chronicle) {
+        match self.open.entry(channel).or_insert_with(|| Halves::Arriving(VecDeque::new())) {
+            Halves::Arriving(arriving) => arriving.push_back(at),
+            Halves::Departed(under_way) => {
+                if let Some((arrow, departed)) = under_way.pop_front() {
+                    chronicle.tell(at.max(departed), Mark::Arrive(arrow));
+                }
+                if under_way.is_empty() {
+                    self.open.remove(&channel);
+                }
+            }
+        }
+    }
+
+    /// Lets what is under way arrive when all is over; how many messages that are.
+    pub(super) fn end(self, chronicle: &mut Chronicle) -> u64 {
+        let halves = self.open.into_values().filter_map(|halves| match halves {
+            Halves::Departed(under_way) => Some(under_way),
+            Halves::Arriving(_) => None,
+        });
+        let mut lost: Vec<Arrow> = halves.flatten().map(|(arrow, _)| arrow).collect();
+        // The table's order is no order to rely on.
+        lost.sort_by_key(|arrow| arrow.key);
+        let end = chronicle.end();
+        lost.iter().for_each(|&arrow| chronicle.tell(end, Mark::Arrive(arrow)));
+        lost.len() as u64
+    }
+}

@@ -1,0 +1,238 @@
+//! Recorded time as a timeline: an extended trace says when each call was made and when it returned, and what its
+//! collectives were made of.
+//!
+//! All ranks are read side by side, whoever made the next call first, by the clock of rank 0. A message departs when the call that
+//! sends it is made, and arrives when the call that completes its receive returns; one that a collective is made of, when the
+//! trace says. Memory grows with the ranks and with the messages and collectives that are under way.
+
+mod calls;
+mod channels;
+mod requests;
+
+use std::collections::BTreeSet;
+
+use titr_common::event::{CommId, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId, Requests};
+use titr_common::passage::Moment;
+use titr_common::trace::Source;
+
+use super::ConvertError;
+use crate::ranks::{Communicators, Fault, Place};
+use calls::{Call, Calls};
+use channels::{Channel, Channels};
+use requests::{Active, RequestTable, Template};
+use titr_common::time::Time;
+use titr_formats::timeline::{Chronicle, Mark, State};
+
+/// An extended trace about to be drawn.
+pub struct Recording {
+    ranks: Vec<Reading>,
+    /// Who goes on next: when the next call of each rank was made.
+    order: BTreeSet<(Time, u32)>,
+    /// When each collective that goes on in the background was begun: what it was made of is told in the end.
+    background: BTreeSet<(Time, u32, RequestId)>,
+    communicators: Communicators,
+    channels: Channels,
+}
+
+/// Where a rank is.
+struct Reading {
+    calls: Calls,
+    /// The call to come.
+    next: Option<Call>,
+    requests: RequestTable,
+}
+
+/// What was drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Calls of all ranks.
+    pub calls: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Of these, the ones that no receive is known of: they arrive when all is over.
+    pub lost: u64,
+}
+
+impl Recording {
+    /// The recording in a trace.
+    ///
+    /// # Errors
+    /// Where it cannot be read or says nothing of time.
+    pub fn open(source: &Source) -> Result<Self, ConvertError> {
+        let count = source.ranks() as usize;
+        let (mut ranks, mut order) = (Vec::with_capacity(count), BTreeSet::new());
+        for (rank, stream) in (0..).zip(source.streams()?) {
+            let clock = source.manifest().and_then(|manifest| manifest.per_rank.get(rank as usize)?.clock);
+            let mut calls = Calls::new(stream, clock);
+            let next = calls.next()?;
+            order.extend(next.as_ref().map(|call| (call.from, rank)));
+            ranks.push(Reading { calls, next, requests: RequestTable::default() });
+        }
+        if order.is_empty() {
+            return Err(ConvertError::NoTimes);
+        }
+        let (background, communicators) = (BTreeSet::new(), Communicators::new(count));
+        Ok(Self { ranks, order, background, communicators, channels: Channels::default() })
+    }
+
+    /// Tells all of it.
+    ///
+    /// # Errors
+    /// Where the trace cannot be read or makes no sense, or the timeline cannot be written.
+    pub fn draw(mut self, mut chronicle: Chronicle) -> Result<Drawn, ConvertError> {
+        let mut calls = 0;
+        for &(first, rank) in &self.order {
+            if first > Time::ZERO {
+                chronicle.tell(Time::ZERO, Mark::Enter(Rank(rank), State::COMPUTING));
+            }
+        }
+        while let Some((_, rank)) = self.order.pop_first() {
+            let reading = &mut self.ranks[rank as usize];
+            let Some(call) = reading.next.take() else { continue };
+            reading.next = reading.calls.next()?;
+            let next = reading.next.as_ref().map(|next| next.from);
+            self.order.extend(next.map(|next| (next, rank)));
+            calls += 1;
+            self.call(Rank(rank), &call, &mut chronicle)?;
+            match next {
+                Some(next) if next > call.to => chronicle.tell(call.to, Mark::Enter(Rank(rank), State::COMPUTING)),
+                Some(_) => {}
+                None => chronicle.tell(call.to, Mark::Leave(Rank(rank))),
+            }
+            let begun = self.background.first().map(|&(begun, ..)| begun);
+            let next = self.order.first().map(|&(next, _)| next);
+            chronicle.reach(begun.into_iter().chain(next).min().unwrap_or(call.to));
+        }
+        let (messages, lost) = (self.channels.messages(), self.channels.end(&mut chronicle));
+        chronicle.finish().map_err(ConvertError::Drawing)?;
+        Ok(Drawn { calls, messages, lost })
+    }
+
+    /// Tells a call of `rank`.
+    fn call(&mut self, rank: Rank, call: &Call, chronicle: &mut Chronicle) -> Result<(), ConvertError> {
+        if let Some(state) = call.events.iter().find_map(|event| State::of(Moment::Event(event))) {
+            chronicle.tell(call.from, Mark::Enter(rank, state));
+        }
+        let told = call
+            .messages
+            .iter()
+            .try_for_each(|message| self.message(rank, message, chronicle))
+            .and_then(|()| call.events.iter().try_for_each(|event| self.event(rank, call, event, chronicle)));
+        told.map_err(|fault| {
+            let calls = &self.ranks[rank.0 as usize].calls;
+            let line = Some((calls.path(), calls.line()));
+            let place = Place { rank, thread: calls.thread(), event: calls.events(), line };
+            ConvertError::Event { place: Box::new(place), fault: Box::new(fault) }
+        })
+    }
+
+    /// A message that a collective was made of.
+    fn message(&mut self, rank: Rank, message: &Message, chronicle: &mut Chronicle) -> Result<(), Fault> {
+        let index = self.communicators.find(rank, message.comm)?;
+        let context = self.communicators.get(index).context.of_collectives();
+        let (begin, end) = self.ranks[rank.0 as usize].calls.span(message.span);
+        let (number, peer) = (message.number, message.peer);
+        match message.end {
+            MessageEnd::Sent => {
+                let channel = Channel { context, from: rank, to: peer, number };
+                self.channels.depart(channel, begin, message.bytes, chronicle);
+            }
+            MessageEnd::Received => {
+                self.channels.arrive(Channel { context, from: peer, to: rank, number }, end, chronicle);
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, rank: Rank, call: &Call, event: &Event, chronicle: &mut Chronicle) -> Result<(), Fault> {
+        let requests = &mut self.ranks[rank.0 as usize].requests;
+        match event {
+            Event::Send(_, message) | Event::Isend(_, message, _) => self.send(rank, call, *message, chronicle)?,
+            Event::Recv(message) => self.receive(rank, call, *message, chronicle)?,
+            Event::Sendrecv(outgoing, incoming) => {
+                if let Some(message) = outgoing {
+                    self.send(rank, call, *message, chronicle)?;
+                }
+                if let Some(message) = incoming {
+                    self.receive(rank, call, *message, chronicle)?;
+                }
+            }
+            Event::Irecv(message, Some(id)) => requests.add(*id, Active::Receive(*message)),
+            Event::Icollective(_, id) | Event::Ineighbor(_, id) => self.begin(rank, call, *id),
+            Event::SendInit(_, message, id) => requests.set_up(*id, Template::Send(*message)),
+            Event::RecvInit(message, id) => requests.set_up(*id, Template::Receive(*message)),
+            Event::CollectiveInit(_, id) | Event::NeighborInit(_, id) => requests.set_up(*id, Template::Collective),
+            Event::Start(ids) => ids.iter().try_for_each(|&id| self.start(rank, call, id, chronicle))?,
+            Event::Cancel(id) => requests.cancel(*id),
+            Event::Matched(id, source, tag) => requests.matched(*id, *source, *tag),
+            Event::RequestFree(id) => {
+                requests.tear_down(*id);
+                self.complete(rank, call, *id, chronicle)?;
+            }
+            Event::Wait(_, done) | Event::Test(_, Some(done)) => {
+                let ids = match done {
+                    Requests::One(_, id) => id.iter().copied().collect(),
+                    Requests::These(ids) => ids.clone(),
+                    Requests::Outstanding(_) => requests.active(),
+                };
+                ids.into_iter().try_for_each(|id| self.complete(rank, call, id, chronicle))?;
+            }
+            Event::CommCreate(_, _, Some(group)) => {
+                self.communicators.create(rank, group)?;
+            }
+            Event::CommFree(id) => self.communicators.free(rank, *id)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, rank: Rank, call: &Call, id: RequestId, chronicle: &mut Chronicle) -> Result<(), Fault> {
+        let requests = &mut self.ranks[rank.0 as usize].requests;
+        match requests.template(id) {
+            Some(Template::Send(message)) => self.send(rank, call, message, chronicle)?,
+            Some(Template::Receive(message)) => requests.add(id, Active::Receive(message)),
+            Some(Template::Collective) => self.begin(rank, call, id),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// A collective goes on in the background from now on.
+    fn begin(&mut self, rank: Rank, call: &Call, id: RequestId) {
+        self.ranks[rank.0 as usize].requests.add(id, Active::Collective(call.from));
+        self.background.insert((call.from, rank.0, id));
+    }
+
+    fn complete(&mut self, rank: Rank, call: &Call, id: RequestId, chronicle: &mut Chronicle) -> Result<(), Fault> {
+        match self.ranks[rank.0 as usize].requests.complete(id) {
+            Some(Active::Receive(message)) => self.receive(rank, call, message, chronicle)?,
+            Some(Active::Collective(begun)) => {
+                self.background.remove(&(begun, rank.0, id));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, rank: Rank, call: &Call, message: Outgoing, chronicle: &mut Chronicle) -> Result<(), Fault> {
+        let Outgoing { comm, to, tag, bytes } = message;
+        let channel = self.channel(rank, comm, rank, to, tag.0)?;
+        self.channels.depart(channel, call.from, bytes, chronicle);
+        Ok(())
+    }
+
+    /// A receive is complete.
+    fn receive(&mut self, rank: Rank, call: &Call, message: Incoming, chronicle: &mut Chronicle) -> Result<(), Fault> {
+        if let Incoming { comm, from: Some(from), tag: Some(tag), .. } = message {
+            let channel = self.channel(rank, comm, from, rank, tag.0)?;
+            self.channels.arrive(channel, call.to, chronicle);
+        }
+        Ok(())
+    }
+
+    fn channel(&mut self, rank: Rank, comm: CommId, from: Rank, to: Rank, tag: i32) -> Result<Channel, Fault> {
+        let index = self.communicators.find(rank, comm)?;
+        let context = self.communicators.get(index).context;
+        Ok(Channel { context, from, to, number: u64::from(tag.cast_unsigned()) })
+    }
+}

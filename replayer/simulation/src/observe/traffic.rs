@@ -1,0 +1,22 @@
+//! How much the network was given.
+
+use titr_common::units::Bytes;
+
+use super::{Departure, Observer};
+use titr_common::time::Time;
+
+/// Messages that entered the network, those within collectives too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// How many.
+    pub messages: u64,
+    /// What they carried.
+    pub bytes: Bytes,
+}
+
+impl Observer for Traffic {
+    fn injected(&mut self, _: Time, message: Departure) {
+        self.messages += 1;
+        self.bytes += message.bytes;
+    }
+}

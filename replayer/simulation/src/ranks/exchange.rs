@@ -1,0 +1,382 @@
+//! Point-to-point messages: from the send and the receive to the transfer, and back to whoever waits for it.
+//!
+//! A send or receive that does not complete at once is an [operation](super::operation). There are two protocols (MPI 4.0
+//! §3.4, and what libraries do):
+//!
+//! * **eager** — fewer bytes than the threshold, or a buffered send: the send completes at once. The message travels at
+//!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).
+//! * **rendezvous** — it travels once it is matched, and the send completes when it has arrived. The handshake
+//!   itself is not simulated; neither does SimGrid.
+//!
+//! Where ranks do not wait for what they receive ([`Causality::None`]) there are no receives, nothing is matched, and every
+//! message travels when it is sent.
+
+use slab::Slab;
+use titr_common::event::{Rank, SendMode};
+use titr_common::units::Bytes;
+
+use super::Agent;
+use super::causality::{Backlog, Causality};
+use super::envelope::{Envelope, Selector};
+use super::matching::Matching;
+use super::operation::{Completion, OperationId, Operations, What};
+use titr_platform::{EagerTransfer, Mpi};
+
+/// A message from the moment it is sent until it is both delivered and received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MessageId(pub(super) u32);
+
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) to: Rank,
+    pub(super) envelope: Envelope,
+    pub(super) bytes: Bytes,
+    stage: Stage,
+    /// What its arrival completes at the sender; `None`: the send is complete already.
+    sender: Option<OperationId>,
+    /// The receive that it is matched with.
+    receiver: Option<OperationId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It waits at the sender for its match.
+    Held,
+    Travelling,
+    Arrived,
+}
+
+/// All messages and operations.
+pub(super) struct Exchange {
+    eager_threshold: Bytes,
+    eager_transfer: EagerTransfer,
+    matching: Matching,
+    /// Of each rank, where nothing is matched.
+    backlogs: Option<Vec<Backlog>>,
+    messages: Slab<Message>,
+    pub(super) operations: Operations,
+    /// Who of each rank waits in a probe, and what it selects.
+    probing: Vec<Vec<(Agent, Selector)>>,
+    /// Messages that leave now, in order.
+    pub(super) outbox: Vec<MessageId>,
+}
+
+impl Exchange {
+    pub(super) fn new(ranks: usize, mpi: &Mpi, causality: Causality) -> Self {
+        Self {
+            eager_threshold: mpi.eager_threshold,
+            eager_transfer: mpi.eager_transfer,
+            matching: Matching::new(ranks),
+            backlogs: (!causality.has_receives()).then(|| vec![Backlog::default(); ranks]),
+            messages: Slab::new(),
+            operations: Operations::default(),
+            probing: vec![Vec::new(); ranks],
+            outbox: Vec::new(),
+        }
+    }
+
+    /// Whether such a send completes at once.
+    pub(super) fn is_eager(&self, mode: SendMode, bytes: Bytes) -> bool {
+        match mode {
+            SendMode::Standard | SendMode::Ready => bytes < self.eager_threshold,
+            SendMode::Buffered => true,
+            SendMode::Synchronous => false,
+        }
+    }
+
+    /// Sends a message; the operation that is to be claimed, if it does not complete at once.
+    pub(super) fn send(&mut self, message: Outbound) -> Option<OperationId> {
+        if self.backlogs.is_some() {
+            return self.send_unmatched(message);
+        }
+        let Outbound { to, envelope, bytes, mode } = message;
+        let eager = self.is_eager(mode, bytes);
+        let id = MessageId(self.messages.vacant_key() as u32);
+        let sender = (!eager).then(|| self.operations.open(What::Send(id)));
+        let receiver = self.matching.arrive(to, envelope, id);
+        let at_once =
+            eager && self.eager_transfer == EagerTransfer::AtOnce && bytes < self.eager_threshold || receiver.is_some();
+        let stage = if at_once { Stage::Travelling } else { Stage::Held };
+        if at_once {
+            self.outbox.push(id);
+        }
+        if let (true, Some(receiver)) = (eager, receiver) {
+            self.operations.got_eager(receiver, bytes);
+        }
+        self.messages.insert(Message { to, envelope, bytes, stage, sender, receiver });
+        if stage == Stage::Held {
+            self.found(to);
+        }
+        sender
+    }
+
+    /// Sends a message that nobody receives; what has to arrive before its sender goes on.
+    fn send_unmatched(&mut self, message: Outbound) -> Option<OperationId> {
+        let Outbound { to, envelope, bytes, .. } = message;
+        let id = MessageId(self.messages.vacant_key() as u32);
+        let sent = self.operations.open(What::Send(id));
+        self.outbox.push(id);
+        let sender = Some(sent);
+        self.messages.insert(Message { to, envelope, bytes, stage: Stage::Travelling, sender, receiver: None });
+        self.backlogs.as_mut()?.get_mut(envelope.source.0 as usize)?.push(sent)
+    }
+
+    /// The oldest message of a rank at its end that has to arrive, where nothing is matched.
+    pub(super) fn left_behind(&mut self, rank: Rank) -> Option<OperationId> {
+        self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()
+    }
+
+    /// Posts a receive; the operation that is to be claimed, where anything is received.
+    pub(super) fn receive(&mut self, receiver: Rank, selector: Selector) -> Option<OperationId> {
+        if self.backlogs.is_some() {
+            return None;
+        }
+        let operation = self.operations.open(What::Receive(receiver, selector));
+        let Some(id) = self.matching.post(receiver, selector, operation) else {
+            return Some(operation);
+        };
+        let message = &mut self.messages[id.0 as usize];
+        message.receiver = Some(operation);
+        if message.sender.is_none() {
+            self.operations.got_eager(operation, message.bytes);
+        }
+        match message.stage {
+            Stage::Held => {
+                message.stage = Stage::Travelling;
+                self.outbox.push(id);
+            }
+            Stage::Travelling => {}
+            Stage::Arrived => {
+                self.messages.remove(id.0 as usize);
+                self.operations.complete(operation);
+            }
+        }
+        Some(operation)
+    }
+
+    /// The network has delivered a message.
+    pub(super) fn deliver(&mut self, id: MessageId) {
+        let message = &mut self.messages[id.0 as usize];
+        message.stage = Stage::Arrived;
+        let (to, sender, receiver) = (message.to, message.sender.take(), message.receiver);
+        if let Some(receiver) = receiver {
+            self.messages.remove(id.0 as usize);
+            self.operations.complete(receiver);
+        } else if self.backlogs.is_some() {
+            self.messages.remove(id.0 as usize);
+        } else {
+            self.found(to);
+        }
+        if let Some(sender) = sender {
+            self.operations.complete(sender);
+        }
+    }
+
+    /// Whether there is a message that a receive would take; if not, `agent` of `rank` will be told when there is.
+    pub(super) fn probe(&mut self, agent: Agent, rank: Rank, selector: Selector) -> bool {
+        let found = self.backlogs.is_some() || self.has_message(rank, selector);
+        if !found {
+            self.probing[rank.0 as usize].push((agent, selector));
+        }
+        found
+    }
+
+    fn has_message(&mut self, rank: Rank, selector: Selector) -> bool {
+        self.matching.probe(rank, selector).is_some_and(|id| {
+            let message = &self.messages[id.0 as usize];
+            message.stage != Stage::Travelling
+        })
+    }
+
+    /// Who of `rank` waits in a probe, and for what.
+    pub(super) fn probing(&self, rank: Rank) -> &[(Agent, Selector)] {
+        &self.probing[rank.0 as usize]
+    }
+
+    /// A message can now be found by a probe.
+    fn found(&mut self, receiver: Rank) {
+        if !self.probing[receiver.0 as usize].is_empty() {
+            self.tell_probing(receiver);
+        }
+    }
+
+    #[cold]
+    fn tell_probing(&mut self, receiver: Rank) {
+        for (agent, selector) in std::mem::take(&mut self.probing[receiver.0 as usize]) {
+            if self.probe(agent, receiver, selector) {
+                self.operations.completions.push(Completion { agent, eager: None });
+            }
+        }
+    }
+
+    /// Cancels a send or a receive that has no match yet and has not left; any other runs its course
+    /// (MPI 4.0 §3.8.4: either it completes or it is cancelled).
+    pub(super) fn cancel(&mut self, operation: OperationId) {
+        let cancelled = match self.operations.what(operation) {
+            What::Receive(receiver, selector) => self.matching.withdraw(receiver, selector, operation),
+            What::Send(id) => match self.messages.get(id.0 as usize) {
+                Some(message) if message.stage == Stage::Held && message.sender == Some(operation) => {
+                    let recalled = self.matching.recall(message.to, message.envelope, id);
+                    if recalled {
+                        self.messages.remove(id.0 as usize);
+                    }
+                    recalled
+                }
+                _ => false,
+            },
+            What::Collective => false,
+        };
+        if cancelled {
+            self.operations.complete(operation);
+        }
+    }
+
+    /// The messages that leave now.
+    pub(super) fn leaving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
+        self.outbox.iter().map(|&id| (id, &self.messages[id.0 as usize]))
+    }
+
+    pub(super) fn message(&self, id: MessageId) -> &Message {
+        &self.messages[id.0 as usize]
+    }
+
+    /// Messages that no receive has taken and whose sender does not wait for that.
+    pub(super) fn unmatched(&self) -> impl Iterator<Item = &Message> {
+        let is_awaited = |id| self.operations.is_awaited(id);
+        let left = move |message: &&Message| message.receiver.is_none() && !message.sender.is_some_and(is_awaited);
+        self.messages.iter().map(|(_, message)| message).filter(left)
+    }
+}
+
+/// A message as it is sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outbound {
+    pub(super) to: Rank,
+    pub(super) envelope: Envelope,
+    pub(super) bytes: Bytes,
+    pub(super) mode: SendMode,
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::collectives::{Library, Selection};
+    use titr_common::event::Tag;
+
+    use super::super::envelope::Context;
+    use super::super::operation::Claim;
+    use super::*;
+    use crate::workload::ThreadIndex;
+    use titr_platform::Overhead;
+
+    const SENDER: Agent = Agent::Thread(ThreadIndex(0));
+    const RECEIVER: Agent = Agent::Thread(ThreadIndex(1));
+
+    fn exchange(eager_transfer: EagerTransfer) -> Exchange {
+        let free = Overhead::default();
+        let mpi = Mpi {
+            eager_threshold: Bytes(100),
+            eager_transfer,
+            send_overhead: free.clone(),
+            isend_overhead: free.clone(),
+            recv_overhead: free,
+            collectives: Selection::from(Library::Mpich),
+        };
+        Exchange::new(2, &mpi, Causality::Timed)
+    }
+
+    fn envelope() -> Envelope {
+        Envelope { context: Context(0), source: Rank(0), tag: Tag(0) }
+    }
+
+    fn send(exchange: &mut Exchange, mode: SendMode, bytes: u64) -> Option<OperationId> {
+        exchange.send(Outbound { to: Rank(1), envelope: envelope(), bytes: Bytes(bytes), mode })
+    }
+
+    fn receive(exchange: &mut Exchange) -> OperationId {
+        exchange.receive(Rank(1), envelope().into()).unwrap()
+    }
+
+    #[test]
+    fn modes_and_sizes_choose_the_protocol() {
+        let exchange = exchange(EagerTransfer::AtOnce);
+        let eager = |mode| [99, 100].map(|bytes| exchange.is_eager(mode, Bytes(bytes)));
+        assert_eq!(eager(SendMode::Standard), [true, false]);
+        assert_eq!(eager(SendMode::Ready), [true, false]);
+        assert_eq!(eager(SendMode::Buffered), [true, true]);
+        assert_eq!(eager(SendMode::Synchronous), [false, false]);
+    }
+
+    #[test]
+    fn an_eager_message_travels_at_once() {
+        let mut exchange = exchange(EagerTransfer::AtOnce);
+        assert_eq!(send(&mut exchange, SendMode::Standard, 99), None);
+        assert_eq!(exchange.outbox, [MessageId(0)]);
+        exchange.deliver(MessageId(0));
+        let operation = receive(&mut exchange);
+        assert_eq!(exchange.operations.claim(operation, RECEIVER), Claim::Done(Some(Bytes(99))));
+        assert_eq!(exchange.unmatched().count(), 0);
+    }
+
+    #[test]
+    fn or_on_match() {
+        let mut exchange = exchange(EagerTransfer::OnMatch);
+        assert_eq!(send(&mut exchange, SendMode::Standard, 99), None);
+        assert_eq!(exchange.outbox, []);
+        let operation = receive(&mut exchange);
+        assert_eq!(exchange.outbox, [MessageId(0)]);
+        assert_eq!(exchange.operations.claim(operation, RECEIVER), Claim::Awaited);
+        exchange.deliver(MessageId(0));
+        assert_eq!(exchange.operations.completions.len(), 1);
+    }
+
+    #[test]
+    fn a_rendezvous_completes_at_both_ends_on_arrival() {
+        let mut exchange = exchange(EagerTransfer::AtOnce);
+        let sent = send(&mut exchange, SendMode::Standard, 100).unwrap();
+        assert_eq!(exchange.operations.claim(sent, SENDER), Claim::Awaited);
+        let received = receive(&mut exchange);
+        assert_eq!(exchange.outbox, [MessageId(0)]);
+        exchange.deliver(MessageId(0));
+        assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
+        assert!(matches!(exchange.operations.completions[..], [Completion { agent: SENDER, eager: None }]));
+    }
+
+    #[test]
+    fn a_large_buffered_message_waits_for_its_match_without_its_sender() {
+        let mut exchange = exchange(EagerTransfer::AtOnce);
+        assert_eq!(send(&mut exchange, SendMode::Buffered, 1000), None);
+        assert_eq!(exchange.outbox, []);
+        receive(&mut exchange);
+        assert_eq!(exchange.outbox, [MessageId(0)]);
+    }
+
+    #[test]
+    fn a_probe_sees_an_eager_message_when_it_has_arrived_and_a_large_one_when_it_is_announced() {
+        let mut exchange = exchange(EagerTransfer::AtOnce);
+        assert!(!exchange.probe(RECEIVER, Rank(1), envelope().into()));
+        send(&mut exchange, SendMode::Standard, 99);
+        assert_eq!(exchange.operations.completions.len(), 0);
+        exchange.deliver(MessageId(0));
+        assert_eq!(exchange.operations.completions.len(), 1);
+        receive(&mut exchange);
+        assert!(!exchange.probe(RECEIVER, Rank(1), envelope().into()));
+        send(&mut exchange, SendMode::Standard, 100);
+        assert_eq!(exchange.operations.completions.len(), 2);
+    }
+
+    #[test]
+    fn what_is_cancelled_before_it_is_matched_completes_and_is_gone() {
+        let mut exchange = exchange(EagerTransfer::AtOnce);
+        let received = receive(&mut exchange);
+        exchange.cancel(received);
+        assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
+        let sent = send(&mut exchange, SendMode::Synchronous, 1).unwrap();
+        exchange.cancel(sent);
+        assert_eq!(exchange.operations.claim(sent, SENDER), Claim::Done(None));
+        assert_eq!(exchange.unmatched().count(), 0);
+        let received = receive(&mut exchange);
+        send(&mut exchange, SendMode::Standard, 1);
+        exchange.cancel(received);
+        assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Awaited, "it was matched before");
+    }
+}

@@ -1,0 +1,259 @@
+//! When nobody can go on: who waits for whom; and what is left over in the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Formatter};
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{Actor, Rank, Tag, ThreadId};
+use titr_common::units::Seconds;
+
+use super::envelope::{Context, Selector};
+use super::error::Place;
+use super::exchange::Message;
+use super::operation::{OperationId, What};
+use super::{Agent, Ranks, RequestTable};
+use crate::observe::Observer;
+use crate::workload::{Program, ThreadIndex};
+use titr_common::format::{count, plural};
+
+/// How many lines of a kind a report has at most.
+const SHOWN: usize = 8;
+
+/// A state in which nothing will ever happen, though ranks are not at their end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deadlock {
+    /// When nothing happened any more.
+    pub at: Seconds,
+    /// Size of the world.
+    pub ranks: usize,
+    /// The threads that wait, one of most ranks: first the cycle or the chain that explains it, then all others.
+    pub stuck: Vec<Stuck>,
+    /// How many of them are that cycle or chain.
+    pub chain: usize,
+    /// Whether it is a cycle.
+    pub cycle: bool,
+    /// Messages that no receive took.
+    pub leftovers: Vec<String>,
+}
+
+/// A thread that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Where it waits.
+    pub place: Place,
+    /// For what, in words, and for whom: a thread of its own rank, or any of another; the first is told.
+    pub waits: Vec<(String, Option<Actor>)>,
+}
+
+impl Stuck {
+    fn peer(&self) -> Option<Actor> {
+        self.waits.iter().find_map(|(_, peer)| *peer)
+    }
+}
+
+impl<P: Program, O: Observer> Ranks<'_, P, O> {
+    /// Why nobody can go on.
+    pub(crate) fn deadlock(&self) -> Deadlock {
+        let mut stuck: BTreeMap<Actor, Stuck> = (0..)
+            .map(ThreadIndex)
+            .zip(&self.threads)
+            .filter(|(_, state)| !state.finished)
+            .map(|(thread, _)| {
+                (self.workload.actor(thread), Stuck { place: self.place(thread), waits: self.turn(thread) })
+            })
+            .collect();
+        let collectives: FxHashMap<OperationId, Actor> = self
+            .exchange
+            .operations
+            .awaited()
+            .filter_map(|(id, agent, _)| match agent {
+                Agent::Thread(thread) => Some((id, self.workload.actor(thread))),
+                Agent::Run(_) => None,
+            })
+            .collect();
+        let actor = |agent| match agent {
+            Agent::Thread(thread) => self.workload.actor(thread),
+            Agent::Run(run) => {
+                let run = &self.runs[run.0 as usize];
+                collectives.get(&run.operation).copied().unwrap_or_else(|| run.rank.into())
+            }
+        };
+        for (agent, selector) in (0..self.requests.len() as u32).flat_map(|rank| self.exchange.probing(Rank(rank))) {
+            if let Some(stuck) = stuck.get_mut(&actor(*agent)) {
+                stuck.waits.push(self.selected("a message to probe", *selector, None));
+            }
+        }
+        for (_, agent, what) in self.exchange.operations.awaited() {
+            if let Some(stuck) = stuck.get_mut(&actor(agent)) {
+                stuck.waits.extend(self.wait(agent, what));
+            }
+        }
+        let (chain, cycle) = explanation(&stuck);
+        let mut order: Vec<Stuck> = chain.iter().filter_map(|actor| stuck.remove(actor)).collect();
+        let chain = order.len();
+        order.extend(stuck.into_values());
+        let leftovers = self.leftovers();
+        Deadlock { at: self.now.seconds(), ranks: self.requests.len(), stuck: order, chain, cycle, leftovers }
+    }
+
+    /// What `thread` waits for in another thread of its rank.
+    fn turn(&self, thread: ThreadIndex) -> Vec<(String, Option<Actor>)> {
+        let other = |number: ThreadId| {
+            let actor = Actor { thread: number, ..self.workload.actor(thread) };
+            (format!("its turn, which comes after an event of thread {}", number.0), Some(actor))
+        };
+        self.workload.waits_for(thread).map(other).into_iter().collect()
+    }
+
+    /// What who claimed an operation waits for; nothing for a collective, whose own operations say it.
+    fn wait(&self, agent: Agent, what: What) -> Option<(String, Option<Actor>)> {
+        let within = match agent {
+            Agent::Thread(_) => None,
+            Agent::Run(run) => Some(self.runs[run.0 as usize].word),
+        };
+        match what {
+            What::Send(id) => {
+                let Message { to, envelope, bytes, .. } = self.exchange.message(id);
+                let place = self.place_of(envelope.context, Some(envelope.tag), within);
+                Some((format!("a send of {} bytes to rank {}{place}", bytes.0, to.0), Some(Actor::from(*to))))
+            }
+            What::Receive(_, selector) => Some(self.selected("a receive", selector, within)),
+            What::Collective => None,
+        }
+    }
+
+    fn selected(&self, what: &str, selector: Selector, within: Option<&str>) -> (String, Option<Actor>) {
+        let source = selector.source.map_or_else(|| "any rank".to_owned(), |source| format!("rank {}", source.0));
+        let place = self.place_of(selector.context, selector.tag, within);
+        (format!("{what} from {source}{place}"), selector.source.map(Actor::from))
+    }
+
+    /// The tag of a message, or the collective it is part of, and the communicator.
+    fn place_of(&self, context: Context, tag: Option<Tag>, within: Option<&str>) -> String {
+        let on = self.communicators.describe(context);
+        match tag {
+            _ if context.is_collective() => format!(" within {} on {on}", within.unwrap_or("a collective")),
+            Some(tag) => format!(" with tag {} on {on}", tag.0),
+            None => format!(" with any tag on {on}"),
+        }
+    }
+
+    /// Messages that no receive took and whose sender does not wait, in words.
+    fn leftovers(&self) -> Vec<String> {
+        let mut kinds: BTreeMap<_, (u64, u64)> = BTreeMap::new();
+        for message in self.exchange.unmatched() {
+            let envelope = message.envelope;
+            let kind = (envelope.source, message.to, envelope.context, envelope.tag);
+            let (count, bytes) = kinds.entry(kind).or_default();
+            *count += 1;
+            *bytes += message.bytes.0;
+        }
+        let sentence = |((from, to, context, tag), (count, bytes)): ((Rank, Rank, Context, Tag), _)| {
+            let (messages, place) = (plural(count, "message", "messages"), self.place_of(context, Some(tag), None));
+            format!("{count} {messages} ({bytes} bytes) from rank {} to rank {}{place}", from.0, to.0)
+        };
+        let all = kinds.len();
+        let mut told: Vec<String> = kinds.into_iter().take(SHOWN).map(sentence).collect();
+        if all > told.len() {
+            told.push(format!("messages of {} other kinds", all - told.len()));
+        }
+        told
+    }
+
+    /// What of the trace is not simulated.
+    pub(crate) fn skipped(&self) -> Vec<String> {
+        self.warnings.skipped()
+    }
+
+    /// What is to be said about a replay that came to its end, or was left where it stood.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut all = self.warnings.sentences();
+        let waiting: BTreeSet<Rank> =
+            self.threads.iter().filter(|state| !state.finished).map(|state| state.rank).collect();
+        if !waiting.is_empty() {
+            all.push(format!(
+                "{} of {} ranks wait at the end for what is not in the trace",
+                waiting.len(),
+                self.requests.len()
+            ));
+        }
+        all.extend((0..self.requests.len() as u32).filter_map(|rank| self.workload.torn(Rank(rank))));
+        all.extend(self.leftovers().into_iter().map(|what| format!("never received: {what}")));
+        let open: Vec<usize> = self.requests.iter().map(RequestTable::outstanding).collect();
+        let ranks = open.iter().filter(|&&open| open > 0).count();
+        if ranks > 0 {
+            let open = open.iter().sum::<usize>() as u64;
+            let (requests, of) = (plural(open, "request", "requests"), plural(ranks as u64, "rank", "ranks"));
+            all.push(format!("{} {requests} of {ranks} {of} never completed", count(open)));
+        }
+        all
+    }
+}
+
+/// The cycle of threads that wait for each other, from its lowest; if there is none, the chain from the lowest that waits.
+/// True for a cycle.
+fn explanation(stuck: &BTreeMap<Actor, Stuck>) -> (Vec<Actor>, bool) {
+    // Each is walked over once: a walk ends where an earlier one has been.
+    let mut walked: BTreeSet<Actor> = BTreeSet::new();
+    let mut chain = Vec::new();
+    for &start in stuck.keys() {
+        let mut path = Vec::new();
+        let mut at = Some(start);
+        while let Some(actor) = at.filter(|&actor| walked.insert(actor)) {
+            path.push(actor);
+            at = stuck.get(&actor).and_then(Stuck::peer).and_then(|peer| waiting(stuck, actor, peer));
+        }
+        if let Some(entry) = at.and_then(|end| path.iter().position(|&actor| actor == end)) {
+            let mut cycle = path.split_off(entry);
+            let lowest = cycle.iter().enumerate().min_by_key(|(_, actor)| **actor).map_or(0, |(place, _)| place);
+            cycle.rotate_left(lowest);
+            return (cycle, true);
+        }
+        if chain.is_empty() {
+            chain = path;
+        }
+    }
+    (chain, false)
+}
+
+/// Whom `actor` waits for, of those that wait themselves. Any thread of a rank could do what its main one is asked for,
+/// and of its own rank rather another.
+fn waiting(stuck: &BTreeMap<Actor, Stuck>, actor: Actor, peer: Actor) -> Option<Actor> {
+    if peer.thread != ThreadId::MAIN {
+        return stuck.contains_key(&peer).then_some(peer);
+    }
+    let of_rank = || stuck.range(peer..).map(|(&other, _)| other).take_while(|other| other.rank == peer.rank);
+    of_rank().find(|&other| other != actor).or_else(|| of_rank().next())
+}
+
+impl Display for Deadlock {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { at, ranks, stuck, chain, cycle, leftovers } = self;
+        let waiting: BTreeSet<Rank> = stuck.iter().map(|thread| thread.place.rank).collect();
+        write!(f, "deadlock after {:.9} s: {} of {ranks} ranks wait for ever", at.0, waiting.len())?;
+        if *cycle {
+            write!(f, ", {chain} of them for each other")?;
+        }
+        for (shown, rank) in stuck.iter().enumerate() {
+            if shown >= SHOWN.max(*chain).min(2 * SHOWN) {
+                write!(f, "\n  and {} ranks more", stuck.len() - shown)?;
+                break;
+            }
+            let more = match rank.waits.len() {
+                0 | 1 => String::new(),
+                count => format!(" (and {} more)", count - 1),
+            };
+            let what = rank.waits.first().map_or("nothing that is known", |(what, _)| what);
+            write!(f, "\n  {} waits for {what}{more}", rank.place)?;
+            if let Some(peer) = rank.peer()
+                && !waiting.contains(&peer.rank)
+            {
+                write!(f, ", and rank {} has ended", peer.rank.0)?;
+            }
+        }
+        for message in leftovers {
+            write!(f, "\n  never received: {message}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! What could not be simulated as the program did it, counted.
+
+use std::collections::BTreeMap;
+
+use titr_common::event::{Event, FileEvent, OneSided};
+use titr_common::units::Bytes;
+
+use titr_common::format::{count, plural, volume};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Warnings {
+    /// Wildcard receives whose match the trace does not say within reach.
+    pub(super) open_wildcards: u64,
+    /// Waits for a request that was not there.
+    pub(super) idle_waits: u64,
+    /// Collectives that were to be the messages recorded, where none are.
+    pub(super) redecomposed: u64,
+    skipped: BTreeMap<Skipped, (u64, Bytes)>,
+}
+
+/// What is recorded and has no simulation: it takes no time, and nobody waits in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Skipped {
+    Accesses,
+    Windows,
+    FileAccesses,
+    Files,
+    Partitioned,
+    /// Any other call of this function.
+    Other(Box<str>),
+}
+
+impl Warnings {
+    /// One sentence for each doubt.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let open = "whose match is not in the trace took the oldest message that fits";
+        let schedule = "whose messages were not recorded followed the platform's algorithm";
+        let idle = "found no outstanding request with their source, destination and tag, and passed";
+        [
+            (self.open_wildcards, plural(self.open_wildcards, "wildcard receive", "wildcard receives"), open),
+            (self.idle_waits, plural(self.idle_waits, "wait", "waits"), idle),
+            (self.redecomposed, plural(self.redecomposed, "collective call", "collective calls"), schedule),
+        ]
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, who, what)| format!("{} {who} {what}", count(number)))
+        .collect()
+    }
+
+    /// One sentence for each kind of event that was passed over.
+    pub(super) fn skipped(&self) -> Vec<String> {
+        let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
+            let number = |one, many| format!("{} {}", count(calls), plural(calls, one, many));
+            let who = match what {
+                Skipped::Accesses => number("one-sided access", "one-sided accesses"),
+                Skipped::Windows => number("synchronisation of a window", "synchronisations of windows"),
+                Skipped::FileAccesses => number("access to a file", "accesses to files"),
+                Skipped::Files => number("other call on a file", "other calls on files"),
+                Skipped::Partitioned => number("partitioned message", "partitioned messages"),
+                Skipped::Other(function) => format!("{} of {function}", number("call", "calls")),
+            };
+            let bytes = if bytes == Bytes(0) { String::new() } else { format!(" ({})", volume(bytes)) };
+            format!("not simulated: {who}{bytes}")
+        };
+        self.skipped.iter().map(sentence).collect()
+    }
+
+    /// An event was passed over.
+    pub(super) fn skip(&mut self, event: &Event) {
+        match event {
+            Event::OneSided(OneSided::Access(access)) => self.count(Skipped::Accesses, access.there + access.back),
+            Event::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Sync(..)) => {
+                self.count(Skipped::Windows, Bytes(0));
+            }
+            Event::File(FileEvent::Access(access)) => self.count(Skipped::FileAccesses, access.bytes),
+            Event::File(FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..)) => {
+                self.count(Skipped::Files, Bytes(0));
+            }
+            Event::Other(other) => self.count(Skipped::Other(other.function.clone()), other.sent + other.received),
+            _ => {}
+        }
+    }
+
+    /// A partitioned message was started.
+    pub(super) fn skip_partitioned(&mut self, bytes: Bytes) {
+        self.count(Skipped::Partitioned, bytes);
+    }
+
+    fn count(&mut self, what: Skipped, bytes: Bytes) {
+        let (calls, sum) = self.skipped.entry(what).or_default();
+        *calls += 1;
+        *sum += bytes;
+    }
+}

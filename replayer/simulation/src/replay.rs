@@ -1,0 +1,116 @@
+//! The loop between ranks and network.
+
+use titr_common::units::Bytes;
+
+use crate::observe::{Observer, Traffic};
+use crate::ranks::{Causality, Ranks, Recorded, ReplayError, Seat};
+use crate::workload::{Program, Workload};
+use titr_common::time::Time;
+use titr_network::Network;
+use titr_platform::{Mpi, Speed};
+
+/// What a replay is to do beside replaying.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// What sends wait for.
+    pub causality: Causality,
+    /// Whether ranks that wait for ever are an end like any other: the trace is known to be torn.
+    pub partial: bool,
+    /// Which collectives are to be the messages that an extended trace has of them.
+    pub recorded: Recorded,
+    /// Who is told from time to time how far it is.
+    pub progress: Option<&'a mut dyn Progress>,
+}
+
+/// Whoever wants to know how far a replay is.
+pub trait Progress {
+    /// So many events are replayed, and so many seconds simulated.
+    fn at(&mut self, events: u64, simulated: f64);
+}
+
+/// How many turns of the loop lie between two reports of progress.
+const REPORT_EVERY: u64 = 1 << 14;
+
+/// What a replay gives.
+#[derive(Clone, Debug)]
+pub struct Outcome<O> {
+    /// When the last rank was done.
+    pub simulated_time: Time,
+    /// Size of the world.
+    pub ranks: usize,
+    /// Events replayed.
+    pub events: u64,
+    /// Messages that entered the network.
+    pub messages: u64,
+    /// What they carried.
+    pub bytes: Bytes,
+    /// What could not be simulated as it was, and what was left over.
+    pub warnings: Vec<String>,
+    /// What the trace holds and no model simulates.
+    pub skipped: Vec<String>,
+    /// What the observer saw.
+    pub observer: O,
+}
+
+impl<A, B> Outcome<(A, B)> {
+    /// The same for the first of two observers, and the second one.
+    #[must_use]
+    pub fn split(self) -> (Outcome<A>, B) {
+        let Self { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer: (observer, other) } =
+            self;
+        (Outcome { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer }, other)
+    }
+}
+
+/// Replays `workload` with its ranks on `seats`, over `network`.
+///
+/// # Errors
+/// Where the trace cannot be read or makes no sense, or where it ends in a deadlock.
+pub fn replay<P: Program, O: Observer>(
+    workload: Workload<P>,
+    mut seats: Vec<Seat>,
+    mpi: &Mpi,
+    network: &mut (impl Network + ?Sized),
+    observer: O,
+    mut options: Options,
+) -> Result<Outcome<O>, ReplayError> {
+    let count = workload.ranks();
+    let free;
+    let mpi = if options.causality.is_timed() {
+        mpi
+    } else {
+        seats.iter_mut().for_each(|seat| seat.speed = Speed { per_second: f64::INFINITY });
+        free = mpi.without_overheads();
+        &free
+    };
+    let mut ranks = Ranks::new(workload, seats, mpi, options.causality, (Traffic::default(), observer))?
+        .as_recorded(options.recorded);
+    let mut delivered = Vec::new();
+    for turn in 1_u64.. {
+        ranks.run(network)?;
+        let (own, wires) = (ranks.next_event(), network.next_event());
+        let now = match (own, wires) {
+            (Some(own), Some(wires)) => own.min(wires),
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) if ranks.read_on()? => continue,
+            (None, None) => break,
+        };
+        if now == Time::NEVER {
+            return Err(ReplayError::EndOfTime);
+        }
+        network.advance(now, &mut delivered);
+        ranks.advance(now, &mut delivered);
+        if let Some(progress) = &mut options.progress
+            && turn.is_multiple_of(REPORT_EVERY)
+        {
+            progress.at(ranks.events(), now.seconds().0);
+        }
+    }
+    if !ranks.all_finished() && !options.partial {
+        return Err(ReplayError::Deadlock(Box::new(ranks.deadlock())));
+    }
+    let (simulated_time, events) = (ranks.finish(), ranks.events());
+    let (warnings, skipped) = (ranks.warnings(), ranks.skipped());
+    let (Traffic { messages, bytes }, observer) = ranks.into_observer();
+    Ok(Outcome { simulated_time, ranks: count, events, messages, bytes, warnings, skipped, observer })
+}

@@ -9,6 +9,7 @@
 mod archive;
 pub mod directory;
 mod error;
+mod event_source;
 mod gather;
 mod lines;
 pub mod manifest;
@@ -22,6 +23,7 @@ mod writer;
 
 pub use archive::{ArchiveWriter, unfinished};
 pub use error::TraceError;
+pub use event_source::EventSource;
 pub use gather::{Gathered, gather};
 pub use manifest::Manifest;
 pub use rank_writer::RankWriter;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::TraceError;
+use super::event_source::EventSource;
 use super::lines::Lines;
 use super::shared_file::SharedFile;
 use crate::event::{Event, Rank, ThreadId};
@@ -184,6 +185,31 @@ impl RankStream {
         }
         self.ending = Some(Ending::Complete);
         Ok(false)
+    }
+}
+
+impl EventSource for RankStream {
+    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+        Self::read(self, events)
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        Some(Self::path(self))
+    }
+
+    fn line(&self) -> Option<u64> {
+        Some(Self::line(self))
+    }
+
+    fn thread(&self) -> ThreadId {
+        Self::thread(self)
+    }
+
+    fn torn(&self) -> Option<String> {
+        match self.ending() {
+            Some(Ending::Torn(reason)) => Some(reason.clone()),
+            Some(Ending::Complete) | None => None,
+        }
     }
 }
 

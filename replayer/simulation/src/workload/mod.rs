@@ -13,8 +13,10 @@ use std::path::PathBuf;
 use std::thread;
 
 use titr_common::event::{Actor, Event, Message, Rank, RequestId, ThreadId};
-use titr_common::passage::{Moment, Passage};
-use titr_common::trace::{Ending, RankStream, TraceError};
+use titr_common::passage::Moment;
+use titr_common::trace::TraceError;
+
+pub use titr_common::trace::EventSource as Program;
 
 pub use computation::{Computation, Recomputed};
 pub use foresight::Foresight;
@@ -23,71 +25,6 @@ pub use look_ahead::Match;
 pub(crate) use order::is_older;
 use reader::Reader;
 use threads::{Roster, Threads};
-
-/// The events of one rank, in order.
-pub trait Program {
-    /// Appends the next event, or the next few, to `events`; false at the end.
-    ///
-    /// # Errors
-    /// Where the trace cannot be read.
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError>;
-
-    /// The file it is read from, where there is one.
-    fn path(&self) -> Option<PathBuf> {
-        None
-    }
-
-    /// The line there of what was read last.
-    fn line(&self) -> Option<u64> {
-        None
-    }
-
-    /// The thread of what was read last.
-    fn thread(&self) -> ThreadId;
-
-    /// Why the end is not the program's end but that of what was recorded.
-    fn torn(&self) -> Option<String> {
-        None
-    }
-}
-
-impl Program for RankStream {
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
-        RankStream::read(self, events)
-    }
-
-    fn path(&self) -> Option<PathBuf> {
-        Some(RankStream::path(self))
-    }
-
-    fn line(&self) -> Option<u64> {
-        Some(RankStream::line(self))
-    }
-
-    fn thread(&self) -> ThreadId {
-        RankStream::thread(self)
-    }
-
-    fn torn(&self) -> Option<String> {
-        match self.ending() {
-            Some(Ending::Torn(reason)) => Some(reason.clone()),
-            Some(Ending::Complete) | None => None,
-        }
-    }
-}
-
-impl Program for std::vec::IntoIter<Event> {
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
-        let event = self.next();
-        let more = event.is_some();
-        event.into_iter().for_each(|event| events.push(event));
-        Ok(more)
-    }
-
-    fn thread(&self) -> ThreadId {
-        ThreadId::MAIN
-    }
-}
 
 /// Bytes of events in a batch of one rank, and in those of all ranks together if that is less.
 const BATCH: usize = 16 << 10;

@@ -1,0 +1,68 @@
+//! The events of one rank, wherever they come from.
+
+use std::path::PathBuf;
+
+use super::TraceError;
+use crate::event::{Event, ThreadId};
+use crate::passage::Passage;
+
+/// The events of one rank, in order: a stream of a trace, a synthetic pattern, or either of them changed on the way.
+pub trait EventSource {
+    /// Appends the next event, or the next few, to `events`; false at the end.
+    ///
+    /// # Errors
+    /// Where the trace cannot be read.
+    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError>;
+
+    /// The file that the events are read from, where there is one.
+    fn path(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// The line in that file of the events that were read last.
+    fn line(&self) -> Option<u64> {
+        None
+    }
+
+    /// The thread of the events that were read last.
+    fn thread(&self) -> ThreadId {
+        ThreadId::MAIN
+    }
+
+    /// Why the trace ends before the program did, if it does.
+    fn torn(&self) -> Option<String> {
+        None
+    }
+}
+
+impl<S: EventSource + ?Sized> EventSource for Box<S> {
+    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+        (**self).read(events)
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        (**self).path()
+    }
+
+    fn line(&self) -> Option<u64> {
+        (**self).line()
+    }
+
+    fn thread(&self) -> ThreadId {
+        (**self).thread()
+    }
+
+    fn torn(&self) -> Option<String> {
+        (**self).torn()
+    }
+}
+
+/// A list of events, all of the main thread.
+impl EventSource for std::vec::IntoIter<Event> {
+    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+        let event = self.next();
+        let more = event.is_some();
+        event.into_iter().for_each(|event| events.push(event));
+        Ok(more)
+    }
+}

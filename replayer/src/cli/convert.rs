@@ -23,16 +23,17 @@ const NOTES: &str = "\
   titr convert --to simgrid traces/ -o for-simgrid
   smpirun -np 16 -platform cluster16.xml -hostfile hosts -replay for-simgrid/index.txt
 
-Its simulated time there is that of titr-replay on the same platform with the same collectives. The index names files as \
-DIRECTORY is given here: run smpirun from the same place, or give an absolute one. Collectives of all ranks leave as \
-SimGrid's own where those are titr's (--collectives simgrid), any other as the messages it is made of. What SimGrid \
-cannot be told is counted on standard error; docs/CONVERT.md says what that means for the time.
+SimGrid then predicts the time that titr-replay predicts on the same platform with the same collectives. The index names \
+the files with the path given as PLACE: run smpirun from the same place, or give an absolute path. With --collectives \
+simgrid, collectives of all ranks stay collectives; all others become the messages they are made of. Events that SimGrid's \
+format cannot express are counted on standard error; docs/CONVERT.md says how they affect the time.
 
-`ti` writes a trace directory of titr's: an extended trace without its times and without the messages of its collectives, \
-which is the time-independent one; a trace of another tool as titr writes it.
+`ti` writes a trace directory. It removes the times and the messages of collectives from an extended trace, which gives \
+the time-independent trace. It also turns a trace of another tool into one of titr's.
 
-`paje` and `perfetto` draw what an extended trace says of time into one file: what each rank did when, and each message as \
-an arrow. ViTE and pj_dump read the one, https://ui.perfetto.dev the other. titr-replay draws simulated time likewise.
+`paje` and `perfetto` write a timeline of the recorded times of an extended trace: what each rank did when, and each \
+message as an arrow. ViTE and pj_dump read Pajé, https://ui.perfetto.dev reads the other. titr-replay has options of the \
+same names for simulated time.
 
 Exit status: 0 done; 1 the trace, the platform or the directory is at fault; 2 wrong usage.";
 
@@ -40,16 +41,16 @@ Exit status: 0 done; 1 the trace, the platform or the directory is at fault; 2 w
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
 pub(super) struct Args {
-    /// The format.
+    /// The format of the output.
     #[arg(long, value_name = "FORMAT")]
     to: Format,
-    /// Where to: a directory that is created, or is empty; one file for paje and perfetto.
+    /// The output: a new or empty directory; for paje and perfetto a file.
     #[arg(short, long, value_name = "PLACE")]
     output: PathBuf,
-    /// Whose algorithms collectives use: simgrid, simgrid-openmpi, openmpi or mpich [default: the platform's, or simgrid].
+    /// Uses the collective algorithms of simgrid, simgrid-openmpi, openmpi or mpich [default: the platform's, or simgrid].
     #[arg(long, value_name = "LIBRARY", value_parser = library)]
     collectives: Option<Library>,
-    /// A platform whose collectives and eager threshold are to be used.
+    /// Uses the collectives and the eager threshold of this platform.
     #[arg(short, long, value_name = "FILE")]
     platform: Option<PathBuf>,
     /// Converts what there is of a torn trace.
@@ -62,14 +63,14 @@ pub(super) struct Args {
 /// What a trace can be converted to.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// What `smpirun -replay` runs.
+    /// A trace for `smpirun -replay`.
     #[value(name = "simgrid")]
     SimGrid,
-    /// A time-independent trace of titr's own.
+    /// A time-independent trace of titr's.
     Ti,
-    /// A picture of an extended trace that ViTE and pj_dump read.
+    /// A timeline of an extended trace for ViTE and pj_dump.
     Paje,
-    /// One that Perfetto opens: Chrome's JSON.
+    /// A timeline of an extended trace for Perfetto (Chrome's JSON).
     Perfetto,
 }
 

@@ -10,14 +10,14 @@ use super::elsewhere::Fetched;
 use titr_common::format::{plural, volume};
 
 const NOTES: &str = "\
-Where the hosts of a run share no file system, each has a part of the trace. Gather them, by ssh or from copies, or \
-give all copies wherever a trace is asked for:
+If the hosts of a run share no file system, each has a part of the trace. Gather the parts by ssh or from copies, or \
+name all copies wherever a command takes a trace:
 
   titr gather node1:/tmp/traces node2:/tmp/traces --output traces.tar
   titr-replay --platform examples/torus.toml copy1/traces copy2/traces
 
-An archive is a tar file: `tar -xf` makes a trace directory of it, and titr reads it as it is. Each stream is \
-compared with the checksum that its rank wrote. The parts are left as they are.
+An archive is a tar file: titr reads it as it is, and `tar -xf` makes a trace directory of it. Each stream is \
+compared with the checksum that its rank wrote. The parts are not changed.
 
 Exit status: 0 done; 1 the parts or the output are at fault; 2 wrong usage.";
 
@@ -25,13 +25,13 @@ Exit status: 0 done; 1 the parts or the output are at fault; 2 wrong usage.";
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
 pub(super) struct Args {
-    /// Where to: an archive if its name ends with .tar, or a directory.
+    /// The output: an archive if its name ends with .tar, otherwise a directory.
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
-    /// What reaches other hosts, with its options.
+    /// The command that reaches other hosts, with its options.
     #[arg(long, value_name = "COMMAND", default_value = "ssh")]
     rsh: String,
-    /// Directories and archives that hold parts, here or as HOST:PATH on another host, which needs `tar` there.
+    /// Directories and archives that hold parts: on this host, or as HOST:PATH on another host that has `tar`.
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
 }

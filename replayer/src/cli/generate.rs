@@ -19,7 +19,7 @@ use titr_network::topology::Edge;
 use titr_platform::Duration;
 
 const NOTES: &str = "\
-The trace is one like any other: titr check, titr-replay and titr convert take it.
+All commands take such a trace: titr check, titr-replay, titr convert and the others.
 
 Examples:
   titr generate --list
@@ -31,11 +31,11 @@ Examples:
 
 Exit status: 0 done; 1 the directory is at fault; 2 wrong usage.";
 
-/// Writes the trace of a communication kernel that nobody has to run.
+/// Writes the trace of a communication kernel, without running a program.
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES, arg_required_else_help = true, disable_help_subcommand = true)]
 pub(super) struct Args {
-    /// Names all kernels and says what they do, tab-separated.
+    /// Lists all kernels and what they do, tab-separated.
     #[arg(long)]
     list: bool,
     #[command(subcommand)]
@@ -75,13 +75,13 @@ enum Named {
     },
     /// Messages between random pairs, in waves with a barrier between them.
     Random {
-        /// How many messages an iteration has.
+        /// Number of messages in an iteration.
         #[arg(long, value_name = "NUMBER")]
         messages: u64,
-        /// How many are sent before all ranks wait for each other.
+        /// Number of messages before each barrier.
         #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
         wave: u64,
-        /// Says which pairs: the same seed, the same ones.
+        /// Seed for the choice of pairs.
         #[arg(long, value_name = "NUMBER", default_value_t = 1)]
         seed: u64,
         #[command(flatten)]
@@ -91,22 +91,22 @@ enum Named {
     },
     /// The messages that a collective is made of; `titr schedule --list` names the algorithms.
     Collective {
-        /// Which.
+        /// The collective.
         #[arg(value_parser = collective())]
         collective: Collective,
-        /// Whose algorithms, selection rules and names.
+        /// The library whose algorithms, selection rules and names are used.
         #[arg(long, default_value = "openmpi", value_parser = library())]
         library: Library,
-        /// One of its algorithms, perhaps with a segment size as in pipeline:65536; or what its rules choose.
+        /// An algorithm of the library, perhaps with a segment size (pipeline:65536); `default` is the choice of its rules.
         #[arg(long, value_name = "NAME", default_value = "default")]
         algorithm: String,
-        /// How many.
+        /// Number of ranks.
         #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=MOST_RANKS))]
         ranks: u32,
-        /// How much data, counted as titr schedule does.
+        /// Amount of data, counted as in `titr schedule --help`.
         #[arg(long, default_value = "0")]
         bytes: Bytes,
-        /// Bytes of one element of the datatype.
+        /// Size of one element of the datatype.
         #[arg(long, value_name = "BYTES", default_value = "1")]
         elements: Bytes,
         #[command(flatten)]
@@ -118,7 +118,7 @@ enum Named {
     Stencil {
         #[command(flatten)]
         grid: Grid,
-        /// The ends of each row are neighbours too.
+        /// Also makes the two ends of each row neighbours.
         #[arg(long)]
         torus: bool,
         #[command(flatten)]
@@ -144,7 +144,7 @@ enum Named {
     },
     /// Messages from the leaves of a tree to its root, and back.
     Tree {
-        /// How many children a rank has.
+        /// Number of children of a rank.
         #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
         arity: u32,
         #[command(flatten)]
@@ -159,24 +159,24 @@ const MOST_RANKS: i64 = 1 << 20;
 /// Among how many, and how much.
 #[derive(Debug, clap::Args)]
 struct Size {
-    /// How many.
+    /// Number of ranks.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=MOST_RANKS))]
     ranks: u32,
-    /// What each message carries: 65536, 64KiB, 1 MB.
+    /// Size of each message: 65536, 64KiB, 1 MB.
     #[arg(long)]
     bytes: Bytes,
 }
 
 #[derive(Debug, clap::Args)]
 struct Root {
-    /// The root, where there is one.
+    /// The root, if the kernel has one.
     #[arg(long, value_name = "RANK", default_value_t = 0)]
     root: Member,
 }
 
 #[derive(Debug, clap::Args)]
 struct Grid {
-    /// How many ranks stand along each of one to three dimensions, such as 8x8 [default: all in a row].
+    /// Number of ranks along each of one to three dimensions, such as 8x8 [default: all in one row].
     #[arg(long, value_name = "SIZES")]
     dimensions: Option<Dimensions>,
 }
@@ -184,14 +184,14 @@ struct Grid {
 /// What any kernel can be told.
 #[derive(Debug, clap::Args)]
 struct Run {
-    /// How often it is repeated.
+    /// Number of repetitions.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     iterations: u64,
-    /// What each rank computes before it communicates (in each iteration, wave, stage of a butterfly): so many
-    /// instructions, or for so long, as in 10us.
+    /// Computation of each rank before it communicates (in each iteration, wave, or stage of a butterfly): a number of
+    /// instructions, or a time such as 10us.
     #[arg(long, value_name = "VOLUME", value_parser = pause)]
     compute: Option<Pause>,
-    /// Where to: a directory that is created, or is empty.
+    /// The output: a new or empty directory.
     #[arg(short, long, value_name = "DIRECTORY")]
     output: PathBuf,
 }

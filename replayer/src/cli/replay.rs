@@ -36,44 +36,44 @@ Exit status: 0 replayed; 1 the trace, the platform or a value is at fault; 2 wro
 #[derive(Debug, Parser)]
 #[command(name = "titr-replay", version, after_help = EXAMPLES, mut_arg("places", or_traffic))]
 struct Args {
-    /// The machine: a platform file (TOML).
+    /// The machine: a platform file of titr's (TOML) or of SimGrid's (XML).
     #[arg(short, long, value_name = "FILE")]
     platform: PathBuf,
-    /// Sets a key of the platform, such as network.flow.preset=cm02; may be given again.
+    /// Sets a key of the platform, such as network.flow.preset=cm02. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// What collectives are made of: openmpi's, mpich's, simgrid's or simgrid-openmpi's algorithms, or the messages that an
-    /// extended trace has `recorded` of them [default: the platform's].
+    /// Makes collectives from the algorithms of `openmpi`, `mpich`, `simgrid` or `simgrid-openmpi`, or from the messages
+    /// `recorded` in an extended trace [default: the platform's].
     #[arg(long, value_name = "WHOSE", value_parser = collectives)]
     collectives: Option<Collectives>,
-    /// Where computation comes from: the volumes that were counted, or in an extended trace the time between calls as
-    /// it was when traced, whatever the simulated processor, or nowhere.
+    /// Says how long computation takes.
     #[arg(long, value_enum, default_value_t, value_name = "SOURCE")]
     compute: Compute,
-    /// Multiplies that computation.
+    /// Multiplies all computation by this factor.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     compute_scale: f64,
     /// Prints one JSON object instead of a summary.
     #[arg(long)]
     json: bool,
-    /// Replays what there is of a trace that was torn: of a program that was killed, or still runs.
+    /// Replays what there is of a torn trace: the program was killed, or is still running.
     #[arg(long)]
     partial: bool,
-    /// Rescales the computation of ranks whose counters are not alike (other processors, or instructions here and CPU
-    /// time there), by what each has made of the same piece of work when it was traced; `titr check` shows the factors.
+    /// Makes the computation of all ranks comparable, if they were counted on different processors, or partly in
+    /// instructions and partly in CPU time. The factors come from a reference kernel that every rank ran when it was
+    /// traced; `titr check` shows them.
     #[arg(long)]
     normalise: bool,
-    /// What a send waits for: nothing, so that the network is the only limit; or the receives before it, but no computation; or
-    /// both.
+    /// Says what a send waits for.
     #[arg(long, value_enum, default_value_t, conflicts_with = "traffic")]
     causality: Causality,
-    /// Runs with different chance in a packet network, over which confidence intervals are [default: 1, with traffic 3].
+    /// Runs a packet network with N different seeds, and prints confidence intervals [default: 1, with traffic 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: Option<u32>,
-    /// Writes tables into a directory too: CSV files of the summary, ranks, links, channels and hops, or of points.
+    /// Also writes tables into this directory: CSV files of the summary, ranks, links, channels and hops, or of the points
+    /// of a curve.
     #[arg(long, value_name = "DIRECTORY")]
     csv: Option<PathBuf>,
-    /// Tells of each virtual channel of a packet network, and not only of links that are busiest.
+    /// Prints each virtual channel of a packet network, not only the busiest links.
     #[arg(long)]
     channels: bool,
     #[command(flatten)]
@@ -101,12 +101,12 @@ enum Collectives {
 /// Where computation comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Compute {
-    /// The volumes that were counted.
+    /// The recorded volume divided by the speed of the simulated host.
     #[default]
     Counted,
-    /// The time between calls.
+    /// The time between the calls of an extended trace, whatever the simulated host.
     Timed,
-    /// Nowhere.
+    /// No time.
     None,
 }
 

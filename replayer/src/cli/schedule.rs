@@ -11,16 +11,16 @@ use super::Failure;
 use crate::schedule::{Example, Outline, catalogue, matrix, steps};
 
 const NOTES: &str = "\
-BYTES is the whole vector of bcast, reduce, allreduce, scan, exscan and reduce_scatter (which shares it out as evenly as \
-it can, the first ranks' parts being an element longer), and one rank's block of gather, scatter, allgather, alltoall, \
-reduce_scatter_block and the v- and w-variants.
+BYTES is the whole vector of bcast, reduce, allreduce, scan, exscan and reduce_scatter (which divides it as evenly as \
+possible: the parts of the first ranks may be one element longer). For gather, scatter, allgather, alltoall, \
+reduce_scatter_block and the v- and w-variants, BYTES is one rank's block.
 
-A line is RANK and a step. A slice of data is BYTES BUFFER+OFFSET, in what the caller gives (send), gets (recv) or in \
-scratch space:
+A line is a RANK and a step. A slice of data is BYTES BUFFER+OFFSET. The buffer is the caller's send buffer (send), its \
+receive buffer (recv), or scratch space (scratch):
 
-  0 isend 1 8192 recv+0           starts to send to rank 1; irecv to receive from it
-  0 send 1 8192 recv+0            the same, and waits; recv, and sendrecv TO SLICE FROM SLICE
-  0 wait 0                        waits for the oldest that was started; waitall for all
+  0 isend 1 8192 recv+0           starts a send to rank 1; likewise irecv, from rank 1
+  0 send 1 8192 recv+0            sends and waits; likewise recv, and sendrecv TO SLICE FROM SLICE
+  0 wait 0                        waits for the oldest operation that was started; waitall waits for all
   0 copy 8192 send+0 recv+0
   0 reduce_left 8192 scratch+0 recv+0    recv = scratch ⊕ recv; reduce_right: recv = recv ⊕ scratch
 
@@ -35,33 +35,33 @@ Exit status: 0 done; 2 wrong usage.";
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
 pub(super) struct Args {
-    /// Names all algorithms: COLLECTIVE, ALGORITHM and its other names, tab-separated.
+    /// Lists all algorithms, tab-separated: COLLECTIVE, ALGORITHM and its other names.
     #[arg(long)]
     list: bool,
     #[arg(required_unless_present = "list", value_parser = collective())]
     collective: Option<Collective>,
-    /// Whose algorithms, selection rules and names.
+    /// The library whose algorithms, selection rules and names are used.
     #[arg(long, default_value = "openmpi", value_parser = library())]
     library: Library,
-    /// One of its algorithms, perhaps with a segment size as in pipeline:65536; or what its rules choose.
+    /// An algorithm of the library, perhaps with a segment size (pipeline:65536); `default` is the choice of its rules.
     #[arg(long, value_name = "NAME", default_value = "default")]
     algorithm: String,
-    /// Members of the communicator.
+    /// Number of members of the communicator.
     #[arg(long, value_name = "NUMBER", required_unless_present = "list", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     ranks: Option<u32>,
-    /// How much data: see below. 65536, 64KiB, 1 MB.
+    /// Amount of data (see below): 65536, 64KiB, 1 MB.
     #[arg(long, default_value = "0")]
     bytes: Bytes,
-    /// The root, where there is one.
+    /// The root, if the collective has one.
     #[arg(long, value_name = "RANK", default_value_t = 0)]
     root: Member,
-    /// Bytes of one element of the datatype.
+    /// Size of one element of the datatype.
     #[arg(long, value_name = "BYTES", default_value = "8", alias = "element")]
     elements: Bytes,
-    /// The operation does not commute.
+    /// Assumes a reduction that does not commute.
     #[arg(long)]
     non_commutative: bool,
-    /// Prints src, dst, messages and bytes of each pair of ranks, tab-separated, instead of steps.
+    /// Prints a line for each pair of ranks instead of the steps, tab-separated: source, destination, messages, bytes.
     #[arg(long)]
     matrix: bool,
 }

@@ -18,11 +18,11 @@ use titr_simulation::workload::{Program, Workload};
 /// Which there are to be.
 #[derive(Debug, Default, Args)]
 pub(super) struct TimelineArgs {
-    /// Draws what each rank does when, and each message as an arrow, into a file that ViTE and pj_dump read: of several
-    /// runs, the first.
+    /// Writes a timeline for ViTE and pj_dump: what each rank does when, and each message as an arrow. With several runs,
+    /// the timeline is that of the first.
     #[arg(long, value_name = "FILE", conflicts_with = "traffic")]
     paje: Option<PathBuf>,
-    /// Likewise, into one that <https://ui.perfetto.dev> opens (Chrome's JSON).
+    /// Writes the timeline for <https://ui.perfetto.dev> (Chrome's JSON).
     #[arg(long, value_name = "FILE", conflicts_with = "traffic")]
     perfetto: Option<PathBuf>,
 }

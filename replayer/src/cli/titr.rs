@@ -27,7 +27,7 @@ Examples:
 
 Exit status: 0 done; 1 the trace is at fault; 2 wrong usage.";
 
-/// Looks into traces of MPI programs.
+/// Inspects, checks, converts and generates traces of MPI programs.
 #[derive(Debug, Parser)]
 #[command(name = "titr", version, after_help = EXAMPLES)]
 struct Args {
@@ -37,7 +37,7 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Tells what a trace holds, how it was taken, and what is not in it.
+    /// Prints what a trace holds, how it was recorded, and what is not in it.
     Info {
         /// Prints one JSON object.
         #[arg(long)]
@@ -45,15 +45,15 @@ enum Command {
         #[command(flatten)]
         trace: Trace,
     },
-    /// Tells whether a trace is whole, whether its messages, collectives and requests belong together, and whether its
-    /// ranks count computation alike.
+    /// Checks that a trace is whole, that its messages, collectives and requests match, and that its ranks count
+    /// computation alike.
     Check {
         #[command(flatten)]
         trace: Trace,
     },
     /// Prints a trace as text.
     Cat {
-        /// Only this rank.
+        /// Prints only this rank.
         #[arg(long)]
         rank: Option<u32>,
         /// Prints what there is of a torn trace.

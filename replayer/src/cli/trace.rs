@@ -9,8 +9,8 @@ use titr_common::trace::{Source, TraceError};
 /// Where the trace is.
 #[derive(Debug, Args)]
 pub(super) struct Trace {
-    /// A trace directory, an archive, a SimGrid index, or one trace file; or the directories and archives that hold the
-    /// parts of one trace.
+    /// A trace directory, an archive of one, an index of SimGrid's, or one text file; or several directories and archives
+    /// that each hold a part of one trace.
     #[arg(value_name = "TRACE", required = true)]
     places: Vec<PathBuf>,
 }

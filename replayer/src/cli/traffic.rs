@@ -18,23 +18,24 @@ use titr_platform::{Model, Platform};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Synthetic traffic")]
 pub struct TrafficArgs {
-    /// Instead of a trace: uniform, hot-spot, hot-region, transpose, bit-reversal, bit-complement, perfect-shuffle, butterfly,
-    /// tornado or neighbour.
+    /// Measures synthetic traffic instead of replaying a trace: uniform, hot-spot, hot-region, transpose, bit-reversal,
+    /// bit-complement, perfect-shuffle, butterfly, tornado or neighbour.
     #[arg(long, value_name = "PATTERN")]
     traffic: Option<Pattern>,
-    /// Phits that a host offers in a cycle: one load, several (0.1,0.3), or from, to and step (0.05..1.0:0.05).
+    /// Offers this load, in phits per cycle and host: one load, a list (0.1,0.3), or a range with a step (0.05..1.0:0.05).
     #[arg(long, default_value = "0.05..1.0:0.05", requires = "traffic")]
     load: Loads,
-    /// Instead of a load, messages that a host sends at once, and again when those of all hosts have arrived.
+    /// Sends bursts instead of a load: each host sends so many messages at once, and the next ones when the messages of
+    /// all hosts have arrived.
     #[arg(long, value_name = "MESSAGES", value_parser = clap::value_parser!(u32).range(1..), requires = "traffic", conflicts_with = "load")]
     burst: Option<u32>,
-    /// How large messages are: 64B, any size of a range (64B..4KiB), or sizes with weights (64B:9,64KiB:1).
+    /// Size of messages: one size (64B), a range of sizes (64B..4KiB), or sizes with weights (64B:9,64KiB:1).
     #[arg(long, value_name = "SIZE", default_value = "64B", requires = "traffic")]
     message: Sizes,
-    /// Cycles before the first that counts.
+    /// Cycles before the measurement.
     #[arg(long, default_value_t = 5000, value_parser = RangedU64ValueParser::<u64>::new().range(..=MOST_CYCLES), requires = "traffic")]
     warmup: u64,
-    /// Cycles that count.
+    /// Cycles of the measurement.
     #[arg(long, default_value_t = 15000, value_parser = RangedU64ValueParser::<u64>::new().range(1..=MOST_CYCLES), requires = "traffic")]
     cycles: u64,
 }

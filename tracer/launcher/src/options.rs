@@ -7,15 +7,15 @@ use clap::Parser;
 
 /// Traces one rank of an MPI program: mpirun -np 64 titrace [OPTIONS] ./lu.B.64
 ///
-/// Each option is short for a TITRACE_ variable, and goes before one in the environment.
+/// Each option stands for a TITRACE_ variable, and overrides the variable in the environment.
 #[derive(Debug, Parser)]
 #[command(name = "titrace", version)]
 pub struct Options {
-    /// Where the trace is written, %h the host, %r the rank, %j the job; a directory that exists already is left alone, and
-    /// the next free name taken [TITRACE_DIR, default: traces].
+    /// The directory that the trace is written to; %h is the host, %r the rank, %j the job. If it exists, the trace goes to
+    /// the next free name, such as traces-2 [TITRACE_DIR, default: traces].
     #[arg(long, value_name = "DIRECTORY")]
     pub dir: Option<OsString>,
-    /// The archive that the trace is gathered into when the program ends, such as traces.tar [TITRACE_GATHER].
+    /// The archive into which rank 0 gathers the trace when the program ends, such as traces.tar [TITRACE_GATHER].
     #[arg(long, value_name = "ARCHIVE")]
     pub gather: Option<OsString>,
     /// What is recorded: ti or extended [TITRACE_MODE].
@@ -24,22 +24,22 @@ pub struct Options {
     /// What measures computation: auto, papi, perf or cpu [TITRACE_COUNTER].
     #[arg(long)]
     pub counter: Option<OsString>,
-    /// Instructions per second of CPU time, where that is what is measured, such as 2.5Ginstr/s [TITRACE_RATE].
+    /// Instructions that a second of CPU time counts as, if CPU time is measured, such as 2.5Ginstr/s [TITRACE_RATE].
     #[arg(long)]
     pub rate: Option<OsString>,
-    /// How much a rank keeps before it is written, such as 256KiB [TITRACE_BUFFER].
+    /// Text that a rank keeps in memory between two writes, such as 256KiB [TITRACE_BUFFER].
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<OsString>,
-    /// Compression, from 1 (fast) to 9 (small) [TITRACE_LEVEL].
+    /// Compression level, from 1 (fast) to 9 (small) [TITRACE_LEVEL].
     #[arg(long)]
     pub level: Option<OsString>,
-    /// Say what is set, and what the tracer does [TITRACE_VERBOSE].
+    /// Prints the settings, and what the tracer does [TITRACE_VERBOSE].
     #[arg(long, short)]
     pub verbose: bool,
-    /// The tracer. Default: libtitrace.so beside titrace, or in ../lib from there.
+    /// The tracer library [default: libtitrace.so beside titrace, or in ../lib from there].
     #[arg(long, value_name = "FILE")]
     pub library: Option<PathBuf>,
-    /// The MPI program, looked for as a shell does, and what it is called with.
+    /// The MPI program, found as a shell finds it, and its arguments.
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }

@@ -13,11 +13,11 @@ use super::operation::OperationId;
 /// What a send waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Causality {
-    /// Nothing: each rank sends all its messages, in order, as fast as the network takes them (§4.1).
+    /// A send waits for nothing: each rank sends all its messages in order, as fast as the network takes them (§4.1).
     None,
-    /// The receives before it; computing, and MPI itself, take no time (§4.2).
+    /// A send waits for the receives before it; computation and MPI itself take no time (§4.2).
     Causal,
-    /// These, and the computation between them (§4.3).
+    /// A send waits for the receives and the computation before it (§4.3).
     #[default]
     Timed,
 }

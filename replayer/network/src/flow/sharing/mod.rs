@@ -18,7 +18,9 @@
 //! held by the link without room.
 //!
 //! **Room.** A link whose flows could all have their bounds is never full. It has *room* and is left out of repairs,
-//! however many flows it carries; not even its load is kept.
+//! however many flows it carries; not even its load is kept. Room is counted in whole quanta, of which a capacity and a
+//! bound are rounded up to the next, so that a flow whose bound is the capacity leaves exactly none. A quantum is at most
+//! [`TOLERANCE`] times the capacity, so that the rounding lets no link carry more than the tolerance allows.
 //!
 //! **Tide.** Where one link holds a crowd, and nothing but their common level moves, they are not even looked at: they
 //! get on with the [tide].
@@ -75,9 +77,11 @@ pub enum Pace {
 #[derive(Debug)]
 struct Link {
     capacity: f64,
-    /// What would be left if all its flows had their bounds, in [quanta](QUANTUM). Whole numbers, for they come back to
-    /// where they were.
-    room: i64,
+    /// Bytes per second that room on this link is counted in.
+    quantum: f64,
+    /// What would be left if all its flows had their bounds, in quanta. A whole number, because sums of whole numbers come
+    /// back to where they were; wide enough for any number of flows of any bound.
+    room: i128,
     /// Σ n·w·r of its flows; kept while there is no room.
     load: f64,
     /// Its flows, and which of each flow's `legs` lies on it.
@@ -117,26 +121,19 @@ struct Leg {
     room: i64,
 }
 
-/// A thousandth of a byte per second: what room is counted in.
-const QUANTUM: f64 = 1e-3;
+/// Bytes per second that room is counted in at most. On slow links, quanta are smaller.
+const LARGEST_QUANTUM: f64 = 1e-3;
 
-/// Two levels, or a load and a capacity, closer than this (relatively) are the same.
+/// Two levels, or a load and a capacity, closer than this (relatively) are the same. Rates are feasible and fair within
+/// this tolerance.
 const TOLERANCE: f64 = 1e-9;
 
 impl Sharing {
     /// Links of these capacities, no flows.
     #[must_use]
     pub fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
-        let links = capacities.into_iter().map(|capacity| Link {
-            capacity,
-            room: (capacity / QUANTUM).ceil() as i64,
-            load: 0.0,
-            flows: Vec::new(),
-            holds: 0,
-            touched: (0, 0),
-        });
         Self {
-            links: links.collect(),
+            links: capacities.into_iter().map(Link::new).collect(),
             flows: Vec::new(),
             arrived: Vec::new(),
             loosened: Vec::new(),
@@ -156,28 +153,43 @@ impl Sharing {
         known.ease = 1.0 / demand.penalty;
         known.legs.clear();
         known.legs.extend(demand.uses.iter().map(|&(link, weight)| {
-            let room = Leg::room(weight, demand.bound);
+            let room = self.links[link.index()].room_for(weight * demand.bound);
             Leg { link, place: 0, weight, room }
         }));
     }
 
-    /// Bounds a flow's rate otherwise from now on, whether it is under way or not. The rates must have been settled.
+    /// Bounds a flow's rate otherwise from now on, whether it is under way or not. The rates must have been settled. Costs
+    /// O(route), however many messages the flow stands for.
     pub fn set_bound(&mut self, flow: FlowId, bound: f64) {
         let under_way = self.flows[flow.index()].count;
-        (0..under_way).for_each(|_| self.leave(flow));
+        if under_way > 0 {
+            self.withdraw(flow, under_way);
+        }
         let known = &mut self.flows[flow.index()];
         known.bound = bound / known.ease;
         for leg in &mut known.legs {
-            leg.room = Leg::room(leg.weight, bound);
+            leg.room = self.links[leg.link.index()].room_for(leg.weight * bound);
         }
-        (0..under_way).for_each(|_| self.enter(flow));
+        if under_way > 0 {
+            self.insert(flow, under_way);
+        }
     }
 
     /// One more of `flow` starts. Its rate means nothing until the rates are settled.
     pub fn enter(&mut self, flow: FlowId) {
+        self.insert(flow, 1);
+    }
+
+    /// One of `flow` ends. With the last, its number is free again.
+    pub fn leave(&mut self, flow: FlowId) {
+        self.withdraw(flow, 1);
+    }
+
+    /// Adds `more` to the count of a flow.
+    fn insert(&mut self, flow: FlowId, more: u32) {
         let entering = &mut self.flows[flow.index()];
-        entering.count += 1;
-        let first = entering.count == 1;
+        let first = entering.count == 0;
+        entering.count += more;
         if first {
             entering.level = 0.0;
             entering.held = None;
@@ -190,30 +202,31 @@ impl Sharing {
                 leg.place = link.flows.len() as u32;
                 link.flows.push((flow, number as u32));
             }
+            let weight = f64::from(more) * leg.weight;
             if let Some(tide) = self.tide.as_mut().filter(|tide| tide.link == leg.link) {
                 match held {
-                    Some(held) if held == tide.link => tide.slope += leg.weight * ease,
-                    _ => tide.used += leg.weight * rate,
+                    Some(held) if held == tide.link => tide.slope += weight * ease,
+                    _ => tide.used += weight * rate,
                 }
             }
             let had_room = link.has_room();
-            link.room = link.room.saturating_sub(leg.room);
+            link.room -= i128::from(more) * i128::from(leg.room);
             if !link.has_room() {
-                let (id, weight) = (leg.link, leg.weight);
+                let id = leg.link;
                 if had_room {
                     self.reckon_load(id);
                 } else {
-                    self.links[id.index()].load += weight * self.flows[flow.index()].rate();
+                    self.links[id.index()].load += weight * rate;
                 }
             }
         }
         self.arrived.push(flow);
     }
 
-    /// One of `flow` ends. With the last, its number is free again.
-    pub fn leave(&mut self, flow: FlowId) {
+    /// Takes `fewer`, at least one and no more than there are, from the count of a flow.
+    fn withdraw(&mut self, flow: FlowId, fewer: u32) {
         let leaving = &mut self.flows[flow.index()];
-        leaving.count -= 1;
+        leaving.count -= fewer;
         let last = leaving.count == 0;
         let (held, ease, rate) = (leaving.held, leaving.ease, leaving.rate());
         if last && let Some(link) = leaving.held.take() {
@@ -222,14 +235,15 @@ impl Sharing {
         for number in 0..leaving.legs.len() {
             let leg = self.flows[flow.index()].legs[number];
             let link = &mut self.links[leg.link.index()];
+            let weight = f64::from(fewer) * leg.weight;
             if let Some(tide) = self.tide.as_mut().filter(|tide| tide.link == leg.link) {
                 match held {
-                    Some(held) if held == tide.link => tide.slope -= leg.weight * ease,
-                    _ => tide.used -= leg.weight * rate,
+                    Some(held) if held == tide.link => tide.slope -= weight * ease,
+                    _ => tide.used -= weight * rate,
                 }
             }
-            link.room = link.room.saturating_add(leg.room);
-            link.load -= leg.weight * rate;
+            link.room += i128::from(fewer) * i128::from(leg.room);
+            link.load -= weight * rate;
             if link.holds > 0 {
                 self.loosened.push(leg.link);
             }
@@ -312,15 +326,21 @@ impl Sharing {
 }
 
 impl Link {
+    /// A link that carries nothing.
+    fn new(capacity: f64) -> Self {
+        let quantum = LARGEST_QUANTUM.min(TOLERANCE * capacity);
+        let idle = Self { capacity, quantum, room: 0, load: 0.0, flows: Vec::new(), holds: 0, touched: (0, 0) };
+        Self { room: idle.room_for(capacity).into(), ..idle }
+    }
+
+    /// The room that `bandwidth` bytes per second take.
+    fn room_for(&self, bandwidth: f64) -> i64 {
+        // `as` saturates: an unbounded flow takes more room than any link has.
+        (bandwidth / self.quantum).ceil() as i64
+    }
+
     fn has_room(&self) -> bool {
         self.room >= 0
-    }
-}
-
-impl Leg {
-    /// What a flow of this bound takes of a link's room.
-    fn room(weight: f64, bound: f64) -> i64 {
-        (weight * bound / QUANTUM).ceil() as i64
     }
 }
 

@@ -107,6 +107,32 @@ fn no_flow_overtakes_another_that_its_link_holds() {
     assert_eq!(rates(&sharing), [4.772_727, 0.454_545, 4.772_727]);
 }
 
+/// A flow that may have a little more than a link carries — less than a thousandth of a byte per second more — gets what
+/// the link carries, and a second flow that takes no link disturbs neither.
+#[test]
+fn a_bound_just_above_a_slow_link_is_not_met() {
+    let capacity = 9.999_653_584_077_247;
+    let rates = shared(&[capacity], &[demand(10.0, 1.0, &[(0, 1.0)]), demand(10.0, 1.0, &[])]);
+    assert_eq!(rates, [capacity, 10.0]);
+}
+
+/// A flow of a thousand messages is bounded otherwise in one step: it arrives once, and frees each of its links once.
+#[test]
+fn a_bound_changes_once_for_all_messages_of_a_flow() {
+    let mut sharing = Sharing::new([1000.0, 4000.0]);
+    let demands = [demand(10.0, 1.0, &[(0, 1.0), (1, 1.0)]), demand(10.0, 1.0, &[(0, 1.0)])];
+    for (flow, demand) in (0..).map(FlowId).zip(&demands) {
+        sharing.announce(flow, demand);
+        (0..1000).for_each(|_| sharing.enter(flow));
+    }
+    sharing.settle(&mut Vec::new());
+    assert_eq!([0, 1].map(|flow| sharing.rate(FlowId(flow))), [0.5, 0.5]);
+    sharing.set_bound(FlowId(0), 0.25);
+    assert_eq!((&sharing.arrived[..], &sharing.loosened[..]), (&[FlowId(0)][..], &[LinkId(0)][..]));
+    sharing.settle(&mut Vec::new());
+    assert_eq!([0, 1].map(|flow| sharing.rate(FlowId(flow))), [0.25, 0.75]);
+}
+
 const LINKS: usize = 8;
 
 fn any_demand() -> impl Strategy<Value = Demand> {
@@ -141,6 +167,8 @@ enum Step {
     /// One more of one that is there.
     Again(prop::sample::Index),
     Leave(prop::sample::Index),
+    /// One that is there is bounded otherwise.
+    Bound(prop::sample::Index, f64),
 }
 
 fn any_step(demand: impl Strategy<Value = Demand>) -> impl Strategy<Value = Step> {
@@ -149,6 +177,10 @@ fn any_step(demand: impl Strategy<Value = Demand>) -> impl Strategy<Value = Step
         any::<prop::sample::Index>().prop_map(Step::Again),
         any::<prop::sample::Index>().prop_map(Step::Leave),
     ]
+}
+
+fn any_bound() -> impl Strategy<Value = Step> {
+    (any::<prop::sample::Index>(), 0.1..200.0).prop_map(|(index, bound)| Step::Bound(index, bound))
 }
 
 /// However flows come and go, singly or together, the rates are those of filling all links from nothing with each of them
@@ -184,15 +216,18 @@ fn repair_equals_starting_over(capacities: &[f64], steps: Vec<(Step, bool)>) -> 
                     present[flow].1 -= 1;
                 }
             }
+            Step::Bound(index, bound) => {
+                if let Some(flow) = there(index) {
+                    settle_rates(&mut sharing, &mut known);
+                    sharing.set_bound(FlowId(flow as u32), bound);
+                    present[flow].0.bound = bound;
+                }
+            }
         }
         if !settle {
             continue;
         }
-        let mut changed = Vec::new();
-        sharing.settle(&mut changed);
-        for flow in changed {
-            known[flow.index()] = Some(sharing.pace(flow));
-        }
+        settle_rates(&mut sharing, &mut known);
         let each = |flow: usize| std::iter::repeat_n((flow, present[flow].0.clone()), present[flow].1 as usize);
         let (flows, demands): (Vec<usize>, Vec<Demand>) = (0..present.len()).flat_map(each).unzip();
         for (flow, expected) in flows.into_iter().zip(progressive_filling(capacities, &demands)) {
@@ -205,6 +240,15 @@ fn repair_equals_starting_over(capacities: &[f64], steps: Vec<(Step, bool)>) -> 
         }
     }
     Ok(())
+}
+
+/// Settles the rates, and notes those that are reported to be others now.
+fn settle_rates(sharing: &mut Sharing, known: &mut [Option<Pace>]) {
+    let mut changed = Vec::new();
+    sharing.settle(&mut changed);
+    for flow in changed {
+        known[flow.index()] = Some(sharing.pace(flow));
+    }
 }
 
 proptest! {
@@ -225,6 +269,18 @@ proptest! {
         steps in prop::collection::vec((any_step(any_demand_on_a_cluster()), prop::bool::weighted(0.7)), 1..100),
     ) {
         let capacities = [&[backbone], &[100.0; LINKS - 1][..]].concat();
+        repair_equals_starting_over(&capacities, steps)?;
+    }
+
+    /// Where flows are bounded otherwise while they are under way, as InfiniBand's contention does.
+    #[test]
+    fn flows_whose_bounds_change(
+        capacities in prop::collection::vec(prop_oneof![Just(100.0), 1.0..1000.0], LINKS),
+        steps in prop::collection::vec(
+            (prop_oneof![3 => any_step(any_demand()), 1 => any_bound()], prop::bool::weighted(0.7)),
+            1..60,
+        ),
+    ) {
         repair_equals_starting_over(&capacities, steps)?;
     }
 }

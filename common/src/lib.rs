@@ -6,7 +6,6 @@ pub mod event;
 pub mod format;
 pub mod grammar;
 pub mod passage;
-pub mod quantity;
 pub mod time;
 pub mod trace;
 pub mod units;

@@ -80,8 +80,7 @@ impl Selection {
             .ok_or_else(|| UnknownAlgorithm::Algorithm(collective, name.trim().to_owned()))?;
         let mut choice = Choice::forced(algorithm);
         if let Some(segment) = segment {
-            let bytes = segment.parse().map_err(|_| UnknownAlgorithm::Segment(segment.to_owned()))?;
-            choice.segment = Bytes(bytes);
+            choice.segment = segment.parse().map_err(|_| UnknownAlgorithm::Segment(segment.to_owned()))?;
         }
         self.forced.insert(collective, choice);
         Ok(())
@@ -183,6 +182,6 @@ mod tests {
         insta::assert_snapshot!(explain("bcast"), @"`bcast` is not of the form collective=algorithm");
         insta::assert_snapshot!(explain("scan=bogus"), @"scan has no algorithm `bogus`; it has linear, linear_nb, recursive_doubling");
         insta::assert_snapshot!(explain("broadcast=linear"), @"there is no collective `broadcast`; there are barrier, bcast, reduce, allreduce, scan, exscan, reduce_scatter, reduce_scatter_block, gather, scatter, allgather, alltoall, gatherv, scatterv, allgatherv, alltoallv, alltoallw");
-        insta::assert_snapshot!(explain("bcast=pipeline:64KiB"), @"`64KiB` is not a number of bytes");
+        insta::assert_snapshot!(explain("bcast=pipeline:64KX"), @"`64KX` is not a number of bytes");
     }
 }

@@ -16,11 +16,10 @@ use std::sync::Arc;
 use miette::Diagnostic;
 use thiserror::Error;
 use titr_common::collectives::Selection;
-use titr_common::units::{Bytes, Instructions, Seconds};
+use titr_common::units::{Bytes, Seconds, Speed};
 
 pub use placement::{Placement, PlacementError, Policy};
 pub use source::Mistake;
-pub use titr_common::quantity::{Duration, Size};
 
 use titr_network::Network;
 use titr_network::flow::{self, Flow};
@@ -197,27 +196,6 @@ impl Overhead {
     pub fn of(&self, bytes: Bytes) -> Seconds {
         let step = self.steps.iter().rev().find(|step| step.above < bytes).or(self.steps.first());
         step.map_or(Seconds(0.0), |step| Seconds(step.seconds.0 + step.seconds_per_byte.0 * bytes.0 as f64))
-    }
-}
-
-/// How fast a host computes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Speed {
-    /// Instructions per second of one core.
-    pub per_second: f64,
-}
-
-impl Speed {
-    /// How fast a core works off computation whose counts are each worth `factor`.
-    #[must_use]
-    pub fn for_counts_worth(self, factor: f64) -> Self {
-        Self { per_second: self.per_second / factor }
-    }
-
-    /// How long `work` takes on one core.
-    #[must_use]
-    pub fn time_for(self, work: Instructions) -> Seconds {
-        Seconds(work.0 / self.per_second)
     }
 }
 

@@ -4,14 +4,13 @@ use std::path::Path;
 
 use serde::Deserialize;
 use titr_common::collectives::{Library, Selection};
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Quantity};
 use toml::Spanned;
 
 use super::schema::{self, CollectiveLibrary, File, OneOrMany};
 use super::simgrid;
 use super::source::{Mistake, Source};
 use super::{EagerTransfer, Model, Mpi, Platform, PlatformError, Policy, Speed};
-use titr_common::quantity::InstructionRate;
 use titr_network::flow;
 use titr_network::topology::{HostId, Topology};
 
@@ -79,13 +78,14 @@ impl Resolver<'_> {
         })
     }
 
-    fn speeds(&self, written: &Spanned<OneOrMany<InstructionRate>>, hosts: u32) -> Resolved<Vec<Speed>> {
-        let speed = |rate: &InstructionRate| Speed { per_second: rate.per_second };
+    fn speeds(&self, written: &Spanned<OneOrMany<Quantity<Speed>>>, hosts: u32) -> Resolved<Vec<Speed>> {
         match written.get_ref() {
-            OneOrMany::One(rate) => Ok(vec![speed(rate); hosts as usize]),
-            OneOrMany::Many(rates) if rates.len() == hosts as usize => Ok(rates.iter().map(speed).collect()),
-            OneOrMany::Many(rates) => {
-                let mistake = self.wrong(written, format!("{} speeds for {hosts} hosts", rates.len()));
+            OneOrMany::One(Quantity(speed)) => Ok(vec![*speed; hosts as usize]),
+            OneOrMany::Many(speeds) if speeds.len() == hosts as usize => {
+                Ok(speeds.iter().map(|Quantity(speed)| *speed).collect())
+            }
+            OneOrMany::Many(speeds) => {
+                let mistake = self.wrong(written, format!("{} speeds for {hosts} hosts", speeds.len()));
                 Err(mistake.with_help("give one speed for all, or one for each"))
             }
         }

@@ -1,12 +1,11 @@
 //! `[network.packet]`: what can be written of routers, and what it means.
 
 use serde::Deserialize;
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Quantity};
 use toml::Spanned;
 
 use super::resolve::{Resolved, Resolver};
 use super::schema;
-use titr_common::quantity::Size;
 use titr_network::packet::{self, Ascent, Design, Parameters};
 use titr_network::topology::{Plan, Topology};
 
@@ -15,11 +14,11 @@ use titr_network::topology::{Plan, Topology};
 #[serde(default, deny_unknown_fields)]
 pub struct Packet {
     /// What a channel carries in a cycle, so that bandwidth / phit is the clock's frequency. Default: 4 bytes.
-    pub phit: Option<Spanned<Size>>,
+    pub phit: Option<Spanned<Quantity<Bytes>>>,
     /// Packets' size, a whole number of phits. Default: 64 bytes.
-    pub packet: Option<Spanned<Size>>,
+    pub packet: Option<Spanned<Quantity<Bytes>>>,
     /// The part of it that is header, which messages' bytes are not counted in. Default: none.
-    pub header: Option<Spanned<Size>>,
+    pub header: Option<Spanned<Quantity<Bytes>>>,
     /// Queues at the end of each channel. Default: 1 in dimension order and in trees, 3 if adaptive, 2 in dragonflies.
     pub virtual_channels: Option<Spanned<u32>>,
     /// Packets that each has room for. Default: 4.
@@ -126,7 +125,7 @@ impl Resolver<'_> {
             packet::Routing::Minimal => 2,
         };
         let parameters = Parameters {
-            bandwidth: bandwidth.get_ref().bytes_per_second,
+            bandwidth: bandwidth.get_ref().0.bytes_per_second,
             phit,
             packet_phits,
             header_phits,
@@ -173,7 +172,7 @@ impl Resolver<'_> {
         if let Some(phit) = written.phit.as_ref().filter(|phit| phit.get_ref().0.0 == 0) {
             return Err(self.wrong(phit, "a phit is at least a byte"));
         }
-        let phits = |size: &Option<Spanned<Size>>, default: Bytes| {
+        let phits = |size: &Option<Spanned<Quantity<Bytes>>>, default: Bytes| {
             let bytes = size.as_ref().map_or(default, |size| size.get_ref().0);
             let phits = u32::try_from(bytes.0 / phit.0).ok().filter(|_| bytes.0.is_multiple_of(phit.0));
             let culprit = size.as_ref().or(written.phit.as_ref());

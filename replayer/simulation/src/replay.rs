@@ -1,13 +1,13 @@
 //! The loop between ranks and network.
 
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Speed};
 
 use crate::observe::{Observer, Traffic};
 use crate::ranks::{Causality, Ranks, Recorded, ReplayError, Seat};
 use crate::workload::{Program, Workload};
 use titr_common::time::Time;
 use titr_network::Network;
-use titr_platform::{Mpi, Speed};
+use titr_platform::Mpi;
 
 /// What a replay is to do beside replaying.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use titr_common::collectives::{Collective, Library, Member, Selection};
-use titr_common::units::{Bytes, Instructions, Seconds};
+use titr_common::units::{Bytes, Instructions, Quantity, UnitError};
 
 use super::Failure;
 use super::schedule::{collective, library};
@@ -16,7 +16,6 @@ use crate::generate::{
 use crate::schedule::{Example, Outline};
 use titr_common::format::{count, plural};
 use titr_network::topology::Edge;
-use titr_platform::Duration;
 
 const NOTES: &str = "\
 All commands take such a trace: titr check, titr-replay, titr convert and the others.
@@ -201,8 +200,8 @@ fn pause(text: &str) -> Result<Pause, String> {
         let possible = work.is_finite() && work >= 0.0;
         return possible.then_some(Pause::Compute(Instructions(work))).ok_or(format!("nobody can compute {work}"));
     }
-    let Duration(Seconds(span)) = text.parse()?;
-    Ok(Pause::Sleep(Seconds(span)))
+    let wrong = |error: UnitError| error.to_string();
+    text.parse().map(|Quantity(span)| Pause::Sleep(span)).map_err(wrong)
 }
 
 pub(super) fn generate(args: &Args, out: &mut impl Write) -> Result<(), Failure> {

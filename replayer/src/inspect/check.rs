@@ -7,14 +7,14 @@
 use titr_common::collectives::{Library, Selection};
 use titr_common::event::Rank;
 use titr_common::trace::{Manifest, Source, TraceError};
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Speed};
 
 use super::counters::Comparison;
 use super::inventory::Inventory;
 use titr_common::time::Time;
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId};
-use titr_platform::{EagerTransfer, Mpi, Overhead, Speed};
+use titr_platform::{EagerTransfer, Mpi, Overhead};
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, replay};
 use titr_simulation::workload::Workload;

@@ -4,11 +4,10 @@ use std::str::FromStr;
 
 use rand_pcg::rand_core::RngCore;
 use thiserror::Error;
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Quantity};
 
 use super::source::{below, unit};
 use crate::packet::Parameters;
-use titr_common::quantity::Size;
 
 /// A distribution of sizes.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +33,7 @@ impl FromStr for Sizes {
 
 impl Sizes {
     fn parse(text: &str) -> Option<Self> {
-        let size = |text: &str| text.parse::<Size>().ok().map(|size| size.0);
+        let size = |text: &str| text.parse().ok().map(|Quantity(bytes)| bytes);
         if let Some((from, to)) = text.split_once("..") {
             let (from, to) = (size(from)?, size(to)?);
             return (from <= to).then_some(Self::Range(from, to));

@@ -40,7 +40,7 @@ impl Resolver<'_> {
         let pieces = self.pieces(&written.routes, &nodes, &links)?;
         let links = written.links.iter().map(|written| {
             let schema::ExplicitLink { name, bandwidth, latency, sharing } = written;
-            let (bandwidth, latency, sharing) = (bandwidth.bytes_per_second, latency.0, (*sharing).into());
+            let (bandwidth, latency, sharing) = (bandwidth.0.bytes_per_second, latency.0, (*sharing).into());
             (name.get_ref().clone(), Link { bandwidth, latency, sharing })
         });
         Ok(Explicit::new(hosts.len() as u32, written.routers.len() as u32, links.collect(), &pieces, routes))

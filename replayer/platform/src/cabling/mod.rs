@@ -75,7 +75,7 @@ impl Resolver<'_> {
         let missing = |key| self.wrong(network, format!("missing key `{key}`"));
         let schema::Network { bandwidth, latency, duplex, model, .. } = network.get_ref();
         Ok(Cable {
-            bandwidth: bandwidth.as_ref().ok_or_else(|| missing("bandwidth"))?.get_ref().bytes_per_second,
+            bandwidth: bandwidth.as_ref().ok_or_else(|| missing("bandwidth"))?.get_ref().0.bytes_per_second,
             latency: match (latency, model) {
                 (Some(latency), _) => latency.get_ref().0,
                 (None, schema::Model::Packet) => Seconds(0.0),
@@ -195,7 +195,7 @@ impl Resolver<'_> {
     fn with_loopback(&self, topology: Box<dyn Topology>, loopback: &schema::Loopback) -> Resolved<Box<dyn Topology>> {
         let Some(through) = loopback.through.as_ref().filter(|through| *through.get_ref() == Through::Switch) else {
             let loopback = Link {
-                bandwidth: loopback.bandwidth.bytes_per_second,
+                bandwidth: loopback.bandwidth.0.bytes_per_second,
                 latency: loopback.latency.0,
                 sharing: loopback.sharing.into(),
             };
@@ -218,7 +218,7 @@ fn limited<T: Topology + 'static>(
     limit: fn(T, f64) -> T,
 ) -> Box<dyn Topology> {
     match &network.get_ref().limiter {
-        Some(limiter) => Box::new(limit(topology, limiter.get_ref().bytes_per_second)),
+        Some(limiter) => Box::new(limit(topology, limiter.get_ref().0.bytes_per_second)),
         None => Box::new(topology),
     }
 }
@@ -226,7 +226,7 @@ fn limited<T: Topology + 'static>(
 impl From<&schema::Backbone> for Backbone {
     fn from(written: &schema::Backbone) -> Self {
         Self {
-            bandwidth: written.bandwidth.bytes_per_second,
+            bandwidth: written.bandwidth.0.bytes_per_second,
             latency: written.latency.0,
             sharing: written.sharing.into(),
         }

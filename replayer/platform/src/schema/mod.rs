@@ -6,11 +6,10 @@ mod topology;
 mod value;
 
 use serde::Deserialize;
-use titr_common::units::Seconds;
+use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds, Speed};
 use toml::Spanned;
 
 use super::routers::Packet;
-use titr_common::quantity::{Bandwidth, Duration, InstructionRate, Size};
 
 pub use mpi::{CollectiveLibrary, Collectives, EagerTransfer, Mpi};
 pub use topology::{
@@ -42,7 +41,7 @@ pub struct Hosts {
     /// Ranks that a host has room for. Default: 1.
     pub cores: Option<Spanned<u32>>,
     /// Of one core: one value, or one for each host.
-    pub speed: Spanned<OneOrMany<InstructionRate>>,
+    pub speed: Spanned<OneOrMany<Quantity<Speed>>>,
 }
 
 /// `[network]`
@@ -53,14 +52,14 @@ pub struct Network {
     #[serde(default)]
     pub model: Model,
     /// Of every cable, in each direction. To be given unless the topology is explicit.
-    pub bandwidth: Option<Spanned<Bandwidth>>,
+    pub bandwidth: Option<Spanned<Quantity<Bandwidth>>>,
     /// Of every cable, likewise, but not of the packet model, which counts cycles.
-    pub latency: Option<Spanned<Duration>>,
+    pub latency: Option<Spanned<Quantity<Seconds>>>,
     /// What the directions of every cable share. Default: `"full"`, as SimGrid's SPLITDUPLEX.
     pub duplex: Option<Spanned<Duplex>>,
     /// What each host and switch passes on in all (SimGrid's `limiter_link`; of a star, the hosts only). Default: as
     /// much as its cables do.
-    pub limiter: Option<Spanned<Bandwidth>>,
+    pub limiter: Option<Spanned<Quantity<Bandwidth>>>,
     #[serde(default)]
     pub loopback: Loopback,
     #[serde(default)]
@@ -113,9 +112,9 @@ pub struct Loopback {
     /// Default: `"memory"`.
     pub through: Option<Spanned<Through>>,
     /// Default: 10 GB/s, as SimGrid 3.32's network/loopback-bw.
-    pub bandwidth: Bandwidth,
+    pub bandwidth: Quantity<Bandwidth>,
     /// Default: 100 ns, about what a cache line takes between two cores. The model's latency factor applies.
-    pub latency: Duration,
+    pub latency: Quantity<Seconds>,
     /// Default: `"fat-pipe"`, as SimGrid's. `"shared"` makes it the host's memory bus.
     pub sharing: Sharing,
 }
@@ -134,8 +133,8 @@ impl Default for Loopback {
     fn default() -> Self {
         Self {
             through: None,
-            bandwidth: Bandwidth { bytes_per_second: 1e10 },
-            latency: Duration(Seconds(100e-9)),
+            bandwidth: Quantity(Bandwidth { bytes_per_second: 1e10 }),
+            latency: Quantity(Seconds(100e-9)),
             sharing: Sharing::FatPipe,
         }
     }
@@ -158,7 +157,7 @@ pub struct Flow {
     /// How much of a message's rate its acknowledgements take on the way back; 0: none.
     pub crosstraffic: Option<NonNegative>,
     /// What MPI adds to each message.
-    pub envelope: Option<Size>,
+    pub envelope: Option<Quantity<Bytes>>,
     /// How much messages at one InfiniBand adapter slow each other down: `[β_e, β_s, γ_s]`, for arriving together, leaving
     /// together, and leaving together where one goes to a crowd. Default: not at all, but for the preset `"ib"`.
     pub infiniband_penalties: Option<[NonNegative; 3]>,

@@ -9,14 +9,14 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use toml::Spanned;
 
 use super::Overhead;
-use titr_common::quantity::Size;
+use titr_common::units::{Bytes, Quantity};
 
 /// `[mpi]`
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mpi {
     /// Sends of fewer bytes are buffered. Default: 64 KiB, SimGrid's smpi/send-is-detached-thresh.
-    pub eager_threshold: Option<Size>,
+    pub eager_threshold: Option<Quantity<Bytes>>,
     /// When those travel. Default: `"at-once"`, as in MPI libraries.
     pub eager_transfer: EagerTransfer,
     /// What MPI_Send costs, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::Sharing;
-use titr_common::quantity::{Bandwidth, Duration};
+use titr_common::units::{Bandwidth, Quantity, Seconds};
 
 /// `[topology.…]`: exactly one of these tables.
 #[derive(Deserialize)]
@@ -40,8 +40,8 @@ pub struct Star {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Backbone {
-    pub bandwidth: Bandwidth,
-    pub latency: Duration,
+    pub bandwidth: Quantity<Bandwidth>,
+    pub latency: Quantity<Seconds>,
     /// Default: `"shared"`, as SimGrid's `bb_sharing_policy`.
     #[serde(default)]
     pub sharing: Sharing,
@@ -138,8 +138,8 @@ pub struct Explicit {
 #[serde(deny_unknown_fields)]
 pub struct ExplicitLink {
     pub name: Spanned<String>,
-    pub bandwidth: Bandwidth,
-    pub latency: Duration,
+    pub bandwidth: Quantity<Bandwidth>,
+    pub latency: Quantity<Seconds>,
     #[serde(default)]
     pub sharing: Sharing,
 }

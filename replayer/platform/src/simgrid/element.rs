@@ -1,8 +1,8 @@
 //! Elements and attributes of the XML: what they say, and mistakes shown where they stand.
 
 use roxmltree::Node;
+use titr_common::units::Dimension;
 
-use super::units::Units;
 use crate::source::{Mistake, Place, Source};
 
 /// What was read, or what is wrong.
@@ -115,8 +115,8 @@ impl<'a> Attribute<'a> {
         self.source.mistake(Some(self.place.clone()), message)
     }
 
-    pub fn quantity(&self, units: &Units) -> Read<f64> {
-        units.parse(self.value).map_err(|message| self.wrong(message))
+    pub fn quantity(&self, units: &Dimension) -> Read<f64> {
+        units.parse(self.value).map_err(|error| self.wrong(error.to_string()))
     }
 
     pub fn count(&self) -> Read<u32> {

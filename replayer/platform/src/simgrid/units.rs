@@ -1,16 +1,11 @@
-//! Quantities as SimGrid writes them: `1.25E8Bps`, `50us`, `1Gf`. A number alone has a unit too.
+//! The units of quantities in SimGrid's XML: `1.25E8Bps`, `50us`, `1Gf`. A number alone has a unit too.
 
-use titr_common::quantity::{Kind, NO_PREFIX};
+use titr_common::units::{BINARY, DECIMAL, Dimension, NO_PREFIX, Prefixes};
 
-/// A kind of quantity, and the unit of numbers alone.
-pub struct Units {
-    kind: Kind,
-    default: &'static str,
-}
-
-const DECIMAL: &[(&str, f64)] =
-    &[("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18), ("Z", 1e21), ("Y", 1e24)];
-const DECIMAL_IN_WORDS: &[(&str, f64)] = &[
+/// Powers of 1000 above those of titr's own files.
+const LARGER: Prefixes = &[("E", 1e18), ("Z", 1e21), ("Y", 1e24)];
+const LARGER_BINARY: Prefixes = &[("Ei", 1_152_921_504_606_846_976.0)];
+const IN_WORDS: Prefixes = &[
     ("kilo", 1e3),
     ("mega", 1e6),
     ("giga", 1e9),
@@ -20,71 +15,46 @@ const DECIMAL_IN_WORDS: &[(&str, f64)] = &[
     ("zeta", 1e21),
     ("yotta", 1e24),
 ];
-const BINARY: &[(&str, f64)] = &[
-    ("Ki", 1024.0),
-    ("Mi", 1_048_576.0),
-    ("Gi", 1_073_741_824.0),
-    ("Ti", 1_099_511_627_776.0),
-    ("Pi", 1_125_899_906_842_624.0),
-    ("Ei", 1_152_921_504_606_846_976.0),
-];
 
 /// Bytes per second.
-pub const BANDWIDTH: Units = Units {
-    kind: Kind {
-        name: "bandwidth",
-        example: "125MBps or 1Gbps",
-        units: &[("Bps", 1.0), ("bps", 0.125)],
-        prefixes: &[NO_PREFIX, DECIMAL, BINARY],
-        may_be_zero: true,
-    },
-    default: "Bps",
+pub const BANDWIDTH: Dimension = Dimension {
+    name: "bandwidth",
+    example: "125MBps or 1Gbps",
+    units: &[("Bps", 1.0), ("bps", 0.125)],
+    prefixes: &[NO_PREFIX, DECIMAL, LARGER, BINARY, LARGER_BINARY],
+    may_be_zero: true,
+    unit_of_numbers: Some("Bps"),
 };
 
 /// Seconds.
-pub const TIME: Units = Units {
-    kind: Kind {
-        name: "time",
-        example: "50us",
-        units: &[
-            ("ms", 1e-3),
-            ("us", 1e-6),
-            ("ns", 1e-9),
-            ("ps", 1e-12),
-            ("s", 1.0),
-            ("m", 60.0),
-            ("h", 3600.0),
-            ("d", 86400.0),
-            ("w", 604_800.0),
-        ],
-        prefixes: &[NO_PREFIX],
-        may_be_zero: true,
-    },
-    default: "s",
+pub const TIME: Dimension = Dimension {
+    name: "time",
+    example: "50us",
+    units: &[
+        ("ms", 1e-3),
+        ("us", 1e-6),
+        ("ns", 1e-9),
+        ("ps", 1e-12),
+        ("s", 1.0),
+        ("m", 60.0),
+        ("h", 3600.0),
+        ("d", 86400.0),
+        ("w", 604_800.0),
+    ],
+    prefixes: &[NO_PREFIX],
+    may_be_zero: true,
+    unit_of_numbers: Some("s"),
 };
 
 /// Floating-point operations per second, or whatever the trace counts.
-pub const SPEED: Units = Units {
-    kind: Kind {
-        name: "speed",
-        example: "1Gf",
-        units: &[("flops", 1.0), ("f", 1.0)],
-        prefixes: &[NO_PREFIX, DECIMAL, DECIMAL_IN_WORDS],
-        may_be_zero: true,
-    },
-    default: "f",
+pub const SPEED: Dimension = Dimension {
+    name: "speed",
+    example: "1Gf",
+    units: &[("flops", 1.0), ("f", 1.0)],
+    prefixes: &[NO_PREFIX, DECIMAL, LARGER, IN_WORDS],
+    may_be_zero: true,
+    unit_of_numbers: Some("f"),
 };
-
-impl Units {
-    /// What `text` is worth, or what is wrong with it.
-    pub fn parse(&self, text: &str) -> Result<f64, String> {
-        let text = text.trim();
-        match text.parse::<f64>() {
-            Ok(_) => self.kind.parse(&format!("{text}{}", self.default)),
-            Err(_) => self.kind.parse(text),
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -108,10 +78,8 @@ mod tests {
         ] {
             assert_eq!(units.parse(text), Ok(expected), "{text}");
         }
-        assert_eq!(
-            BANDWIDTH.parse("1GB/s"),
-            Err("`GB/s` is not a unit of bandwidth: write, say, 125MBps or 1Gbps".to_owned())
-        );
-        assert_eq!(TIME.parse("soon"), Err("not a time: write a number and a unit, such as 50us".to_owned()));
+        let wrong = |units: Dimension, text| units.parse(text).unwrap_err().to_string();
+        assert_eq!(wrong(BANDWIDTH, "1GB/s"), "`GB/s` is not a unit of bandwidth: write, say, 125MBps or 1Gbps");
+        assert_eq!(wrong(TIME, "soon"), "not a time: write a number and a unit, such as 50us");
     }
 }

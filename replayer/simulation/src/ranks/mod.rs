@@ -55,14 +55,14 @@ pub use stuck::{Deadlock, Stuck};
 
 use slab::Slab;
 use titr_common::event::Rank;
-use titr_common::units::Seconds;
+use titr_common::units::{Seconds, Speed};
 
 use crate::observe::{Departure, Observer};
 use crate::workload::{Program, ThreadIndex, Workload};
 use titr_common::time::Time;
 use titr_network::topology::HostId;
 use titr_network::{Network, Transfer, TransferId};
-use titr_platform::{Mpi, Speed};
+use titr_platform::Mpi;
 
 use agenda::Agenda;
 use collective::{Run, RunId};

@@ -1,0 +1,314 @@
+//! Quantities as people write them: a number and its unit, `"10 Gbit/s"`.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use nom::Parser;
+use nom::character::complete::space0;
+use nom::combinator::{all_consuming, consumed, rest};
+use nom::number::complete::double;
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use thiserror::Error as ThisError;
+
+use super::{Bandwidth, Bytes, Seconds, Speed};
+
+/// A quantity that must be written with its unit, as in platform files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantity<T>(pub T);
+
+/// A type whose values people write as a number and a unit.
+pub trait Written: Sized {
+    /// The units that the type may be written in.
+    const DIMENSION: Dimension;
+
+    /// The quantity that `text` says, a number and a unit.
+    ///
+    /// # Errors
+    /// If `text` is no number with a unit of this dimension, or the number makes no sense for it.
+    fn written(text: &str) -> Result<Self, UnitError>;
+}
+
+/// The units of one kind of quantity.
+#[derive(Clone, Copy, Debug)]
+pub struct Dimension {
+    /// Name of the quantity, for messages.
+    pub name: &'static str,
+    /// An example for messages.
+    pub example: &'static str,
+    /// Units without prefix, each with its worth in the base unit. A unit that another ends with comes after that other.
+    pub units: &'static [(&'static str, f64)],
+    /// Prefixes that a unit may have.
+    pub prefixes: &'static [Prefixes],
+    /// Whether a quantity of nothing makes sense.
+    pub may_be_zero: bool,
+    /// The unit of a number alone; `None` where a number alone is a mistake.
+    pub unit_of_numbers: Option<&'static str>,
+}
+
+/// Prefixes of units, each with what it multiplies them by.
+pub type Prefixes = &'static [(&'static str, f64)];
+
+/// A unit as it is.
+pub const NO_PREFIX: Prefixes = &[("", 1.0)];
+
+/// Powers of 1000.
+pub const DECIMAL: Prefixes = &[("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15)];
+
+/// Powers of 1024.
+pub const BINARY: Prefixes = &[
+    ("Ki", 1024.0),
+    ("Mi", 1_048_576.0),
+    ("Gi", 1_073_741_824.0),
+    ("Ti", 1_099_511_627_776.0),
+    ("Pi", 1_125_899_906_842_624.0),
+];
+
+/// Powers of 1/1000.
+const FRACTIONS: Prefixes = &[("m", 1e-3), ("u", 1e-6), ("µ", 1e-6), ("μ", 1e-6), ("n", 1e-9), ("p", 1e-12)];
+
+/// A text that is not the quantity that was asked for.
+#[derive(Clone, Debug, PartialEq, ThisError)]
+pub enum UnitError {
+    /// The text does not begin with a number.
+    #[error("not a {name}: write a number and a unit, such as {example}")]
+    NoNumber {
+        /// Name of the quantity.
+        name: &'static str,
+        /// An example of it.
+        example: &'static str,
+    },
+    /// The text is a number alone.
+    #[error("a {name} needs a unit, such as {example}")]
+    NoUnit {
+        /// Name of the quantity.
+        name: &'static str,
+        /// An example of it.
+        example: &'static str,
+    },
+    /// The unit is none of the quantity's.
+    #[error("`{unit}` is not a unit of {name}: write, say, {example}")]
+    UnknownUnit {
+        /// The unit as written.
+        unit: String,
+        /// Name of the quantity.
+        name: &'static str,
+        /// An example of it.
+        example: &'static str,
+    },
+    /// The number is negative, not finite, or larger than can be counted.
+    #[error("a {name} cannot be {number}")]
+    Impossible {
+        /// Name of the quantity.
+        name: &'static str,
+        /// The number as read.
+        number: f64,
+    },
+    /// The number is 0 where there must be something.
+    #[error("a {name} must be more than zero")]
+    Zero {
+        /// Name of the quantity.
+        name: &'static str,
+    },
+    /// The number of bytes has a fraction.
+    #[error("a size is a whole number of bytes")]
+    Fraction,
+}
+
+impl Dimension {
+    /// The worth of `text` in the base unit.
+    ///
+    /// # Errors
+    /// If `text` is no number with one of the units, or the number makes no sense.
+    pub fn parse(&self, text: &str) -> Result<f64, UnitError> {
+        self.split(text).map(|(_, number, worth)| number * worth)
+    }
+
+    /// The number in `text`, as written and as read, and the worth of its unit. Their product makes sense.
+    fn split<'t>(&self, text: &'t str) -> Result<(&'t str, f64, f64), UnitError> {
+        let &Self { name, example, .. } = self;
+        let (_, (_, (digits, number), _, unit)) = all_consuming((space0, consumed(double::<_, ()>), space0, rest))
+            .parse(text)
+            .map_err(|_| UnitError::NoNumber { name, example })?;
+        let unit = match (unit.trim_end(), self.unit_of_numbers) {
+            ("", None) => return Err(UnitError::NoUnit { name, example }),
+            ("", Some(unit)) => unit,
+            (unit, _) => unit,
+        };
+        let unknown = || UnitError::UnknownUnit { unit: unit.to_owned(), name, example };
+        let worth = self.worth(unit).ok_or_else(unknown)?;
+        match number * worth {
+            value if !value.is_finite() || value < 0.0 => Err(UnitError::Impossible { name, number }),
+            0.0 if !self.may_be_zero => Err(UnitError::Zero { name }),
+            _ => Ok((digits, number, worth)),
+        }
+    }
+
+    fn worth(&self, unit: &str) -> Option<f64> {
+        self.units.iter().find_map(|&(suffix, worth)| {
+            let written = unit.strip_suffix(suffix)?;
+            let mut prefixes = self.prefixes.iter().copied().flatten();
+            let (_, multiple) = prefixes.find(|&&(prefix, _)| prefix == written)?;
+            Some(multiple * worth)
+        })
+    }
+}
+
+impl Written for Bytes {
+    const DIMENSION: Dimension = Dimension {
+        name: "size",
+        example: "64 KiB (1024 bytes each) or 64 kB (1000)",
+        units: &[("B", 1.0)],
+        prefixes: &[NO_PREFIX, DECIMAL, BINARY],
+        may_be_zero: true,
+        unit_of_numbers: None,
+    };
+
+    fn written(text: &str) -> Result<Self, UnitError> {
+        let (digits, number, worth) = Self::DIMENSION.split(text)?;
+        // Whole numbers are exact, also above 2⁵³.
+        if let Some(bytes) = digits.parse().ok().and_then(|number: u64| number.checked_mul(worth as u64)) {
+            return Ok(Self(bytes));
+        }
+        match number * worth {
+            bytes if bytes.fract() != 0.0 => Err(UnitError::Fraction),
+            bytes if bytes >= u64::MAX as f64 => Err(UnitError::Impossible { name: Self::DIMENSION.name, number }),
+            bytes => Ok(Self(bytes as u64)),
+        }
+    }
+}
+
+impl Written for Bandwidth {
+    const DIMENSION: Dimension = Dimension {
+        name: "bandwidth",
+        example: "10 Gbit/s or 1.25 GB/s",
+        units: &[("bit/s", 0.125), ("bps", 0.125), ("b/s", 0.125), ("B/s", 1.0), ("Bps", 1.0)],
+        prefixes: &[NO_PREFIX, DECIMAL, BINARY],
+        may_be_zero: false,
+        unit_of_numbers: None,
+    };
+
+    fn written(text: &str) -> Result<Self, UnitError> {
+        Self::DIMENSION.parse(text).map(|bytes_per_second| Self { bytes_per_second })
+    }
+}
+
+impl Written for Seconds {
+    const DIMENSION: Dimension = Dimension {
+        name: "time",
+        example: "1.5 us or 100 ns",
+        units: &[("s", 1.0)],
+        prefixes: &[NO_PREFIX, FRACTIONS],
+        may_be_zero: true,
+        unit_of_numbers: None,
+    };
+
+    fn written(text: &str) -> Result<Self, UnitError> {
+        Self::DIMENSION.parse(text).map(Self)
+    }
+}
+
+impl Written for Speed {
+    const DIMENSION: Dimension = Dimension {
+        name: "speed",
+        example: "2.5 Ginstr/s",
+        units: &[("instr/s", 1.0), ("flop/s", 1.0)],
+        prefixes: &[NO_PREFIX, DECIMAL],
+        may_be_zero: false,
+        unit_of_numbers: None,
+    };
+
+    fn written(text: &str) -> Result<Self, UnitError> {
+        Self::DIMENSION.parse(text).map(|per_second| Self { per_second })
+    }
+}
+
+impl<T: Written> FromStr for Quantity<T> {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        T::written(text).map(Self)
+    }
+}
+
+impl<'de, T: Written> Deserialize<'de> for Quantity<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(QuantityVisitor(PhantomData))
+    }
+}
+
+struct QuantityVisitor<T>(PhantomData<T>);
+
+impl<T: Written> Visitor<'_> for QuantityVisitor<T> {
+    type Value = Quantity<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "a {} in quotes, such as {}", T::DIMENSION.name, T::DIMENSION.example)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Quantity<T>, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Quantity<T>, E> {
+        let Dimension { name, example, .. } = T::DIMENSION;
+        Err(E::custom(format!("a {name} needs a unit: write it in quotes, such as {example}")))
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Quantity<T>, E> {
+        self.visit_i64(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_decimal_or_binary_as_written() {
+        for (text, bytes_per_second) in [
+            ("10 Gbit/s", 1.25e9),
+            ("1.25 GB/s", 1.25e9),
+            ("1.25e9 B/s", 1.25e9),
+            ("1 GiB/s", 1_073_741_824.0),
+            ("100Mbps", 1.25e7),
+            ("8 b/s", 1.0),
+        ] {
+            assert_eq!(text.parse(), Ok(Quantity(Bandwidth { bytes_per_second })), "{text}");
+        }
+        for (text, bytes) in
+            [("64 KiB", 65536), ("64 kB", 64000), ("0.5 KiB", 512), ("9007199254740993 B", (1 << 53) + 1)]
+        {
+            assert_eq!(text.parse(), Ok(Quantity(Bytes(bytes))), "{text}");
+        }
+        for (text, seconds) in [("1 us", 1e-6), ("1 µs", 1e-6), ("0 s", 0.0)] {
+            assert_eq!(text.parse(), Ok(Quantity(Seconds(seconds))), "{text}");
+        }
+        assert_eq!("2.5 Ginstr/s".parse(), Ok(Quantity(Speed { per_second: 2.5e9 })));
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        fn wrong<T: Written>(text: &str) -> String {
+            text.parse::<Quantity<T>>().err().map(|error| error.to_string()).unwrap_or_default()
+        }
+        for (text, expected) in [
+            ("10", "a bandwidth needs a unit, such as 10 Gbit/s or 1.25 GB/s"),
+            ("-1 Gbit/s", "a bandwidth cannot be -1"),
+            ("0 B/s", "a bandwidth must be more than zero"),
+            ("nan B/s", "a bandwidth cannot be NaN"),
+            ("inf B/s", "a bandwidth cannot be inf"),
+            ("10 us", "`us` is not a unit of bandwidth: write, say, 10 Gbit/s or 1.25 GB/s"),
+            ("fast", "not a bandwidth: write a number and a unit, such as 10 Gbit/s or 1.25 GB/s"),
+        ] {
+            assert_eq!(wrong::<Bandwidth>(text), expected);
+        }
+        for (text, expected) in [
+            ("64 KB", "`KB` is not a unit of size: write, say, 64 KiB (1024 bytes each) or 64 kB (1000)"),
+            ("1.5 B", "a size is a whole number of bytes"),
+            ("18446744073709551616 B", "a size cannot be 18446744073709552000"),
+        ] {
+            assert_eq!(wrong::<Bytes>(text), expected);
+        }
+    }
+}

@@ -11,7 +11,7 @@ use std::process::Command;
 use support::{Folder, events, read};
 use titr_common::event::Rank;
 use titr_common::trace::manifest::Ended;
-use titr_common::trace::{Manifest, Source, TraceError, directory, gather};
+use titr_common::trace::{Manifest, Trace, TraceError, directory, gather};
 
 /// A trace of four ranks on two hosts that share nothing.
 fn two_hosts() -> Folder {
@@ -42,11 +42,11 @@ fn parts_are_read_as_one_trace_in_any_order() {
 #[test]
 fn what_is_gathered_is_what_the_parts_hold() {
     let folder = two_hosts();
-    let apart = Source::open_all(&paths(&folder, &["a", "b"])).unwrap().manifest().cloned().unwrap();
+    let apart = Trace::open_all(&paths(&folder, &["a", "b"])).unwrap().manifest().cloned().unwrap();
     for output in ["all", "all.tar"] {
         let output = gathered(&folder, &["a", "b"], output).unwrap();
         assert_eq!(read(&[&output]).unwrap(), vec![events(); 4]);
-        assert_eq!(Source::open(&output).unwrap().manifest(), Some(&apart));
+        assert_eq!(Trace::open(&output).unwrap().manifest(), Some(&apart));
         assert!(apart.per_rank.iter().all(|entry| entry.ended == Ended::Finalize && entry.crc32.is_some()));
     }
     // What was gathered can be gathered again, and is the same to the byte.
@@ -96,7 +96,7 @@ fn thousands_of_ranks_take_sub_folders_and_few_open_files() {
     assert!(folder.path("many/rank-003999.tit.gz").exists() && folder.path("many/004/rank-004099.tit.gz").exists());
     let archive = gathered(&folder, &["many"], "many.tar").unwrap();
     for place in [folder.path("many"), archive] {
-        let source = Source::open(&place).unwrap();
+        let source = Trace::open(&place).unwrap();
         let mut streams = source.streams().unwrap();
         for stream in &mut streams {
             stream.next_event().unwrap();
@@ -162,7 +162,7 @@ fn a_rank_that_was_killed_is_gathered_as_it_is() {
     let result = gather(&paths(&folder, &["a", "b"]), &folder.path("all.tar")).unwrap();
     assert_eq!((result.ranks, result.unchecked), (4, 1));
     assert!(matches!(read(&[folder.path("all.tar")]), Err(TraceError::Torn { .. })));
-    let source = Source::open(&folder.path("all.tar")).unwrap().partial(true);
+    let source = Trace::open(&folder.path("all.tar")).unwrap().partial(true);
     let mut stream = source.stream(Rank(3)).unwrap();
     while stream.next_event().unwrap().is_some() {}
     assert_eq!(stream.events(), 2);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
-use titr_common::trace::{Ending, Manifest, RankStream, Source, StreamWriter, TraceError};
+use titr_common::trace::{Ending, Manifest, RankStream, StreamWriter, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
 fn entry(rank: u32, ended: Ended) -> RankEntry {
@@ -62,7 +62,7 @@ fn drain(stream: &mut RankStream) -> Result<Vec<Event>, TraceError> {
 }
 
 fn read(path: &Path) -> Result<Vec<Vec<Event>>, TraceError> {
-    Source::open(path)?.streams()?.iter_mut().map(drain).collect()
+    Trace::open(path)?.streams()?.iter_mut().map(drain).collect()
 }
 
 fn events() -> Vec<Event> {
@@ -85,7 +85,7 @@ fn what_is_written_is_read() {
     let mut names: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["manifest.json", "rank-000000.tit.gz", "rank-000001.tit.gz"], "whoever ends last folds");
-    let manifest = Source::open(directory.path()).unwrap().manifest().cloned().unwrap();
+    let manifest = Trace::open(directory.path()).unwrap().manifest().cloned().unwrap();
     assert_eq!(manifest.per_rank, [entry(0, Ended::Finalize), entry(1, Ended::Finalize)]);
 }
 
@@ -113,7 +113,7 @@ fn of_a_torn_stream_every_complete_member_is_read() {
     for length in 1..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
         assert!(matches!(read(directory.path()), Err(TraceError::Torn { .. })), "{length}");
-        let source = Source::open(directory.path()).unwrap().partial(true);
+        let source = Trace::open(directory.path()).unwrap().partial(true);
         let mut stream = source.stream(Rank(1)).unwrap();
         let found = drain(&mut stream).unwrap();
         assert!(matches!(stream.ending(), Some(Ending::Torn(_))), "{length}");

@@ -8,7 +8,7 @@ use std::path::Path;
 use divan::counter::ItemsCount;
 use titr_common::event::Rank;
 use titr_common::passage::Passage;
-use titr_common::trace::{Source, StreamWriter};
+use titr_common::trace::{EventSource, StreamWriter, Trace};
 
 const LINES: &[u8] = b"9 recv 1 1 520\n9 recv 8 3 520\n9 compute 20345\n9 send 17 1 520\n9 send 10 3 520\n";
 const REPEATS: usize = 20_000;
@@ -22,7 +22,7 @@ fn main() {
 fn read(bencher: divan::Bencher, directory: &Path, stream: &Path) {
     let index = directory.join("index");
     fs::write(&index, vec![stream.display().to_string(); 20].join("\n")).unwrap();
-    let source = Source::open(&index).unwrap();
+    let source = Trace::open(&index).unwrap();
     bencher.counter(ItemsCount::new(EVENTS)).bench(|| {
         let mut stream = source.stream(Rank(9)).unwrap();
         let mut events = Passage::default();

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use titr_common::trace::Source;
+use titr_common::trace::Trace;
 use titr_platform::Platform;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, replay};
@@ -67,7 +67,7 @@ impl<'a> Row<'a> {
     fn simulated(&self) -> Result<f64, String> {
         let platform = Platform::load(&data(&format!("platforms/{}", self.platform)), &self.overrides())
             .map_err(|error| error.to_string())?;
-        let source = Source::open(&self.trace()).map_err(|error| error.to_string())?;
+        let source = Trace::open(&self.trace()).map_err(|error| error.to_string())?;
         let hosts = platform.place(source.ranks()).map_err(|error| error.to_string())?.0.into_iter();
         let seats = hosts.map(|host| Seat { host, speed: platform.speed(host) }).collect();
         let workload = Workload::new(source.streams().map_err(|error| error.to_string())?);

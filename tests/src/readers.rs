@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use titr_common::event::{CommId, Event, Rank};
 use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
 use titr_common::passage::{Moment, Passage};
-use titr_common::trace::{ArchiveWriter, Manifest, Source, TraceError};
+use titr_common::trace::{ArchiveWriter, Manifest, Trace, TraceError};
 use titr_network::topology::{HostId, Topology};
 use titr_platform::Platform;
 
@@ -128,11 +128,11 @@ pub fn stream(data: &[u8]) {
     };
     let file = folder().join("trace");
     fs::write(&file, bytes).unwrap();
-    read_all(Source::open(&file));
+    read_all(Trace::open(&file));
 }
 
 /// Reads the first ranks of a trace.
-fn read_all(source: Result<Source, TraceError>) {
+fn read_all(source: Result<Trace, TraceError>) {
     let Ok(source) = source else { return };
     let source = source.partial(true);
     for rank in 0..source.ranks().min(RANKS) {
@@ -155,7 +155,7 @@ pub fn manifest(data: &[u8]) {
         }
     }
     if let Ok(manifest) = Manifest::read(&folder) {
-        drop(Source::open(&folder));
+        drop(Trace::open(&folder));
         manifest.write(&other).unwrap();
         let again = Manifest::read(&other).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(format!("{manifest:?}"), format!("{again:?}"));
@@ -181,7 +181,7 @@ pub fn archive(data: &[u8]) {
     drop(fs::remove_file(&archive));
     let [b'a', inside, high, low, damage, pieces @ ..] = data else {
         fs::write(&archive, data).unwrap();
-        return read_all(Source::open(&archive));
+        return read_all(Trace::open(&archive));
     };
     let mut writer = ArchiveWriter::create(&archive).unwrap();
     let pieces = pieces.split(|&byte| byte == 0).map(Some).chain([None; PIECES.len()]);
@@ -201,8 +201,8 @@ pub fn archive(data: &[u8]) {
     packed[at] ^= damage;
     seal(&mut packed[at / BLOCK * BLOCK..][..BLOCK]);
     fs::write(&archive, packed).unwrap();
-    read_all(Source::open(&archive));
-    read_all(Source::open_all(&[&folder, &archive]));
+    read_all(Trace::open(&archive));
+    read_all(Trace::open_all(&[&folder, &archive]));
 }
 
 /// The unit of an archive.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use titr_common::event::{Actor, Event, Rank};
 use titr_common::grammar::write_event;
-use titr_common::trace::Source;
+use titr_common::trace::{EventSource, Trace};
 
 /// All events of all ranks as lines, but for what differs from run to run: how much was computed, when, and how often a
 /// rank asked in vain.
@@ -12,7 +12,7 @@ use titr_common::trace::Source;
 /// # Panics
 /// Where the trace cannot be read to its end.
 pub fn lines(trace: &Path) -> String {
-    let source = Source::open(trace).unwrap_or_else(|error| panic!("{error}"));
+    let source = Trace::open(trace).unwrap_or_else(|error| panic!("{error}"));
     let mut text = Vec::new();
     for (rank, mut stream) in (0..).map(Rank).zip(source.streams().unwrap()) {
         while let Some(event) = stream.next_event().unwrap_or_else(|error| panic!("{error}")) {

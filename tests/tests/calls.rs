@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use titr_common::event::{Event, Rank, Requests};
-use titr_common::trace::{Manifest, Source};
+use titr_common::trace::{Manifest, Trace};
 use titr_tests::{Family, Traced, binary, lines, replay, run, traced};
 
 /// The trace that `program` leaves is the golden one called `name`, is consistent, and can be replayed.
@@ -117,7 +117,7 @@ fn requests_handed_from_thread_to_thread() {
     for family in Family::ALL {
         let trace = traced(family, 1, &family.build("handover.c", &["-pthread"]), &[], str::to_owned);
         assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
-        let mut stream = Source::open(&trace.path()).unwrap().stream(Rank(0)).unwrap();
+        let mut stream = Trace::open(&trace.path()).unwrap().stream(Rank(0)).unwrap();
         let (mut received, mut matched, mut under_way) = (Vec::new(), 0, BTreeMap::new());
         let mut completed = 0;
         while let Some(event) = stream.next_event().unwrap() {

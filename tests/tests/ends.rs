@@ -8,7 +8,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use titr_common::event::Rank;
 use titr_common::trace::manifest::Ended;
-use titr_common::trace::{Ending, Manifest, Source};
+use titr_common::trace::{Ending, Manifest, Trace};
 use titr_tests::{Family, Traced, binary, library, milestones, run, traced, traced_alone};
 
 /// Runs `ends HOW` with and without the tracer, on two ranks.
@@ -23,10 +23,10 @@ fn ends_alone(family: Family, how: &str) -> Traced {
 
 /// How many events of `rank` can be read, and how its stream ends.
 fn readable(trace: &Path, rank: u32) -> (u64, Ending) {
-    let source = Source::open(trace).unwrap_or_else(|error| panic!("{error}")).partial(true);
+    let source = Trace::open(trace).unwrap_or_else(|error| panic!("{error}")).partial(true);
     let mut stream = source.stream(Rank(rank)).unwrap();
     while stream.next_event().unwrap_or_else(|error| panic!("{error}")).is_some() {}
-    (stream.events(), stream.ending().unwrap().clone())
+    (stream.events(), stream.ending().unwrap())
 }
 
 fn how_ended(trace: &Path) -> Vec<Ended> {

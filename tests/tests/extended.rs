@@ -8,7 +8,7 @@ use std::path::Path;
 use titr_common::collectives::{Library, Selection, Step};
 use titr_common::event::{Collective, CollectiveOp, CommId, Event, Group, Message, MessageEnd, Rank, Seen, Span};
 use titr_common::trace::manifest::Mode;
-use titr_common::trace::{Manifest, Source};
+use titr_common::trace::{Manifest, Trace};
 use titr_common::units::{Bytes, Nanoseconds};
 use titr_tests::{Family, Traced, binary, library, lines, run, traced, traced_as};
 
@@ -45,7 +45,7 @@ struct Recorded {
 
 /// All collectives of all ranks.
 fn recorded(trace: &Path) -> Vec<Recorded> {
-    let source = Source::open(trace).unwrap();
+    let source = Trace::open(trace).unwrap();
     let world = (0..source.ranks()).map(Rank).collect::<Vec<_>>();
     let mut all: Vec<Recorded> = Vec::new();
     for (me, mut stream) in (0..).map(Rank).zip(source.streams().unwrap()) {
@@ -201,7 +201,7 @@ fn it_is_folded_by_conversion() {
         let convert = run(binary("titr").args(["convert", "--to", "ti", "-o"]).arg(&folded).arg(extended.path()));
         assert_eq!(convert.status, Some(0), "{}", convert.stderr);
         assert_eq!(lines(&folded), lines(&extended.path()));
-        let mut stream = Source::open(&folded).unwrap().stream(Rank(0)).unwrap();
+        let mut stream = Trace::open(&folded).unwrap().stream(Rank(0)).unwrap();
         while let Some(event) = stream.next_event().unwrap() {
             assert!(!matches!(event, Event::Seen(_)), "{event:?}");
         }

@@ -9,7 +9,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::manifest::Ended;
-use titr_common::trace::{Ending, Manifest, Source};
+use titr_common::trace::{Ending, Manifest, Trace};
 use titr_tests::{Family, Run, Traced, binary, library, milestones, replay, run, traced, traced_alone};
 
 /// Runs `faults WHAT` with and without the tracer, on two ranks.
@@ -24,13 +24,13 @@ fn alone(family: Family, what: &str) -> Traced {
 
 /// The events of `rank` that can be read, and how its stream ends.
 fn readable(trace: &Path, rank: u32) -> (Vec<Event>, Ending) {
-    let source = Source::open(trace).unwrap_or_else(|error| panic!("{error}")).partial(true);
+    let source = Trace::open(trace).unwrap_or_else(|error| panic!("{error}")).partial(true);
     let mut stream = source.stream(Rank(rank)).unwrap();
     let mut events = Vec::new();
     while let Some(event) = stream.next_event().unwrap_or_else(|error| panic!("{error}")) {
         events.push(event);
     }
-    (events, stream.ending().unwrap().clone())
+    (events, stream.ending().unwrap())
 }
 
 fn command(family: Family, what: &[&str]) -> Command {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use titr_common::trace::Source;
+use titr_common::trace::Trace;
 use titr_tests::{Family, Run, binary, library, lines, run};
 
 /// `mpirun` of a program that is traced, in `directory`.
@@ -137,7 +137,7 @@ fn a_root_that_dies_while_it_gathers_leaves_the_parts() {
 
 /// The trace of `gather.c` is whole.
 fn sound(trace: &Path, ranks: u32) {
-    let source = Source::open(trace).unwrap_or_else(|error| panic!("{error}"));
+    let source = Trace::open(trace).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(source.ranks(), ranks);
     for mut stream in source.streams().unwrap() {
         while stream.next_event().unwrap_or_else(|error| panic!("{error}")).is_some() {}

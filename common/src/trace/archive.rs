@@ -21,7 +21,12 @@ const MAGIC: std::ops::Range<usize> = 257..262;
 /// Whether the file is an archive, by its first header.
 pub(super) fn is_archive(path: &Path) -> bool {
     let mut block = [0; BLOCK];
-    File::open(path).and_then(|mut file| file.read_exact(&mut block)).is_ok() && block[MAGIC] == *b"ustar"
+    File::open(path).and_then(|mut file| file.read_exact(&mut block)).is_ok() && is_header(&block)
+}
+
+/// Whether a file that begins with `block` is an archive.
+pub(super) fn is_header(block: &[u8]) -> bool {
+    block.len() >= BLOCK && block[MAGIC] == *b"ustar"
 }
 
 /// The files of a trace in the archive at `path`.

@@ -1,6 +1,6 @@
 //! Traces on disk: a directory with one gzip stream per rank and a manifest, as titr writes it, or parts of one in several
-//! directories, or all of it in one archive; and what SimGrid takes, an index of files or one file. [`Source`] opens any
-//! of them.
+//! directories, or all of it in one archive; and what SimGrid takes, an index of files or one file. [`Trace`] is any of them,
+//! opened, or a trace of another tool whose [format](TraceFormat) is known.
 //!
 //! A stream is a series of gzip members, a member for each buffer that the tracer flushed, so that whatever ends the
 //! program costs at most the last buffer: a reader takes every complete member and reports the torn tail. A stream that
@@ -10,24 +10,27 @@ mod archive;
 pub mod directory;
 mod error;
 mod event_source;
+mod format;
 mod gather;
 mod lines;
 pub mod manifest;
+mod opened;
 mod part;
 mod rank_writer;
 mod section;
 mod shared_file;
-mod source;
 mod stream;
+mod text_stream;
 mod writer;
 
 pub use archive::{ArchiveWriter, unfinished};
 pub use error::TraceError;
 pub use event_source::EventSource;
+pub use format::{Candidate, NATIVE, RankSources, TraceFormat, open};
 pub use gather::{Gathered, gather};
 pub use manifest::Manifest;
+pub use opened::Trace;
 pub use rank_writer::RankWriter;
 pub use section::Section;
-pub use source::Source;
 pub use stream::{Ending, RankStream};
 pub use writer::{StreamWriter, Written};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, Source, StreamWriter, TraceError, Written};
+use titr_common::trace::{Manifest, StreamWriter, Trace, TraceError, Written};
 use titr_common::units::{Bytes, Instructions};
 
 pub struct Folder(TempDir);
@@ -78,7 +78,7 @@ pub fn events() -> Vec<Event> {
 
 /// The events of all ranks.
 pub fn read(places: &[impl AsRef<Path>]) -> Result<Vec<Vec<Event>>, TraceError> {
-    let streams = Source::open_all(places)?.streams()?;
+    let streams = Trace::open_all(places)?.streams()?;
     let drain = |mut stream: titr_common::trace::RankStream| {
         let mut events = Vec::new();
         while let Some(event) = stream.next_event()? {

@@ -1,3 +1,4 @@
-//! Formats of other tools: timelines for viewers. Nothing here simulates.
+//! Traces of other tools, and timelines for viewers. Nothing here simulates.
 
+pub mod input;
 pub mod timeline;

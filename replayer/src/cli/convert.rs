@@ -8,7 +8,7 @@ use titr_common::collectives::{Library, Selection};
 use titr_common::units::Bytes;
 
 use super::timeline::{Named, create};
-use super::{Failure, Trace, library};
+use super::{Failure, TraceArgs, library};
 use titr_common::format::{count, plural};
 use titr_formats::timeline::{self, Chronicle, Paje, Perfetto};
 use titr_platform::Platform;
@@ -57,7 +57,7 @@ pub(super) struct Args {
     #[arg(long)]
     partial: bool,
     #[command(flatten)]
-    trace: Trace,
+    trace: TraceArgs,
 }
 
 /// What a trace can be converted to.

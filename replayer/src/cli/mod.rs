@@ -26,7 +26,7 @@ use titr_network::traffic::NoPattern;
 use titr_platform::{PlacementError, PlatformError};
 use titr_simulation::convert::ConvertError;
 use titr_simulation::ranks::ReplayError;
-use trace::Trace;
+use trace::TraceArgs;
 
 /// The exit status that clap has for it.
 const WRONG_USAGE: u8 = 2;
@@ -35,7 +35,7 @@ const WRONG_USAGE: u8 = 2;
 #[derive(Debug, Error)]
 enum Failure {
     #[error(transparent)]
-    Trace(#[from] TraceError),
+    TraceArgs(#[from] TraceError),
     #[error("{}", shown(.0))]
     Platform(#[from] PlatformError),
     #[error(transparent)]

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use clap::{Arg, Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
 use titr_common::trace::manifest::{Mode, RankEntry};
-use titr_common::trace::{Source, TraceError};
+use titr_common::trace::{Trace, TraceError};
 
 use super::timeline::TimelineArgs;
 use super::traffic::{self, TrafficArgs};
-use super::{Failure, Trace, run};
+use super::{Failure, TraceArgs, run};
 use crate::cpu::Stopwatch;
 use crate::inspect::Comparison;
 use crate::report::{ChannelUse, Replays, Report, Tables, manifest_warnings, summary};
@@ -79,7 +79,7 @@ struct Args {
     #[command(flatten)]
     timeline: TimelineArgs,
     #[command(flatten)]
-    trace: Trace,
+    trace: TraceArgs,
     #[command(flatten)]
     traffic: TrafficArgs,
 }
@@ -184,7 +184,7 @@ fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<Stdou
 
 /// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow
 /// another schedule than the next.
-fn recorded(args: &Args, source: &Source) -> Recorded {
+fn recorded(args: &Args, source: &Trace) -> Recorded {
     let nonblocking = |name: &String| name.strip_prefix("MPI_I").is_some_and(|rest| !rest.starts_with("neighbor"));
     let opaque = |entry: &RankEntry| entry.opaque.keys().any(nonblocking);
     match (args.collectives, source.manifest()) {
@@ -195,7 +195,7 @@ fn recorded(args: &Args, source: &Source) -> Recorded {
 }
 
 /// The events of all ranks, with the computation that was asked for.
-fn programs(args: &Args, source: &Source, recorded: Recorded) -> Result<Vec<Foresight<Recomputed>>, TraceError> {
+fn programs(args: &Args, source: &Trace, recorded: Recorded) -> Result<Vec<Foresight<Recomputed>>, TraceError> {
     if args.compute == Compute::Timed && source.manifest().is_some_and(|manifest| manifest.mode != Mode::Extended) {
         let what = "the trace is not an extended one, and has no times (TITRACE_MODE=extended)".into();
         return Err(TraceError::Directory { path: "--compute timed".into(), what });
@@ -208,7 +208,7 @@ fn programs(args: &Args, source: &Source, recorded: Recorded) -> Result<Vec<Fore
 }
 
 /// Replays as often as asked.
-fn replays(args: &Args, platform: &Platform, source: &Source, seats: &[Seat]) -> Result<Replays, Failure> {
+fn replays(args: &Args, platform: &Platform, source: &Trace, seats: &[Seat]) -> Result<Replays, Failure> {
     let runs = args.runs.unwrap_or(1);
     let recorded = recorded(args, source);
     let stopwatch = Stopwatch::start();
@@ -233,7 +233,7 @@ fn replays(args: &Args, platform: &Platform, source: &Source, seats: &[Seat]) ->
 }
 
 /// What each rank's computation is multiplied with, and what should be known of it if it is not.
-fn computation(source: &Source, normalise: bool) -> Result<(Vec<f64>, Vec<String>), TraceError> {
+fn computation(source: &Trace, normalise: bool) -> Result<(Vec<f64>, Vec<String>), TraceError> {
     let as_recorded = vec![1.0; source.ranks() as usize];
     let Some(manifest) = source.manifest() else { return Ok((as_recorded, Vec::new())) };
     let comparison = Comparison::of(manifest);
@@ -254,7 +254,7 @@ struct Meter {
 
 impl Meter {
     /// None where nobody looks.
-    fn new(source: &Source) -> Option<Self> {
+    fn new(source: &Trace) -> Option<Self> {
         let total = |manifest: &titr_common::trace::Manifest| manifest.per_rank.iter().map(|rank| rank.events).sum();
         let total = source.manifest().map(total).filter(|&total| total > 0);
         stderr().is_terminal().then(|| Self { start: Instant::now(), shown: Duration::ZERO, total })

@@ -8,10 +8,10 @@ use clap::{Parser, Subcommand};
 use serde::Serialize;
 use titr_common::event::{Actor, Rank};
 use titr_common::grammar::write_event;
-use titr_common::trace::TraceError;
 use titr_common::trace::manifest::{Ended, Manifest};
+use titr_common::trace::{EventSource, TraceError};
 
-use super::{Failure, Trace, convert, gather, generate, run, schedule};
+use super::{Failure, TraceArgs, convert, gather, generate, run, schedule};
 use crate::inspect::{Inventory, Verdict, check};
 use titr_common::format::{count, plural, volume};
 
@@ -43,13 +43,13 @@ enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        trace: Trace,
+        trace: TraceArgs,
     },
     /// Checks that a trace is whole, that its messages, collectives and requests match, and that its ranks count
     /// computation alike.
     Check {
         #[command(flatten)]
-        trace: Trace,
+        trace: TraceArgs,
     },
     /// Prints a trace as text.
     Cat {
@@ -60,7 +60,7 @@ enum Command {
         #[arg(long)]
         partial: bool,
         #[command(flatten)]
-        trace: Trace,
+        trace: TraceArgs,
     },
     Convert(convert::Args),
     Gather(gather::Args),
@@ -91,10 +91,10 @@ struct Info<'a> {
     manifest: Option<&'a Manifest>,
 }
 
-fn info(trace: &Trace, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let source = trace.open()?;
     let manifest = source.manifest().cloned();
-    let inventory = Inventory::of(source)?;
+    let inventory = Inventory::of(&source)?;
     if json {
         let info = Info { inventory: &inventory, manifest: manifest.as_ref() };
         serde_json::to_writer(&mut *out, &info).map_err(std::io::Error::from)?;
@@ -222,8 +222,8 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
     row(out, "local", &format!("{} {} that move no data", count(local), plural(local, "call", "calls")))
 }
 
-fn report_check(trace: &Trace, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
-    let Verdict { findings, warnings } = check(|| trace.open())?;
+fn report_check(trace: &TraceArgs, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+    let Verdict { findings, warnings } = check(&trace.open()?)?;
     for warning in warnings {
         eprintln!("{warning}");
     }
@@ -237,7 +237,7 @@ fn report_check(trace: &Trace, out: &mut BufWriter<StdoutLock>) -> Result<(), Fa
     Err(Failure::Findings)
 }
 
-fn cat(trace: &Trace, rank: Option<u32>, partial: bool, out: &mut impl Write) -> Result<(), Failure> {
+fn cat(trace: &TraceArgs, rank: Option<u32>, partial: bool, out: &mut impl Write) -> Result<(), Failure> {
     let source = trace.open()?.partial(partial);
     if let Some(rank) = rank.filter(|&rank| rank >= source.ranks()) {
         let what = format!("there is no rank {rank} among its {}", source.ranks());

@@ -6,7 +6,7 @@
 
 use titr_common::collectives::{Library, Selection};
 use titr_common::event::Rank;
-use titr_common::trace::{Manifest, Source, TraceError};
+use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_common::units::{Bytes, Speed};
 
 use super::counters::Comparison;
@@ -28,42 +28,42 @@ pub struct Verdict {
     pub warnings: Vec<String>,
 }
 
-/// Checks the trace that `open` opens. It is read several times.
+/// Checks a trace, which is read several times.
 ///
 /// # Errors
-/// Where it cannot even be opened.
-pub fn check(open: impl Fn() -> Result<Source, TraceError>) -> Result<Verdict, TraceError> {
-    let warnings = open()?.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
-    Ok(Verdict { findings: findings(open)?, warnings })
+/// Where it cannot be read to count what it holds.
+pub fn check(trace: &Trace) -> Result<Verdict, TraceError> {
+    let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
+    let findings = findings(trace)?;
+    warnings.extend(trace.untranslated());
+    Ok(Verdict { findings, warnings })
 }
 
-fn findings(open: impl Fn() -> Result<Source, TraceError>) -> Result<Vec<String>, TraceError> {
-    let source = open()?;
+fn findings(source: &Trace) -> Result<Vec<String>, TraceError> {
     let mut findings = Vec::new();
     for rank in (0..source.ranks()).map(Rank) {
-        if let Err(error) = read(&source, rank).and_then(|()| unchanged(&source, rank)) {
+        if let Err(error) = read(source, rank).and_then(|()| unchanged(source, rank)) {
             findings.push(error.to_string());
         }
     }
     if !findings.is_empty() {
         return Ok(findings);
     }
-    let source = open()?;
-    if let Some(manifest) = source.manifest().cloned() {
-        findings.extend(against_manifest(&manifest, &Inventory::of(open()?)?));
+    if let Some(manifest) = source.manifest() {
+        findings.extend(against_manifest(manifest, &Inventory::of(source)?));
     }
-    findings.extend(unreplayable(&source)?);
+    findings.extend(unreplayable(source)?);
     Ok(findings)
 }
 
-fn read(source: &Source, rank: Rank) -> Result<(), TraceError> {
+fn read(source: &Trace, rank: Rank) -> Result<(), TraceError> {
     let mut stream = source.stream(rank)?;
     while stream.next_event()?.is_some() {}
     Ok(())
 }
 
 /// Whether the stream is what its rank has written.
-fn unchanged(source: &Source, rank: Rank) -> Result<(), TraceError> {
+fn unchanged(source: &Trace, rank: Rank) -> Result<(), TraceError> {
     let entry = source.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize));
     let Some((said, file)) = entry.and_then(|entry| entry.crc32).zip(source.file_of(rank)?) else { return Ok(()) };
     file.check(said)
@@ -84,7 +84,7 @@ fn against_manifest(manifest: &Manifest, inventory: &Inventory) -> Vec<String> {
 }
 
 /// Why it cannot be replayed to its end without anything left over.
-fn unreplayable(source: &Source) -> Result<Vec<String>, TraceError> {
+fn unreplayable(source: &Trace) -> Result<Vec<String>, TraceError> {
     let seat = Seat { host: HostId(0), speed: Speed { per_second: f64::INFINITY } };
     let mpi = Mpi {
         eager_threshold: Bytes(u64::MAX),

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use titr_common::event::{Event, Rank};
 use titr_common::grammar::event_kind;
-use titr_common::trace::{Ending, Source, TraceError};
+use titr_common::trace::{Ending, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
 /// What a trace holds.
@@ -41,12 +41,12 @@ pub struct RankEnd {
 }
 
 impl Inventory {
-    /// Reads all of `source`; of a torn stream, what there is.
+    /// Reads all of `trace`; of a torn stream, what there is.
     ///
     /// # Errors
     /// Where something else is wrong with it.
-    pub fn of(source: Source) -> Result<Self, TraceError> {
-        let source = source.partial(true);
+    pub fn of(trace: &Trace) -> Result<Self, TraceError> {
+        let source = trace.clone().partial(true);
         let mut this = Self { ranks: source.ranks(), ..Self::default() };
         let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
         for rank in (0..source.ranks()).map(Rank) {
@@ -59,7 +59,7 @@ impl Inventory {
                 this.count(&event, &mut sends);
             }
             let torn = match stream.ending() {
-                Some(Ending::Torn(reason)) => Some(reason.clone()),
+                Some(Ending::Torn(reason)) => Some(reason),
                 Some(Ending::Complete) | None => None,
             };
             this.per_rank.push(RankEnd { events: stream.events(), torn, finalized });

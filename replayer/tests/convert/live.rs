@@ -7,7 +7,7 @@ use std::process::Command;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use titr_common::trace::Source;
+use titr_common::trace::Trace;
 use titr_platform::Platform;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, replay};
@@ -24,7 +24,7 @@ fn platform(name: &str) -> PathBuf {
 /// The simulated time of a trace.
 fn titr_says(trace: &Path, platform: &Path, collectives: &str) -> f64 {
     let platform = Platform::load(platform, &[format!("mpi.collectives=\"{collectives}\"")]).unwrap();
-    let source = Source::open(trace).unwrap();
+    let source = Trace::open(trace).unwrap();
     let hosts = platform.place(source.ranks()).unwrap().0.into_iter();
     let seats = hosts.map(|host| Seat { host, speed: platform.speed(host) }).collect();
     let workload = Workload::merged(source.streams().unwrap());
@@ -64,7 +64,7 @@ fn both(trace: &Path, platform: &Path, collectives: &str) -> (f64, f64, bool) {
     let arguments = ["convert", "--to", "simgrid", paths[0], "--output", paths[1], "--collectives", collectives];
     let said = folder.run(TITR, &arguments);
     assert!(said.ends_with("[0]"), "{said}");
-    let ranks = Source::open(trace).unwrap().ranks();
+    let ranks = Trace::open(trace).unwrap().ranks();
     let simgrid = simgrid_says(&out.join("index.txt"), platform, ranks);
     (titr_says(trace, platform, collectives), simgrid, said.lines().count() > 2)
 }

@@ -19,7 +19,7 @@ use support::command::{Folder, TITR, here};
 use support::machine::{events, mpi, run};
 use titr_common::collectives::{Library, Selection};
 use titr_common::event::Event;
-use titr_common::trace::Source;
+use titr_common::trace::Trace;
 use titr_platform::{EagerTransfer, Mpi};
 use titr_simulation::convert::simgrid::{self, Losses, Rules};
 use titr_simulation::workload::Workload;
@@ -28,7 +28,7 @@ use titr_simulation::workload::Workload;
 fn converted(trace: &str, mpi: &Mpi, folder: &Path) -> (Vec<Vec<Event>>, Losses) {
     let rules = Rules { collectives: mpi.collectives.clone(), eager_threshold: mpi.eager_threshold };
     let written = simgrid::convert(Workload::of_lists(events(RANKS, trace)), &rules, folder).unwrap();
-    let source = Source::open(&written.index).unwrap();
+    let source = Trace::open(&written.index).unwrap();
     let all = source
         .streams()
         .unwrap()

@@ -9,7 +9,7 @@ use std::ptr;
 
 use titr_common::event::{CommId, Outgoing, RequestId, SendMode, Tag};
 use titr_common::trace::manifest::Mode;
-use titr_common::trace::{Source, TraceError};
+use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Bytes;
 
 use super::entry::tests::counter;
@@ -54,7 +54,7 @@ fn record(sink: &mut Sink, events: std::ops::Range<u64>) {
 
 /// The events in the stream, and what ended it before its end record.
 fn read(directory: &Path, rank: u32) -> (Vec<Event>, Option<TraceError>) {
-    let mut stream = Source::open(directory).unwrap().stream(Rank(rank)).unwrap();
+    let mut stream = Trace::open(directory).unwrap().stream(Rank(rank)).unwrap();
     let mut events = Vec::new();
     loop {
         match stream.next_event() {

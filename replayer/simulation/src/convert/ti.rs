@@ -6,7 +6,7 @@ use std::path::Path;
 
 use titr_common::event::{Event, Rank};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, RankWriter, Source};
+use titr_common::trace::{EventSource, Manifest, RankWriter, Trace};
 
 use super::ConvertError;
 
@@ -23,7 +23,7 @@ pub struct Folded {
 ///
 /// # Errors
 /// Where the trace cannot be read or the directory cannot be written.
-pub fn convert(source: &Source, directory: &Path) -> Result<Folded, ConvertError> {
+pub fn convert(source: &Trace, directory: &Path) -> Result<Folded, ConvertError> {
     let failed = |error| ConvertError::Output { path: directory.into(), error };
     fs::create_dir_all(directory).map_err(failed)?;
     if fs::read_dir(directory).map_err(failed)?.next().is_some() {
@@ -46,7 +46,7 @@ pub fn convert(source: &Source, directory: &Path) -> Result<Folded, ConvertError
 }
 
 /// Writes one rank's stream, and into its entry how long that is.
-fn stream(source: &Source, directory: &Path, entry: &mut RankEntry) -> Result<Folded, ConvertError> {
+fn stream(source: &Trace, directory: &Path, entry: &mut RankEntry) -> Result<Folded, ConvertError> {
     let failed = |error| ConvertError::Output { path: directory.into(), error };
     let rank = Rank(entry.rank);
     let mut events = source.stream(rank)?;

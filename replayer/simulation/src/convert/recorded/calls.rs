@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use titr_common::event::{Event, Message, Seen, Span, ThreadId};
 use titr_common::trace::manifest::Clock;
-use titr_common::trace::{RankStream, TraceError};
+use titr_common::trace::{EventSource, RankStream, TraceError};
 use titr_common::units::Nanoseconds;
 
 use titr_common::time::Time;
@@ -84,7 +84,7 @@ impl Calls {
         self.stream.events()
     }
 
-    pub(super) fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> Option<PathBuf> {
         self.stream.path()
     }
 
@@ -93,7 +93,7 @@ impl Calls {
         self.stream.thread()
     }
 
-    pub(super) fn line(&self) -> u64 {
+    pub(super) fn line(&self) -> Option<u64> {
         self.stream.line()
     }
 }

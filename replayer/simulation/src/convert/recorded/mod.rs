@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use titr_common::event::{CommId, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId, Requests};
 use titr_common::passage::Moment;
-use titr_common::trace::Source;
+use titr_common::trace::Trace;
 
 use super::ConvertError;
 use crate::ranks::{Communicators, Fault, Place};
@@ -58,7 +58,7 @@ impl Recording {
     ///
     /// # Errors
     /// Where it cannot be read or says nothing of time.
-    pub fn open(source: &Source) -> Result<Self, ConvertError> {
+    pub fn open(source: &Trace) -> Result<Self, ConvertError> {
         let count = source.ranks() as usize;
         let (mut ranks, mut order) = (Vec::with_capacity(count), BTreeSet::new());
         for (rank, stream) in (0..).zip(source.streams()?) {
@@ -120,7 +120,7 @@ impl Recording {
             .and_then(|()| call.events.iter().try_for_each(|event| self.event(rank, call, event, chronicle)));
         told.map_err(|fault| {
             let calls = &self.ranks[rank.0 as usize].calls;
-            let line = Some((calls.path(), calls.line()));
+            let line = calls.path().zip(calls.line());
             let place = Place { rank, thread: calls.thread(), event: calls.events(), line };
             ConvertError::Event { place: Box::new(place), fault: Box::new(fault) }
         })

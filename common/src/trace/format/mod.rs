@@ -1,0 +1,146 @@
+//! How a trace is recognised and opened, whatever wrote it.
+//!
+//! To add a format, implement [`TraceFormat`] in a file of its own and name it in a list: those that titr and SimGrid write
+//! are in [`NATIVE`], those of other tools in the crate `titr-formats`. Every command takes every format in these lists.
+
+mod simgrid_index;
+mod text;
+mod titr;
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::error::TraceError;
+use super::event_source::EventSource;
+use super::lines::Lines;
+use super::opened::Trace;
+use super::section::Section;
+use crate::event::Rank;
+
+/// A format that traces are read from.
+pub trait TraceFormat: Sync {
+    /// The name of the format.
+    fn name(&self) -> &'static str;
+
+    /// Whether `candidate` looks like a trace in this format. A format that is asked later does not see it then.
+    fn recognises(&self, candidate: &Candidate) -> bool;
+
+    /// Opens the trace at `paths`, which is recognised: finds out how many ranks it has, and that their events are there.
+    ///
+    /// # Errors
+    /// Where a file is missing, cannot be read, or is not of this format after all.
+    fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError>;
+}
+
+/// Where the events of the ranks of an opened trace are.
+pub trait RankSources: Send + Sync {
+    /// The events of `rank`, from its first; of a torn stream those that there are, if that is `partial`.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError>;
+
+    /// The file of `rank` as it is on disk; `None` where the rank has no file of its own.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened.
+    fn file(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
+        let _ = rank;
+        Ok(None)
+    }
+
+    /// What of the trace has no counterpart in titr's events, as far as it was read: a sentence for each kind.
+    fn untranslated(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The formats that titr and SimGrid write. Any text file that is not one of events is taken for an index.
+pub static NATIVE: &[&dyn TraceFormat] = &[&titr::Titr, &text::Text, &simgrid_index::SimgridIndex];
+
+/// Opens the trace at `paths` in the first of `formats` that recognises it.
+///
+/// # Errors
+/// Where there is nothing at a path, no format recognises the trace, or the one that does cannot open it.
+pub fn open<'a>(
+    paths: &[impl AsRef<Path>],
+    formats: impl IntoIterator<Item = &'a dyn TraceFormat>,
+) -> Result<Trace, TraceError> {
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    let candidate = Candidate::new(&paths)?;
+    match formats.into_iter().find(|format| format.recognises(&candidate)) {
+        Some(format) => format.open(&paths),
+        None => {
+            let path = paths.first().map_or(PathBuf::new(), PathBuf::from);
+            Err(TraceError::Directory { path, what: "a trace in no format that is known here".into() })
+        }
+    }
+}
+
+/// How much of a file a format can look at to recognise it.
+const HEAD: u64 = 512;
+
+/// What may be a trace: the paths that somebody gave, and how the file begins where there is one.
+pub struct Candidate<'a> {
+    paths: &'a [&'a Path],
+    is_directory: bool,
+    head: Vec<u8>,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(paths: &'a [&'a Path]) -> Result<Self, TraceError> {
+        let [path] = paths else { return Ok(Self { paths, is_directory: false, head: Vec::new() }) };
+        let is_directory = fs::metadata(path).map_err(TraceError::io(path))?.is_dir();
+        let head = if is_directory { Vec::new() } else { head(path).map_err(TraceError::io(path))? };
+        Ok(Self { paths, is_directory, head })
+    }
+
+    /// All paths.
+    #[must_use]
+    pub fn paths(&self) -> &'a [&'a Path] {
+        self.paths
+    }
+
+    /// The path of the directory, where one directory is all there is.
+    #[must_use]
+    pub fn directory(&self) -> Option<&'a Path> {
+        self.paths.first().copied().filter(|_| self.is_directory)
+    }
+
+    /// The path of the file, where one file is all there is.
+    #[must_use]
+    pub fn file(&self) -> Option<&'a Path> {
+        match self.paths {
+            [path] if !self.is_directory => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The first bytes of the file as they are on disk, at most 512; none where there is no single file.
+    #[must_use]
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// The first line of the file that is not blank and no comment, unpacked where it is gzipped.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn first_line(&self) -> Result<Option<Vec<u8>>, TraceError> {
+        let Some(path) = self.file() else { return Ok(None) };
+        let mut lines = Lines::open(path)?;
+        while let Some(text) = lines.next()? {
+            if !text.trim_ascii().is_empty() && !text.starts_with(b"#") {
+                return Ok(Some(text.to_vec()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn head(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}

@@ -1,0 +1,57 @@
+//! An index as `smpirun -replay` takes it: a path a line, relative to the working directory or to the index, of one file for
+//! all ranks or of one for each.
+
+use std::path::{Path, PathBuf};
+
+use super::text::Text;
+use super::titr::OneFileEach;
+use super::{Candidate, TraceFormat};
+use crate::trace::error::TraceError;
+use crate::trace::lines::Lines;
+use crate::trace::opened::Trace;
+use crate::trace::section::Section;
+
+/// An index of trace files, as SimGrid has it.
+pub(super) struct SimgridIndex;
+
+impl TraceFormat for SimgridIndex {
+    fn name(&self) -> &'static str {
+        "simgrid-index"
+    }
+
+    fn recognises(&self, candidate: &Candidate) -> bool {
+        candidate.file().is_some()
+    }
+
+    fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
+        let path = paths.first().copied().unwrap_or(Path::new(""));
+        let mut lines = Lines::open(path)?;
+        let mut files = Vec::new();
+        while let Some(text) = lines.next()? {
+            let name = String::from_utf8_lossy(text).trim().to_owned();
+            if name.is_empty() || name.starts_with('#') {
+                continue;
+            }
+            let beside = path.parent().unwrap_or(Path::new("")).join(&name);
+            let candidates = [PathBuf::from(&name), beside];
+            match candidates.into_iter().find(|candidate| candidate.is_file()) {
+                Some(file) => files.push(file),
+                None => {
+                    return Err(TraceError::Index { path: path.into(), line: lines.line(), name: shown(&name) });
+                }
+            }
+        }
+        match files.as_slice() {
+            [one] => Text.open(&[one]),
+            _ => {
+                let files: Vec<Section> = files.into_iter().map(Section::closed).collect();
+                Ok(Trace::new(files.len() as u32, OneFileEach(files)))
+            }
+        }
+    }
+}
+
+/// `name`, cut to what a message can hold.
+fn shown(name: &str) -> String {
+    name.chars().take(100).collect()
+}

@@ -1,0 +1,103 @@
+//! A trace that is open, whatever format it is in.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::error::TraceError;
+use super::format::{self, NATIVE, RankSources};
+use super::manifest::Manifest;
+use super::section::Section;
+use super::stream::RankStream;
+use crate::event::Rank;
+
+/// A trace, opened: how many ranks it has is known, and that their events are there.
+#[derive(Clone)]
+pub struct Trace {
+    ranks: u32,
+    sources: Arc<dyn RankSources>,
+    manifest: Option<Manifest>,
+    partial: bool,
+}
+
+impl Trace {
+    /// Opens a trace that titr or SimGrid wrote: a directory, an archive, an index, or a file with the events of all ranks.
+    ///
+    /// # Errors
+    /// Where a file is missing or is none of these.
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
+        Self::open_all(&[path])
+    }
+
+    /// Opens a trace that titr or SimGrid wrote, or several directories and archives that hold the parts of one.
+    ///
+    /// # Errors
+    /// Where a file is missing or is none of these, or the parts do not make a whole.
+    pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, TraceError> {
+        format::open(paths, NATIVE.iter().copied())
+    }
+
+    /// A trace of `ranks` ranks, whose events `sources` has.
+    pub fn new(ranks: u32, sources: impl RankSources + 'static) -> Self {
+        Self { ranks, sources: Arc::new(sources), manifest: None, partial: false }
+    }
+
+    /// Adds what is known of how the trace was taken.
+    #[must_use]
+    pub fn with_manifest(self, manifest: Manifest) -> Self {
+        Self { manifest: Some(manifest), ..self }
+    }
+
+    /// Takes what a torn trace holds, where it would be an error otherwise.
+    #[must_use]
+    pub fn partial(self, partial: bool) -> Self {
+        Self { partial, ..self }
+    }
+
+    /// Whether a torn trace is taken for what it holds.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.partial
+    }
+
+    /// Size of the world.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// How the trace was taken, where that is known.
+    #[must_use]
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_ref()
+    }
+
+    /// What of a foreign trace has no counterpart in titr's events, as far as it was read: a sentence for each kind.
+    #[must_use]
+    pub fn untranslated(&self) -> Vec<String> {
+        self.sources.untranslated()
+    }
+
+    /// The events of `rank`, from its first.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    pub fn stream(&self, rank: Rank) -> Result<RankStream, TraceError> {
+        Ok(RankStream::new(self.sources.source(rank, self.partial)?))
+    }
+
+    /// The events of all ranks.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    pub fn streams(&self) -> Result<Vec<RankStream>, TraceError> {
+        (0..self.ranks).map(|rank| self.stream(Rank(rank))).collect()
+    }
+
+    /// The file of `rank` as it is on disk; `None` where the rank has no file of its own.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened.
+    pub fn file_of(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
+        self.sources.file(rank)
+    }
+}

@@ -1,0 +1,170 @@
+//! One rank's events as lines of text in titr's grammar.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::error::TraceError;
+use super::event_source::EventSource;
+use super::lines::Lines;
+use super::shared_file::SharedFile;
+use crate::event::{Rank, ThreadId};
+use crate::grammar::{END, EventReader, HEADER};
+use crate::passage::Passage;
+
+/// How much of a line an error shows.
+const SHOWN: usize = 80;
+
+/// The events of one rank in a text, in order.
+pub(super) struct TextStream {
+    input: Input,
+    rank: Rank,
+    reader: EventReader,
+    /// How many were read.
+    events: u64,
+    line: u64,
+    /// Whether the stream says that titr wrote it, so that it has to have an end record.
+    own: bool,
+    partial: bool,
+    ended: bool,
+    /// Why the stream ended before its rank did.
+    torn: Option<String>,
+}
+
+/// Where a stream's lines come from.
+pub(super) enum Input {
+    Own(Lines),
+    Shared(Arc<Mutex<SharedFile>>),
+}
+
+/// A line and its number.
+type Line<'a> = (u64, Cow<'a, [u8]>);
+
+impl TextStream {
+    pub(super) fn new(input: Input, rank: Rank, world: u32, partial: bool) -> Self {
+        let reader = EventReader::new(world);
+        Self { input, rank, reader, events: 0, line: 0, own: false, partial, ended: false, torn: None }
+    }
+
+    fn read_line(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+        loop {
+            let Some((line, text)) = self.input.next(self.rank)? else {
+                return self.end_of_file();
+            };
+            self.line = line;
+            if let Some(comment) = text.strip_prefix(b"#") {
+                let comment = String::from_utf8_lossy(comment).trim_end().to_owned();
+                if self.comment(&format!("#{comment}"))? {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let before = events.len();
+            match self.reader.line(&text, events) {
+                Ok(None) => {}
+                Ok(Some(actor)) if actor.rank == self.rank => {
+                    self.events += (events.len() - before) as u64;
+                    return Ok(true);
+                }
+                Ok(Some(found)) => {
+                    events.truncate(before);
+                    let (found, expected) = (found.rank.0, self.rank.0);
+                    return Err(TraceError::ForeignRank { path: self.input.path(), line, found, expected });
+                }
+                Err(error) => {
+                    let text = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]).into_owned();
+                    return Err(TraceError::Line { path: self.input.path(), line, text, error });
+                }
+            }
+        }
+    }
+
+    /// Takes note of a comment; true if it ends the stream.
+    fn comment(&mut self, comment: &str) -> Result<bool, TraceError> {
+        if self.line == 1 && comment.starts_with("# titr ") {
+            if comment != HEADER {
+                let what = format!("'{comment}', and this titr reads '{HEADER}'");
+                return Err(TraceError::Directory { path: self.input.path(), what });
+            }
+            self.own = true;
+            self.reader.remember();
+        }
+        match comment.strip_prefix(END) {
+            Some(said) if self.own => {
+                let found = self.events;
+                if said.parse() != Ok(found) {
+                    let (path, line, said) = (self.input.path(), self.line, said.parse().unwrap_or_default());
+                    return Err(TraceError::Count { path, line, found, said });
+                }
+                self.ended = true;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn end_of_file(&mut self) -> Result<bool, TraceError> {
+        if self.own {
+            let reason = "there is no end record".to_owned();
+            return Err(TraceError::Torn { path: self.input.path(), line: self.line, reason });
+        }
+        self.ended = true;
+        Ok(false)
+    }
+}
+
+impl EventSource for TextStream {
+    /// Reads the next line that has events. A torn stream is an error, or ends if what there is was asked for.
+    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+        if self.ended {
+            return Ok(false);
+        }
+        match self.read_line(events) {
+            Err(torn @ TraceError::Torn { .. }) if self.partial => {
+                (self.ended, self.torn) = (true, Some(torn.to_string()));
+                Ok(false)
+            }
+            other => other,
+        }
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        Some(self.input.path())
+    }
+
+    fn line(&self) -> Option<u64> {
+        Some(self.line)
+    }
+
+    /// A line is of one thread.
+    fn thread(&self) -> ThreadId {
+        self.reader.thread()
+    }
+
+    fn torn(&self) -> Option<String> {
+        self.torn.clone()
+    }
+}
+
+impl Input {
+    /// The next line that is of `rank`, or of nobody, with its number.
+    fn next(&mut self, rank: Rank) -> Result<Option<Line<'_>>, TraceError> {
+        match self {
+            Self::Own(lines) => {
+                let line = lines.line() + 1;
+                Ok(lines.next()?.map(|text| (line, Cow::Borrowed(text))))
+            }
+            Self::Shared(file) => {
+                let line = file.lock().unwrap_or_else(PoisonError::into_inner).next(rank)?;
+                Ok(line.map(|(line, text)| (line, Cow::Owned(text))))
+            }
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::Own(lines) => lines.path().into(),
+            Self::Shared(file) => file.lock().unwrap_or_else(PoisonError::into_inner).path().into(),
+        }
+    }
+}

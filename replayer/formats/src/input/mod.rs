@@ -1,0 +1,18 @@
+//! Traces that are read: titr's own, SimGrid's, and those of other tools.
+//!
+//! To add a format, implement [`TraceFormat`] in a file of this folder and name it in [`FOREIGN`].
+
+use std::path::Path;
+
+use titr_common::trace::{self, NATIVE, Trace, TraceError, TraceFormat};
+
+/// Formats of other tools. They are asked before titr's own, which takes every directory and every text.
+static FOREIGN: &[&dyn TraceFormat] = &[];
+
+/// Opens a trace in any format: one file or directory, or the parts of one trace.
+///
+/// # Errors
+/// Where there is nothing at a path, or the trace cannot be opened.
+pub fn open(paths: &[impl AsRef<Path>]) -> Result<Trace, TraceError> {
+    trace::open(paths, FOREIGN.iter().chain(NATIVE).copied())
+}

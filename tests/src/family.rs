@@ -1,13 +1,13 @@
 //! The MPI libraries that the tests run under, and programs built for them.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use crate::run::target;
+use crate::run::{library, target};
 
 /// An MPI library, with its own compilers and `mpirun`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +51,27 @@ impl Family {
                 ("OMPI_MCA_osc", "pt2pt,sm"),
             ]);
         }
+        command.envs(self.considerate().map(|library| ("LD_PRELOAD", library)));
         command
+    }
+
+    /// The value of `LD_PRELOAD` with which a program is traced.
+    pub fn preload(self) -> OsString {
+        let mut preload = library().into_os_string();
+        if let Some(library) = self.considerate() {
+            preload.push(":");
+            preload.push(library);
+        }
+        preload
+    }
+
+    /// A library that makes ranks yield while they wait, where no setting does. Without it, more ranks than cores take ten
+    /// times as long.
+    fn considerate(self) -> Option<PathBuf> {
+        match self {
+            Self::OpenMpi => None,
+            Self::Mpich => Some(build("cc", "yield.c", &["-shared", "-fPIC"])),
+        }
     }
 
     /// `programs/SOURCE`, built with this family's compiler and `options`. Built once in a test binary's life.
@@ -59,27 +79,35 @@ impl Family {
     /// # Panics
     /// Where the compiler is missing or refuses the program.
     pub fn build(self, source: &str, options: &[&str]) -> PathBuf {
-        static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-        let key = format!("{}-{source}{}", self.suffix(), options.concat());
-        let directory = target().join("tmp/programs");
-        let program = directory.join(&key);
-        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-        if !built.insert(key) {
-            return program;
-        }
-        fs::create_dir_all(&directory).unwrap();
         let compiler = if source.ends_with(".c") { "mpicc" } else { "mpif90" };
-        // Under another name first: another test binary may be running the one from before.
-        let fresh = program.with_extension(std::process::id().to_string());
-        let output = Command::new(format!("{compiler}.{}", self.suffix()))
-            .args(options)
-            .args(["-O1", "-w", "-o"])
-            .arg(&fresh)
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(source))
-            .output()
-            .unwrap_or_else(|error| panic!("{compiler}.{}: {error}: run ci/install test", self.suffix()));
-        assert!(output.status.success(), "{source}: {}", String::from_utf8_lossy(&output.stderr));
-        fs::rename(fresh, &program).unwrap();
-        program
+        build(&format!("{compiler}.{}", self.suffix()), source, options)
     }
+}
+
+/// `programs/SOURCE`, built with `compiler` and `options`. Built once in a test binary's life.
+///
+/// # Panics
+/// Where the compiler is missing or refuses the program.
+pub fn build(compiler: &str, source: &str, options: &[&str]) -> PathBuf {
+    static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let key = format!("{compiler}-{source}{}", options.concat());
+    let directory = target().join("tmp/programs");
+    let program = directory.join(&key);
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !built.insert(key) {
+        return program;
+    }
+    fs::create_dir_all(&directory).unwrap();
+    // Under another name first: another test binary may be running the one from before.
+    let fresh = program.with_extension(std::process::id().to_string());
+    let output = Command::new(compiler)
+        .args(["-O1", "-w", "-o"])
+        .arg(&fresh)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(source))
+        .args(options)
+        .output()
+        .unwrap_or_else(|error| panic!("{compiler}: {error}: run ci/install test"));
+    assert!(output.status.success(), "{source}: {}", String::from_utf8_lossy(&output.stderr));
+    fs::rename(fresh, &program).unwrap();
+    program
 }

@@ -6,6 +6,6 @@ pub mod readers;
 mod run;
 mod trace;
 
-pub use family::Family;
+pub use family::{Family, build};
 pub use run::{Run, Traced, binary, built, library, milestones, replay, run, traced, traced_alone, traced_as};
 pub use trace::lines;

@@ -1,8 +1,7 @@
-//! Running programs, with and without the tracer. One at a time: many ranks share few cores.
+//! Running programs, with and without the tracer.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
@@ -59,10 +58,8 @@ pub fn binary(name: &str) -> Command {
     Command::new(built(name))
 }
 
-/// Runs `command` to its end, alone.
+/// Runs `command` to its end.
 pub fn run(command: &mut Command) -> Run {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Output { status, stdout, stderr } =
         command.output().unwrap_or_else(|error| panic!("{command:?}: {error}: run ci/install test"));
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -98,7 +95,7 @@ pub fn traced_as(
 ) -> Traced {
     let mut command = family.mpirun();
     command.arg("-np").arg(ranks.to_string()).arg(program).args(arguments);
-    compared(command, variables, comparable)
+    compared(family, command, variables, comparable)
 }
 
 /// The same without `mpirun`, on one rank: the exit status is the program's own. `mpirun`'s is not where a rank exits without
@@ -110,14 +107,19 @@ pub fn traced_as(
 pub fn traced_alone(family: Family, program: &Path, arguments: &[&str], comparable: impl Fn(&str) -> String) -> Traced {
     let mut command = family.alone(program);
     command.args(arguments);
-    compared(command, &[], comparable)
+    compared(family, command, &[], comparable)
 }
 
-fn compared(mut command: Command, variables: &[(&str, &str)], comparable: impl Fn(&str) -> String) -> Traced {
+fn compared(
+    family: Family,
+    mut command: Command,
+    variables: &[(&str, &str)],
+    comparable: impl Fn(&str) -> String,
+) -> Traced {
     let directory = TempDir::new().unwrap();
     command.current_dir(directory.path());
     let plain = run(&mut command);
-    let run = run(command.env("LD_PRELOAD", library()).envs(variables.iter().copied()));
+    let run = run(command.env("LD_PRELOAD", family.preload()).envs(variables.iter().copied()));
     assert_eq!(run.status, plain.status, "untraced: {}\ntraced: {}", plain.stderr, run.stderr);
     assert_eq!(comparable(&run.stdout), comparable(&plain.stdout), "{}", run.stderr);
     Traced { run, directory }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 use titr_common::trace::Manifest;
-use titr_tests::{Family, binary, library, lines, replay, run};
+use titr_tests::{Family, binary, lines, replay, run};
 
 /// A program, and where it is run.
 struct Application<'a> {
@@ -34,13 +34,15 @@ impl Application<'_> {
             eprintln!("skipped: there is no {}: ci/install test installs it", program[0]);
             return None;
         }
-        let go = |preload: Option<PathBuf>| {
+        let go = |traced: bool| {
             for output in self.outputs {
                 let _ = fs::remove_file(directory.join(output));
             }
             let mut command = Family::OpenMpi.mpirun();
             command.arg("-np").arg(self.ranks.to_string()).args(program).current_dir(directory);
-            command.envs(preload.map(|library| ("LD_PRELOAD", library)));
+            if traced {
+                command.env("LD_PRELOAD", Family::OpenMpi.preload());
+            }
             if let Some(input) = self.input {
                 command.stdin(File::open(input).unwrap());
             }
@@ -51,7 +53,7 @@ impl Application<'_> {
             }
             (result.status, comparable(&text), result.stderr)
         };
-        let (plain, traced) = (go(None), go(Some(library())));
+        let (plain, traced) = (go(false), go(true));
         assert_eq!(plain.0, Some(0), "{}", plain.2);
         assert_eq!((traced.0, &traced.1), (plain.0, &plain.1), "{}", traced.2);
         assert!(!plain.1.is_empty());

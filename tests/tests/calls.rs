@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
 use titr_common::event::{Event, Rank, Requests};
 use titr_common::trace::{Manifest, Trace};
-use titr_tests::{Family, Traced, binary, lines, replay, run, traced};
+use titr_tests::{Family, Traced, binary, build, lines, replay, run, traced};
 
 /// The trace that `program` leaves is the golden one called `name`, is consistent, and can be replayed.
 fn check(name: &str, family: Family, ranks: u32, program: &Path, arguments: &[&str]) -> Traced {
@@ -171,10 +170,7 @@ fn replayed(family: Family, trace: &Path, messages: u64) {
 fn hidden() {
     for family in Family::ALL {
         let plugin = family.build("hidden_plugin.c", &["-shared", "-fPIC"]);
-        let host = plugin.with_file_name("hidden_host");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/hidden_host.c");
-        let compiled = run(Command::new("cc").arg("-o").arg(&host).arg(source).arg("-ldl"));
-        assert_eq!(compiled.status, Some(0), "{}", compiled.stderr);
+        let host = build("cc", "hidden_host.c", &["-ldl"]);
         check("hidden", family, 2, &host, &[plugin.to_str().unwrap()]);
     }
 }

@@ -169,7 +169,7 @@ fn peak(family: Family, what: &str, number: u32, preload: bool) -> u64 {
     command.args(["-np", "1"]).arg(family.build("requests.c", &[])).args([what, &number.to_string()]);
     command.current_dir(directory.path());
     if preload {
-        command.env("LD_PRELOAD", library());
+        command.env("LD_PRELOAD", family.preload());
     }
     let run = run(&mut command);
     assert_eq!(run.status, Some(0), "{}", run.stderr);

@@ -102,7 +102,7 @@ fn a_killed_rank_loses_its_last_buffer_at_most() {
         let directory = TempDir::new().unwrap();
         let mut command = family.mpirun();
         command.args(["-np", "2"]).arg(family.build("ends.c", &[])).arg("kill").current_dir(directory.path());
-        run(command.env("LD_PRELOAD", library()));
+        run(command.env("LD_PRELOAD", family.preload()));
         let trace = directory.path().join("traces");
         let (events, ending) = readable(&trace, 1);
         assert!(events > 1000, "{family:?}: {events}");
@@ -160,7 +160,7 @@ fn a_trace_is_never_overwritten() {
     let directory = TempDir::new().unwrap();
     let program = family.build("sendrecv.c", &[]);
     let mut command = family.mpirun();
-    command.args(["-np", "2"]).arg(program).current_dir(directory.path()).env("LD_PRELOAD", library());
+    command.args(["-np", "2"]).arg(program).current_dir(directory.path()).env("LD_PRELOAD", family.preload());
     run(&mut command);
     let first = fs::read(directory.path().join("traces/rank-000000.tit.gz")).unwrap();
     let second = run(&mut command);
@@ -175,7 +175,7 @@ fn a_wrong_variable_is_refused_before_the_program_runs() {
     let directory = TempDir::new().unwrap();
     let program = family.build("sendrecv.c", &[]);
     let mut command = family.mpirun();
-    command.args(["-np", "2"]).arg(program).current_dir(directory.path()).env("LD_PRELOAD", library());
+    command.args(["-np", "2"]).arg(program).current_dir(directory.path()).env("LD_PRELOAD", family.preload());
     let refused = run(command.env("TITRACE_LEVEL", "fast"));
     assert_eq!(refused.status, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("TITRACE_LEVEL=fast"), "{}", refused.stderr);
@@ -187,7 +187,7 @@ fn a_wrong_variable_is_refused_before_the_program_runs() {
 fn a_directory_that_cannot_be_made_costs_the_trace_and_not_the_run() {
     let family = Family::OpenMpi;
     let mut command = family.mpirun();
-    command.args(["-np", "2"]).arg(family.build("sendrecv.c", &[])).env("LD_PRELOAD", library());
+    command.args(["-np", "2"]).arg(family.build("sendrecv.c", &[])).env("LD_PRELOAD", family.preload());
     let untraced = run(command.env("TITRACE_DIR", "/proc/traces"));
     assert_eq!(untraced.status, Some(0), "{untraced:?}");
     assert!(untraced.stdout.contains("done") && untraced.stderr.contains("/proc/traces"), "{untraced:?}");

@@ -10,7 +10,7 @@ use titr_common::event::{Collective, CollectiveOp, CommId, Event, Group, Message
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Manifest, Trace};
 use titr_common::units::{Bytes, Nanoseconds};
-use titr_tests::{Family, Traced, binary, library, lines, run, traced, traced_as};
+use titr_tests::{Family, Traced, binary, lines, run, traced, traced_as};
 
 const EXTENDED: (&str, &str) = ("TITRACE_MODE", "extended");
 
@@ -309,7 +309,7 @@ fn unchanged(directory: &Path, ranks: u32, program: &[&str], output: &str, compa
         let mut command = Family::OpenMpi.mpirun();
         command.arg("-np").arg(ranks.to_string()).args(program).current_dir(directory);
         if preload {
-            command.env("LD_PRELOAD", library()).envs([EXTENDED]);
+            command.env("LD_PRELOAD", Family::OpenMpi.preload()).envs([EXTENDED]);
         }
         let run = run(&mut command);
         let written = fs::read_to_string(directory.join(output)).unwrap_or_default();
@@ -415,7 +415,7 @@ fn algorithms_can_be_forced() {
 fn a_wrong_algorithm_ends_the_program_before_it_runs() {
     let program = Family::OpenMpi.build("collectives.c", &["-pthread"]);
     let mut command = Family::OpenMpi.mpirun();
-    command.args(["-np", "1"]).arg(program).env("LD_PRELOAD", library());
+    command.args(["-np", "1"]).arg(program).env("LD_PRELOAD", Family::OpenMpi.preload());
     let run = run(command.envs([EXTENDED, ("TITRACE_COLLECTIVES", "bcast=magic")]));
     assert_eq!(run.status, Some(1));
     assert!(run.stderr.contains("bcast has no algorithm `magic`; it has linear"), "{}", run.stderr);

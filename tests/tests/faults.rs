@@ -1,8 +1,6 @@
 //! What befalls a program or its disk costs the trace the last buffer at most, and the program nothing: neither what it
 //! printed nor its exit status. `ends.rs` has the ways a program ends by itself.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,7 +8,8 @@ use tempfile::TempDir;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Ending, Manifest, Trace};
-use titr_tests::{Family, Run, Traced, binary, library, milestones, replay, run, traced, traced_alone};
+use titr_test_support::cannot_run;
+use titr_tests::{Family, Run, Traced, binary, build, library, milestones, replay, run, traced, traced_alone};
 
 /// Runs `faults WHAT` with and without the tracer, on two ranks.
 fn on_two_ranks(family: Family, what: &str) -> Traced {
@@ -35,7 +34,7 @@ fn readable(trace: &Path, rank: u32) -> (Vec<Event>, Ending) {
 
 fn command(family: Family, what: &[&str]) -> Command {
     let mut command = family.mpirun();
-    command.args(["-np", "2"]).arg(family.build("faults.c", &[])).args(what).env("LD_PRELOAD", library());
+    command.args(["-np", "2"]).arg(family.build("faults.c", &[])).args(what).env("LD_PRELOAD", family.preload());
     command
 }
 
@@ -87,13 +86,10 @@ struct Disk(TempDir);
 impl Disk {
     fn mount(options: &str) -> Option<Self> {
         let folder = TempDir::new().unwrap();
-        if fs::metadata("/proc/self").unwrap().uid() != 0 {
-            eprintln!("skipped: only root can mount a disk that is full");
-            return None;
-        }
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(folder.path()).status();
-        if !mounted.is_ok_and(|status| status.success()) {
-            eprintln!("skipped: no disk can be mounted here");
+        let mut mount = Command::new("mount");
+        let mounted = run(mount.args(["-t", "tmpfs", "-o", options, "none"]).arg(folder.path()));
+        if mounted.status != Some(0) {
+            cannot_run(format_args!("no file system can be mounted, as root can: {}", mounted.stderr));
             return None;
         }
         Some(Self(folder))
@@ -166,10 +162,7 @@ fn a_flush_thread_that_falls_behind_is_waited_for() {
 fn a_clock_that_steps_back_makes_no_volume_strange() {
     let family = Family::OpenMpi;
     let directory = TempDir::new().unwrap();
-    let clock = directory.path().join("clock_back.so");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/clock_back.c");
-    let built = run(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&clock).arg(source));
-    assert_eq!(built.status, Some(0), "{}", built.stderr);
+    let clock = build("cc", "clock_back.c", &["-shared", "-fPIC"]);
     let mut command = family.mpirun();
     // The program's clocks, and not those of mpirun, which gives up on its ranks then.
     let preload = format!("LD_PRELOAD={}:{}", library().display(), clock.display());

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use titr_common::trace::Trace;
-use titr_tests::{Family, Run, binary, library, lines, run};
+use titr_common::trace::Source;
+use titr_tests::{Family, Run, binary, lines, run};
 
 /// `mpirun` of a program that is traced, in `directory`.
 fn mpirun(family: Family, ranks: u32, directory: &Path, program: &Path) -> Command {
     let mut command = family.mpirun();
-    command.arg("-np").arg(ranks.to_string()).arg(program).current_dir(directory).env("LD_PRELOAD", library());
+    command.arg("-np").arg(ranks.to_string()).arg(program).current_dir(directory).env("LD_PRELOAD", family.preload());
     command
 }
 

@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
 use titr_common::trace::Manifest;
+use titr_test_support::cannot_run;
 use titr_tests::{Family, binary, built, lines, run, traced};
 
 fn titrace() -> Command {
@@ -66,15 +66,17 @@ fn what_cannot_be_traced_is_not_started() {
     refused(titrace().arg(directory.path().join("missing")), "no such program");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
     refused(titrace().arg(&program), "hello is not executable");
-    set_uid(&program);
 }
 
-/// Needs to be root to give a file to another user.
-fn set_uid(program: &Path) {
-    if chown(program, Some(65_534), None).is_err() {
-        return;
+#[test]
+fn a_program_that_becomes_another_user_is_not_started() {
+    let directory = TempDir::new().unwrap();
+    let program = directory.path().join("true");
+    fs::copy("/bin/true", &program).unwrap();
+    if let Err(error) = chown(&program, Some(65_534), None) {
+        return cannot_run(format_args!("only root can give a file to another user: {error}"));
     }
-    fs::set_permissions(program, fs::Permissions::from_mode(0o4755)).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
     refused(titrace().arg(program), "set-uid");
 }
 

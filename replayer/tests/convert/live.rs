@@ -12,6 +12,7 @@ use titr_platform::Platform;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, replay};
 use titr_simulation::workload::Workload;
+use titr_test_support::cannot_run;
 
 use crate::program::{Happening, Program, happening};
 use crate::support::command::{Folder, TITR, here};
@@ -33,11 +34,11 @@ fn titr_says(trace: &Path, platform: &Path, collectives: &str) -> f64 {
     outcome.unwrap_or_else(|error| panic!("{}: {error}", trace.display())).simulated_time.seconds().0
 }
 
-/// Whether SimGrid is here; if not, the test says that it looks at nothing.
+/// Whether SimGrid is here; if not, the test says that it compares nothing.
 fn has_simgrid() -> bool {
     let found = Command::new("smpirun").arg("-version").output().is_ok();
     if !found {
-        eprintln!("smpirun is not installed (ci/install test): nothing is compared with SimGrid");
+        cannot_run("smpirun is not installed: run ci/install test");
     }
     found
 }

@@ -200,6 +200,8 @@ unsafe fn rdpmc(_: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use titr_test_support::{assert_settles, cannot_run};
+
     use super::*;
 
     #[test]
@@ -222,39 +224,37 @@ mod tests {
     fn an_event_counts_between_start_and_stop_only() {
         let mut perf = match Perf::of_this_thread(Event::TASK_CLOCK) {
             Ok(perf) => perf,
-            Err(error) => return println!("no perf events here: {error}"),
+            Err(error) => return cannot_run(format_args!("the kernel refuses perf events: {error}")),
         };
         let clock = super::super::clock::thread_ns;
         let spend = |ns: f64| {
             let until = clock() + ns;
             while clock() < until {}
         };
-        let mut counted = 0;
-        let mut truth = 0.0;
-        for _ in 0..20 {
-            perf.start();
-            let begun = clock();
-            spend(2e6);
-            truth += clock() - begun;
-            counted += perf.stop();
-            spend(2e6);
-        }
-        println!("perf: {counted} ns of {truth:.0} ns");
-        assert!((counted as f64 / truth - 1.0).abs() < 0.1, "{counted} of {truth}");
+        assert_settles(0.9..=1.1, || {
+            let mut counted = 0;
+            let mut truth = 0.0;
+            for _ in 0..20 {
+                perf.start();
+                let begun = clock();
+                spend(2e6);
+                truth += clock() - begun;
+                counted += perf.stop();
+                spend(2e6);
+            }
+            counted as f64 / truth
+        });
     }
 
     #[test]
-    fn instructions_are_counted_or_there_is_a_reason_why_not() {
-        match Perf::of_this_thread(Event::INSTRUCTIONS) {
-            Err(error) => println!("no instruction counter here: {error}"),
-            Ok(mut perf) => {
-                perf.start();
-                (0..1_000_000).for_each(|number| {
-                    std::hint::black_box(number);
-                });
-                let counted = perf.stop();
-                assert!((1_000_000..1_000_000_000).contains(&counted), "{counted}");
-            }
-        }
+    #[ignore = "needs a hardware counter, which virtual machines lack: ci/test hardware"]
+    fn instructions_are_counted() {
+        let mut perf = Perf::of_this_thread(Event::INSTRUCTIONS).unwrap();
+        perf.start();
+        (0..1_000_000).for_each(|number| {
+            std::hint::black_box(number);
+        });
+        let counted = perf.stop();
+        assert!((1_000_000..1_000_000_000).contains(&counted), "{counted}");
     }
 }

@@ -130,17 +130,17 @@ fn area() -> Option<*const u8> {
 
 #[cfg(test)]
 mod tests {
+    use titr_test_support::cannot_run;
+
     use super::*;
 
     #[test]
     fn each_thread_is_told_of_its_own_sleep() {
         let Some(mine) = TellTale::of_this_thread() else {
-            println!("no restartable sequences here");
-            return;
+            return cannot_run("this thread has no restartable sequences");
         };
         if !mine.works() {
-            println!("this kernel does not tell of sleep");
-            return;
+            return cannot_run("this kernel does not clear a restartable sequence when a thread sleeps");
         }
         let other = std::thread::spawn(|| TellTale::of_this_thread().is_some_and(|other| other.works()));
         assert!(other.join().unwrap());
@@ -148,7 +148,9 @@ mod tests {
 
     #[test]
     fn a_sequence_of_somebody_else_is_not_taken_for_ours() {
-        let Some(tale) = TellTale::of_this_thread() else { return };
+        let Some(tale) = TellTale::of_this_thread() else {
+            return cannot_run("this thread has no restartable sequences");
+        };
         static OTHERS: Sequence = Sequence { version: 0, flags: 0, ..SEQUENCE };
         tale.set();
         tale.cell().store((&raw const OTHERS).addr() as u64, Ordering::Relaxed);

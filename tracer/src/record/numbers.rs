@@ -88,14 +88,14 @@ mod tests {
     #[test]
     fn always_gives_the_lowest_that_is_free() {
         let mut numbers = LowestFree::default();
-        let mut taken = BTreeSet::new();
+        let (mut taken, mut given) = (BTreeSet::new(), BTreeSet::new());
         let mut state = 1_u32;
         for round in 0..30_000 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             // More are taken than given back until there are thousands, then fewer.
             let take = if round < 20_000 { 0xb000_0000 } else { 0x5000_0000 };
             if state < take || taken.is_empty() {
-                let lowest = (0..).find(|number| !taken.contains(number)).unwrap();
+                let lowest = given.pop_first().unwrap_or(taken.len() as u32);
                 assert_eq!(numbers.take(), lowest);
                 taken.insert(lowest);
             } else {
@@ -103,6 +103,7 @@ mod tests {
                 let any = *taken.range(from..).next().or(taken.first()).unwrap();
                 numbers.give(any);
                 taken.remove(&any);
+                given.insert(any);
             }
         }
     }

@@ -1,0 +1,50 @@
+//! Two things that the tests of every crate share: how a test says that this machine lacks what it needs, and how a test
+//! measures on a machine that does other work.
+
+use std::env;
+use std::fmt::Display;
+use std::io::{self, Write as _};
+use std::ops::RangeInclusive;
+use std::thread;
+
+/// How often [`assert_settles`] measures. Other load disturbs some measurements; a mistake in the code disturbs all.
+const TRIES: usize = 10;
+
+/// Reports that the calling test cannot run because something is missing that can be provided: a package, a permission.
+/// The caller returns at once.
+///
+/// # Panics
+/// Where the environment variable `CI` is set (to something other than nothing, `0` or `false`): a machine that verifies
+/// a change has to run every test.
+pub fn cannot_run(reason: impl Display) {
+    let ci = env::var("CI").is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
+    assert!(!ci, "this test cannot run here, and CI is set: {reason}");
+    report(reason);
+}
+
+/// Reports that the calling test cannot run because the processor lacks what it tests. No installation provides that, so
+/// the test passes under `CI`, too. The caller returns at once.
+pub fn no_such_hardware(reason: impl Display) {
+    report(reason);
+}
+
+/// Writes past the harness, which shows no output of a test that passes.
+fn report(reason: impl Display) {
+    let _ = writeln!(io::stderr(), "not run: {}: {reason}", thread::current().name().unwrap_or("a test"));
+}
+
+/// Measures until the result lies in `expected`, ten times at most.
+///
+/// # Panics
+/// Where no measurement does.
+pub fn assert_settles(expected: RangeInclusive<f64>, mut measure: impl FnMut() -> f64) {
+    let mut seen = Vec::new();
+    while seen.len() < TRIES {
+        let result = measure();
+        if expected.contains(&result) {
+            return;
+        }
+        seen.push(result);
+    }
+    panic!("none of {seen:?} lies in {expected:?}");
+}

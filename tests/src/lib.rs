@@ -2,7 +2,6 @@
 //! a real `mpirun`, and reading what was recorded.
 
 mod family;
-pub mod readers;
 mod run;
 mod trace;
 

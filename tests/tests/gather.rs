@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use titr_common::trace::Source;
+use titr_common::trace::Trace;
 use titr_tests::{Family, Run, binary, lines, run};
 
 /// `mpirun` of a program that is traced, in `directory`.

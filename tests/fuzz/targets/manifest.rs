@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| titr_tests::readers::manifest(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| titr_fuzz::manifest(data));

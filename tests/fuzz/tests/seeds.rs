@@ -5,8 +5,6 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use titr_tests::readers;
-
 /// What reading may take beyond what it returns: a line of 64 MiB, and the list of 2²⁴ numbers that it may stand for,
 /// each while it grows. `ci/fuzz` holds every input to it.
 const MOST_MEMORY_KIB: u64 = 512 << 10;
@@ -14,8 +12,8 @@ const MOST_MEMORY_KIB: u64 = 512 << 10;
 #[test]
 fn no_reader_fails_at_what_fuzzing_found() {
     let mut inputs = 0;
-    for (name, read) in readers::ALL {
-        for seed in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(name)).unwrap() {
+    for (name, read) in titr_fuzz::ALL {
+        for seed in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name)).unwrap() {
             let path = seed.unwrap().path();
             let start = Instant::now();
             read(&fs::read(&path).unwrap());

@@ -1,0 +1,51 @@
+//! Every reader of a file that somebody else may have written, as a function of bytes: the fuzz targets run it, and a test
+//! runs it on the inputs that fuzzing found. Whatever the bytes, a reader ends, with what it read or with an error that can
+//! be shown, and what it read it can write and read again.
+
+mod lines;
+mod manifest;
+mod platform;
+mod trace;
+
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+pub use lines::lines;
+pub use manifest::manifest;
+pub use platform::{platform, simgrid};
+pub use trace::{archive, stream};
+
+/// Reads whatever it is given.
+pub type Reader = fn(&[u8]);
+
+/// The readers, each by the name of its fuzz target and of the folder with its seeds.
+pub const ALL: [(&str, Reader); 6] = [
+    ("lines", lines),
+    ("stream", stream),
+    ("manifest", manifest),
+    ("archive", archive),
+    ("platform", platform),
+    ("simgrid", simgrid),
+];
+
+/// Whether there might be a list of millions, `0-4000000`, which rightly takes its time: how long it may be is tested where
+/// lists are read.
+fn has_wide_range(data: &[u8]) -> bool {
+    let mut ends = data.split(|&byte| byte == b'-').skip(1);
+    ends.any(|end| end.iter().take_while(|byte| byte.is_ascii_digit()).count() > 4)
+}
+
+/// Where this thread's files lie; made once, as millions of inputs are tried.
+fn folder() -> PathBuf {
+    thread_local! {
+        static FOLDER: TempDir = {
+            let folder = TempDir::new().unwrap();
+            fs::create_dir(folder.path().join("one")).unwrap();
+            fs::create_dir(folder.path().join("other")).unwrap();
+            folder
+        };
+    }
+    FOLDER.with(|folder| folder.path().to_owned())
+}

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
-use titr_common::trace::Manifest;
+use titr_common::event::{Event, Seen};
+use titr_common::trace::{Manifest, Source};
+use titr_test_support::cannot_run;
 use titr_tests::{Family, binary, lines, replay, run};
 
 /// A program, and where it is run.
@@ -22,6 +24,8 @@ struct Application<'a> {
     input: Option<&'a Path>,
     /// Files that it writes, which are compared besides its standard output.
     outputs: &'a [&'a str],
+    /// Whether an extended trace is taken, too.
+    extended: bool,
 }
 
 impl Application<'_> {
@@ -31,17 +35,17 @@ impl Application<'_> {
     fn check(&self, comparable: impl Fn(&str) -> String) -> Option<PathBuf> {
         let Self { directory, program, .. } = *self;
         if !is_installed(program[0]) {
-            eprintln!("skipped: there is no {}: ci/install test installs it", program[0]);
+            cannot_run(format_args!("there is no {}: run ci/install test", program[0]));
             return None;
         }
-        let go = |traced: bool| {
+        let go = |mode: Option<&str>| {
             for output in self.outputs {
                 let _ = fs::remove_file(directory.join(output));
             }
             let mut command = Family::OpenMpi.mpirun();
             command.arg("-np").arg(self.ranks.to_string()).args(program).current_dir(directory);
-            if traced {
-                command.env("LD_PRELOAD", Family::OpenMpi.preload());
+            if let Some(mode) = mode {
+                command.env("LD_PRELOAD", Family::OpenMpi.preload()).env("TITRACE_MODE", mode).env("TITRACE_DIR", mode);
             }
             if let Some(input) = self.input {
                 command.stdin(File::open(input).unwrap());
@@ -53,17 +57,24 @@ impl Application<'_> {
             }
             (result.status, comparable(&text), result.stderr)
         };
-        let (plain, traced) = (go(false), go(true));
+        let plain = go(None);
         assert_eq!(plain.0, Some(0), "{}", plain.2);
-        assert_eq!((traced.0, &traced.1), (plain.0, &plain.1), "{}", traced.2);
         assert!(!plain.1.is_empty());
-
-        let trace = directory.join("traces");
-        let verdict = run(binary("titr").arg("check").arg(&trace));
-        assert_eq!(verdict.status, Some(0), "{}{}", verdict.stdout, verdict.stderr);
-        for rank in Manifest::read(&trace).unwrap().per_rank {
-            assert!(rank.untraced.is_empty(), "rank {}: {:?}", rank.rank, rank.untraced);
+        for mode in if self.extended { &["ti", "extended"][..] } else { &["ti"] } {
+            let traced = go(Some(mode));
+            assert_eq!((traced.0, &traced.1), (plain.0, &plain.1), "{mode}: {}", traced.2);
+            let trace = directory.join(mode);
+            let verdict = run(binary("titr").arg("check").arg(&trace));
+            assert_eq!(verdict.status, Some(0), "{mode}: {}{}", verdict.stdout, verdict.stderr);
+            for rank in Manifest::read(&trace).unwrap().per_rank {
+                assert!(rank.untraced.is_empty() && rank.opaque.is_empty(), "{mode}: {rank:?}");
+            }
         }
+        if self.extended {
+            let messages = collective_messages(&directory.join("extended"));
+            assert!(messages > 100, "{messages}");
+        }
+        let trace = directory.join("ti");
         for platform in ["torus.toml", "fat-tree.toml"] {
             let report = replay(platform, &trace);
             assert_eq!(report["ranks"], self.ranks);
@@ -79,13 +90,24 @@ fn is_installed(program: &str) -> bool {
     env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
+/// How many messages of collectives are in a trace.
+fn collective_messages(trace: &Path) -> usize {
+    let mut messages = 0;
+    for mut stream in Source::open(trace).unwrap().streams().unwrap() {
+        while let Some(event) = stream.next_event().unwrap() {
+            messages += usize::from(matches!(event, Event::Seen(Seen::Message(_))));
+        }
+    }
+    messages
+}
+
 /// A line without its numbers: for outputs that time themselves.
 fn words(line: &str) -> String {
     let text: String = line.split(|c: char| c.is_ascii_digit() || ".-+e:%".contains(c)).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ") + "\n"
 }
 
-fn hpcc(rows: u32, columns: u32) {
+fn hpcc(rows: u32, columns: u32, extended: bool) {
     let directory = TempDir::new().unwrap();
     let input = format!(
         "HPCC input, small\nlocal\nHPL.out\n8 device\n1 problem\n192 N\n1 blocking\n32 NB\n0 row-major\n1 grid\n{rows} P\n{columns} Q\n\
@@ -95,7 +117,7 @@ fn hpcc(rows: u32, columns: u32) {
     );
     fs::write(directory.path().join("hpccinf.txt"), input).unwrap();
     let (ranks, outputs) = (rows * columns, &["hpccoutf.txt"]);
-    let hpcc = Application { directory: directory.path(), ranks, program: &["hpcc"], input: None, outputs };
+    let hpcc = Application { directory: directory.path(), ranks, program: &["hpcc"], input: None, outputs, extended };
     let Some(trace) = hpcc.check(|text| {
         // The verdicts of its eight benchmarks; all else are times and rates.
         text.lines().filter(|line| line.contains("PASSED") || line.contains("Success=")).map(words).collect()
@@ -110,12 +132,12 @@ fn hpcc(rows: u32, columns: u32) {
 
 #[test]
 fn hpcc_on_4_ranks() {
-    hpcc(2, 2);
+    hpcc(2, 2, true);
 }
 
 #[test]
 fn hpcc_folded_on_16_ranks() {
-    hpcc(4, 4);
+    hpcc(4, 4, false);
 }
 
 #[test]
@@ -123,7 +145,14 @@ fn lammps_on_4_ranks() {
     let directory = TempDir::new().unwrap();
     let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/melt.lammps");
     let program = ["lmp", "-log", "none", "-in", input.to_str().unwrap()];
-    let lammps = Application { directory: directory.path(), ranks: 4, program: &program, input: None, outputs: &[] };
+    let lammps = Application {
+        directory: directory.path(),
+        ranks: 4,
+        program: &program,
+        input: None,
+        outputs: &[],
+        extended: true,
+    };
     lammps.check(|text| {
         // The thermodynamic table: what was computed, to every digit shown.
         text.lines().skip_while(|line| !line.starts_with("Step")).take(4).map(|line| format!("{line}\n")).collect()
@@ -135,7 +164,8 @@ fn wavefront_folded_on_64_ranks() {
     let directory = TempDir::new().unwrap();
     let program = Family::OpenMpi.build("wavefront.f90", &[]);
     let program = &[program.to_str().unwrap(), "64", "10"];
-    let wavefront = Application { directory: directory.path(), ranks: 64, program, input: None, outputs: &[] };
+    let wavefront =
+        Application { directory: directory.path(), ranks: 64, program, input: None, outputs: &[], extended: false };
     let trace = wavefront.check(str::to_owned).unwrap();
     // An inner process of the 8×8 grid: 10 iterations; 64 planes, two sweeps, two neighbours each way.
     let of_rank_9 = lines(&trace);
@@ -157,7 +187,8 @@ fn xdlu(sizes: &[u32], blocks: &[u32]) {
     );
     fs::write(directory.path().join("LU.dat"), input).unwrap();
     let program = &["/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/xdlu"];
-    let xdlu = Application { directory: directory.path(), ranks: 4, program, input: None, outputs: &[] };
+    let xdlu =
+        Application { directory: directory.path(), ranks: 4, program, input: None, outputs: &[], extended: false };
     xdlu.check(|text| {
         // A row a test, which ends with its times and its verdict; and how many there were.
         let tests = text.lines().filter(|line| line.starts_with("WALL") || line.contains("tests completed"));
@@ -188,7 +219,7 @@ fn dsimpletest(ranks: u32) {
     let input = Path::new("/usr/lib/mumps/input_simpletest_real");
     let input = input.exists().then_some(input);
     let program = &["/usr/lib/mumps/dsimpletest"];
-    let mumps = Application { directory: directory.path(), ranks, program, input, outputs: &[] };
+    let mumps = Application { directory: directory.path(), ranks, program, input, outputs: &[], extended: false };
     mumps.check(|text| {
         let solution = text.lines().find(|line| line.contains("Solution is")).unwrap_or_default();
         solution.split_whitespace().filter_map(|word| word.parse().ok()).map(|x: f64| format!("{x:.9} ")).collect()
@@ -222,7 +253,7 @@ fn gromacs(ranks: u32, steps: u32) {
         let mut command = Command::new("gmx");
         command.args(prepare.split(' ')).current_dir(directory.path()).stdin(Stdio::null());
         let Ok(done) = command.output() else {
-            return eprintln!("skipped: there is no gmx: ci/install test installs it");
+            return cannot_run("there is no gmx: run ci/install test");
         };
         assert!(done.status.success(), "{prepare}: {}", String::from_utf8_lossy(&done.stderr));
     }
@@ -230,7 +261,8 @@ fn gromacs(ranks: u32, steps: u32) {
     let program = ["gmx_mpi", "-nobackup", "mdrun", "-ntomp", "1", "-reprod", "-dlb", "no", "-notunepme"];
     let program = [&program[..], &["-s", "topol.tpr", "-g", "md.log"]].concat();
     let outputs = &["md.log"];
-    let gromacs = Application { directory: directory.path(), ranks, program: &program, input: None, outputs };
+    let gromacs =
+        Application { directory: directory.path(), ranks, program: &program, input: None, outputs, extended: false };
     gromacs.check(|text| {
         // The energies, to every digit shown, and the temperature and pressure below them.
         let lines: Vec<&str> = text.lines().collect();
@@ -256,7 +288,14 @@ fn mpi4py_on_3_ranks() {
     let directory = TempDir::new().unwrap();
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/pi.py");
     let program = ["/usr/bin/python3", program.to_str().unwrap()];
-    let python = Application { directory: directory.path(), ranks: 3, program: &program, input: None, outputs: &[] };
+    let python = Application {
+        directory: directory.path(),
+        ranks: 3,
+        program: &program,
+        input: None,
+        outputs: &[],
+        extended: false,
+    };
     let Some(trace) = python.check(str::to_owned) else { return };
     let text = lines(&trace);
     for word in [" bcast ", " isend ", " alltoall ", " gatherv ", " comm_split "] {

@@ -2,7 +2,6 @@
 //! schedules say.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use titr_common::collectives::{Library, Selection, Step};
@@ -300,62 +299,6 @@ fn a_barrier_is_the_messages_of_its_algorithm() {
             assert!(messages.iter().all(|message| message.bytes == Bytes(0)));
         }
     }
-}
-
-/// A program that nobody here wrote, as it is and under extended tracing: what `comparable` keeps of what it prints, and of
-/// the file that it writes, is the same.
-fn unchanged(directory: &Path, ranks: u32, program: &[&str], output: &str, comparable: impl Fn(&str) -> String) {
-    let go = |preload: bool| {
-        let mut command = Family::OpenMpi.mpirun();
-        command.arg("-np").arg(ranks.to_string()).args(program).current_dir(directory);
-        if preload {
-            command.env("LD_PRELOAD", Family::OpenMpi.preload()).envs([EXTENDED]);
-        }
-        let run = run(&mut command);
-        let written = fs::read_to_string(directory.join(output)).unwrap_or_default();
-        let _ = fs::remove_file(directory.join(output));
-        (run.status, comparable(&(run.stdout + &written)), run.stderr)
-    };
-    if run(std::process::Command::new("sh").args(["-c", &format!("command -v {}", program[0])])).status != Some(0) {
-        return eprintln!("skipped: there is no {}: ci/install test installs it", program[0]);
-    }
-    let (plain, traced) = (go(false), go(true));
-    assert_eq!((plain.0, plain.1.is_empty()), (Some(0), false), "{}", plain.2);
-    assert_eq!((traced.0, traced.1), (plain.0, plain.1), "{}", traced.2);
-    let trace = directory.join("traces");
-    check(&trace);
-    nothing_is_opaque(&trace);
-    let messages: usize = recorded(&trace).iter().map(|recorded| recorded.messages.len()).sum();
-    assert!(messages > 100, "{messages}");
-}
-
-#[test]
-fn hpcc_is_unchanged() {
-    let directory = tempfile::tempdir().unwrap();
-    let input = "HPCC input, small\nlocal\nHPL.out\n8 device\n1 problem\n192 N\n1 blocking\n32 NB\n0 row-major\n1 grid\n\
-                 2 P\n2 Q\n16.0 threshold\n1 factorization\n2 right\n1 stop\n4 NBMIN\n1 panels\n2 NDIV\n1 recursive\n\
-                 1 Crout\n1 broadcast\n1 ring\n1 depth\n1 lookahead\n2 mix\n64 swap\n0 L1\n0 U\n1 equilibrate\n8 align\n\
-                 # separator\n0 PTRANS sizes\n1200\n0 PTRANS blocks\n40\n";
-    fs::write(directory.path().join("hpccinf.txt"), input).unwrap();
-    let verdict = |line: &&str| line.contains("PASSED") || line.contains("Success=");
-    // Without times, and the columns that those are wide.
-    let is_word = |word: &&str| word.starts_with("Success") || !word.contains(|c: char| c.is_ascii_digit());
-    let words = |line: &str| line.split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ") + "\n";
-    let comparable = |text: &str| text.lines().filter(verdict).map(words).collect();
-    unchanged(directory.path(), 4, &["hpcc"], "hpccoutf.txt", comparable);
-}
-
-#[test]
-fn lammps_is_unchanged() {
-    let directory = tempfile::tempdir().unwrap();
-    let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/melt.lammps");
-    let program = ["lmp", "-log", "none", "-in", input.to_str().unwrap()];
-    // The thermodynamic table: what was computed, to every digit shown.
-    let comparable = |text: &str| {
-        let table = text.lines().skip_while(|line| !line.starts_with("Step")).take(4);
-        table.map(|line| format!("{line}\n")).collect()
-    };
-    unchanged(directory.path(), 4, &program, "none", comparable);
 }
 
 /// What Open MPI really sends in a blocking collective is what its schedule says. (Of an all-to-all in place, which a trace

@@ -1,0 +1,340 @@
+//! The rules of the house, held to the source. A rule that is broken names the file and the line.
+//!
+//! To add a module or a crate, add it to [`LAYERS`], below all that imports it, and run
+//! `UPDATE=1 cargo test --package titr-tests --test architecture`, which writes the table into `docs/ARCHITECTURE.md`.
+
+#[path = "architecture/circles.rs"]
+mod circles;
+#[path = "architecture/events.rs"]
+mod events;
+#[path = "architecture/source.rs"]
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use circles::circles;
+use source::{Crate, Module};
+
+/// Who may import whom. A crate imports only from the crates named in its row. A module at the top of a crate imports only
+/// from those before it; those in parentheses are tied to each other, and are to be untied.
+const LAYERS: &str = "\
+| crate | may import from | its modules, from the bottom up |
+| --- | --- | --- |
+| `common` |  | `units` `event` `format` `quantity` `time` `collectives` `passage` `grammar` `trace` |
+| `replayer/network` | `common` | `agenda` `statistics` `topology` `alarms` (`network` `packet`) `paths` `flow` `ideal` `traffic` |
+| `replayer/platform` | `common` `replayer/network` | `placement` `source` `simgrid` (`resolve` `routers` `schema`) `cabling` |
+| `replayer/formats` | `common` | `timeline` |
+| `replayer/simulation` | `common` `replayer/network` `replayer/platform` `replayer/formats` | `observe` `workload` `ranks` `convert` `replay` |
+| `replayer` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` | `cpu` `inspect` `report` `schedule` `generate` `cli` |
+| `wrappers` |  | `object` `library` `absent` (`abi` `argument` `call` `function` `functions` `pmpi` `signature`) `observation` `own_comm` |
+| `tracer/papi-sys` |  |  |
+| `tracer` | `common` `wrappers` `tracer/papi-sys` | `notice` `vocabulary` (`config` `directory` `sink`) `extended` `counter` `gather` `record` `life` |
+| `tracer/launcher` | `tracer` | (`library` `program`) `options` |
+";
+
+/// Files of one crate that import each other, each group in order. None may be added.
+const CIRCLES: &[(&str, &[&str])] = &[
+    ("common", &["collectives/algorithms", "collectives/library"]),
+    ("common", &["collectives/plan", "collectives/selection"]),
+    ("common", &["grammar/file", "grammar/neighborhood", "grammar/one_sided", "grammar/write"]),
+    ("common", &["trace/manifest", "trace/part"]),
+    ("replayer/network", &["packet/packets", "packet/routing"]),
+    ("replayer/network", &["topology/explicit", "topology/shortest"]),
+    ("replayer/platform", &["resolve", "routers", "schema"]),
+    ("replayer/simulation", &["convert/simgrid/collective", "convert/simgrid/messages", "convert/simgrid/translation"]),
+    ("replayer/simulation", &["ranks/causality", "ranks/exchange", "ranks/matching", "ranks/operation"]),
+    ("replayer/simulation", &["ranks/collective", "ranks/communicator"]),
+    ("replayer/simulation", &["ranks/error", "ranks/stuck"]),
+    (
+        "wrappers",
+        &[
+            "abi",
+            "argument",
+            "call",
+            "function",
+            "functions/collective",
+            "functions/communicator",
+            "functions/environment",
+            "functions/io",
+            "functions/one_sided",
+            "functions/point_to_point",
+            "functions/process",
+            "functions/topology",
+            "pmpi",
+            "pmpi/ongoing",
+            "signature",
+        ],
+    ),
+    ("tracer", &["config", "directory"]),
+    ("tracer", &["record/background", "record/collective", "record/completion", "record/undertaking"]),
+    ("tracer/launcher", &["library", "program"]),
+];
+
+/// How a documentation comment must not begin: each is read alone, in a tooltip.
+const OPENINGS: [&str; 6] = ["What", "Those", "The same", "Likewise", "It is", "One that"];
+
+/// How many comments of a crate still begin so, how many of its types have the name of another, how many matches of events
+/// have an arm for all others. Lower a number when there are fewer; none may grow.
+const LEFT: &[(&str, [usize; 3])] = &[
+    ("common", [93, 8, 4]),
+    ("replayer/network", [97, 29, 0]),
+    ("replayer/platform", [38, 17, 0]),
+    ("replayer/formats", [8, 0, 1]),
+    ("replayer/simulation", [123, 27, 14]),
+    ("replayer", [61, 10, 1]),
+    ("wrappers", [35, 6, 0]),
+    ("tracer/papi-sys", [2, 0, 0]),
+    ("tracer", [113, 12, 0]),
+    ("tracer/launcher", [6, 0, 0]),
+];
+
+/// Lines of a file at most.
+const LONGEST: usize = 400;
+
+/// Files that have more, and are to be taken apart.
+const LONG: &[&str] = &[
+    "common/tests/grammar.rs",
+    "replayer/simulation/src/ranks/communicator.rs",
+    "replayer/simulation/src/workload/look_ahead.rs",
+    "tracer/src/record/requests.rs",
+];
+
+/// A row of [`LAYERS`].
+struct Layer {
+    /// Its folder, and what a message calls it.
+    folder: &'static str,
+    imports: Vec<&'static str>,
+    /// The modules at the top, each with its place from the bottom.
+    modules: BTreeMap<&'static str, usize>,
+}
+
+/// The rows, each with the source of its crate.
+static CRATES: LazyLock<Vec<(Layer, Crate)>> = LazyLock::new(|| {
+    let rows = LAYERS.lines().skip(2).map(layer);
+    let read = |layer: Layer| {
+        let source = Crate::read(&root().join(layer.folder));
+        (layer, source)
+    };
+    rows.map(read).collect()
+});
+
+fn layer(row: &'static str) -> Layer {
+    let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+    let [folder, imports, modules] = cells[..] else { panic!("{row}") };
+    let mut places = BTreeMap::new();
+    let (mut place, mut tied) = (0, false);
+    for word in modules.split(' ').filter(|word| !word.is_empty()) {
+        tied |= word.starts_with('(');
+        places.insert(word.trim_matches(['(', ')', '`']), place);
+        tied &= !word.ends_with(')');
+        place += usize::from(!tied);
+    }
+    let imports = imports.split(' ').map(|word| word.trim_matches('`')).filter(|word| !word.is_empty()).collect();
+    Layer { folder: folder.trim_matches('`'), imports, modules: places }
+}
+
+/// The folder of the whole source.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// A file as a message names it.
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().display().to_string()
+}
+
+/// Where each crate of titr is, by the name that source imports it by.
+fn folders() -> BTreeMap<String, &'static str> {
+    let name = |layer: &Layer| {
+        let manifest = fs::read_to_string(root().join(layer.folder).join("Cargo.toml")).unwrap();
+        let names: Vec<&str> = manifest.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
+        let name = names[usize::from(layer.folder == "tracer")];
+        (name.trim_matches('"').replace('-', "_"), layer.folder)
+    };
+    CRATES.iter().map(|(layer, _)| name(layer)).collect()
+}
+
+fn complain(broken: &[String]) {
+    assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
+}
+
+#[test]
+fn the_architecture_document_shows_the_layers() {
+    let file = root().join("docs/ARCHITECTURE.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let begin = text.find(LAYERS.lines().next().unwrap()).expect("a table of layers in docs/ARCHITECTURE.md");
+    let end = begin + text[begin..].find("\n\n").map_or(text.len() - begin, |end| end + 1);
+    let updated = [&text[..begin], LAYERS, &text[end..]].concat();
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&file, &updated).unwrap();
+        return;
+    }
+    assert!(text == updated, "docs/ARCHITECTURE.md has another table: set UPDATE=1 and run this test");
+}
+
+#[test]
+fn every_crate_has_a_row() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let members =
+        manifest.lines().skip_while(|line| !line.starts_with("members")).skip(1).take_while(|line| *line != "]");
+    let members: BTreeSet<&str> = members.map(|line| line.trim_matches([' ', '"', ','])).collect();
+    let rows: BTreeSet<&str> = CRATES.iter().map(|(layer, _)| layer.folder).collect();
+    let of_tests: BTreeSet<&str> = members.difference(&rows).copied().collect();
+    assert!(of_tests.iter().all(|folder| folder.starts_with("tests")), "a crate without a row in LAYERS: {of_tests:?}");
+    assert!(rows.is_subset(&members));
+}
+
+#[test]
+fn a_crate_depends_only_on_those_of_its_row() {
+    let folders = folders();
+    let mut broken = Vec::new();
+    for (Layer { folder, imports, .. }, _) in CRATES.iter() {
+        let path = root().join(folder).join("Cargo.toml");
+        let mut section = String::new();
+        for (line, text) in (1..).zip(fs::read_to_string(&path).unwrap().lines()) {
+            if text.starts_with('[') {
+                section = text.to_owned();
+            }
+            let package = text.split(['.', ' ', '=']).next().unwrap().replace('-', "_");
+            if let (true, Some(to)) =
+                (section == "[dependencies]", folders.get(&package).filter(|to| !imports.contains(to)))
+            {
+                broken.push(format!("{}:{line}: {folder} must not depend on {to}", shown(&path)));
+            }
+        }
+    }
+    complain(&broken);
+}
+
+#[test]
+fn a_module_imports_only_from_those_below_it() {
+    let mut broken = Vec::new();
+    for (Layer { folder, modules, .. }, source) in CRATES.iter() {
+        for (module, file) in source.files.iter().filter(|(module, _)| module.len() == 1) {
+            if !modules.contains_key(module[0].as_str()) {
+                broken.push(format!("{}: has no place among the modules of {folder} in LAYERS", shown(&file.path)));
+            }
+        }
+        for name in modules.keys().filter(|name| !source.files.contains_key(&vec![(**name).to_owned()])) {
+            broken.push(format!("{folder}: LAYERS names {name}, and there is no such module"));
+        }
+        let place = |module: &Module| modules.get(module.first()?.as_str()).copied();
+        for (module, file) in &source.files {
+            for (target, line) in source.imports(module) {
+                if place(module).is_some_and(|from| place(&target).is_some_and(|to| to > from)) {
+                    let (from, to) = (&module[0], &target[0]);
+                    broken.push(format!("{}:{line}: {from} must not import from {to}", shown(&file.path)));
+                }
+            }
+        }
+    }
+    complain(&broken);
+}
+
+#[test]
+fn no_files_import_each_other_but_those_that_are_known_to() {
+    let mut found = Vec::new();
+    for (Layer { folder, .. }, source) in CRATES.iter() {
+        let imports = |module: &Module| source.imports(module).into_iter().map(|(target, _)| target).collect();
+        let edges = source.files.keys().map(|module| (module.clone(), imports(module))).collect();
+        for circle in circles(&edges) {
+            found.push((*folder, circle.iter().map(|module| module.join("/")).collect::<Vec<_>>()));
+        }
+    }
+    let known =
+        CIRCLES.iter().map(|&(folder, files)| (folder, files.iter().map(|&file| file.to_owned()).collect::<Vec<_>>()));
+    let known: Vec<_> = known.collect();
+    let new: Vec<_> = found.iter().filter(|circle| !known.contains(circle)).collect();
+    let gone: Vec<_> = known.iter().filter(|circle| !found.contains(circle)).collect();
+    assert!(new.is_empty() && gone.is_empty(), "new: {new:#?}\nno longer there, to be taken out of CIRCLES: {gone:#?}");
+}
+
+/// Fails where a crate breaks a rule more often than it is known to.
+fn at_most(rule: usize, broken: impl Fn(&Crate) -> Vec<String>) {
+    let mut more = Vec::new();
+    for (Layer { folder, .. }, source) in CRATES.iter() {
+        let broken = broken(source);
+        let known = LEFT.iter().find(|left| left.0 == *folder).map_or(0, |left| left.1[rule]);
+        if broken.len() > known {
+            more.push(format!("{folder}: {known} are known, and these are {}:\n{}", broken.len(), broken.join("\n")));
+        }
+    }
+    complain(&more);
+}
+
+#[test]
+fn comments_can_be_read_alone() {
+    at_most(0, |source| {
+        let mut broken = Vec::new();
+        for file in source.files.values() {
+            let text = fs::read_to_string(&file.path).unwrap();
+            let mut inside = false;
+            for (line, text) in (1..).zip(text.lines()) {
+                let comment = ["///", "//!"].iter().find_map(|mark| text.trim_start().strip_prefix(mark));
+                if let (false, Some(comment)) = (inside, comment) {
+                    let begins = |opening: &&str| {
+                        comment
+                            .trim_start()
+                            .strip_prefix(*opening)
+                            .is_some_and(|rest| !rest.starts_with(char::is_alphabetic))
+                    };
+                    if OPENINGS.iter().any(|opening| begins(opening)) {
+                        broken.push(format!("{}:{line}:{comment}", shown(&file.path)));
+                    }
+                }
+                inside = comment.is_some();
+            }
+        }
+        broken
+    });
+}
+
+#[test]
+fn no_type_has_the_name_of_another() {
+    at_most(1, |source| {
+        let mut types: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for file in source.files.values() {
+            let mut depth = 0;
+            for pair in file.tokens.windows(2) {
+                match pair[0].text.as_str() {
+                    "{" => depth += 1,
+                    "}" => depth -= 1,
+                    "struct" | "enum" | "trait" | "union" | "type" if depth == 0 => {
+                        types.entry(&pair[1].text).or_default().push(format!("{}:{}", shown(&file.path), pair[1].line));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let twice = types.iter().filter(|(_, places)| places.len() > 1);
+        twice.flat_map(|(name, places)| places.iter().map(move |place| format!("{place}: {name}"))).collect()
+    });
+}
+
+#[test]
+fn a_match_of_events_names_them_all() {
+    at_most(2, |source| {
+        let found = |file: &source::File| {
+            let lines = events::catch_alls(&file.tokens);
+            lines
+                .into_iter()
+                .map(|line| format!("{}:{line}: an arm for all other events", shown(&file.path)))
+                .collect::<Vec<_>>()
+        };
+        source.files.values().flat_map(found).collect()
+    });
+}
+
+#[test]
+fn no_file_is_long() {
+    let folders = ["common", "replayer", "wrappers", "tracer", "tests"];
+    let files = folders.iter().flat_map(|folder| source::rust_files(&root().join(folder)));
+    let lengths = files.map(|file| (fs::read_to_string(&file).unwrap().lines().count(), file));
+    let long = lengths
+        .filter(|(lines, file)| *lines > LONGEST && !LONG.contains(&shown(file).as_str()))
+        .map(|(lines, file)| format!("{}: {lines} lines", shown(&file)));
+    complain(&long.collect::<Vec<_>>());
+}

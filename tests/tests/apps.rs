@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 use titr_common::event::{Event, Seen};
-use titr_common::trace::{Manifest, Source};
+use titr_common::trace::{Manifest, Trace};
 use titr_test_support::cannot_run;
 use titr_tests::{Family, binary, lines, replay, run};
 
@@ -93,7 +93,7 @@ fn is_installed(program: &str) -> bool {
 /// How many messages of collectives are in a trace.
 fn collective_messages(trace: &Path) -> usize {
     let mut messages = 0;
-    for mut stream in Source::open(trace).unwrap().streams().unwrap() {
+    for mut stream in Trace::open(trace).unwrap().streams().unwrap() {
         while let Some(event) = stream.next_event().unwrap() {
             messages += usize::from(matches!(event, Event::Seen(Seen::Message(_))));
         }

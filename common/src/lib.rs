@@ -3,9 +3,9 @@
 
 pub mod collectives;
 pub mod event;
+pub mod event_buffer;
 pub mod format;
 pub mod grammar;
-pub mod passage;
 pub mod time;
 pub mod trace;
 pub mod units;

@@ -14,8 +14,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use titr_common::event::{
-    Ask, Collective, CollectiveOp, CommId, Event, Incoming, Key, Outgoing, Rank, Requests, SendMode, Tag, ThreadId,
-    Wildcard,
+    Collective, CollectiveKind, CommId, Completed, Completion, Event, Extent, Incoming, Outgoing, Quantifier, Rank,
+    RequestKey, SendMode, Tag, ThreadId, Volumes, Wildcard,
 };
 use titr_common::grammar::write_event;
 use titr_common::trace::RankWriter;
@@ -85,15 +85,21 @@ impl Script {
     fn send(&mut self, to: Option<Rank>, tag: i32, bytes: u64) -> io::Result<()> {
         let Some(to) = to else { return Ok(()) };
         let message = Outgoing { comm: CommId::WORLD, to, tag: Tag(tag), bytes: Bytes(bytes) };
-        self.event(&Event::Send(SendMode::Standard, message))
+        self.event(&Event::Send(SendMode::Standard, message, Completion::Blocking))
     }
 
     fn recv(&mut self, from: Option<Rank>, tag: i32, bytes: u64) -> io::Result<()> {
-        from.map_or(Ok(()), |from| self.event(&Event::Recv(incoming(from, tag, bytes))))
+        from.map_or(Ok(()), |from| self.event(&Event::Recv(incoming(from, tag, bytes), Completion::Blocking)))
     }
 
-    fn collective(&mut self, op: CollectiveOp) -> io::Result<()> {
-        self.event(&Event::Collective(Collective { comm: CommId::WORLD, op, element: Bytes(1) }))
+    /// A collective of all ranks, with rank 0 as its root if it has one.
+    fn collective(&mut self, kind: CollectiveKind, send: Bytes, recv: Bytes) -> io::Result<()> {
+        let signature = kind.signature();
+        let volumes = |extent, bytes| if extent == Extent::Each { Volumes::Each(bytes) } else { Volumes::None };
+        let (send, recv) = (volumes(signature.send, send), volumes(signature.recv, recv));
+        let root = signature.is_rooted.then_some(Rank(0));
+        let collective = Collective { kind, root, send, recv, ..Collective::barrier(CommId::WORLD) };
+        self.event(&Event::Collective(collective, Completion::Blocking))
     }
 }
 
@@ -143,7 +149,7 @@ fn wavefront(ranks: u32, iterations: u32, directory: &Path) -> io::Result<()> {
         let west = x.checked_sub(1).and_then(|x| at(x, y));
         let north = y.checked_sub(1).and_then(|y| at(x, y));
         let (east, south) = (at(x + 1, y), at(x, y + 1));
-        script.collective(CollectiveOp::Bcast { bytes: Bytes(40), root: Rank(0) })?;
+        script.collective(CollectiveKind::Bcast, Bytes(40), Bytes(0))?;
         for iteration in 0..iterations {
             for (from, to) in [([north, west], [south, east]), ([south, east], [north, west])] {
                 for _ in 0..PLANES {
@@ -156,20 +162,20 @@ fn wavefront(ranks: u32, iterations: u32, directory: &Path) -> io::Result<()> {
             }
             for (tag, from, to) in [(1, south, north), (2, north, south), (3, east, west), (4, west, east)] {
                 if let Some(from) = from {
-                    script.event(&Event::Irecv(incoming(from, tag, FACE), None))?;
+                    script.event(&Event::Recv(incoming(from, tag, FACE), Completion::Request(None)))?;
                 }
                 script.send(to, tag, FACE)?;
                 if let Some(from) = from {
-                    let key = Key { from: Some(from), to: script.rank, tag: Some(Tag(tag)) };
-                    script.event(&Event::Wait(Ask::Single, Requests::One(key, None)))?;
+                    let key = RequestKey { from: Some(from), to: script.rank, tag: Some(Tag(tag)) };
+                    script.event(&Event::Wait(Quantifier::Single, Completed::One(key, None)))?;
                 }
             }
             script.compute(1_000_000)?;
             if iteration % 20 == 0 {
-                script.collective(CollectiveOp::Allreduce { bytes: Bytes(40), work: Instructions(0.0) })?;
+                script.collective(CollectiveKind::Allreduce, Bytes(40), Bytes(0))?;
             }
         }
-        script.collective(CollectiveOp::Barrier)
+        script.collective(CollectiveKind::Barrier, Bytes(0), Bytes(0))
     })
 }
 
@@ -178,7 +184,7 @@ fn alltoall(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
         for _ in 0..rounds {
             for bytes in [100, 1000, 100_000].map(Bytes) {
                 script.compute(1_000_000)?;
-                script.collective(CollectiveOp::Alltoall { send: bytes, recv: bytes })?;
+                script.collective(CollectiveKind::Alltoall, bytes, bytes)?;
             }
         }
         Ok(())
@@ -186,14 +192,13 @@ fn alltoall(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
 }
 
 fn collectives(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
-    let work = Instructions(0.0);
     write(directory, ranks, |script| {
         for _ in 0..rounds {
             script.compute(1_000_000)?;
-            script.collective(CollectiveOp::Allreduce { bytes: Bytes(8), work })?;
-            script.collective(CollectiveOp::Bcast { bytes: Bytes(1000), root: Rank(0) })?;
-            script.collective(CollectiveOp::Reduce { bytes: Bytes(1000), work, root: Rank(0) })?;
-            script.collective(CollectiveOp::Barrier)?;
+            script.collective(CollectiveKind::Allreduce, Bytes(8), Bytes(0))?;
+            script.collective(CollectiveKind::Bcast, Bytes(1000), Bytes(0))?;
+            script.collective(CollectiveKind::Reduce, Bytes(1000), Bytes(0))?;
+            script.collective(CollectiveKind::Barrier, Bytes(0), Bytes(0))?;
         }
         Ok(())
     })

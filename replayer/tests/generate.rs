@@ -7,8 +7,8 @@ mod support;
 use proptest::prelude::*;
 use support::command::{Folder, TITR, TITR_REPLAY};
 use support::machine::{mpi, run};
-use titr_common::collectives::{Collective, Library, Selection};
-use titr_common::event::{CollectiveOp, Event};
+use titr_common::collectives::{Library, Selection};
+use titr_common::event::{CollectiveKind, Event};
 use titr_common::units::{Bytes, Instructions};
 use titr_network::topology::Edge;
 use titr_replayer::generate::{
@@ -27,12 +27,8 @@ fn events(kernel: &dyn Kernel, iterations: u64) -> Vec<Vec<Event>> {
 fn sent(kernel: &dyn Kernel) -> Vec<(u32, u32, u64)> {
     let mut sent = Vec::new();
     for (me, events) in (0..).zip(events(kernel, 1)) {
-        sent.extend(events.iter().filter_map(|event| match event {
-            Event::Send(_, message) | Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _) => {
-                Some((me, message.to.0, message.bytes.0))
-            }
-            _ => None,
-        }));
+        let messages = events.iter().filter_map(|event| event.transfers().sent);
+        sent.extend(messages.map(|message| (me, message.to.0, message.bytes.0)));
     }
     sent.sort_unstable();
     sent
@@ -51,7 +47,7 @@ fn replays(kernel: &dyn Kernel) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn schedule(collective: Collective, algorithm: &str, ranks: u32, bytes: Bytes) -> Schedule {
+fn schedule(collective: CollectiveKind, algorithm: &str, ranks: u32, bytes: Bytes) -> Schedule {
     let mut selection = Selection::from(Library::OpenMpi);
     selection.force(collective.name(), algorithm).unwrap();
     let (root, element, is_commutative) = (0, Bytes(1), true);
@@ -121,8 +117,8 @@ proptest! {
         prop_assert_eq!(sent.len() as u64, messages);
         prop_assert!(sent.iter().all(|&(from, to, bytes)| from != to && to < ranks && bytes == BYTES.0));
         let waves = events(&random, 1).into_iter().map(|events| -> Vec<u64> {
-            let is_barrier = |event: &Event| matches!(event, Event::Collective(call) if call.op == CollectiveOp::Barrier);
-            let sends = |wave: &[Event]| wave.iter().filter(|event| matches!(event, Event::Isend(..))).count() as u64;
+            let is_barrier = |event: &Event| matches!(event, Event::Collective(call, _) if call.kind == CollectiveKind::Barrier);
+            let sends = |wave: &[Event]| wave.iter().filter(|event| matches!(event, Event::Send(..))).count() as u64;
             events.split(is_barrier).map(sends).collect()
         });
         let sizes = waves.reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect()).unwrap();
@@ -135,21 +131,21 @@ proptest! {
     fn collectives(ranks in 1..20_u32) {
         let empty = Bytes(0);
         let log = ranks.next_power_of_two().ilog2();
-        let barrier = schedule(Collective::Barrier, "dissemination", ranks, empty);
+        let barrier = schedule(CollectiveKind::Barrier, "dissemination", ranks, empty);
         let signals = |from: u32, to: u32| (0..log).filter(|&k| (from + (1 << k)) % ranks == to).count() as u32;
         prop_assert_eq!(sent(&barrier), expected(ranks, empty, signals));
-        let bcast = schedule(Collective::Bcast, "binomial", ranks, BYTES);
+        let bcast = schedule(CollectiveKind::Bcast, "binomial", ranks, BYTES);
         // Whoever has the data passes it on over the bits above its highest: a child has one bit more.
         let child = |from: u32, to: u32| u32::from(to > 0 && to ^ 1 << to.ilog2() == from);
         prop_assert_eq!(sent(&bcast), expected(ranks, BYTES, child));
-        let allgather = schedule(Collective::Allgather, "ring", ranks, BYTES);
+        let allgather = schedule(CollectiveKind::Allgather, "ring", ranks, BYTES);
         let next = |from: u32, to: u32| if (from + 1) % ranks == to { ranks - 1 } else { 0 };
         prop_assert_eq!(sent(&allgather), expected(ranks, BYTES, next));
         for kernel in [barrier, bcast, allgather] {
             replays(&kernel)?;
         }
-        for collective in Collective::ALL {
-            replays(&schedule(*collective, "default", ranks, Bytes(960)))?;
+        for collective in CollectiveKind::ALL {
+            replays(&schedule(collective, "default", ranks, Bytes(960)))?;
         }
     }
 }

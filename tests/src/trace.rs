@@ -17,7 +17,7 @@ pub fn lines(trace: &Path) -> String {
     for (rank, mut stream) in (0..).map(Rank).zip(source.streams().unwrap()) {
         while let Some(event) = stream.next_event().unwrap_or_else(|error| panic!("{error}")) {
             match event {
-                Event::Compute(_) | Event::Seen(_) | Event::Test(_, None) | Event::Iprobe(_, false) => {}
+                Event::Compute(_) | Event::Annotation(_) | Event::Test(_, None) | Event::Iprobe(_, false) => {}
                 event => write_event(&mut text, Actor { rank, thread: stream.thread() }, &event),
             }
         }

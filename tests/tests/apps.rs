@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
-use titr_common::event::{Event, Seen};
+use titr_common::event::{Annotation, Event};
 use titr_common::trace::{Manifest, Trace};
 use titr_test_support::cannot_run;
 use titr_tests::{Family, binary, lines, replay, run};
@@ -95,7 +95,7 @@ fn collective_messages(trace: &Path) -> usize {
     let mut messages = 0;
     for mut stream in Trace::open(trace).unwrap().streams().unwrap() {
         while let Some(event) = stream.next_event().unwrap() {
-            messages += usize::from(matches!(event, Event::Seen(Seen::Message(_))));
+            messages += usize::from(matches!(event, Event::Annotation(Annotation::Message(_))));
         }
     }
     messages

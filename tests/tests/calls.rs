@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use titr_common::event::{Event, Rank, Requests};
+use titr_common::event::{Completed, Completion, Event, Rank};
 use titr_common::trace::{Manifest, Trace};
 use titr_tests::{Family, Traced, binary, build, lines, replay, run, traced};
 
@@ -121,26 +121,26 @@ fn requests_handed_from_thread_to_thread() {
         let mut completed = 0;
         while let Some(event) = stream.next_event().unwrap() {
             match event {
-                Event::Irecv(message, Some(id)) => {
+                Event::Recv(message, Completion::Request(Some(id))) => {
                     received.push(message.tag.unwrap().0);
                     assert_eq!(under_way.insert(id, message.from.is_none()), None, "{family:?}: {id:?} is taken");
                 }
-                Event::Isend(_, _, Some(id)) => {
+                Event::Send(_, _, Completion::Request(Some(id))) => {
                     assert_eq!(under_way.insert(id, false), None, "{family:?}: {id:?} is taken");
                 }
                 Event::Matched(id, source, _) => {
                     assert_eq!((under_way.get(&id), source), (Some(&true), Rank(0)), "{family:?}");
                     matched += 1;
                 }
-                Event::Wait(_, Requests::One(_, Some(id))) => {
+                Event::Wait(_, Completed::One(_, Some(id))) => {
                     assert!(under_way.remove(&id).is_some(), "{family:?}");
                     completed += 1;
                 }
-                Event::Wait(_, Requests::These(ids)) => {
+                Event::Wait(_, Completed::These(ids)) => {
                     completed += ids.len();
                     assert!(ids.iter().all(|id| under_way.remove(id).is_some()), "{family:?}");
                 }
-                Event::Wait(_, Requests::Outstanding(_)) => {
+                Event::Wait(_, Completed::Outstanding(_)) => {
                     completed += under_way.len();
                     under_way.clear();
                 }

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use titr_common::collectives::{Library, Selection, Step};
-use titr_common::event::{Collective, CollectiveOp, CommId, Event, Group, Message, MessageEnd, Rank, Seen, Span};
+use titr_common::collectives::{Call, Library, Selection, Step};
+use titr_common::event::{
+    Annotation, Collective, CollectiveKind, CommId, Completion, Event, Group, Message, MessageEnd, Rank, Span,
+};
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Manifest, Trace};
 use titr_common::units::{Bytes, Nanoseconds};
@@ -55,11 +57,11 @@ fn recorded(trace: &Path) -> Vec<Recorded> {
         let (mut messages, mut last) = (Vec::new(), Span::default());
         while let Some(event) = stream.next_event().unwrap() {
             match event {
-                Event::Seen(Seen::Call(span)) => {
+                Event::Annotation(Annotation::Call(span)) => {
                     assert!(last.end <= span.begin && span.begin <= span.end, "{last:?} {span:?}");
                     last = span;
                 }
-                Event::Seen(Seen::Message(message)) => {
+                Event::Annotation(Annotation::Message(message)) => {
                     let Span { begin, end } = message.span;
                     let background = started.get(&(message.comm.0, message.number));
                     let since = background.map_or(last.begin, |&(since, _)| since);
@@ -74,17 +76,19 @@ fn recorded(trace: &Path) -> Vec<Recorded> {
                     }
                     (groups[at], numbers[at]) = (Some(members), 0);
                 }
-                Event::Collective(ref collective) | Event::Icollective(ref collective, _) => {
-                    let (collective, at) = (collective.clone(), collective.comm.0 as usize);
+                Event::Collective(collective, Completion::Persistent(_)) => {
+                    numbers[collective.comm.0 as usize] += 1;
+                }
+                Event::Collective(collective, completion) => {
+                    let at = collective.comm.0 as usize;
                     let members = groups[at].clone().unwrap();
                     let (number, messages) = (numbers[at], std::mem::take(&mut messages));
                     numbers[at] += 1;
-                    if let Event::Icollective(..) = event {
+                    if let Completion::Request(_) = completion {
                         started.insert((collective.comm.0, number), (last.begin, all.len()));
                     }
                     all.push(Recorded { members, me, collective, number, messages });
                 }
-                Event::CollectiveInit(collective, _) => numbers[collective.comm.0 as usize] += 1,
                 _ => {}
             }
         }
@@ -98,20 +102,12 @@ type End = (MessageEnd, Rank, Bytes);
 
 /// The messages of a schedule, in the order in which a library starts them.
 fn scheduled(selection: &Selection, recorded: &Recorded) -> Vec<End> {
-    let Recorded { members, me, collective: Collective { op, element, .. }, .. } = recorded;
+    let Recorded { members, me, collective, .. } = recorded;
     let member = |rank: Rank| members.iter().position(|&it| it == rank).unwrap() as u32;
-    let root = match *op {
-        CollectiveOp::Bcast { root, .. }
-        | CollectiveOp::Reduce { root, .. }
-        | CollectiveOp::Gather { root, .. }
-        | CollectiveOp::Scatter { root, .. }
-        | CollectiveOp::Gatherv { root, .. }
-        | CollectiveOp::Scatterv { root, .. } => member(root),
-        _ => 0,
-    };
+    let root = collective.root.map_or(0, member);
     let sent = |to: u32, bytes| (MessageEnd::Sent, members[to as usize], bytes);
     let received = |from: u32, bytes| (MessageEnd::Received, members[from as usize], bytes);
-    let steps = selection.schedule(member(*me), members.len() as u32, root, op, *element);
+    let steps = selection.steps(&Call::of(collective, member(*me), members.len() as u32, root));
     let mut messages = Vec::new();
     for step in steps {
         match step {
@@ -202,7 +198,7 @@ fn it_is_folded_by_conversion() {
         assert_eq!(lines(&folded), lines(&extended.path()));
         let mut stream = Trace::open(&folded).unwrap().stream(Rank(0)).unwrap();
         while let Some(event) = stream.next_event().unwrap() {
-            assert!(!matches!(event, Event::Seen(_)), "{event:?}");
+            assert!(!matches!(event, Event::Annotation(_)), "{event:?}");
         }
         check(&folded);
         let [before, after] = [&extended.path(), &folded].map(|trace| Manifest::read(trace).unwrap());
@@ -318,7 +314,7 @@ fn what_open_mpi_sends_is_observed() {
             let mut scheduled = scheduled(&like(Family::OpenMpi), &recorded);
             // Receives are posted before or after sends; of either kind the order is the schedule's, but for those of a
             // barrier from whoever comes first.
-            let any = matches!(recorded.collective.op, CollectiveOp::Barrier);
+            let any = recorded.collective.kind == CollectiveKind::Barrier;
             for messages in [&mut sent, &mut scheduled] {
                 messages.sort_by_key(|&(end, peer, _)| match end {
                     MessageEnd::Received => (false, if any { peer } else { Rank(0) }),

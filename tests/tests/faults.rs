@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use titr_common::event::{Event, Rank};
+use titr_common::event::{Completion, Event, Rank};
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Ending, Manifest, Trace};
 use titr_test_support::cannot_run;
@@ -154,7 +154,9 @@ fn a_flush_thread_that_falls_behind_is_waited_for() {
         let (events, ending) = readable(&trace, entry.rank);
         assert_eq!((entry.lost_events, ending), (0, Ending::Complete));
         assert_eq!(entry.events, events.len() as u64);
-        assert!(events.iter().filter(|event| matches!(event, Event::Isend(..))).count() == 10_000);
+        assert!(
+            events.iter().filter(|event| matches!(event, Event::Send(_, _, Completion::Request(_)))).count() == 10_000
+        );
     }
 }
 

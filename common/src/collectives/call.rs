@@ -1,22 +1,26 @@
-//! One collective call as one member sees it.
+//! A collective call as one member sees it.
 
 use super::algorithms::blocks::{Blocks, Data};
 use super::algorithms::comm::Comm;
 use super::step::Member;
-use crate::event::CollectiveOp;
+use crate::event::{Collective, CollectiveKind, Volumes};
 use crate::units::Bytes;
 
 /// Everything that decides a member's steps but the library.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Whose steps are asked for.
+    /// The member whose steps are asked for.
     pub me: Member,
-    /// How many members the communicator has.
+    /// The number of members of the communicator.
     pub size: u32,
-    /// The root as a member of it; 0 where there is none. The root in `op`, a rank in the world, is not looked at.
+    /// The root as a member of it; 0 for an operation without a root.
     pub root: Member,
-    /// What is to be done.
-    pub op: &'a CollectiveOp,
+    /// The operation.
+    pub kind: CollectiveKind,
+    /// The bytes that the member gives, as in [`Collective::send`].
+    pub send: &'a Volumes,
+    /// The bytes that the member gets, as in [`Collective::recv`].
+    pub recv: &'a Volumes,
     /// Size of one element of the datatype.
     pub element: Bytes,
     /// Whether operands may change places. All predefined operations let them.
@@ -26,7 +30,14 @@ pub struct Call<'a> {
 /// More members than any communicator has; fewer than would let a rank's arithmetic overflow.
 const MEMBERS: u32 = 1 << 30;
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    /// The call of member `me` of a communicator of `size`, with `root` as a member of it. The operation commutes.
+    #[must_use]
+    pub fn of(collective: &'a Collective, me: Member, size: u32, root: Member) -> Self {
+        let Collective { kind, ref send, ref recv, element, .. } = *collective;
+        Self { me, size, root, kind, send, recv, element, is_commutative: true }
+    }
+
     /// Whether `me` and `root` are members.
     pub(super) fn is_sound(&self) -> bool {
         self.me < self.size && self.root < self.size && self.size <= MEMBERS
@@ -36,19 +47,33 @@ impl Call<'_> {
         Comm { me: self.me, size: self.size }
     }
 
+    /// The vector that the member gives, in elements of the call's datatype.
+    pub(super) fn vector(&self) -> Data {
+        self.data(self.send.each())
+    }
+
     /// A vector of the call's datatype.
     pub(super) fn data(&self, bytes: Bytes) -> Data {
         Data::new(bytes, self.element)
     }
 
-    /// The block that the call moves for each member: what the root says of its own, and others of theirs.
-    pub(super) fn block(&self, at_root: Bytes, elsewhere: Bytes) -> Bytes {
-        if self.me == self.root { at_root } else { elsewhere }
+    /// The block of one member in a gather or a scatter: as long as the root says of its own, and others of theirs.
+    pub(super) fn block(&self) -> Bytes {
+        let gathers = self.kind == CollectiveKind::Gather;
+        if (self.me == self.root) == gathers { self.recv.each() } else { self.send.each() }
     }
 
     /// The blocks that a list describes.
-    pub(super) fn blocks(&self, lens: &[Bytes]) -> Blocks {
-        Blocks::listed(self.size, lens)
+    pub(super) fn blocks(&self, volumes: &Volumes) -> Blocks {
+        Blocks::listed(self.size, volumes.per_member())
+    }
+
+    /// The blocks that the members of a reduce-scatter get.
+    pub(super) fn shares(&self) -> Blocks {
+        match self.recv {
+            Volumes::PerMember(lens) => Blocks::listed(self.size, lens),
+            Volumes::None | Volumes::Each(_) => self.equal_blocks(self.recv.each()),
+        }
     }
 
     /// One block of this length for each member.
@@ -56,26 +81,36 @@ impl Call<'_> {
         Blocks::Equal { count: self.size, len: len.0 }
     }
 
+    /// Whether all members of a reduce-scatter get shares of one length.
+    pub(super) fn is_regular(&self) -> bool {
+        self.recv.per_member().windows(2).all(|pair| pair[0] == pair[1])
+    }
+
+    /// What all members get together.
+    pub(super) fn total(&self) -> Bytes {
+        self.recv.per_member().iter().copied().sum()
+    }
+
     /// Whether no member has anything to move, as every member can tell.
     pub(super) fn moves_nothing(&self) -> bool {
-        let is_empty = |lens: &[Bytes]| lens.iter().all(|len| len.0 == 0);
-        match self.op {
-            CollectiveOp::Bcast { bytes, .. }
-            | CollectiveOp::Reduce { bytes, .. }
-            | CollectiveOp::Allreduce { bytes, .. }
-            | CollectiveOp::Scan { bytes, .. }
-            | CollectiveOp::Exscan { bytes, .. }
-            | CollectiveOp::ReduceScatterBlock { bytes, .. } => bytes.0 == 0,
-            CollectiveOp::Gather { send, recv, .. } => self.block(*recv, *send).0 == 0,
-            CollectiveOp::Scatter { send, recv, .. } => self.block(*send, *recv).0 == 0,
-            CollectiveOp::Allgather { recv, .. } | CollectiveOp::Alltoall { recv, .. } => recv.0 == 0,
-            CollectiveOp::Allgatherv { recvs, .. } => is_empty(recvs),
-            CollectiveOp::ReduceScatter { counts, .. } => is_empty(counts),
-            CollectiveOp::Barrier
-            | CollectiveOp::Gatherv { .. }
-            | CollectiveOp::Scatterv { .. }
-            | CollectiveOp::Alltoallv { .. }
-            | CollectiveOp::Alltoallw { .. } => false,
+        match self.kind {
+            CollectiveKind::Bcast
+            | CollectiveKind::Reduce
+            | CollectiveKind::Allreduce
+            | CollectiveKind::Scan
+            | CollectiveKind::Exscan => self.send.each().0 == 0,
+            CollectiveKind::Gather | CollectiveKind::Scatter => self.block().0 == 0,
+            CollectiveKind::Allgather | CollectiveKind::Alltoall | CollectiveKind::ReduceScatterBlock => {
+                self.recv.each().0 == 0
+            }
+            CollectiveKind::Allgatherv | CollectiveKind::ReduceScatter => {
+                self.recv.per_member().iter().all(|len| len.0 == 0)
+            }
+            CollectiveKind::Barrier
+            | CollectiveKind::Gatherv
+            | CollectiveKind::Scatterv
+            | CollectiveKind::Alltoallv
+            | CollectiveKind::Alltoallw => false,
         }
     }
 }

@@ -6,14 +6,16 @@
 //! mode, the replayer simulates them; they exist once.
 //!
 //! ```
-//! use titr_common::collectives::{Library, Selection};
-//! use titr_common::event::{CollectiveOp, Rank};
+//! use titr_common::collectives::{Call, Library, Selection};
+//! use titr_common::event::{CollectiveKind, Volumes};
 //! use titr_common::units::Bytes;
 //!
 //! let mut selection = Selection::from(Library::OpenMpi);
 //! selection.force_list("bcast=binomial")?;
-//! let op = CollectiveOp::Bcast { bytes: Bytes(800), root: Rank(0) };
-//! let steps = selection.schedule(2, 8, 0, &op, Bytes(8));
+//! let (send, recv) = (&Volumes::Each(Bytes(800)), &Volumes::None);
+//! let (kind, element) = (CollectiveKind::Bcast, Bytes(8));
+//! let call = Call { me: 2, size: 8, root: 0, kind, send, recv, element, is_commutative: true };
+//! let steps = selection.steps(&call);
 //! assert_eq!(steps.len(), 4); // Member 2 of 8 receives, waits, sends to member 6, waits.
 //! # Ok::<(), titr_common::collectives::UnknownAlgorithm>(())
 //! ```
@@ -29,8 +31,8 @@ mod selection;
 mod step;
 
 pub use algorithms::{
-    Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Choice, Collective, Gather,
-    Gatherv, Reduce, ReduceScatter, Scan, Scatter, Scatterv,
+    Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Choice, Gather, Gatherv, Reduce,
+    ReduceScatter, Scan, Scatter, Scatterv,
 };
 pub use call::Call;
 pub use library::Library;

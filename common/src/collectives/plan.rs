@@ -6,88 +6,74 @@ use super::algorithms::rabenseifner::{self, Variant};
 use super::algorithms::scan::{Own, scan};
 use super::algorithms::schedule::{Schedule, relocate};
 use super::algorithms::{
-    Algorithm, Allgather, Allgatherv, Allreduce, Bcast, Choice, Collective, Reduce, ReduceScatter, allgather,
-    allreduce, alltoall, alltoallv, barrier, bcast, gather, reduce, reduce_scatter, scatter,
+    Algorithm, Allgather, Allgatherv, Allreduce, Bcast, Choice, Reduce, ReduceScatter, allgather, allreduce, alltoall,
+    alltoallv, barrier, bcast, gather, reduce, reduce_scatter, scatter,
 };
 use super::call::Call;
 use super::library::Library;
 use super::selection::Selection;
-use super::step::{Buffer, Slice};
-use crate::event::{CollectiveOp, Rank};
-use crate::units::{Bytes, Instructions};
+use super::step::{Buffer, Slice, Step};
+use crate::event::{CollectiveKind, Volumes};
+use crate::units::Bytes;
+
+impl Selection {
+    /// The steps of a call; none where `me` or `root` is no member.
+    #[must_use]
+    pub fn steps(&self, call: &Call) -> Vec<Step> {
+        if !call.is_sound() || (self.library.leaves_out_empty_calls() && call.moves_nothing()) {
+            return Vec::new();
+        }
+        plan(self, call).into_steps()
+    }
+}
 
 /// The steps of a sound call.
-pub(super) fn plan(selection: &Selection, call: &Call) -> Schedule {
+fn plan(selection: &Selection, call: &Call) -> Schedule {
     let library = selection.library;
     let choice = selection.choose(call);
     let (comm, root) = (call.comm(), call.root);
-    let empty = library.empty_messages(Collective::of(call.op));
+    let empty = library.empty_messages(call.kind);
     let segment = choice.segment.0;
-    match (choice.algorithm, call.op) {
-        (Algorithm::Barrier(algorithm), _) => barrier::barrier(algorithm, comm),
-        (Algorithm::Bcast(algorithm), CollectiveOp::Bcast { bytes, .. }) => {
-            let mut data = call.data(*bytes);
+    let (sent, received) = (call.send.each().0, call.recv.each().0);
+    match choice.algorithm {
+        Algorithm::Barrier(algorithm) => barrier::barrier(algorithm, comm),
+        Algorithm::Bcast(algorithm) => {
+            let mut data = call.vector();
             if matches!(algorithm, Bcast::ScatterAllgather | Bcast::ScatterAllgatherRing) {
                 data.element = library.scatter_unit(data.element);
             }
             let mut steps = bcast::bcast(algorithm, comm, root, data, segment, choice.fanout);
             if let Some(rest) = bcast::left_over(algorithm, data, segment) {
-                let op = CollectiveOp::Bcast { bytes: rest.len, root: Rank(0) };
-                append_rest(&mut steps, selection, &Call { op: &op, ..*call }, rest);
+                append_rest(&mut steps, selection, call, rest);
             }
             steps
         }
-        (Algorithm::Reduce(algorithm), CollectiveOp::Reduce { bytes, .. }) => {
-            let data = call.data(*bytes);
-            reduce::reduce(algorithm, comm, root, data, segment, choice.fanout, call.is_commutative)
+        Algorithm::Reduce(algorithm) => {
+            reduce::reduce(algorithm, comm, root, call.vector(), segment, choice.fanout, call.is_commutative)
         }
-        (Algorithm::Allreduce(algorithm), CollectiveOp::Allreduce { bytes, .. }) => {
-            plan_allreduce(selection, call, algorithm, *bytes, choice)
+        Algorithm::Allreduce(algorithm) => plan_allreduce(selection, call, algorithm, choice),
+        Algorithm::Scan(algorithm) => scan(algorithm, Own::Included, comm, call.vector()),
+        Algorithm::Exscan(algorithm) => scan(algorithm, Own::Excluded, comm, call.vector()),
+        Algorithm::ReduceScatter(algorithm) | Algorithm::ReduceScatterBlock(algorithm) => {
+            plan_reduce_scatter(selection, call, algorithm, &call.shares())
         }
-        (Algorithm::Scan(algorithm), CollectiveOp::Scan { bytes, .. }) => {
-            scan(algorithm, Own::Included, comm, call.data(*bytes))
+        Algorithm::Gather(algorithm) => gather::gather(algorithm, comm, root, call.data(call.block()), segment),
+        Algorithm::Scatter(algorithm) => scatter::scatter(algorithm, comm, root, call.block().0),
+        Algorithm::Allgather(algorithm) => plan_allgather(selection, call, algorithm),
+        Algorithm::Alltoall(algorithm) => alltoall::alltoall(algorithm, comm, received),
+        Algorithm::Gatherv(algorithm) => gather::gatherv(algorithm, comm, root, sent, &call.blocks(call.recv), empty),
+        Algorithm::Scatterv(algorithm) => {
+            scatter::scatterv(algorithm, comm, root, received, &call.blocks(call.send), empty)
         }
-        (Algorithm::Exscan(algorithm), CollectiveOp::Exscan { bytes, .. }) => {
-            scan(algorithm, Own::Excluded, comm, call.data(*bytes))
+        Algorithm::Allgatherv(algorithm) => plan_allgatherv(selection, call, algorithm),
+        Algorithm::Alltoallv(algorithm) | Algorithm::Alltoallw(algorithm) => {
+            alltoallv::alltoallv(algorithm, comm, &call.blocks(call.send), &call.blocks(call.recv), empty)
         }
-        (Algorithm::ReduceScatter(algorithm), CollectiveOp::ReduceScatter { counts, .. }) => {
-            plan_reduce_scatter(selection, call, algorithm, &call.blocks(counts))
-        }
-        (Algorithm::ReduceScatterBlock(algorithm), CollectiveOp::ReduceScatterBlock { bytes, .. }) => {
-            plan_reduce_scatter(selection, call, algorithm, &call.equal_blocks(*bytes))
-        }
-        (Algorithm::Gather(algorithm), CollectiveOp::Gather { send, recv, .. }) => {
-            gather::gather(algorithm, comm, root, call.data(call.block(*recv, *send)), segment)
-        }
-        (Algorithm::Scatter(algorithm), CollectiveOp::Scatter { send, recv, .. }) => {
-            scatter::scatter(algorithm, comm, root, call.block(*send, *recv).0)
-        }
-        (Algorithm::Allgather(algorithm), CollectiveOp::Allgather { recv, .. }) => {
-            plan_allgather(selection, call, algorithm, *recv)
-        }
-        (Algorithm::Alltoall(algorithm), CollectiveOp::Alltoall { recv, .. }) => {
-            alltoall::alltoall(algorithm, comm, recv.0)
-        }
-        (Algorithm::Gatherv(algorithm), CollectiveOp::Gatherv { send, recvs, .. }) => {
-            gather::gatherv(algorithm, comm, root, send.0, &call.blocks(recvs), empty)
-        }
-        (Algorithm::Scatterv(algorithm), CollectiveOp::Scatterv { sends, recv, .. }) => {
-            scatter::scatterv(algorithm, comm, root, recv.0, &call.blocks(sends), empty)
-        }
-        (Algorithm::Allgatherv(algorithm), CollectiveOp::Allgatherv { recvs, .. }) => {
-            plan_allgatherv(selection, call, algorithm, recvs)
-        }
-        (Algorithm::Alltoallv(algorithm), CollectiveOp::Alltoallv { sends, recvs })
-        | (Algorithm::Alltoallw(algorithm), CollectiveOp::Alltoallw { sends, recvs }) => {
-            alltoallv::alltoallv(algorithm, comm, &call.blocks(sends), &call.blocks(recvs), empty)
-        }
-        // `choose` answers with an algorithm of the collective that it is asked about.
-        _ => Schedule::new(),
     }
 }
 
-fn plan_allreduce(selection: &Selection, call: &Call, algorithm: Allreduce, bytes: Bytes, choice: Choice) -> Schedule {
-    let (comm, data) = (call.comm(), call.data(bytes));
+fn plan_allreduce(selection: &Selection, call: &Call, algorithm: Allreduce, choice: Choice) -> Schedule {
+    let (comm, data, bytes) = (call.comm(), call.vector(), call.send.each());
     match algorithm {
         Allreduce::Linear => {
             let mut steps = reduce::reduce(Reduce::Linear, comm, 0, data, 0, 1, call.is_commutative);
@@ -95,8 +81,8 @@ fn plan_allreduce(selection: &Selection, call: &Call, algorithm: Allreduce, byte
             steps
         }
         Allreduce::NonOverlapping => {
-            let mut steps = part(selection, call, &reduce_to_first(bytes));
-            steps.append(part(selection, call, &bcast_from_first(bytes)));
+            let mut steps = reduce_to_first(selection, call, bytes);
+            steps.append(bcast_from_first(selection, call, bytes));
             steps
         }
         Allreduce::RecursiveDoubling => allreduce::recursive_doubling(comm, data),
@@ -105,8 +91,7 @@ fn plan_allreduce(selection: &Selection, call: &Call, algorithm: Allreduce, byte
         Allreduce::EqualRing => {
             let mut steps = allreduce::equal_ring(comm, data);
             if let Some(rest) = allreduce::left_over(comm, data) {
-                let op = CollectiveOp::Allreduce { bytes: rest.len, work: Instructions(0.0) };
-                append_rest(&mut steps, selection, &Call { op: &op, ..*call }, rest);
+                append_rest(&mut steps, selection, call, rest);
             }
             steps
         }
@@ -131,19 +116,17 @@ fn plan_reduce_scatter(selection: &Selection, call: &Call, algorithm: ReduceScat
 /// Member 0 keeps the whole result in its scratch space until it is scattered.
 fn reduce_then_scatter(selection: &Selection, call: &Call, blocks: &Blocks) -> Schedule {
     let total = blocks.total();
-    let reduce = part(selection, call, &reduce_to_first(Bytes(total)));
+    let reduce = reduce_to_first(selection, call, Bytes(total));
     let own = Bytes(blocks.len(call.me));
-    let scatter = match (call.op, selection.library) {
-        (CollectiveOp::ReduceScatterBlock { bytes, .. }, Library::Mpich | Library::OpenMpi) => {
-            CollectiveOp::Scatter { send: *bytes, recv: *bytes, root: Rank(0) }
+    let scatter = match (call.recv, selection.library) {
+        (block @ Volumes::Each(_), Library::Mpich | Library::OpenMpi) => {
+            part(selection, call, CollectiveKind::Scatter, block, block)
         }
-        _ => CollectiveOp::Scatterv {
-            sends: (0..call.size).map(|member| Bytes(blocks.len(member))).collect(),
-            recv: own,
-            root: Rank(0),
-        },
+        _ => {
+            let lens = (0..call.size).map(|member| Bytes(blocks.len(member))).collect();
+            part(selection, call, CollectiveKind::Scatterv, &Volumes::PerMember(lens), &Volumes::Each(own))
+        }
     };
-    let scatter = part(selection, call, &scatter);
     let behind_result = |slice: Slice| Buffer::Scratch.at(slice.offset.0.saturating_add(total), slice.len.0);
     let result = |slice: Slice| Buffer::Scratch.at(slice.offset.0, slice.len.0);
 
@@ -165,14 +148,13 @@ fn reduce_then_scatter(selection: &Selection, call: &Call, blocks: &Blocks) -> S
     steps
 }
 
-fn plan_allgather(selection: &Selection, call: &Call, algorithm: Allgather, block: Bytes) -> Schedule {
-    let (comm, blocks) = (call.comm(), call.equal_blocks(block));
+fn plan_allgather(selection: &Selection, call: &Call, algorithm: Allgather) -> Schedule {
+    let (comm, blocks) = (call.comm(), call.equal_blocks(call.recv.each()));
     let mut steps = allgather::own_block(comm, &blocks);
     match algorithm {
         Allgather::Linear => {
-            let gather = CollectiveOp::Gather { send: block, recv: block, root: Rank(0) };
-            steps = part(selection, call, &gather);
-            steps.append(part(selection, call, &bcast_from_first(Bytes(blocks.total()))));
+            steps = part(selection, call, CollectiveKind::Gather, call.recv, call.recv);
+            steps.append(bcast_from_first(selection, call, Bytes(blocks.total())));
         }
         Allgather::Bruck => steps = allgather::bruck(comm, &blocks),
         Allgather::RecursiveDoubling => {
@@ -185,19 +167,18 @@ fn plan_allgather(selection: &Selection, call: &Call, algorithm: Allgather, bloc
     steps
 }
 
-fn plan_allgatherv(selection: &Selection, call: &Call, algorithm: Allgatherv, recvs: &[Bytes]) -> Schedule {
-    let (comm, blocks) = (call.comm(), call.blocks(recvs));
+fn plan_allgatherv(selection: &Selection, call: &Call, algorithm: Allgatherv) -> Schedule {
+    let (comm, blocks) = (call.comm(), call.blocks(call.recv));
     let mut steps = allgather::own_block(comm, &blocks);
     match algorithm {
         Allgatherv::Linear => {
-            let gather =
-                CollectiveOp::Gatherv { send: Bytes(blocks.len(comm.me)), recvs: recvs.to_vec(), root: Rank(0) };
-            steps = part(selection, call, &gather);
+            let own = Volumes::Each(Bytes(blocks.len(comm.me)));
+            steps = part(selection, call, CollectiveKind::Gatherv, &own, call.recv);
             let whole = Bytes(blocks.total());
             // Open MPI broadcasts one element of a datatype that holds all blocks.
             let element = if selection.library.is_simgrid() { call.element } else { whole };
             let call = Call { element, ..*call };
-            steps.append(part(selection, &call, &bcast_from_first(whole)));
+            steps.append(bcast_from_first(selection, &call, whole));
         }
         Allgatherv::Bruck => steps = allgather::bruck(comm, &blocks),
         Allgatherv::RecursiveDoubling => {
@@ -212,21 +193,21 @@ fn plan_allgatherv(selection: &Selection, call: &Call, algorithm: Allgatherv, re
 }
 
 /// The steps of a collective that is a part of the call, with member 0 as its root, as its own rules say.
-fn part(selection: &Selection, call: &Call, op: &CollectiveOp) -> Schedule {
-    plan(selection, &Call { op, root: 0, ..*call })
+fn part(selection: &Selection, call: &Call, kind: CollectiveKind, send: &Volumes, recv: &Volumes) -> Schedule {
+    plan(selection, &Call { kind, send, recv, root: 0, ..*call })
 }
 
 /// Goes on with the same collective on what an algorithm left of the vector, as its own rules say.
 fn append_rest(steps: &mut Schedule, selection: &Selection, call: &Call, rest: Slice) {
     let behind = |slice: Slice| slice.buffer.at(rest.offset.0.saturating_add(slice.offset.0), slice.len.0);
-    let planned = plan(selection, call).into_steps();
+    let planned = plan(selection, &Call { send: &Volumes::Each(rest.len), ..*call }).into_steps();
     steps.extend(planned.into_iter().map(|step| relocate(step, behind)));
 }
 
-fn reduce_to_first(bytes: Bytes) -> CollectiveOp {
-    CollectiveOp::Reduce { bytes, work: Instructions(0.0), root: Rank(0) }
+fn reduce_to_first(selection: &Selection, call: &Call, bytes: Bytes) -> Schedule {
+    part(selection, call, CollectiveKind::Reduce, &Volumes::Each(bytes), &Volumes::None)
 }
 
-fn bcast_from_first(bytes: Bytes) -> CollectiveOp {
-    CollectiveOp::Bcast { bytes, root: Rank(0) }
+fn bcast_from_first(selection: &Selection, call: &Call, bytes: Bytes) -> Schedule {
+    part(selection, call, CollectiveKind::Bcast, &Volumes::Each(bytes), &Volumes::None)
 }

@@ -2,20 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::algorithms::{Algorithm, Choice, Collective};
+use super::algorithms::{Algorithm, Choice};
 use super::call::Call;
-use super::library::Library;
-use super::plan;
-use super::step::{Member, Step};
-use crate::event::CollectiveOp;
-use crate::units::Bytes;
+use super::library::{Library, collective_named};
+use crate::event::CollectiveKind;
 
 /// Which algorithm to use for each collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// The library whose rules choose.
     pub library: Library,
-    forced: BTreeMap<Collective, Choice>,
+    forced: BTreeMap<CollectiveKind, Choice>,
 }
 
 /// A text that names no algorithm.
@@ -25,11 +22,11 @@ pub enum UnknownAlgorithm {
     #[error("`{0}` is not of the form collective=algorithm")]
     Form(String),
     /// No such collective.
-    #[error("there is no collective `{0}`; there are {list}", list = listed(Collective::ALL.iter().map(|it| it.name())))]
+    #[error("there is no collective `{0}`; there are {list}", list = listed(CollectiveKind::ALL.iter().map(|it| it.name())))]
     Collective(String),
     /// No such algorithm.
-    #[error("{0} has no algorithm `{1}`; it has {list}", list = listed(.0.algorithms().iter().map(|it| it.name())))]
-    Algorithm(Collective, String),
+    #[error("{0} has no algorithm `{1}`; it has {list}", list = listed(Algorithm::all(*.0).iter().map(|it| it.name())))]
+    Algorithm(CollectiveKind, String),
     /// What stands behind the algorithm is no number of bytes.
     #[error("`{0}` is not a number of bytes")]
     Segment(String),
@@ -67,7 +64,7 @@ impl Selection {
     /// What is not understood.
     pub fn force(&mut self, collective: &str, algorithm: &str) -> Result<(), UnknownAlgorithm> {
         let collective =
-            Collective::named(collective).ok_or_else(|| UnknownAlgorithm::Collective(collective.trim().to_owned()))?;
+            collective_named(collective).ok_or_else(|| UnknownAlgorithm::Collective(collective.trim().to_owned()))?;
         if algorithm.trim() == "default" {
             self.forced.remove(&collective);
             return Ok(());
@@ -76,7 +73,9 @@ impl Selection {
             Some((name, segment)) => (name, Some(segment.trim())),
             None => (algorithm, None),
         };
-        let algorithm = Algorithm::named(self.library, collective, name)
+        let algorithm = self
+            .library
+            .algorithm_named(collective, name)
             .ok_or_else(|| UnknownAlgorithm::Algorithm(collective, name.trim().to_owned()))?;
         let mut choice = Choice::forced(algorithm);
         if let Some(segment) = segment {
@@ -95,42 +94,25 @@ impl Selection {
     /// impossible.
     #[must_use]
     pub fn choose(&self, call: &Call) -> Choice {
-        match self.forced.get(&Collective::of(call.op)) {
+        match self.forced.get(&call.kind) {
             Some(&forced) => self.library.possible(forced, call),
             None => self.library.choose(call),
         }
-    }
-
-    /// The steps of member `me` of a communicator of `size`, with `root` as a member of it (0 where there is none), for an
-    /// operation that commutes.
-    #[must_use]
-    pub fn schedule(&self, me: Member, size: u32, root: Member, op: &CollectiveOp, element: Bytes) -> Vec<Step> {
-        self.steps(&Call { me, size, root, op, element, is_commutative: true })
-    }
-
-    /// The steps of a call; none where `me` or `root` is no member.
-    #[must_use]
-    pub fn steps(&self, call: &Call) -> Vec<Step> {
-        if !call.is_sound() || (self.library.leaves_out_empty_calls() && call.moves_nothing()) {
-            return Vec::new();
-        }
-        plan::plan(self, call).into_steps()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Rank;
+    use crate::event::Volumes;
+    use crate::units::Bytes;
 
-    fn bcast(bytes: u64) -> CollectiveOp {
-        CollectiveOp::Bcast { bytes: Bytes(bytes), root: Rank(0) }
-    }
-
-    fn chosen(selection: &Selection, size: u32, op: &CollectiveOp) -> String {
-        let call = Call { me: 0, size, root: 0, op, element: Bytes(8), is_commutative: true };
+    /// The algorithm of a broadcast.
+    fn chosen(selection: &Selection, size: u32, bytes: u64) -> String {
+        let (kind, send, recv) = (CollectiveKind::Bcast, &Volumes::Each(Bytes(bytes)), &Volumes::None);
+        let call = Call { me: 0, size, root: 0, kind, send, recv, element: Bytes(8), is_commutative: true };
         let choice = selection.choose(&call);
-        choice.algorithm.called(selection.library).to_owned()
+        selection.library.name_of(choice.algorithm).to_owned()
     }
 
     #[test]
@@ -144,7 +126,7 @@ mod tests {
             (8, 524_289, "scatter_allgather_ring"),
             (9, 12_289, "scatter_allgather_ring"),
         ] {
-            assert_eq!(chosen(&mpich, size, &bcast(bytes)), expected, "{size} {bytes}");
+            assert_eq!(chosen(&mpich, size, bytes), expected, "{size} {bytes}");
         }
     }
 
@@ -159,7 +141,7 @@ mod tests {
             (4096, 8191, "knomial"),
             (4096, 262_144, "scatter_allgather"),
         ] {
-            assert_eq!(chosen(&openmpi, size, &bcast(bytes)), expected, "{size} {bytes}");
+            assert_eq!(chosen(&openmpi, size, bytes), expected, "{size} {bytes}");
         }
     }
 
@@ -167,10 +149,10 @@ mod tests {
     fn a_forced_algorithm_is_taken_where_it_is_possible() {
         let mut selection = Selection::from(Library::OpenMpi);
         assert_eq!(selection.force_list("bcast=scatter_allgather, allreduce = ring,"), Ok(()));
-        assert_eq!(chosen(&selection, 8, &bcast(64)), "scatter_allgather");
-        assert_eq!(chosen(&selection, 9, &bcast(64)), "linear"); // Fewer elements than members.
+        assert_eq!(chosen(&selection, 8, 64), "scatter_allgather");
+        assert_eq!(chosen(&selection, 9, 64), "linear"); // Fewer elements than members.
         assert_eq!(selection.force("bcast", "default"), Ok(()));
-        assert_eq!(chosen(&selection, 8, &bcast(64)), "knomial");
+        assert_eq!(chosen(&selection, 8, 64), "knomial");
         let forced: Vec<_> = selection.forced().map(|choice| choice.to_string()).collect();
         assert_eq!(forced, ["ring"]);
     }

@@ -84,3 +84,15 @@ pub enum Phase {
     /// This is that call.
     End,
 }
+
+impl FileEvent {
+    /// The request of a non-blocking access.
+    #[must_use]
+    pub fn request(&self) -> Option<&RequestId> {
+        match self {
+            Self::Access(FileAccess { phase: Phase::Nonblocking(request), .. }) => Some(request),
+            Self::Access(FileAccess { phase: Phase::Blocking | Phase::Begin | Phase::End, .. }) => None,
+            Self::Open(..) | Self::Close(_) | Self::Manage(..) => None,
+        }
+    }
+}

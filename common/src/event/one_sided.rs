@@ -79,3 +79,14 @@ pub enum AccessOp {
     FetchAndOp,
     CompareAndSwap,
 }
+
+impl OneSided {
+    /// The request of an access that has one.
+    #[must_use]
+    pub fn request(&self) -> Option<&RequestId> {
+        match self {
+            Self::Access(access) => access.request.as_ref(),
+            Self::Create(..) | Self::Free(_) | Self::Sync(..) => None,
+        }
+    }
+}

@@ -1,7 +1,10 @@
 //! The blank-separated fields of one line, read from left to right; an error knows its column.
 
-use nom::IResult;
+use nom::branch::alt;
+use nom::bytes::complete::tag;
+use nom::combinator::value;
 use nom::number::complete::double;
+use nom::{IResult, Parser};
 
 use super::error::ParseError;
 use super::list;
@@ -219,6 +222,11 @@ impl<'a> Fields<'a> {
         self.small("the number of a request").map(RequestId)
     }
 
+    /// A request, unless the line ends.
+    pub(super) fn optional_request(&mut self) -> Result<Option<RequestId>, ParseError> {
+        if self.at_end() { Ok(None) } else { self.request().map(Some) }
+    }
+
     pub(super) fn tag(&mut self) -> Result<Tag, ParseError> {
         let at = self.rest;
         if let Some(tag) = self.whole().and_then(|whole| i32::try_from(whole).ok()) {
@@ -264,17 +272,17 @@ impl<'a> Fields<'a> {
         self.tag().map(Some)
     }
 
-    /// What a receive left open: the last field, if there is one.
+    /// The wildcards of a receive: the last field, if there is one.
     pub(super) fn wildcard(&mut self) -> Result<Wildcard, ParseError> {
         if self.at_end() {
-            return Ok(Wildcard::default());
+            return Ok(Wildcard::NONE);
         }
-        match (self.accept("any_source"), self.accept("any_tag"), self.accept("any")) {
-            (true, ..) => Ok(Wildcard { source: true, tag: false }),
-            (_, true, _) => Ok(Wildcard { source: false, tag: true }),
-            (.., true) => Ok(Wildcard { source: true, tag: true }),
-            _ => Err(self.expected("'any_source', 'any_tag' or 'any'")),
-        }
+        self.field("'any_source', 'any_tag' or 'any'", |field| {
+            let any_source = value(Wildcard { source: true, tag: false }, tag("any_source"));
+            let any_tag = value(Wildcard { source: false, tag: true }, tag("any_tag"));
+            let any = value(Wildcard { source: true, tag: true }, tag("any"));
+            alt((any_source, any_tag, any)).parse(field)
+        })
     }
 
     pub(super) fn list<T>(&mut self, what: &str, make: impl Fn(u32) -> T) -> Result<Vec<T>, ParseError> {

@@ -10,7 +10,8 @@
 
 use super::error::ParseError;
 use super::fields::Fields;
-use super::write::Line;
+use super::line::Line;
+use super::words::words;
 use crate::event::{CommId, Direction, FileAccess, FileEvent, FileId, Manage, Phase, Reach};
 use crate::units::Bytes;
 
@@ -34,27 +35,19 @@ const ACCESSES: [(Reach, Direction, [&str; 4]); 12] = {
     ]
 };
 
-impl Manage {
-    /// All that manage a file.
-    pub const ALL: [Self; 6] =
-        [Self::SetSize, Self::GetSize, Self::Preallocate, Self::SetView, Self::SeekShared, Self::Sync];
-
-    /// Its word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::SetSize => "file_set_size",
-            Self::GetSize => "file_get_size",
-            Self::Preallocate => "file_preallocate",
-            Self::SetView => "file_set_view",
-            Self::SeekShared => "file_seek_shared",
-            Self::Sync => "file_sync",
-        }
+words! {
+    Manage {
+        SetSize = "file_set_size",
+        GetSize = "file_get_size",
+        Preallocate = "file_preallocate",
+        SetView = "file_set_view",
+        SeekShared = "file_seek_shared",
+        Sync = "file_sync",
     }
 }
 
 impl FileAccess {
-    /// Its word; empty where MPI has no such function.
+    /// The word of the grammar; empty where MPI has no such function.
     #[must_use]
     pub fn word(&self) -> &'static str {
         let phase = match self.phase {
@@ -69,7 +62,7 @@ impl FileAccess {
 }
 
 impl FileEvent {
-    /// Its word.
+    /// The word of the grammar.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -81,6 +74,7 @@ impl FileEvent {
     }
 }
 
+/// Appends the whole event.
 pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &FileEvent) -> &'l mut Line<'o> {
     let word = event.word();
     match *event {
@@ -106,7 +100,7 @@ pub(super) fn read(word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<F
     if is(&"file_close") {
         return Ok(Some(FileEvent::Close(file(f)?)));
     }
-    if let Some(&manage) = Manage::ALL.iter().find(|manage| is(&manage.word())) {
+    if let Some(manage) = Manage::of_word(word) {
         return Ok(Some(FileEvent::Manage(manage, file(f)?)));
     }
     let known = ACCESSES

@@ -18,7 +18,11 @@
 //! | `waitall [N]` | all that is outstanding |
 //! | `wait_of REQS`, `waitall_of`, `waitany_of`, `waitsome_of` | what the call completed |
 //! | `test S D TAG REQ`, `test_of REQS`, `testall_of` …, `test -`, `testall -` … | likewise; `-`: nothing |
-//! | `barrier`, `bcast BYTES ROOT`, `reduce BYTES WORK ROOT`, … | collectives, see [`write`](fn@write_event) |
+//! | `barrier`, `bcast BYTES ROOT`, `reduce BYTES WORK ROOT` | collectives, see `collective` |
+//! | `allreduce`, `scan`, `exscan`, `reducescatter_block BYTES WORK`; `reducescatter COUNTS… WORK` | |
+//! | `gather`, `scatter SEND RECV ROOT`; `allgather`, `alltoall SEND RECV` | |
+//! | `gatherv SEND RECVS… ROOT`; `scatterv SENDS… RECV ROOT`; `allgatherv SEND RECVS…` | |
+//! | `alltoallv`, `alltoallw TOTAL SENDS… TOTAL RECVS…` | |
 //! | `ibcast REQ BYTES ROOT`, … | non-blocking ones: the request comes first |
 //! | `on C LINE` | the line's communicator is `C`, not the world |
 //! | `comm_dup ID PARENT MEMBERS [REMOTE]`, `comm_split` …, `cart_create` … | `- PARENT` where this rank is no member |
@@ -31,7 +35,7 @@
 //! | `win_create WIN BYTES`, `win_fence WIN`, `put WIN TARGET THERE BACK [REQ]`, … | one-sided communication, see `one_sided` |
 //! | `file_open FILE`, `file_write_at_all FILE BYTES`, … | input and output, see `file` |
 //! | `call MPI_FUNCTION SENT RECEIVED` | whatever else communicates |
-//! | `again D V1 V2*N …` | the events that were `D` events ago, after computing so much, see `again` |
+//! | `again D V1 V2*N …` | the events that were `D` events ago, after computing so much, see `repeat` |
 //!
 //! The rank is `R.T` for an event of its thread `T` that is not the one that initialised MPI: `3.1 send …`. A rank's lines
 //! stand in the order in which its calls returned, whichever thread they are of; an `again` counts those of its thread.
@@ -41,24 +45,25 @@
 //! whose element size is not 1 has it after the datatypes. `#` starts a comment; titr's own traces start with
 //! `# titr 1` and end with `# end EVENTS`.
 
-mod again;
+mod collective;
+mod completion;
 mod datatype;
 mod error;
 mod fields;
 mod file;
+mod line;
 mod list;
 mod neighborhood;
 mod one_sided;
 mod parse;
 mod plain;
-mod volumes;
+mod repeat;
 mod words;
 mod write;
 
-pub use again::{EventReader, EventWriter};
 pub use error::ParseError;
 pub use parse::Parser;
-pub use words::event_kind;
+pub use repeat::{EventReader, EventWriter};
 pub use write::write_event;
 
 /// First line of a stream that titr writes: the grammar's version.

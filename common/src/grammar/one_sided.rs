@@ -9,90 +9,53 @@
 
 use super::error::ParseError;
 use super::fields::Fields;
-use super::write::Line;
+use super::line::Line;
+use super::words::words;
 use crate::event::{Access, AccessOp, CommId, OneSided, Rank, WinCall, WinId, WinSync};
 use crate::units::Bytes;
 
-impl WinCall {
-    /// All calls that make a window.
-    pub const ALL: [Self; 4] = [Self::Create, Self::Allocate, Self::AllocateShared, Self::CreateDynamic];
-
-    /// Its word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Create => "win_create",
-            Self::Allocate => "win_allocate",
-            Self::AllocateShared => "win_allocate_shared",
-            Self::CreateDynamic => "win_create_dynamic",
-        }
+words! {
+    WinCall {
+        Create = "win_create",
+        Allocate = "win_allocate",
+        AllocateShared = "win_allocate_shared",
+        CreateDynamic = "win_create_dynamic",
     }
 }
 
-impl WinSync {
-    /// All calls that separate accesses.
-    pub const ALL: [Self; 15] = [
-        Self::Fence,
-        Self::Post,
-        Self::Start,
-        Self::Complete,
-        Self::Wait,
-        Self::Test,
-        Self::Lock,
-        Self::LockShared,
-        Self::LockAll,
-        Self::Unlock,
-        Self::UnlockAll,
-        Self::Flush,
-        Self::FlushAll,
-        Self::FlushLocal,
-        Self::FlushLocalAll,
-    ];
-
-    /// Its word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Fence => "win_fence",
-            Self::Post => "win_post",
-            Self::Start => "win_start",
-            Self::Complete => "win_complete",
-            Self::Wait => "win_wait",
-            Self::Test => "win_test",
-            Self::Lock => "win_lock",
-            Self::LockShared => "win_lock_shared",
-            Self::LockAll => "win_lock_all",
-            Self::Unlock => "win_unlock",
-            Self::UnlockAll => "win_unlock_all",
-            Self::Flush => "win_flush",
-            Self::FlushAll => "win_flush_all",
-            Self::FlushLocal => "win_flush_local",
-            Self::FlushLocalAll => "win_flush_local_all",
-        }
+words! {
+    WinSync {
+        Fence = "win_fence",
+        Post = "win_post",
+        Start = "win_start",
+        Complete = "win_complete",
+        Wait = "win_wait",
+        Test = "win_test",
+        Lock = "win_lock",
+        LockShared = "win_lock_shared",
+        LockAll = "win_lock_all",
+        Unlock = "win_unlock",
+        UnlockAll = "win_unlock_all",
+        Flush = "win_flush",
+        FlushAll = "win_flush_all",
+        FlushLocal = "win_flush_local",
+        FlushLocalAll = "win_flush_local_all",
     }
 }
 
-impl AccessOp {
-    /// All accesses.
-    pub const ALL: [Self; 6] =
-        [Self::Put, Self::Get, Self::Accumulate, Self::GetAccumulate, Self::FetchAndOp, Self::CompareAndSwap];
-
-    /// Its word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Put => "put",
-            Self::Get => "get",
-            Self::Accumulate => "accumulate",
-            Self::GetAccumulate => "get_accumulate",
-            Self::FetchAndOp => "fetch_and_op",
-            Self::CompareAndSwap => "compare_and_swap",
-        }
+words! {
+    AccessOp {
+        Put = "put",
+        Get = "get",
+        Accumulate = "accumulate",
+        GetAccumulate = "get_accumulate",
+        FetchAndOp = "fetch_and_op",
+        CompareAndSwap = "compare_and_swap",
     }
 }
 
 impl OneSided {
-    /// Its word.
+    /// The word of the grammar.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -104,6 +67,7 @@ impl OneSided {
     }
 }
 
+/// Appends the whole event.
 pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &OneSided) -> &'l mut Line<'o> {
     match event {
         OneSided::Create(call, comm, win, bytes) => {
@@ -123,14 +87,13 @@ pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &OneSided) -> &'l mut
 
 /// The event that `word` names in a world of `world` ranks; `None` if it is none of these.
 pub(super) fn read(word: &[u8], comm: CommId, world: u32, f: &mut Fields) -> Result<Option<OneSided>, ParseError> {
-    let is = |known: &str| known.as_bytes() == word;
-    if let Some(&call) = WinCall::ALL.iter().find(|call| is(call.word())) {
+    if let Some(call) = WinCall::of_word(word) {
         return Ok(Some(OneSided::Create(call, comm, window(f)?, f.bytes("a number of bytes", Bytes(1))?)));
     }
-    if is("win_free") {
+    if word == b"win_free" {
         return Ok(Some(OneSided::Free(window(f)?)));
     }
-    if let Some(&sync) = WinSync::ALL.iter().find(|sync| is(sync.word())) {
+    if let Some(sync) = WinSync::of_word(word) {
         let win = window(f)?;
         let ranks = if f.at_end() { Vec::new() } else { f.list("a list of ranks", Rank)? };
         if let Some(stranger) = ranks.iter().find(|rank| rank.0 >= world) {
@@ -138,7 +101,7 @@ pub(super) fn read(word: &[u8], comm: CommId, world: u32, f: &mut Fields) -> Res
         }
         return Ok(Some(OneSided::Sync(sync, win, ranks)));
     }
-    let Some(&op) = AccessOp::ALL.iter().find(|op| is(op.word())) else { return Ok(None) };
+    let Some(op) = AccessOp::of_word(word) else { return Ok(None) };
     let win = window(f)?;
     let target = f.rank_of("a target rank", world)?;
     let (there, back) = (f.bytes("a number of bytes", Bytes(1))?, f.bytes("a number of bytes", Bytes(1))?);

@@ -2,15 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::datatype;
 use super::error::ParseError;
 use super::fields::Fields;
-use super::plain;
-use super::volumes::Volumes;
-use super::{file, neighborhood, one_sided};
+use super::words::{Form, RECV};
+use super::{collective, completion, datatype, file, neighborhood, one_sided, plain};
 use crate::event::{
-    Actor, Ask, CollectiveOp, CommCall, CommId, Event, Group, Incoming, Key, Message, MessageEnd, Other, Outgoing,
-    Rank, RequestId, Requests, Seen, SendMode, Tag, Wildcard,
+    Actor, Annotation, CollectiveKind, CommCall, CommId, Completion, Event, Group, Incoming, Message, MessageEnd,
+    NeighborOp, Other, Outgoing, Partitioned, Rank, RequestId, SendMode, Tag, Wildcard,
 };
 use crate::units::{Bytes, Instructions, Seconds};
 
@@ -52,12 +50,16 @@ impl Parser {
             return Ok(None);
         }
         let actor = fields.actor()?;
-        let comm = if fields.accept("on") { self.introduced(&mut fields)? } else { CommId::WORLD };
+        let on = fields.column();
+        let comm = if fields.accept("on") { Some(self.introduced(&mut fields)?) } else { None };
         let column = fields.column();
         let word = fields.word("a word")?;
-        match self.event(word, comm, &mut fields) {
-            Ok(Some(event)) => {
+        match self.event(word, comm.unwrap_or(CommId::WORLD), &mut fields) {
+            Ok(Some(mut event)) => {
                 fields.end()?;
+                if comm.is_some_and(|comm| !runs_on(&mut event, comm)) {
+                    return Err(ParseError { column: on, what: "this event is on no communicator".into() });
+                }
                 Ok(Some((actor, event)))
             }
             Ok(None) => Ok(None),
@@ -80,44 +82,10 @@ impl Parser {
     fn event(&mut self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<Event>, Refused> {
         let event = match word {
             b"compute" => Event::Compute(Instructions(f.volume("a number of instructions")?)),
-            b"send" => Event::Send(SendMode::Standard, self.outgoing(comm, f)?),
-            b"ssend" => Event::Send(SendMode::Synchronous, self.outgoing(comm, f)?),
-            b"bsend" => Event::Send(SendMode::Buffered, self.outgoing(comm, f)?),
-            b"rsend" => Event::Send(SendMode::Ready, self.outgoing(comm, f)?),
-            b"recv" => {
-                let message = self.incoming(comm, f)?;
-                Event::Recv(Incoming { wildcard: wildcard(&message, f)?, ..message })
-            }
-            b"isend" => self.isend(SendMode::Standard, comm, f)?,
-            b"issend" => self.isend(SendMode::Synchronous, comm, f)?,
-            b"ibsend" => self.isend(SendMode::Buffered, comm, f)?,
-            b"irsend" => self.isend(SendMode::Ready, comm, f)?,
-            b"irecv" => {
-                let message = self.incoming(comm, f)?;
-                let request = optional_request(f)?;
-                Event::Irecv(Incoming { wildcard: wildcard(&message, f)?, ..message }, request)
-            }
-            b"wait" => Event::Wait(Ask::Single, one(f)?),
-            b"waitall" | b"waitAll" if f.count() <= 1 => Event::Wait(Ask::All, outstanding(f)?),
-            b"waitall" => Event::Wait(Ask::All, one(f)?),
-            b"waitany" => Event::Wait(Ask::Any, one(f)?),
-            b"waitsome" => Event::Wait(Ask::Some, one(f)?),
-            b"wait_of" => Event::Wait(Ask::Single, these(f)?),
-            b"waitall_of" => Event::Wait(Ask::All, these(f)?),
-            b"waitany_of" => Event::Wait(Ask::Any, these(f)?),
-            b"waitsome_of" => Event::Wait(Ask::Some, these(f)?),
-            b"test" => Event::Test(Ask::Single, tested(f)?),
-            b"testall" => Event::Test(Ask::All, tested(f)?),
-            b"testany" => Event::Test(Ask::Any, tested(f)?),
-            b"testsome" => Event::Test(Ask::Some, tested(f)?),
-            b"test_of" => Event::Test(Ask::Single, Some(these(f)?)),
-            b"testall_of" => Event::Test(Ask::All, Some(these(f)?)),
-            b"testany_of" => Event::Test(Ask::Any, Some(these(f)?)),
-            b"testsome_of" => Event::Test(Ask::Some, Some(these(f)?)),
             b"matched" => Event::Matched(f.request()?, f.rank("a source rank")?, f.tag()?),
             b"sendrecv" => {
-                let send = if absent(f) { None } else { Some(self.plain_outgoing(comm, f)?) };
-                let recv = if absent(f) { None } else { Some(self.open_incoming(comm, f)?) };
+                let send = if absent(f)? { None } else { Some(self.plain_outgoing(comm, f)?) };
+                let recv = if absent(f)? { None } else { Some(self.open_incoming(comm, f)?) };
                 Event::Sendrecv(send, recv)
             }
             b"sendRecv" => self.simgrid_sendrecv(f)?,
@@ -128,15 +96,6 @@ impl Parser {
                     return Err(f.error("'found' or 'none' is expected").into());
                 }
                 Event::Iprobe(self.open_incoming(comm, f)?, found)
-            }
-            b"send_init" => Event::SendInit(SendMode::Standard, self.plain_outgoing(comm, f)?, f.request()?),
-            b"ssend_init" => Event::SendInit(SendMode::Synchronous, self.plain_outgoing(comm, f)?, f.request()?),
-            b"bsend_init" => Event::SendInit(SendMode::Buffered, self.plain_outgoing(comm, f)?, f.request()?),
-            b"rsend_init" => Event::SendInit(SendMode::Ready, self.plain_outgoing(comm, f)?, f.request()?),
-            b"recv_init" => {
-                let message = self.plain_incoming(comm, f)?;
-                let request = f.request()?;
-                Event::RecvInit(Incoming { wildcard: wildcard(&message, f)?, ..message }, request)
             }
             b"start" => Event::Start(f.list("a list of requests", RequestId)?),
             b"request_free" => Event::RequestFree(f.request()?),
@@ -149,74 +108,90 @@ impl Parser {
             b"finalize" => Event::Finalize,
             b"sleep" => Event::Sleep(Seconds(f.volume("a number of seconds")?)),
             b"comm_free" => Event::CommFree(f.comm()?),
-            b"called" => Event::Seen(Seen::Call(f.span()?)),
-            b"sent" => self.message(comm, MessageEnd::Sent, f)?,
-            b"received" => self.message(comm, MessageEnd::Received, f)?,
+            b"called" => Event::Annotation(Annotation::Call(f.span()?)),
+            b"psend_init" => {
+                let (message, request) = (self.plain_outgoing(comm, f)?, f.request()?);
+                Event::Partitioned(Partitioned::SendInit(message, f.small("a number of partitions")?, request))
+            }
+            b"precv_init" => {
+                let (message, request) = (self.plain_incoming(comm, f)?, f.request()?);
+                let parts = f.small("a number of partitions")?;
+                let message = Incoming { wildcard: wildcard(&message, f)?, ..message };
+                Event::Partitioned(Partitioned::RecvInit(message, parts, request))
+            }
+            b"pready" => {
+                Event::Partitioned(Partitioned::Ready(f.request()?, f.list("a list of partitions", |part| part)?))
+            }
+            b"call" => Event::Other(Other {
+                function: f.name("the name of an MPI function")?.into(),
+                sent: f.bytes("a number of bytes", Bytes(1))?,
+                received: f.bytes("a number of bytes", Bytes(1))?,
+            }),
             // SimGrid writes these with no more than a word, and its replay passes over them.
             b"comm_split" | b"comm_dup" if f.at_end() => return Ok(None),
             b"comm_size" | b"location" => {
                 f.skip_all();
                 return Ok(None);
             }
-            _ => return self.collective_or_comm(word, comm, f).map(Some),
+            _ => return self.event_of_family(word, comm, f).map(Some),
         };
         Ok(Some(event))
     }
 
-    fn collective_or_comm(&mut self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Event, Refused> {
-        if let Some(&call) = CommCall::ALL.iter().find(|call| call.word().as_bytes() == word) {
-            return self.comm_create(call, f);
+    /// An event whose word stands in a table.
+    fn event_of_family(&mut self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Event, Refused> {
+        if let Some(event) = completion::read(word, f)? {
+            return Ok(event);
         }
-        let members = self.sizes.get(&comm).copied().unwrap_or_default();
-        let volumes = Volumes { members, default: self.element };
-        if let Some(collective) = volumes.collective(word, comm, f)? {
-            return Ok(Event::Collective(collective));
+        if let Some((mode, form)) = SendMode::of_word(word) {
+            return Ok(self.send(mode, form, comm, f)?);
         }
-        if let Some(blocking) = word.strip_prefix(b"i").filter(|word| CollectiveOp::is_word(word)) {
-            let request = f.request()?;
-            let collective = volumes.collective(blocking, comm, f)?.ok_or(Refused::Word)?;
-            return Ok(Event::Icollective(collective, request));
+        if let Some(form) = RECV.find(word) {
+            return Ok(self.receive(form, comm, f)?);
         }
-        if let Some(blocking) = word.strip_suffix(b"_init").filter(|word| CollectiveOp::is_word(word)) {
-            let request = f.request()?;
-            let collective = volumes.collective(blocking, comm, f)?.ok_or(Refused::Word)?;
-            return Ok(Event::CollectiveInit(collective, request));
+        if let Some((kind, form)) = CollectiveKind::of_word(word) {
+            let completion = form_of_collective(form, f)?;
+            let members = self.sizes.get(&comm).copied().unwrap_or_default();
+            let call = collective::read(kind, comm, members, self.element, f)?;
+            return Ok(Event::Collective(call, completion));
         }
-        self.beyond_messages(word, comm, f)?.ok_or(Refused::Word)
-    }
-
-    /// What is neither a message between two ranks nor a collective of all members.
-    fn beyond_messages(&self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<Event>, ParseError> {
+        if let Some((op, form)) = NeighborOp::of_word(word) {
+            let completion = form_of_collective(form, f)?;
+            return Ok(Event::Neighborhood(neighborhood::read(op, comm, self.world, f)?, completion));
+        }
+        if let Some(end) = MessageEnd::of_word(word) {
+            return Ok(self.message(comm, end, f)?);
+        }
+        if let Some(call) = CommCall::of_word(word) {
+            return Ok(self.comm_create(call, f)?);
+        }
         if let Some(event) = one_sided::read(word, comm, self.world, f)? {
-            return Ok(Some(Event::OneSided(event)));
+            return Ok(Event::OneSided(event));
         }
-        if let Some(event) = file::read(word, comm, f)? {
-            return Ok(Some(Event::File(event)));
-        }
-        if let Some(event) = neighborhood::read(word, comm, self.world, f)? {
-            return Ok(Some(event));
-        }
-        Ok(Some(match word {
-            b"psend_init" => {
-                let (message, request) = (self.plain_outgoing(comm, f)?, f.request()?);
-                Event::PsendInit(message, f.small("a number of partitions")?, request)
-            }
-            b"precv_init" => {
-                let (message, request) = (self.plain_incoming(comm, f)?, f.request()?);
-                let parts = f.small("a number of partitions")?;
-                Event::PrecvInit(Incoming { wildcard: wildcard(&message, f)?, ..message }, parts, request)
-            }
-            b"pready" => Event::Pready(f.request()?, f.list("a list of partitions", |part| part)?),
-            b"call" => Event::Other(Other {
-                function: f.name("the name of an MPI function")?.into(),
-                sent: f.bytes("a number of bytes", Bytes(1))?,
-                received: f.bytes("a number of bytes", Bytes(1))?,
-            }),
-            _ => return Ok(None),
-        }))
+        file::read(word, comm, f)?.map(Event::File).ok_or(Refused::Word)
     }
 
-    fn comm_create(&mut self, call: CommCall, f: &mut Fields) -> Result<Event, Refused> {
+    fn send(&self, mode: SendMode, form: Form, comm: CommId, f: &mut Fields) -> Result<Event, ParseError> {
+        let message = self.plain_outgoing(comm, f)?;
+        let (message, completion) = match form {
+            Form::Blocking => (self.scaled_outgoing(message, f)?, Completion::Blocking),
+            Form::Nonblocking => (self.scaled_outgoing(message, f)?, Completion::Request(f.optional_request()?)),
+            Form::Persistent => (message, Completion::Persistent(f.request()?)),
+        };
+        Ok(Event::Send(mode, message, completion))
+    }
+
+    fn receive(&self, form: Form, comm: CommId, f: &mut Fields) -> Result<Event, ParseError> {
+        let message = self.plain_incoming(comm, f)?;
+        let (message, completion) = match form {
+            Form::Blocking => (self.scaled_incoming(message, f)?, Completion::Blocking),
+            Form::Nonblocking => (self.scaled_incoming(message, f)?, Completion::Request(f.optional_request()?)),
+            Form::Persistent => (message, Completion::Persistent(f.request()?)),
+        };
+        Ok(Event::Recv(Incoming { wildcard: wildcard(&message, f)?, ..message }, completion))
+    }
+
+    fn comm_create(&mut self, call: CommCall, f: &mut Fields) -> Result<Event, ParseError> {
         if f.accept("-") {
             return Ok(Event::CommCreate(call, self.introduced(f)?, None));
         }
@@ -225,7 +200,7 @@ impl Parser {
         let members = f.list("a list of members", Rank)?;
         let remote = if f.at_end() { Vec::new() } else { f.list("a list of members", Rank)? };
         if let Some(stranger) = members.iter().chain(&remote).find(|member| member.0 >= self.world) {
-            return Err(f.error(format!("member {} is not in a world of {} ranks", stranger.0, self.world)).into());
+            return Err(f.error(format!("member {} is not in a world of {} ranks", stranger.0, self.world)));
         }
         let group = Group { id, members, remote };
         self.introduce(&group);
@@ -246,13 +221,17 @@ impl Parser {
             return Err(self.stranger(column, "peer"));
         }
         let (bytes, span) = (f.bytes("a number of bytes", Bytes(1))?, f.span()?);
-        Ok(Event::Seen(Seen::Message(Message { comm, number, end, peer, bytes, span })))
+        Ok(Event::Annotation(Annotation::Message(Message { comm, number, end, peer, bytes, span })))
     }
 
-    /// `DESTINATION TAG COUNT`, and the datatype if it follows.
-    fn outgoing(&self, comm: CommId, f: &mut Fields) -> Result<Outgoing, ParseError> {
-        let message = self.plain_outgoing(comm, f)?;
+    /// The volume counts elements of the datatype that stands next, or of the default one.
+    fn scaled_outgoing(&self, message: Outgoing, f: &mut Fields) -> Result<Outgoing, ParseError> {
         Ok(Outgoing { bytes: self.scaled(message.bytes, f)?, ..message })
+    }
+
+    /// The volume counts elements of the datatype that stands next, or of the default one.
+    fn scaled_incoming(&self, message: Incoming, f: &mut Fields) -> Result<Incoming, ParseError> {
+        Ok(Incoming { bytes: self.scaled(message.bytes, f)?, ..message })
     }
 
     fn plain_outgoing(&self, comm: CommId, f: &mut Fields) -> Result<Outgoing, ParseError> {
@@ -266,11 +245,6 @@ impl Parser {
 
     fn stranger(&self, column: usize, peer: &str) -> ParseError {
         ParseError { column, what: format!("the {peer} is not in a world of {} ranks", self.world) }
-    }
-
-    fn incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
-        let message = self.plain_incoming(comm, f)?;
-        Ok(Incoming { bytes: self.scaled(message.bytes, f)?, ..message })
     }
 
     fn plain_incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
@@ -294,10 +268,6 @@ impl Parser {
     /// `count` elements of the datatype that stands next, or of the default one.
     fn scaled(&self, count: Bytes, f: &mut Fields) -> Result<Bytes, ParseError> {
         Ok(datatype::element(f)?.unwrap_or(self.element).times(count.0))
-    }
-
-    fn isend(&self, mode: SendMode, comm: CommId, f: &mut Fields) -> Result<Event, ParseError> {
-        Ok(Event::Isend(mode, self.outgoing(comm, f)?, optional_request(f)?))
     }
 
     /// `sendRecv SCOUNT DESTINATION RCOUNT SOURCE STYPE RTYPE`: SimGrid loses the tags.
@@ -330,8 +300,11 @@ impl From<ParseError> for Refused {
     }
 }
 
-fn optional_request(f: &mut Fields) -> Result<Option<RequestId>, ParseError> {
-    if f.at_end() { Ok(None) } else { f.request().map(Some) }
+/// Whether the line of an event names `comm` before its word.
+fn runs_on(event: &mut Event, comm: CommId) -> bool {
+    let mut found = false;
+    event.communicators(|id, _| found |= *id == comm);
+    found && !matches!(event, Event::CommCreate(..) | Event::CommFree(_))
 }
 
 /// What was left open: as the line says at its end, and a source or tag not known yet.
@@ -340,35 +313,21 @@ fn wildcard(message: &Incoming, f: &mut Fields) -> Result<Wildcard, ParseError> 
     Ok(Wildcard { source: said.source || message.from.is_none(), tag: said.tag || message.tag.is_none() })
 }
 
-/// A side of a `sendrecv` whose peer is `MPI_PROC_NULL`.
-fn absent(f: &mut Fields) -> bool {
-    f.accept("-") && f.accept("-") && f.accept("-")
-}
-
-/// `SOURCE DESTINATION TAG [REQUEST]`.
-fn one(f: &mut Fields) -> Result<Requests, ParseError> {
-    let key = Key { from: f.source()?, to: f.rank("a destination rank")?, tag: f.tag_or_any()? };
-    Ok(Requests::One(key, optional_request(f)?))
-}
-
-fn these(f: &mut Fields) -> Result<Requests, ParseError> {
-    f.list("a list of requests", RequestId).map(Requests::These)
-}
-
-/// What a test completed. SimGrid's `test` does not say whether it did; the request stays for the wait that follows.
-fn tested(f: &mut Fields) -> Result<Option<Requests>, ParseError> {
-    if f.accept("-") {
-        return Ok(None);
+/// Whether a side of a `sendrecv` is `- - -`: its peer is `MPI_PROC_NULL`.
+fn absent(f: &mut Fields) -> Result<bool, ParseError> {
+    if !f.accept("-") {
+        return Ok(false);
     }
-    match one(f)? {
-        Requests::One(_, None) => Ok(None),
-        requests => Ok(Some(requests)),
-    }
+    if f.accept("-") && f.accept("-") { Ok(true) } else { Err(f.error("'-' is expected: a side is absent as a whole")) }
 }
 
-fn outstanding(f: &mut Fields) -> Result<Requests, ParseError> {
-    let count = if f.at_end() { None } else { Some(f.rank("a number of requests")?.0) };
-    Ok(Requests::Outstanding(count))
+/// The request of a collective that starts or sets up one.
+fn form_of_collective(form: Form, f: &mut Fields) -> Result<Completion, ParseError> {
+    Ok(match form {
+        Form::Blocking => Completion::Blocking,
+        Form::Nonblocking => Completion::Request(f.request()?),
+        Form::Persistent => Completion::Persistent(f.request()?),
+    })
 }
 
 #[cfg(test)]

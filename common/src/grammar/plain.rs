@@ -3,7 +3,9 @@
 //! Every other line, and every one with a mistake in it, is [`Parser`](super::Parser)'s, which would read these the same.
 
 use super::datatype;
-use crate::event::{Ask, CommId, Event, Incoming, Key, Outgoing, Rank, Requests, SendMode, Tag, Wildcard};
+use crate::event::{
+    CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestKey, SendMode, Tag, Wildcard,
+};
 use crate::units::{Bytes, Instructions};
 
 /// A number has fewer digits than this, so that it fits a float too.
@@ -28,8 +30,8 @@ pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Eve
     let event = match (word, numbers.get(..count)?) {
         (b"compute", &[work]) => Event::Compute(Instructions(work as f64)),
         (b"wait", &[from, to, named]) => {
-            let key = Key { from: Some(peer(from)?), to: peer(to)?, tag: Some(tag(named)?) };
-            Event::Wait(Ask::Single, Requests::One(key, None))
+            let key = RequestKey { from: Some(peer(from)?), to: peer(to)?, tag: Some(tag(named)?) };
+            Event::Wait(Quantifier::Single, Completed::One(key, None))
         }
         (_, &[with, named, elements, ref datatype @ ..]) => {
             let element = match datatype {
@@ -42,10 +44,10 @@ pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Eve
             let wildcard = Wildcard::default();
             let incoming = Incoming { comm, from: Some(with), tag: Some(tag), bytes, wildcard };
             match word {
-                b"send" => Event::Send(SendMode::Standard, outgoing),
-                b"recv" => Event::Recv(incoming),
-                b"isend" => Event::Isend(SendMode::Standard, outgoing, None),
-                b"irecv" => Event::Irecv(incoming, None),
+                b"send" => Event::Send(SendMode::Standard, outgoing, Completion::Blocking),
+                b"recv" => Event::Recv(incoming, Completion::Blocking),
+                b"isend" => Event::Send(SendMode::Standard, outgoing, Completion::Request(None)),
+                b"irecv" => Event::Recv(incoming, Completion::Request(None)),
                 _ => return None,
             }
         }

@@ -1,52 +1,166 @@
 //! The words of the grammar, each spelled once for writing, reading and reports.
 
-use crate::event::{Ask, CollectiveOp, CommCall, Event, MessageEnd, Requests, Seen, SendMode};
+use crate::event::{
+    Annotation, CollectiveKind, CommCall, Completed, Completion, Event, MessageEnd, NeighborOp, Partitioned,
+    Quantifier, SendMode,
+};
 
-impl SendMode {
-    /// All modes.
-    pub const ALL: [Self; 4] = [Self::Standard, Self::Synchronous, Self::Buffered, Self::Ready];
+/// Writes the variants of an enum and their words side by side: `ALL`, `word`, and the variant of a word.
+macro_rules! words {
+    ($type:ident { $($variant:ident = $word:literal,)+ }) => {
+        impl $type {
+            /// All variants.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
 
-    /// The word of a blocking send in this mode.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Standard => "send",
-            Self::Synchronous => "ssend",
-            Self::Buffered => "bsend",
-            Self::Ready => "rsend",
+            /// The word of the grammar.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+
+            /// The variant whose word this is.
+            pub(in crate::grammar) fn of_word(word: &[u8]) -> Option<Self> {
+                Self::ALL.into_iter().find(|variant| variant.word().as_bytes() == word)
+            }
+        }
+    };
+}
+pub(super) use words;
+
+/// Writes the variants of an enum and the words of their blocking forms side by side. The other two forms have the same
+/// word with `i` before it and with `_init` behind it.
+macro_rules! forms {
+    ($type:ident { $($variant:ident = $word:literal,)+ }) => {
+        impl $type {
+            /// All variants.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
+            /// The word of the blocking form.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                self.forms().blocking
+            }
+
+            pub(super) const fn forms(self) -> Forms {
+                match self {
+                    $(Self::$variant => Forms {
+                        blocking: $word,
+                        nonblocking: concat!("i", $word),
+                        persistent: concat!($word, "_init"),
+                    },)+
+                }
+            }
+
+            /// The variant and the form whose word this is.
+            pub(super) fn of_word(word: &[u8]) -> Option<(Self, Form)> {
+                Self::ALL.into_iter().find_map(|variant| Some((variant, variant.forms().find(word)?)))
+            }
+        }
+    };
+}
+
+/// The words of an operation that MPI has in three forms.
+#[derive(Clone, Copy)]
+pub(super) struct Forms {
+    blocking: &'static str,
+    nonblocking: &'static str,
+    persistent: &'static str,
+}
+
+/// One of the three forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Blocking,
+    Nonblocking,
+    Persistent,
+}
+
+/// The words of receives.
+pub(super) const RECV: Forms = Forms { blocking: "recv", nonblocking: "irecv", persistent: "recv_init" };
+
+impl Forms {
+    /// The word of the form that completes so.
+    #[inline]
+    pub(super) const fn of<R>(self, completion: &Completion<R>) -> &'static str {
+        match completion {
+            Completion::Blocking => self.blocking,
+            Completion::Request(_) => self.nonblocking,
+            Completion::Persistent(_) => self.persistent,
         }
     }
 
-    /// Of a non-blocking one.
-    #[must_use]
-    pub fn nonblocking_word(self) -> &'static str {
-        match self {
-            Self::Standard => "isend",
-            Self::Synchronous => "issend",
-            Self::Buffered => "ibsend",
-            Self::Ready => "irsend",
-        }
-    }
-
-    /// Of the set-up of a persistent one.
-    #[must_use]
-    pub fn persistent_word(self) -> &'static str {
-        match self {
-            Self::Standard => "send_init",
-            Self::Synchronous => "ssend_init",
-            Self::Buffered => "bsend_init",
-            Self::Ready => "rsend_init",
-        }
+    /// The form whose word this is.
+    pub(super) fn find(self, word: &[u8]) -> Option<Form> {
+        let Self { blocking, nonblocking, persistent } = self;
+        let forms = [(blocking, Form::Blocking), (nonblocking, Form::Nonblocking), (persistent, Form::Persistent)];
+        forms.into_iter().find(|(known, _)| known.as_bytes() == word).map(|(_, form)| form)
     }
 }
 
-impl Ask {
+forms! { SendMode { Standard = "send", Synchronous = "ssend", Buffered = "bsend", Ready = "rsend", } }
+
+forms! {
+    CollectiveKind {
+        Barrier = "barrier",
+        Bcast = "bcast",
+        Reduce = "reduce",
+        Allreduce = "allreduce",
+        Scan = "scan",
+        Exscan = "exscan",
+        ReduceScatter = "reducescatter",
+        ReduceScatterBlock = "reducescatter_block",
+        Gather = "gather",
+        Scatter = "scatter",
+        Allgather = "allgather",
+        Alltoall = "alltoall",
+        Gatherv = "gatherv",
+        Scatterv = "scatterv",
+        Allgatherv = "allgatherv",
+        Alltoallv = "alltoallv",
+        Alltoallw = "alltoallw",
+    }
+}
+
+forms! {
+    NeighborOp {
+        Allgather = "neighbor_allgather",
+        Allgatherv = "neighbor_allgatherv",
+        Alltoall = "neighbor_alltoall",
+        Alltoallv = "neighbor_alltoallv",
+        Alltoallw = "neighbor_alltoallw",
+    }
+}
+
+words! { MessageEnd { Sent = "sent", Received = "received", } }
+
+words! {
+    CommCall {
+        Dup = "comm_dup",
+        Idup = "comm_idup",
+        Split = "comm_split",
+        SplitType = "comm_split_type",
+        Create = "comm_create",
+        CreateGroup = "comm_create_group",
+        CartCreate = "cart_create",
+        CartSub = "cart_sub",
+        GraphCreate = "graph_create",
+        DistGraphCreate = "dist_graph_create",
+        DistGraphCreateAdjacent = "dist_graph_create_adjacent",
+        IntercommCreate = "intercomm_create",
+        IntercommMerge = "intercomm_merge",
+        CreateFromGroup = "comm_create_from_group",
+    }
+}
+
+impl Quantifier {
     /// All four.
     pub const ALL: [Self; 4] = [Self::Single, Self::All, Self::Any, Self::Some];
 
     /// The word of a wait.
     #[must_use]
-    pub fn wait_word(self) -> &'static str {
+    pub const fn wait_word(self) -> &'static str {
         match self {
             Self::Single => "wait",
             Self::All => "waitall",
@@ -57,7 +171,7 @@ impl Ask {
 
     /// The word of a test.
     #[must_use]
-    pub fn test_word(self) -> &'static str {
+    pub const fn test_word(self) -> &'static str {
         match self {
             Self::Single => "test",
             Self::All => "testall",
@@ -67,202 +181,49 @@ impl Ask {
     }
 }
 
-impl MessageEnd {
-    /// The word of a message within a collective.
-    #[must_use]
-    pub fn word(self) -> &'static str {
+impl Completed {
+    /// The end of the word of a wait or a test: whether requests are named by what they move or counted (`wait`,
+    /// `waitall`), or listed (`wait_of`).
+    pub(super) const fn suffix(&self) -> &'static str {
         match self {
-            Self::Sent => "sent",
-            Self::Received => "received",
+            Self::Outstanding(_) | Self::One(..) => "",
+            Self::These(_) => "_of",
         }
     }
 }
 
-impl CommCall {
-    /// All calls that make a communicator.
-    pub const ALL: [Self; 14] = [
-        Self::Dup,
-        Self::Idup,
-        Self::Split,
-        Self::SplitType,
-        Self::Create,
-        Self::CreateGroup,
-        Self::CartCreate,
-        Self::CartSub,
-        Self::GraphCreate,
-        Self::DistGraphCreate,
-        Self::DistGraphCreateAdjacent,
-        Self::IntercommCreate,
-        Self::IntercommMerge,
-        Self::CreateFromGroup,
-    ];
-
-    /// Its word: MPI's name in small letters.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Dup => "comm_dup",
-            Self::Idup => "comm_idup",
-            Self::Split => "comm_split",
-            Self::SplitType => "comm_split_type",
-            Self::Create => "comm_create",
-            Self::CreateGroup => "comm_create_group",
-            Self::CartCreate => "cart_create",
-            Self::CartSub => "cart_sub",
-            Self::GraphCreate => "graph_create",
-            Self::DistGraphCreate => "dist_graph_create",
-            Self::DistGraphCreateAdjacent => "dist_graph_create_adjacent",
-            Self::IntercommCreate => "intercomm_create",
-            Self::IntercommMerge => "intercomm_merge",
-            Self::CreateFromGroup => "comm_create_from_group",
-        }
-    }
-}
-
-impl CollectiveOp {
-    /// Its word; with an `i` before it, the non-blocking one's.
+impl Event {
+    /// The word of the event's line, without `_of`: the kind of event, for counting.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Barrier => "barrier",
-            Self::Bcast { .. } => "bcast",
-            Self::Reduce { .. } => "reduce",
-            Self::Allreduce { .. } => "allreduce",
-            Self::Scan { .. } => "scan",
-            Self::Exscan { .. } => "exscan",
-            Self::ReduceScatter { .. } => "reducescatter",
-            Self::ReduceScatterBlock { .. } => "reducescatter_block",
-            Self::Gather { .. } => "gather",
-            Self::Scatter { .. } => "scatter",
-            Self::Allgather { .. } => "allgather",
-            Self::Alltoall { .. } => "alltoall",
-            Self::Gatherv { .. } => "gatherv",
-            Self::Scatterv { .. } => "scatterv",
-            Self::Allgatherv { .. } => "allgatherv",
-            Self::Alltoallv { .. } => "alltoallv",
-            Self::Alltoallw { .. } => "alltoallw",
+            Self::Init => "init",
+            Self::Finalize => "finalize",
+            Self::Compute(_) => "compute",
+            Self::Sleep(_) => "sleep",
+            Self::Send(mode, _, completion) => mode.forms().of(completion),
+            Self::Recv(_, completion) => RECV.of(completion),
+            Self::Sendrecv(..) => "sendrecv",
+            Self::Probe(_) => "probe",
+            Self::Iprobe(..) => "iprobe",
+            Self::Partitioned(Partitioned::SendInit(..)) => "psend_init",
+            Self::Partitioned(Partitioned::RecvInit(..)) => "precv_init",
+            Self::Partitioned(Partitioned::Ready(..)) => "pready",
+            Self::Start(_) => "start",
+            Self::RequestFree(_) => "request_free",
+            Self::Cancel(_) => "cancel",
+            Self::Matched(..) => "matched",
+            Self::Wait(quantifier, _) => quantifier.wait_word(),
+            Self::Test(quantifier, _) => quantifier.test_word(),
+            Self::Collective(call, completion) => call.kind.forms().of(completion),
+            Self::Neighborhood(call, completion) => call.op.forms().of(completion),
+            Self::OneSided(event) => event.word(),
+            Self::File(event) => event.word(),
+            Self::Other(_) => "call",
+            Self::CommCreate(call, ..) => call.word(),
+            Self::CommFree(_) => "comm_free",
+            Self::Annotation(Annotation::Call(_)) => "called",
+            Self::Annotation(Annotation::Message(message)) => message.end.word(),
         }
-    }
-}
-
-impl CollectiveOp {
-    /// Whether `word` names a blocking collective.
-    pub(super) fn is_word(word: &[u8]) -> bool {
-        const WORDS: [&str; 17] = [
-            "barrier",
-            "bcast",
-            "reduce",
-            "allreduce",
-            "scan",
-            "exscan",
-            "reducescatter",
-            "reducescatter_block",
-            "gather",
-            "scatter",
-            "allgather",
-            "alltoall",
-            "gatherv",
-            "scatterv",
-            "allgatherv",
-            "alltoallv",
-            "alltoallw",
-        ];
-        WORDS.iter().any(|known| known.as_bytes() == word)
-    }
-}
-
-/// What kind of event it is, for counting: the word of its line.
-#[must_use]
-pub fn event_kind(event: &Event) -> &'static str {
-    match event {
-        Event::Init => "init",
-        Event::Finalize => "finalize",
-        Event::Compute(_) => "compute",
-        Event::Sleep(_) => "sleep",
-        Event::Send(mode, _) => mode.word(),
-        Event::Recv(_) => "recv",
-        Event::Isend(mode, ..) => mode.nonblocking_word(),
-        Event::Irecv(..) => "irecv",
-        Event::Sendrecv(..) => "sendrecv",
-        Event::Probe(_) => "probe",
-        Event::Iprobe(..) => "iprobe",
-        Event::SendInit(mode, ..) => mode.persistent_word(),
-        Event::RecvInit(..) => "recv_init",
-        Event::Start(_) => "start",
-        Event::RequestFree(_) => "request_free",
-        Event::Cancel(_) => "cancel",
-        Event::Matched(..) => "matched",
-        Event::Wait(ask, _) => ask.wait_word(),
-        Event::Test(ask, _) => ask.test_word(),
-        Event::Collective(collective) => collective.op.word(),
-        Event::Icollective(collective, _) => nonblocking_word(&collective.op),
-        Event::CollectiveInit(collective, _) => persistent_word(&collective.op),
-        Event::Neighbor(call) => call.op.word(),
-        Event::Ineighbor(call, _) => call.op.nonblocking_word(),
-        Event::NeighborInit(call, _) => call.op.persistent_word(),
-        Event::PsendInit(..) => "psend_init",
-        Event::PrecvInit(..) => "precv_init",
-        Event::Pready(..) => "pready",
-        Event::OneSided(event) => event.word(),
-        Event::File(event) => event.word(),
-        Event::Other(_) => "call",
-        Event::CommCreate(call, ..) => call.word(),
-        Event::CommFree(_) => "comm_free",
-        Event::Seen(Seen::Call(_)) => "called",
-        Event::Seen(Seen::Message(message)) => message.end.word(),
-    }
-}
-
-/// The word of a non-blocking collective.
-pub(super) fn nonblocking_word(op: &CollectiveOp) -> &'static str {
-    match op {
-        CollectiveOp::Barrier => "ibarrier",
-        CollectiveOp::Bcast { .. } => "ibcast",
-        CollectiveOp::Reduce { .. } => "ireduce",
-        CollectiveOp::Allreduce { .. } => "iallreduce",
-        CollectiveOp::Scan { .. } => "iscan",
-        CollectiveOp::Exscan { .. } => "iexscan",
-        CollectiveOp::ReduceScatter { .. } => "ireducescatter",
-        CollectiveOp::ReduceScatterBlock { .. } => "ireducescatter_block",
-        CollectiveOp::Gather { .. } => "igather",
-        CollectiveOp::Scatter { .. } => "iscatter",
-        CollectiveOp::Allgather { .. } => "iallgather",
-        CollectiveOp::Alltoall { .. } => "ialltoall",
-        CollectiveOp::Gatherv { .. } => "igatherv",
-        CollectiveOp::Scatterv { .. } => "iscatterv",
-        CollectiveOp::Allgatherv { .. } => "iallgatherv",
-        CollectiveOp::Alltoallv { .. } => "ialltoallv",
-        CollectiveOp::Alltoallw { .. } => "ialltoallw",
-    }
-}
-
-/// The word of the set-up of a persistent collective.
-pub(super) fn persistent_word(op: &CollectiveOp) -> &'static str {
-    match op {
-        CollectiveOp::Barrier => "barrier_init",
-        CollectiveOp::Bcast { .. } => "bcast_init",
-        CollectiveOp::Reduce { .. } => "reduce_init",
-        CollectiveOp::Allreduce { .. } => "allreduce_init",
-        CollectiveOp::Scan { .. } => "scan_init",
-        CollectiveOp::Exscan { .. } => "exscan_init",
-        CollectiveOp::ReduceScatter { .. } => "reducescatter_init",
-        CollectiveOp::ReduceScatterBlock { .. } => "reducescatter_block_init",
-        CollectiveOp::Gather { .. } => "gather_init",
-        CollectiveOp::Scatter { .. } => "scatter_init",
-        CollectiveOp::Allgather { .. } => "allgather_init",
-        CollectiveOp::Alltoall { .. } => "alltoall_init",
-        CollectiveOp::Gatherv { .. } => "gatherv_init",
-        CollectiveOp::Scatterv { .. } => "scatterv_init",
-        CollectiveOp::Allgatherv { .. } => "allgatherv_init",
-        CollectiveOp::Alltoallv { .. } => "alltoallv_init",
-        CollectiveOp::Alltoallw { .. } => "alltoallw_init",
-    }
-}
-
-/// Whether the requests are named by what they move or counted (`wait`, `waitall`), or listed (`wait_of`).
-pub(super) fn suffix(requests: &Requests) -> &'static str {
-    match requests {
-        Requests::Outstanding(_) | Requests::One(..) => "",
-        Requests::These(_) => "_of",
     }
 }

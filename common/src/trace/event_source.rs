@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::TraceError;
 use crate::event::{Event, ThreadId};
-use crate::passage::Passage;
+use crate::event_buffer::EventBuffer;
 
 /// The events of one rank, in order: a stream of a trace, a synthetic pattern, or either of them changed on the way.
 pub trait EventSource {
@@ -12,7 +12,7 @@ pub trait EventSource {
     ///
     /// # Errors
     /// Where the trace cannot be read.
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError>;
+    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError>;
 
     /// The file that the events are read from, where there is one.
     fn path(&self) -> Option<PathBuf> {
@@ -36,7 +36,7 @@ pub trait EventSource {
 }
 
 impl<S: EventSource + ?Sized> EventSource for Box<S> {
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
         (**self).read(events)
     }
 
@@ -59,7 +59,7 @@ impl<S: EventSource + ?Sized> EventSource for Box<S> {
 
 /// A list of events, all of the main thread.
 impl EventSource for std::vec::IntoIter<Event> {
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
         let event = self.next();
         let more = event.is_some();
         event.into_iter().for_each(|event| events.push(event));

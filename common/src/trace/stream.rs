@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use super::error::TraceError;
 use super::event_source::EventSource;
 use crate::event::{Event, ThreadId};
-use crate::passage::{Moment, Passage};
+use crate::event_buffer::{EventBuffer, EventRef};
 
 /// The events of one rank of a trace in any format, one at a time or as they come.
 pub struct RankStream {
     source: Box<dyn EventSource + Send>,
     /// What the source gave last, for readers who want one event at a time, and how many of them they have.
-    pending: Passage,
+    pending: EventBuffer,
     given: usize,
     events: u64,
     ended: bool,
@@ -29,7 +29,7 @@ pub enum Ending {
 impl RankStream {
     /// The events of `source`.
     pub(super) fn new(source: Box<dyn EventSource + Send>) -> Self {
-        Self { source, pending: Passage::default(), given: 0, events: 0, ended: false }
+        Self { source, pending: EventBuffer::default(), given: 0, events: 0, ended: false }
     }
 
     /// The next event; `None` at the end, and from then on.
@@ -44,7 +44,7 @@ impl RankStream {
             (self.pending, self.given) = (events, 0);
             read?;
         }
-        let event = self.pending.get(self.given).map(Moment::to_event);
+        let event = self.pending.get(self.given).map(EventRef::to_event);
         self.given += usize::from(event.is_some());
         Ok(event)
     }
@@ -63,7 +63,7 @@ impl RankStream {
 }
 
 impl EventSource for RankStream {
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
         if self.ended {
             return Ok(false);
         }

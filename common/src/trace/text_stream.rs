@@ -9,8 +9,8 @@ use super::event_source::EventSource;
 use super::lines::Lines;
 use super::shared_file::SharedFile;
 use crate::event::{Rank, ThreadId};
+use crate::event_buffer::EventBuffer;
 use crate::grammar::{END, EventReader, HEADER};
-use crate::passage::Passage;
 
 /// How much of a line an error shows.
 const SHOWN: usize = 80;
@@ -46,7 +46,7 @@ impl TextStream {
         Self { input, rank, reader, events: 0, line: 0, own: false, partial, ended: false, torn: None }
     }
 
-    fn read_line(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+    fn read_line(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
         loop {
             let Some((line, text)) = self.input.next(self.rank)? else {
                 return self.end_of_file();
@@ -115,7 +115,7 @@ impl TextStream {
 
 impl EventSource for TextStream {
     /// Reads the next line that has events. A torn stream is an error, or ends if what there is was asked for.
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
         if self.ended {
             return Ok(false);
         }

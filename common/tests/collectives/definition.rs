@@ -1,8 +1,8 @@
 //! What each collective is to achieve, straight from its definition in the MPI standard (MPI 4.0, chapter 6).
 
 use titr_common::collectives::{Call, Member, Selection};
-use titr_common::event::{CollectiveOp, Rank};
-use titr_common::units::{Bytes, Instructions};
+use titr_common::event::{CollectiveKind, Volumes};
+use titr_common::units::Bytes;
 
 use crate::machine::{Program, Word, run};
 
@@ -39,47 +39,33 @@ pub enum Kind {
 }
 
 impl Case {
-    /// What the member passes.
-    pub fn op(&self, me: Member) -> CollectiveOp {
+    /// The collective, and the bytes that the member passes for what it gives and gets.
+    pub fn volumes(&self, me: Member) -> (CollectiveKind, Volumes, Volumes) {
         let bytes = |count: u64| Bytes(count * self.element);
-        let list = |counts: &[u64]| counts.iter().map(|&count| bytes(count)).collect();
-        let at_root = |value: Bytes| if me == self.root { value } else { Bytes(0) };
-        let work = Instructions(0.0);
-        let root = Rank(u32::MAX); // Not to be looked at.
+        let each = |count: u64| Volumes::Each(bytes(count));
+        let list = |counts: &[u64]| Volumes::PerMember(counts.iter().map(|&count| bytes(count)).collect());
+        let at_root = |count: u64| each(if me == self.root { count } else { 0 });
+        let list_at_root = |counts: &[u64]| list(if me == self.root { counts } else { &[] });
+        let column = |matrix: &[Vec<u64>]| list(&matrix.iter().map(|row| row[me as usize]).collect::<Vec<_>>());
+        let none = Volumes::None;
         match &self.kind {
-            Kind::Barrier => CollectiveOp::Barrier,
-            Kind::Bcast(n) => CollectiveOp::Bcast { bytes: bytes(*n), root },
-            Kind::Reduce(n) => CollectiveOp::Reduce { bytes: bytes(*n), work, root },
-            Kind::Allreduce(n) => CollectiveOp::Allreduce { bytes: bytes(*n), work },
-            Kind::Scan(n) => CollectiveOp::Scan { bytes: bytes(*n), work },
-            Kind::Exscan(n) => CollectiveOp::Exscan { bytes: bytes(*n), work },
-            Kind::ReduceScatter(counts) => CollectiveOp::ReduceScatter { counts: list(counts), work },
-            Kind::ReduceScatterBlock(n) => CollectiveOp::ReduceScatterBlock { bytes: bytes(*n), work },
-            Kind::Gather(n) => CollectiveOp::Gather { send: bytes(*n), recv: at_root(bytes(*n)), root },
-            Kind::Scatter(n) => CollectiveOp::Scatter { send: at_root(bytes(*n)), recv: bytes(*n), root },
-            Kind::Allgather(n) => CollectiveOp::Allgather { send: bytes(*n), recv: bytes(*n) },
-            Kind::Alltoall(n) => CollectiveOp::Alltoall { send: bytes(*n), recv: bytes(*n) },
-            Kind::Gatherv(counts) => CollectiveOp::Gatherv {
-                send: bytes(counts[me as usize]),
-                recvs: if me == self.root { list(counts) } else { Vec::new() },
-                root,
-            },
-            Kind::Scatterv(counts) => CollectiveOp::Scatterv {
-                sends: if me == self.root { list(counts) } else { Vec::new() },
-                recv: bytes(counts[me as usize]),
-                root,
-            },
-            Kind::Allgatherv(counts) => {
-                CollectiveOp::Allgatherv { send: bytes(counts[me as usize]), recvs: list(counts) }
-            }
-            Kind::Alltoallv(matrix) => CollectiveOp::Alltoallv {
-                sends: list(&matrix[me as usize]),
-                recvs: matrix.iter().map(|row| bytes(row[me as usize])).collect(),
-            },
-            Kind::Alltoallw(matrix) => CollectiveOp::Alltoallw {
-                sends: list(&matrix[me as usize]),
-                recvs: matrix.iter().map(|row| bytes(row[me as usize])).collect(),
-            },
+            Kind::Barrier => (CollectiveKind::Barrier, none.clone(), none),
+            Kind::Bcast(n) => (CollectiveKind::Bcast, each(*n), none),
+            Kind::Reduce(n) => (CollectiveKind::Reduce, each(*n), none),
+            Kind::Allreduce(n) => (CollectiveKind::Allreduce, each(*n), none),
+            Kind::Scan(n) => (CollectiveKind::Scan, each(*n), none),
+            Kind::Exscan(n) => (CollectiveKind::Exscan, each(*n), none),
+            Kind::ReduceScatter(counts) => (CollectiveKind::ReduceScatter, none, list(counts)),
+            Kind::ReduceScatterBlock(n) => (CollectiveKind::ReduceScatterBlock, none, each(*n)),
+            Kind::Gather(n) => (CollectiveKind::Gather, each(*n), at_root(*n)),
+            Kind::Scatter(n) => (CollectiveKind::Scatter, at_root(*n), each(*n)),
+            Kind::Allgather(n) => (CollectiveKind::Allgather, each(*n), each(*n)),
+            Kind::Alltoall(n) => (CollectiveKind::Alltoall, each(*n), each(*n)),
+            Kind::Gatherv(counts) => (CollectiveKind::Gatherv, each(counts[me as usize]), list_at_root(counts)),
+            Kind::Scatterv(counts) => (CollectiveKind::Scatterv, list_at_root(counts), each(counts[me as usize])),
+            Kind::Allgatherv(counts) => (CollectiveKind::Allgatherv, each(counts[me as usize]), list(counts)),
+            Kind::Alltoallv(matrix) => (CollectiveKind::Alltoallv, list(&matrix[me as usize]), column(matrix)),
+            Kind::Alltoallw(matrix) => (CollectiveKind::Alltoallw, list(&matrix[me as usize]), column(matrix)),
         }
     }
 
@@ -156,14 +142,10 @@ impl Case {
 
     /// The call as the member makes it.
     pub fn with_call<T>(&self, me: Member, use_it: impl FnOnce(&Call) -> T) -> T {
-        use_it(&Call {
-            me,
-            size: self.size,
-            root: self.root,
-            op: &self.op(me),
-            element: Bytes(self.element),
-            is_commutative: self.is_commutative,
-        })
+        let (kind, send, recv) = &self.volumes(me);
+        let &Self { size, root, element, is_commutative, .. } = self;
+        let (kind, element) = (*kind, Bytes(element));
+        use_it(&Call { me, size, root, kind, send, recv, element, is_commutative })
     }
 
     /// Runs the schedules of all members and compares what each gets with what it must get; where operands may change

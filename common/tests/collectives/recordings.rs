@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use titr_common::collectives::{Collective, Library, Member, Selection, Step};
+use titr_common::collectives::{Library, Member, Selection, Step};
+use titr_common::event::CollectiveKind;
 
 use crate::definition::{Case, Kind};
 
@@ -70,24 +71,25 @@ fn kind(collective: &str, counts: &str) -> Kind {
     let count = || counts.parse::<u64>().expect("a number");
     let list = |counts: &str| -> Vec<u64> { counts.split(',').map(|it| it.parse().expect("a number")).collect() };
     let matrix = || counts.split(';').map(list).collect();
-    match Collective::named(collective).expect("a collective") {
-        Collective::Barrier => Kind::Barrier,
-        Collective::Bcast => Kind::Bcast(count()),
-        Collective::Reduce => Kind::Reduce(count()),
-        Collective::Allreduce => Kind::Allreduce(count()),
-        Collective::Scan => Kind::Scan(count()),
-        Collective::Exscan => Kind::Exscan(count()),
-        Collective::ReduceScatter => Kind::ReduceScatter(list(counts)),
-        Collective::ReduceScatterBlock => Kind::ReduceScatterBlock(count()),
-        Collective::Gather => Kind::Gather(count()),
-        Collective::Scatter => Kind::Scatter(count()),
-        Collective::Allgather => Kind::Allgather(count()),
-        Collective::Alltoall => Kind::Alltoall(count()),
-        Collective::Gatherv => Kind::Gatherv(list(counts)),
-        Collective::Scatterv => Kind::Scatterv(list(counts)),
-        Collective::Allgatherv => Kind::Allgatherv(list(counts)),
-        Collective::Alltoallv => Kind::Alltoallv(matrix()),
-        Collective::Alltoallw => Kind::Alltoallw(matrix()),
+    let named = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == collective);
+    match named.expect("a collective") {
+        CollectiveKind::Barrier => Kind::Barrier,
+        CollectiveKind::Bcast => Kind::Bcast(count()),
+        CollectiveKind::Reduce => Kind::Reduce(count()),
+        CollectiveKind::Allreduce => Kind::Allreduce(count()),
+        CollectiveKind::Scan => Kind::Scan(count()),
+        CollectiveKind::Exscan => Kind::Exscan(count()),
+        CollectiveKind::ReduceScatter => Kind::ReduceScatter(list(counts)),
+        CollectiveKind::ReduceScatterBlock => Kind::ReduceScatterBlock(count()),
+        CollectiveKind::Gather => Kind::Gather(count()),
+        CollectiveKind::Scatter => Kind::Scatter(count()),
+        CollectiveKind::Allgather => Kind::Allgather(count()),
+        CollectiveKind::Alltoall => Kind::Alltoall(count()),
+        CollectiveKind::Gatherv => Kind::Gatherv(list(counts)),
+        CollectiveKind::Scatterv => Kind::Scatterv(list(counts)),
+        CollectiveKind::Allgatherv => Kind::Allgatherv(list(counts)),
+        CollectiveKind::Alltoallv => Kind::Alltoallv(matrix()),
+        CollectiveKind::Alltoallw => Kind::Alltoallw(matrix()),
     }
 }
 

@@ -3,19 +3,19 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
-use titr_common::collectives::{Algorithm, Collective, Library, Selection};
-use titr_common::event::{CollectiveOp, Rank};
-use titr_common::units::{Bytes, Instructions};
+use titr_common::collectives::{Algorithm, Call, Library, Selection};
+use titr_common::event::{CollectiveKind, Extent, Volumes};
+use titr_common::units::Bytes;
 
 use crate::definition::{Case, Kind};
 
 /// Every algorithm, and each library's choice (`None`).
-fn algorithms() -> Vec<(Collective, Option<Algorithm>)> {
-    let of = |&collective: &Collective| {
-        let choices = std::iter::once(None).chain(collective.algorithms().into_iter().map(Some));
+fn algorithms() -> Vec<(CollectiveKind, Option<Algorithm>)> {
+    let of = |collective: CollectiveKind| {
+        let choices = std::iter::once(None).chain(Algorithm::all(collective).into_iter().map(Some));
         choices.map(move |algorithm| (collective, algorithm))
     };
-    Collective::ALL.iter().flat_map(of).collect()
+    CollectiveKind::ALL.into_iter().flat_map(of).collect()
 }
 
 fn selection(library: Library, algorithm: Option<Algorithm>, segment: u64) -> Selection {
@@ -28,40 +28,32 @@ fn selection(library: Library, algorithm: Option<Algorithm>, segment: u64) -> Se
 }
 
 /// A case of a collective: `count` elements where there is one number, `counts(n)` for the n-th of several.
-fn kind(collective: Collective, size: u32, count: u64, counts: impl Fn(u32) -> u64) -> Kind {
+fn kind(collective: CollectiveKind, size: u32, count: u64, counts: impl Fn(u32) -> u64) -> Kind {
     let list = |from: u32| -> Vec<u64> { (0..size).map(|member| counts(from + member)).collect() };
     match collective {
-        Collective::Barrier => Kind::Barrier,
-        Collective::Bcast => Kind::Bcast(count),
-        Collective::Reduce => Kind::Reduce(count),
-        Collective::Allreduce => Kind::Allreduce(count),
-        Collective::Scan => Kind::Scan(count),
-        Collective::Exscan => Kind::Exscan(count),
-        Collective::ReduceScatter => Kind::ReduceScatter(list(0)),
-        Collective::ReduceScatterBlock => Kind::ReduceScatterBlock(count),
-        Collective::Gather => Kind::Gather(count),
-        Collective::Scatter => Kind::Scatter(count),
-        Collective::Allgather => Kind::Allgather(count),
-        Collective::Alltoall => Kind::Alltoall(count),
-        Collective::Gatherv => Kind::Gatherv(list(0)),
-        Collective::Scatterv => Kind::Scatterv(list(0)),
-        Collective::Allgatherv => Kind::Allgatherv(list(0)),
-        Collective::Alltoallv => Kind::Alltoallv((0..size).map(|row| list(row * size)).collect()),
-        Collective::Alltoallw => Kind::Alltoallw((0..size).map(|row| list(row * size)).collect()),
+        CollectiveKind::Barrier => Kind::Barrier,
+        CollectiveKind::Bcast => Kind::Bcast(count),
+        CollectiveKind::Reduce => Kind::Reduce(count),
+        CollectiveKind::Allreduce => Kind::Allreduce(count),
+        CollectiveKind::Scan => Kind::Scan(count),
+        CollectiveKind::Exscan => Kind::Exscan(count),
+        CollectiveKind::ReduceScatter => Kind::ReduceScatter(list(0)),
+        CollectiveKind::ReduceScatterBlock => Kind::ReduceScatterBlock(count),
+        CollectiveKind::Gather => Kind::Gather(count),
+        CollectiveKind::Scatter => Kind::Scatter(count),
+        CollectiveKind::Allgather => Kind::Allgather(count),
+        CollectiveKind::Alltoall => Kind::Alltoall(count),
+        CollectiveKind::Gatherv => Kind::Gatherv(list(0)),
+        CollectiveKind::Scatterv => Kind::Scatterv(list(0)),
+        CollectiveKind::Allgatherv => Kind::Allgatherv(list(0)),
+        CollectiveKind::Alltoallv => Kind::Alltoallv((0..size).map(|row| list(row * size)).collect()),
+        CollectiveKind::Alltoallw => Kind::Alltoallw((0..size).map(|row| list(row * size)).collect()),
     }
 }
 
 /// Whether the order of operands means anything.
-fn reduces(collective: Collective) -> bool {
-    matches!(
-        collective,
-        Collective::Reduce
-            | Collective::Allreduce
-            | Collective::Scan
-            | Collective::Exscan
-            | Collective::ReduceScatter
-            | Collective::ReduceScatterBlock
-    )
+fn reduces(collective: CollectiveKind) -> bool {
+    collective.signature().reduces
 }
 
 #[test]
@@ -118,27 +110,12 @@ fn strange_volumes() -> impl Strategy<Value = (Bytes, Vec<Bytes>)> {
     (volume(), prop::collection::vec(volume(), 0..20))
 }
 
-fn strange_op(collective: Collective, bytes: Bytes, list: Vec<Bytes>) -> CollectiveOp {
-    let (root, work) = (Rank(7), Instructions(0.0));
-    let other = list.first().copied().unwrap_or_default();
-    match collective {
-        Collective::Barrier => CollectiveOp::Barrier,
-        Collective::Bcast => CollectiveOp::Bcast { bytes, root },
-        Collective::Reduce => CollectiveOp::Reduce { bytes, work, root },
-        Collective::Allreduce => CollectiveOp::Allreduce { bytes, work },
-        Collective::Scan => CollectiveOp::Scan { bytes, work },
-        Collective::Exscan => CollectiveOp::Exscan { bytes, work },
-        Collective::ReduceScatter => CollectiveOp::ReduceScatter { counts: list, work },
-        Collective::ReduceScatterBlock => CollectiveOp::ReduceScatterBlock { bytes, work },
-        Collective::Gather => CollectiveOp::Gather { send: bytes, recv: other, root },
-        Collective::Scatter => CollectiveOp::Scatter { send: bytes, recv: other, root },
-        Collective::Allgather => CollectiveOp::Allgather { send: bytes, recv: other },
-        Collective::Alltoall => CollectiveOp::Alltoall { send: bytes, recv: other },
-        Collective::Gatherv => CollectiveOp::Gatherv { send: bytes, recvs: list, root },
-        Collective::Scatterv => CollectiveOp::Scatterv { sends: list, recv: bytes, root },
-        Collective::Allgatherv => CollectiveOp::Allgatherv { send: bytes, recvs: list },
-        Collective::Alltoallv => CollectiveOp::Alltoallv { sends: vec![bytes], recvs: list },
-        Collective::Alltoallw => CollectiveOp::Alltoallw { sends: vec![bytes], recvs: list },
+/// The same volumes in any form, in whichever argument a collective has.
+fn strange(extent: Extent, volume: Bytes, list: &[Bytes]) -> Volumes {
+    match extent {
+        Extent::None => Volumes::None,
+        Extent::Each => Volumes::Each(volume),
+        Extent::PerMember => Volumes::PerMember(list.to_vec()),
     }
 }
 
@@ -158,7 +135,12 @@ proptest! {
         segment in prop_oneof![Just(0), any::<u64>()],
         (volume, volumes) in strange_volumes(),
     ) {
-        let op = strange_op(collective, volume, volumes);
-        let _ = selection(library, algorithm, segment).schedule(me, size, root, &op, Bytes(element));
+        let signature = collective.signature();
+        let (kind, element, is_commutative) = (collective, Bytes(element), true);
+        let other = volumes.first().copied().unwrap_or_default();
+        let send = &strange(signature.send, volume, &volumes);
+        let recv = &strange(signature.recv, if send.each() == volume { other } else { volume }, &volumes);
+        let call = Call { me, size, root, kind, send, recv, element, is_commutative };
+        let _ = selection(library, algorithm, segment).steps(&call);
     }
 }

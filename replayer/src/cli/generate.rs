@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use titr_common::collectives::{Collective, Library, Member, Selection};
+use titr_common::collectives::{Library, Member, Selection};
+use titr_common::event::CollectiveKind;
 use titr_common::units::{Bytes, Instructions, Quantity, UnitError};
 
 use super::Failure;
@@ -92,7 +93,7 @@ enum Named {
     Collective {
         /// The collective.
         #[arg(value_parser = collective())]
-        collective: Collective,
+        collective: CollectiveKind,
         /// The library whose algorithms, selection rules and names are used.
         #[arg(long, default_value = "openmpi", value_parser = library())]
         library: Library,

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use titr_common::collectives::{Collective, Library, Member, Selection};
+use titr_common::collectives::{Library, Member, Selection};
+use titr_common::event::CollectiveKind;
 use titr_common::units::Bytes;
 
 use super::Failure;
@@ -39,7 +40,7 @@ pub(super) struct Args {
     #[arg(long)]
     list: bool,
     #[arg(required_unless_present = "list", value_parser = collective())]
-    collective: Option<Collective>,
+    collective: Option<CollectiveKind>,
     /// The library whose algorithms, selection rules and names are used.
     #[arg(long, default_value = "openmpi", value_parser = library())]
     library: Library,
@@ -66,9 +67,9 @@ pub(super) struct Args {
     matrix: bool,
 }
 
-pub(super) fn collective() -> impl TypedValueParser<Value = Collective> {
-    PossibleValuesParser::new(Collective::ALL.iter().map(|collective| collective.name()))
-        .try_map(|name| Collective::named(&name).ok_or("no collective"))
+pub(super) fn collective() -> impl TypedValueParser<Value = CollectiveKind> {
+    PossibleValuesParser::new(CollectiveKind::ALL.map(CollectiveKind::name))
+        .try_map(|name| CollectiveKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no collective"))
 }
 
 pub(super) fn library() -> impl TypedValueParser<Value = Library> {
@@ -97,7 +98,7 @@ pub(super) fn schedule(args: &Args, out: &mut impl Write) -> Result<(), Failure>
         return Ok(steps::write(&example, out)?);
     }
     if let Some(asked) = example.replaced() {
-        let [asked, taken] = [asked, example.choice()].map(|choice| choice.algorithm.called(args.library));
+        let [asked, taken] = [asked, example.choice()].map(|choice| args.library.name_of(choice.algorithm));
         eprintln!("titr: {asked} is impossible here: {} takes {taken}", args.library.name());
     }
     Ok(matrix::write(&example, out)?)

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use titr_common::collectives::Step;
 use titr_common::event::{
-    Ask, Collective, CollectiveOp, CommId, Event, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode, Tag,
-    Wildcard,
+    Collective, CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestId, RequestKey,
+    SendMode, Tag, Wildcard,
 };
 use titr_common::units::{Bytes, Instructions, Seconds};
 
@@ -25,7 +25,7 @@ pub struct Script {
     pause: Option<Pause>,
     events: Vec<Event>,
     /// What is started and not yet completed, in order.
-    started: Vec<(RequestId, Key)>,
+    started: Vec<(RequestId, RequestKey)>,
     /// Numbers that no request has.
     free: BTreeSet<RequestId>,
     /// The first that no request has ever had.
@@ -57,30 +57,29 @@ impl Script {
 
     /// Waits for all ranks.
     pub fn barrier(&mut self) {
-        let barrier = Collective { comm: CommId::WORLD, op: CollectiveOp::Barrier, element: Bytes(1) };
-        self.push(Event::Collective(barrier));
+        self.push(Event::Collective(Collective::barrier(CommId::WORLD), Completion::Blocking));
     }
 
     /// Sends, and waits until that is done.
     pub fn send(&mut self, to: u32, tag: i32, bytes: Bytes) {
-        self.push(Event::Send(SendMode::Standard, outgoing(to, tag, bytes)));
+        self.push(Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Blocking));
     }
 
     /// Receives.
     pub fn recv(&mut self, from: u32, tag: i32, bytes: Bytes) {
-        self.push(Event::Recv(incoming(from, tag, bytes)));
+        self.push(Event::Recv(incoming(from, tag, bytes), Completion::Blocking));
     }
 
     /// Starts to send.
     pub fn isend(&mut self, to: u32, tag: i32, bytes: Bytes) {
         let request = self.start(self.me, Rank(to), tag);
-        self.push(Event::Isend(SendMode::Standard, outgoing(to, tag, bytes), Some(request)));
+        self.push(Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Request(Some(request))));
     }
 
     /// Starts to receive.
     pub fn irecv(&mut self, from: u32, tag: i32, bytes: Bytes) {
         let request = self.start(Rank(from), self.me, tag);
-        self.push(Event::Irecv(incoming(from, tag, bytes), Some(request)));
+        self.push(Event::Recv(incoming(from, tag, bytes), Completion::Request(Some(request))));
     }
 
     /// Does both at once.
@@ -93,7 +92,7 @@ impl Script {
         if nth < self.started.len() {
             let (request, key) = self.started.remove(nth);
             self.free.insert(request);
-            self.push(Event::Wait(Ask::Single, Requests::One(key, Some(request))));
+            self.push(Event::Wait(Quantifier::Single, Completed::One(key, Some(request))));
         }
     }
 
@@ -101,7 +100,7 @@ impl Script {
     pub fn waitall(&mut self) {
         if !self.started.is_empty() {
             self.free.extend(self.started.drain(..).map(|(request, _)| request));
-            self.push(Event::Wait(Ask::All, Requests::Outstanding(None)));
+            self.push(Event::Wait(Quantifier::All, Completed::Outstanding(None)));
         }
     }
 
@@ -125,7 +124,7 @@ impl Script {
             let next = RequestId(self.unused.0 + 1);
             std::mem::replace(&mut self.unused, next)
         });
-        self.started.push((request, Key { from: Some(from), to, tag: Some(Tag(tag)) }));
+        self.started.push((request, RequestKey { from: Some(from), to, tag: Some(Tag(tag)) }));
         request
     }
 }

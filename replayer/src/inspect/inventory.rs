@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use titr_common::event::{Event, Rank};
-use titr_common::grammar::event_kind;
+use titr_common::event::{Event, Rank, RequestId, Transfers};
 use titr_common::trace::{Ending, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
@@ -55,7 +54,7 @@ impl Inventory {
             let mut finalized = false;
             while let Some(event) = stream.next_event()? {
                 finalized = event == Event::Finalize;
-                *kinds.entry(event_kind(&event)).or_default() += 1;
+                *kinds.entry(event.word()).or_default() += 1;
                 this.count(&event, &mut sends);
             }
             let torn = match stream.ending() {
@@ -70,26 +69,24 @@ impl Inventory {
     }
 
     /// Counts what an event moves and computes; `sends` has the sizes of the rank's persistent sends.
-    fn count(&mut self, event: &Event, sends: &mut FxHashMap<u32, Bytes>) {
-        match event {
-            Event::Compute(work) => self.compute.0 += work.0,
-            Event::Send(_, message) | Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _) => {
-                self.messages += 1;
-                self.bytes += message.bytes;
-            }
-            Event::SendInit(_, message, request) => {
-                sends.insert(request.0, message.bytes);
-            }
-            Event::RecvInit(_, request) => {
-                sends.remove(&request.0);
-            }
-            Event::Start(requests) => {
-                for bytes in requests.iter().filter_map(|request| sends.get(&request.0)) {
-                    self.messages += 1;
-                    self.bytes += *bytes;
-                }
-            }
-            _ => {}
+    fn count(&mut self, event: &Event, sends: &mut FxHashMap<RequestId, Bytes>) {
+        if let Event::Compute(work) = event {
+            self.compute.0 += work.0;
         }
+        let Transfers { sent, at_start_of, .. } = event.transfers();
+        match (at_start_of, sent) {
+            (Some(request), Some(message)) => _ = sends.insert(request, message.bytes),
+            (Some(request), None) => _ = sends.remove(&request),
+            (None, Some(message)) => self.send(message.bytes),
+            (None, None) => {}
+        }
+        if let Event::Start(requests) = event {
+            requests.iter().filter_map(|request| sends.get(request)).for_each(|&bytes| self.send(bytes));
+        }
+    }
+
+    fn send(&mut self, bytes: Bytes) {
+        self.messages += 1;
+        self.bytes += bytes;
     }
 }

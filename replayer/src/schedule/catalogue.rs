@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use titr_common::collectives::{Collective, Library};
+use titr_common::collectives::{Algorithm, Library};
+use titr_common::event::CollectiveKind;
 
 /// Writes a line for each algorithm: the collective, the algorithm's own name, other names that are understood whatever
 /// the library, and `library:name` where a library's parameters spell it otherwise.
@@ -10,11 +11,11 @@ use titr_common::collectives::{Collective, Library};
 /// # Errors
 /// Those of `out`.
 pub fn write(out: &mut impl Write) -> io::Result<()> {
-    for collective in Collective::ALL {
-        for algorithm in collective.algorithms() {
+    for collective in CollectiveKind::ALL {
+        for algorithm in Algorithm::all(collective) {
             write!(out, "{collective}\t{algorithm}")?;
             let names = algorithm.names();
-            let called = Library::ALL.iter().map(|&library| (library.name(), algorithm.called(library)));
+            let called = Library::ALL.iter().map(|&library| (library.name(), library.name_of(algorithm)));
             let own =
                 called.filter(|(_, name)| !names.contains(name)).map(|(library, name)| format!("{library}:{name}"));
             for (place, name) in names.iter().skip(1).map(|&name| name.to_owned()).chain(own).enumerate() {

@@ -9,9 +9,9 @@ pub mod matrix;
 pub mod steps;
 
 use thiserror::Error;
-use titr_common::collectives::{Call, Choice, Collective, Member, Selection, Step};
-use titr_common::event::{CollectiveOp, Rank};
-use titr_common::units::{Bytes, Instructions};
+use titr_common::collectives::{Call, Choice, Member, Selection, Step};
+use titr_common::event::{CollectiveKind, Extent, Volumes};
+use titr_common::units::Bytes;
 
 /// A collective call, the same for all members.
 #[derive(Clone, Debug)]
@@ -21,7 +21,9 @@ pub struct Example {
     root: Member,
     element: Bytes,
     is_commutative: bool,
-    op: CollectiveOp,
+    kind: CollectiveKind,
+    send: Volumes,
+    recv: Volumes,
 }
 
 /// What an [`Example`] is made from.
@@ -30,7 +32,7 @@ pub struct Outline {
     /// Whose algorithms, and which.
     pub selection: Selection,
     /// What is called.
-    pub collective: Collective,
+    pub collective: CollectiveKind,
     /// Members of the communicator.
     pub ranks: u32,
     /// The whole vector of a broadcast or a reduction, which reduce_scatter shares out as evenly as it can, the first
@@ -83,8 +85,17 @@ impl Example {
             Some(0) => {}
             _ => return Err(Impossible::Fraction { bytes, element }),
         }
-        let op = operation(collective, ranks, bytes, element);
-        Ok(Self { selection, ranks, root, element, is_commutative, op })
+        let signature = collective.signature();
+        let volumes = |extent| match extent {
+            Extent::None => Volumes::None,
+            Extent::Each => Volumes::Each(bytes),
+            Extent::PerMember if collective == CollectiveKind::ReduceScatter => {
+                Volumes::PerMember(shares(ranks, bytes, element))
+            }
+            Extent::PerMember => Volumes::PerMember(vec![bytes; ranks as usize]),
+        };
+        let (kind, send, recv) = (collective, volumes(signature.send), volumes(signature.recv));
+        Ok(Self { selection, ranks, root, element, is_commutative, kind, send, recv })
     }
 
     /// All members.
@@ -122,32 +133,8 @@ impl Example {
     }
 
     fn call(&self, me: Member) -> Call<'_> {
-        let Self { ranks, root, ref op, element, is_commutative, .. } = *self;
-        Call { me, size: ranks, root, op, element, is_commutative }
-    }
-}
-
-fn operation(collective: Collective, ranks: u32, bytes: Bytes, element: Bytes) -> CollectiveOp {
-    let (root, work) = (Rank(0), Instructions(0.0)); // Schedules look at neither.
-    let blocks = || vec![bytes; ranks as usize];
-    match collective {
-        Collective::Barrier => CollectiveOp::Barrier,
-        Collective::Bcast => CollectiveOp::Bcast { bytes, root },
-        Collective::Reduce => CollectiveOp::Reduce { bytes, work, root },
-        Collective::Allreduce => CollectiveOp::Allreduce { bytes, work },
-        Collective::Scan => CollectiveOp::Scan { bytes, work },
-        Collective::Exscan => CollectiveOp::Exscan { bytes, work },
-        Collective::ReduceScatter => CollectiveOp::ReduceScatter { counts: shares(ranks, bytes, element), work },
-        Collective::ReduceScatterBlock => CollectiveOp::ReduceScatterBlock { bytes, work },
-        Collective::Gather => CollectiveOp::Gather { send: bytes, recv: bytes, root },
-        Collective::Scatter => CollectiveOp::Scatter { send: bytes, recv: bytes, root },
-        Collective::Allgather => CollectiveOp::Allgather { send: bytes, recv: bytes },
-        Collective::Alltoall => CollectiveOp::Alltoall { send: bytes, recv: bytes },
-        Collective::Gatherv => CollectiveOp::Gatherv { send: bytes, recvs: blocks(), root },
-        Collective::Scatterv => CollectiveOp::Scatterv { sends: blocks(), recv: bytes, root },
-        Collective::Allgatherv => CollectiveOp::Allgatherv { send: bytes, recvs: blocks() },
-        Collective::Alltoallv => CollectiveOp::Alltoallv { sends: blocks(), recvs: blocks() },
-        Collective::Alltoallw => CollectiveOp::Alltoallw { sends: blocks(), recvs: blocks() },
+        let Self { ranks, root, kind, ref send, ref recv, element, is_commutative, .. } = *self;
+        Call { me, size: ranks, root, kind, send, recv, element, is_commutative }
     }
 }
 

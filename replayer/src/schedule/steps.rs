@@ -17,10 +17,10 @@ use super::Example;
 pub fn write(example: &Example, out: &mut impl Write) -> io::Result<()> {
     let choice = example.choice();
     let library = example.selection().library;
-    let name = choice.algorithm.called(library);
+    let name = library.name_of(choice.algorithm);
     write!(out, "# {}: {} by {name}", library.name(), choice.algorithm.collective())?;
     match example.replaced() {
-        Some(asked) => writeln!(out, ", as {} is impossible here", asked.algorithm.called(library))?,
+        Some(asked) => writeln!(out, ", as {} is impossible here", library.name_of(asked.algorithm))?,
         None => writeln!(out)?,
     }
     for me in example.members() {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use titr_common::collectives::{Library, Selection};
 use titr_common::event::{Event, ThreadId};
+use titr_common::event_buffer::EventBuffer;
 use titr_common::grammar::Parser;
-use titr_common::passage::Passage;
 use titr_common::trace::TraceError;
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
@@ -55,7 +55,7 @@ pub struct Lines {
 }
 
 impl Program for Lines {
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
         for line in self.lines.by_ref() {
             let (actor, event) = self.parser.line(line.as_bytes()).unwrap().unwrap();
             if actor.rank.0 == self.rank {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use titr_common::event::{CommId, Event, Rank};
+use titr_common::event_buffer::{EventBuffer, EventRef};
 use titr_common::grammar::{EventReader, EventWriter, Parser, write_event};
-use titr_common::passage::{Moment, Passage};
 
 use crate::has_wide_range;
 
@@ -27,10 +27,10 @@ pub fn lines(data: &[u8]) {
     let (mut rank, mut sizes) = (None, HashMap::new());
     let mut events = Vec::new();
     for line in data.split(|&byte| byte == b'\n') {
-        let mut read = Passage::default();
+        let mut read = EventBuffer::default();
         match reader.line(line, &mut read) {
             Ok(actor) if actor.is_none_or(|actor| *rank.get_or_insert(actor.rank) == actor.rank) => {
-                let read: Vec<Event> = read.iter().map(Moment::to_event).collect();
+                let read: Vec<Event> = read.iter().map(EventRef::to_event).collect();
                 // What comes again may be older than its communicator: a replay refuses it, and no writer writes it.
                 if read.iter().any(|event| changes_size(event, &mut sizes)) {
                     break;
@@ -60,7 +60,7 @@ pub fn lines(data: &[u8]) {
 
     let mut reader = EventReader::new(WORLD);
     reader.remember();
-    let mut events = Passage::default();
+    let mut events = EventBuffer::default();
     for line in again.split(|&byte| byte == b'\n') {
         reader.line(line, &mut events).unwrap_or_else(|error| panic!("{error}: {}", text(line)));
     }

@@ -11,7 +11,7 @@
 use std::ptr;
 use std::thread;
 
-use titr_common::event::{Ask, CommId, MessageEnd, RequestId, Seen, Span};
+use titr_common::event::{Annotation, CommId, MessageEnd, Quantifier, RequestId, Span};
 use titr_common::units::{Bytes, Nanoseconds};
 use titr_wrappers::argument::{Comm, Request};
 use titr_wrappers::call::Withheld;
@@ -91,7 +91,7 @@ impl Background {
     }
 
     /// The program knows that one is complete: what it was made of.
-    pub(super) fn take(&mut self, id: RequestId) -> Option<Vec<Seen>> {
+    pub(super) fn take(&mut self, id: RequestId) -> Option<Vec<Annotation>> {
         let at = self.tasks.iter().position(|&(_, request, _)| request == Some(id))?;
         let (.., Task { comm, number, members, run, .. }) = self.tasks.remove(at);
         Some(messages(comm, number, &members, &run.into_messages()).collect())
@@ -233,8 +233,8 @@ impl Slot<Recorder> {
         let is_done = |&handle: &Request| ongoing::is_complete(abi, handle);
         loop {
             let enough = match inquiry.ask {
-                Ask::Single | Ask::All => asked.iter().all(is_done),
-                Ask::Any | Ask::Some => asked.is_empty() || asked.iter().any(is_done),
+                Quantifier::Single | Quantifier::All => asked.iter().all(is_done),
+                Quantifier::Any | Quantifier::Some => asked.is_empty() || asked.iter().any(is_done),
             };
             if enough || self.progress().is_none() {
                 return;

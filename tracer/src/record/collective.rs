@@ -3,7 +3,7 @@
 //! What is not significant for a rank (MPI 4.0 §6: the receive arguments of a gather away from its root, the send
 //! arguments where `MPI_IN_PLACE` stands) is never read. A reduction is counted as one instruction an element.
 
-use titr_common::event::{self, CollectiveOp, CommId, Event, Rank};
+use titr_common::event::{self, CollectiveKind, CommId, Completion, Event, Rank, Volumes};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Array, Comm, Count, Datatype, Place, Request};
 use titr_wrappers::functions::collective::Collective::{self, *};
@@ -27,6 +27,28 @@ struct Context {
 struct Volume {
     bytes: Bytes,
     element: Bytes,
+}
+
+/// The arguments of a collective, as an event has them.
+struct Arguments {
+    kind: CollectiveKind,
+    root: Option<Rank>,
+    send: Volumes,
+    recv: Volumes,
+    element: Bytes,
+    work: Instructions,
+}
+
+impl Arguments {
+    /// A collective that moves nothing.
+    fn new(kind: CollectiveKind, element: Bytes) -> Self {
+        Self { kind, root: None, send: Volumes::None, recv: Volumes::None, element, work: Instructions(0.0) }
+    }
+
+    /// The collective with one volume in each direction.
+    fn each(self, send: Bytes, recv: Bytes) -> Self {
+        Self { send: Volumes::Each(send), recv: Volumes::Each(recv), ..self }
+    }
 }
 
 impl Volume {
@@ -59,53 +81,55 @@ impl Recorder {
             self.background.name(started, id);
         }
         let operation = operation?;
-        let event = match request {
-            None => Event::Collective(operation),
-            Some((id, false)) => Event::Icollective(operation, id),
-            Some((id, true)) => Event::CollectiveInit(operation, id),
+        let completion = match request {
+            None => Completion::Blocking,
+            Some((id, false)) => Completion::Request(id),
+            Some((id, true)) => Completion::Persistent(id),
         };
+        let event = Event::Collective(operation, completion);
         self.emit(&event);
-        if let Event::Collective(operation) | Event::Icollective(operation, _) | Event::CollectiveInit(operation, _) =
-            event
-        {
-            self.reclaim(operation.op);
+        if let Event::Collective(operation, _) = event {
+            self.reclaim(operation);
         }
         if opaque { Err(Unrecorded::Opaque) } else { Ok(()) }
     }
 
     /// What a call asks for, and the communicator it runs on.
     pub(super) fn operation(&mut self, call: &Collective<'_>) -> Result<(Comm, event::Collective), Unrecorded> {
-        let (context, op, element) = match call {
+        let (context, arguments) = match call {
             MPI_Barrier(call) | MPI_Ibarrier(call, _) | MPI_Barrier_init(call, ..) => {
-                (self.context(call.comm())?, CollectiveOp::Barrier, Bytes(1))
+                (self.context(call.comm())?, Arguments::new(CollectiveKind::Barrier, Bytes(1)))
             }
             MPI_Bcast(call) | MPI_Ibcast(call, _) | MPI_Bcast_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
-                let root = self.root(&context, call.root())?;
-                (context, CollectiveOp::Bcast { bytes, root }, element)
+                let root = Some(self.root(&context, call.root())?);
+                let bcast = Arguments::new(CollectiveKind::Bcast, element);
+                (context, Arguments { root, send: Volumes::Each(bytes), ..bcast })
             }
             MPI_Reduce(call) | MPI_Ireduce(call, _) | MPI_Reduce_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
-                let (work, root) = (work(call.count().get()), self.root(&context, call.root())?);
-                (context, CollectiveOp::Reduce { bytes, work, root }, element)
+                let (work, root) = (work(call.count().get()), Some(self.root(&context, call.root())?));
+                let reduce = Arguments::new(CollectiveKind::Reduce, element);
+                (context, Arguments { root, send: Volumes::Each(bytes), work, ..reduce })
             }
             MPI_Allreduce(call) | MPI_Iallreduce(call, _) | MPI_Allreduce_init(call, ..) => {
-                self.reduction(call, |bytes, work| CollectiveOp::Allreduce { bytes, work })?
+                self.reduction(CollectiveKind::Allreduce, call)?
             }
             MPI_Scan(call) | MPI_Iscan(call, _) | MPI_Scan_init(call, ..) => {
-                self.reduction(call, |bytes, work| CollectiveOp::Scan { bytes, work })?
+                self.reduction(CollectiveKind::Scan, call)?
             }
             MPI_Exscan(call) | MPI_Iexscan(call, _) | MPI_Exscan_init(call, ..) => {
-                self.reduction(call, |bytes, work| CollectiveOp::Exscan { bytes, work })?
+                self.reduction(CollectiveKind::Exscan, call)?
             }
             MPI_Reduce_scatter(call) | MPI_Ireduce_scatter(call, _) | MPI_Reduce_scatter_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let element = Self::element(call.datatype());
                 let elements = call.recvcounts().iter().fold(0_u64, |sum, count| sum.saturating_add(count.get()));
-                let counts = volumes(&mut self.recvs, &call.recvcounts(), element);
-                (context, CollectiveOp::ReduceScatter { counts, work: work(elements) }, element)
+                let recv = Volumes::PerMember(volumes(&mut self.recvs, &call.recvcounts(), element));
+                let reduce_scatter = Arguments::new(CollectiveKind::ReduceScatter, element);
+                (context, Arguments { recv, work: work(elements), ..reduce_scatter })
             }
             MPI_Reduce_scatter_block(call)
             | MPI_Ireduce_scatter_block(call, _)
@@ -113,27 +137,32 @@ impl Recorder {
                 let context = self.context(call.comm())?;
                 let Volume { bytes, element } = Volume::of(call.recvcount(), call.datatype());
                 let work = work(call.recvcount().get().saturating_mul(context.size as u64));
-                (context, CollectiveOp::ReduceScatterBlock { bytes, work }, element)
+                let reduce_scatter = Arguments::new(CollectiveKind::ReduceScatterBlock, element);
+                (context, Arguments { recv: Volumes::Each(bytes), work, ..reduce_scatter })
             }
             MPI_Gather(call) | MPI_Igather(call, _) | MPI_Gather_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let recv = context.at(call.root()).then(|| received(call));
                 let send = in_place(call.sendbuf().is_in_place(), recv, || sent(call));
-                let (recv, root) = (recv.map_or(Bytes(0), |recv| recv.bytes), self.root(&context, call.root())?);
-                (context, CollectiveOp::Gather { send: send.bytes, recv, root }, send.element)
+                let recv = recv.map_or(Bytes(0), |recv| recv.bytes);
+                let root = Some(self.root(&context, call.root())?);
+                let gather = Arguments::new(CollectiveKind::Gather, send.element);
+                (context, Arguments { root, ..gather.each(send.bytes, recv) })
             }
             MPI_Scatter(call) | MPI_Iscatter(call, _) | MPI_Scatter_init(call, ..) => {
                 let context = self.context(call.comm())?;
                 let send = context.at(call.root()).then(|| sent(call));
                 let recv = in_place(call.recvbuf().is_in_place(), send, || received(call));
-                let (send, root) = (send.map_or(Bytes(0), |send| send.bytes), self.root(&context, call.root())?);
-                (context, CollectiveOp::Scatter { send, recv: recv.bytes, root }, recv.element)
+                let send = send.map_or(Bytes(0), |send| send.bytes);
+                let root = Some(self.root(&context, call.root())?);
+                let scatter = Arguments::new(CollectiveKind::Scatter, recv.element);
+                (context, Arguments { root, ..scatter.each(send, recv.bytes) })
             }
             MPI_Allgather(call) | MPI_Iallgather(call, _) | MPI_Allgather_init(call, ..) => {
-                self.exchange(call, |send, recv| CollectiveOp::Allgather { send, recv })?
+                self.exchange(CollectiveKind::Allgather, call)?
             }
             MPI_Alltoall(call) | MPI_Ialltoall(call, _) | MPI_Alltoall_init(call, ..) => {
-                self.exchange(call, |send, recv| CollectiveOp::Alltoall { send, recv })?
+                self.exchange(CollectiveKind::Alltoall, call)?
             }
             MPI_Gatherv(call) | MPI_Igatherv(call, _) | MPI_Gatherv_init(call, ..) => {
                 let context = self.context(call.comm())?;
@@ -143,8 +172,10 @@ impl Recorder {
                 let own = at_root.then(|| context.own(&recvs, element));
                 let sent = || Volume::of(call.sendcount(), call.sendtype());
                 let send = in_place(call.sendbuf().is_in_place(), own, sent);
-                let root = self.root(&context, call.root())?;
-                (context, CollectiveOp::Gatherv { send: send.bytes, recvs, root }, send.element)
+                let root = Some(self.root(&context, call.root())?);
+                let (send, element) = (Volumes::Each(send.bytes), send.element);
+                let recv = Volumes::PerMember(recvs);
+                (context, Arguments { root, send, recv, ..Arguments::new(CollectiveKind::Gatherv, element) })
             }
             MPI_Scatterv(call) | MPI_Iscatterv(call, _) | MPI_Scatterv_init(call, ..) => {
                 let context = self.context(call.comm())?;
@@ -154,8 +185,10 @@ impl Recorder {
                 let own = at_root.then(|| context.own(&sends, element));
                 let received = || Volume::of(call.recvcount(), call.recvtype());
                 let recv = in_place(call.recvbuf().is_in_place(), own, received);
-                let root = self.root(&context, call.root())?;
-                (context, CollectiveOp::Scatterv { sends, recv: recv.bytes, root }, recv.element)
+                let root = Some(self.root(&context, call.root())?);
+                let (recv, element) = (Volumes::Each(recv.bytes), recv.element);
+                let send = Volumes::PerMember(sends);
+                (context, Arguments { root, send, recv, ..Arguments::new(CollectiveKind::Scatterv, element) })
             }
             MPI_Allgatherv(call) | MPI_Iallgatherv(call, _) | MPI_Allgatherv_init(call, ..) => {
                 let context = self.context(call.comm())?;
@@ -164,7 +197,8 @@ impl Recorder {
                 let own = Some(context.own(&recvs, element));
                 let sent = || Volume::of(call.sendcount(), call.sendtype());
                 let send = in_place(call.sendbuf().is_in_place(), own, sent);
-                (context, CollectiveOp::Allgatherv { send: send.bytes, recvs }, element)
+                let (send, recv) = (Volumes::Each(send.bytes), Volumes::PerMember(recvs));
+                (context, Arguments { send, recv, ..Arguments::new(CollectiveKind::Allgatherv, element) })
             }
             MPI_Alltoallv(call) | MPI_Ialltoallv(call, _) | MPI_Alltoallv_init(call, ..) => {
                 let context = self.context(call.comm())?;
@@ -175,7 +209,8 @@ impl Recorder {
                 } else {
                     volumes(&mut self.sends, &call.sendcounts(), Self::element(call.sendtype()))
                 };
-                (context, CollectiveOp::Alltoallv { sends, recvs }, element)
+                let (send, recv) = (Volumes::PerMember(sends), Volumes::PerMember(recvs));
+                (context, Arguments { send, recv, ..Arguments::new(CollectiveKind::Alltoallv, element) })
             }
             MPI_Alltoallw(call) | MPI_Ialltoallw(call, _) | MPI_Alltoallw_init(call, ..) => {
                 let context = self.context(call.comm())?;
@@ -186,30 +221,25 @@ impl Recorder {
                     volumes_by_type(&mut self.sends, &call.sendcounts(), &call.sendtypes())
                 };
                 // The elements are as many sizes as there are datatypes: a message may be cut anywhere.
-                (context, CollectiveOp::Alltoallw { sends, recvs }, Bytes(1))
+                let (send, recv) = (Volumes::PerMember(sends), Volumes::PerMember(recvs));
+                (context, Arguments { send, recv, ..Arguments::new(CollectiveKind::Alltoallw, Bytes(1)) })
             }
         };
-        Ok((context.comm, event::Collective { comm: context.id, op, element }))
+        let Arguments { kind, root, send, recv, element, work } = arguments;
+        Ok((context.comm, event::Collective { comm: context.id, kind, root, send, recv, element, work }))
     }
 
-    fn reduction(
-        &mut self,
-        call: &Allreduce<'_>,
-        op: impl FnOnce(Bytes, Instructions) -> CollectiveOp,
-    ) -> Result<(Context, CollectiveOp, Bytes), Unrecorded> {
+    fn reduction(&mut self, kind: CollectiveKind, call: &Allreduce<'_>) -> Result<(Context, Arguments), Unrecorded> {
         let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
-        Ok((self.context(call.comm())?, op(bytes, work(call.count().get())), element))
+        let (send, work) = (Volumes::Each(bytes), work(call.count().get()));
+        Ok((self.context(call.comm())?, Arguments { send, work, ..Arguments::new(kind, element) }))
     }
 
-    fn exchange(
-        &mut self,
-        call: &Allgather<'_>,
-        op: impl FnOnce(Bytes, Bytes) -> CollectiveOp,
-    ) -> Result<(Context, CollectiveOp, Bytes), Unrecorded> {
+    fn exchange(&mut self, kind: CollectiveKind, call: &Allgather<'_>) -> Result<(Context, Arguments), Unrecorded> {
         let recv = Volume::of(call.recvcount(), call.recvtype());
         let sent = || Volume::of(call.sendcount(), call.sendtype());
         let send = in_place(call.sendbuf().is_in_place(), Some(recv), sent);
-        Ok((self.context(call.comm())?, op(send.bytes, recv.bytes), recv.element))
+        Ok((self.context(call.comm())?, Arguments::new(kind, recv.element).each(send.bytes, recv.bytes)))
     }
 
     /// Collectives of inter-communicators are not recorded: no schedule is known for them.
@@ -226,26 +256,12 @@ impl Recorder {
     }
 
     /// Takes the lists of an operation back, for the next one.
-    pub(super) fn reclaim(&mut self, op: CollectiveOp) {
-        match op {
-            CollectiveOp::ReduceScatter { counts: recvs, .. }
-            | CollectiveOp::Gatherv { recvs, .. }
-            | CollectiveOp::Allgatherv { recvs, .. } => self.recvs = recvs,
-            CollectiveOp::Scatterv { sends, .. } => self.sends = sends,
-            CollectiveOp::Alltoallv { sends, recvs } | CollectiveOp::Alltoallw { sends, recvs } => {
-                (self.sends, self.recvs) = (sends, recvs);
-            }
-            CollectiveOp::Barrier
-            | CollectiveOp::Bcast { .. }
-            | CollectiveOp::Reduce { .. }
-            | CollectiveOp::Allreduce { .. }
-            | CollectiveOp::Scan { .. }
-            | CollectiveOp::Exscan { .. }
-            | CollectiveOp::ReduceScatterBlock { .. }
-            | CollectiveOp::Gather { .. }
-            | CollectiveOp::Scatter { .. }
-            | CollectiveOp::Allgather { .. }
-            | CollectiveOp::Alltoall { .. } => {}
+    pub(super) fn reclaim(&mut self, operation: event::Collective) {
+        if let Volumes::PerMember(list) = operation.send {
+            self.sends = list;
+        }
+        if let Volumes::PerMember(list) = operation.recv {
+            self.recvs = list;
         }
     }
 }

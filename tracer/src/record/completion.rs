@@ -1,7 +1,7 @@
 //! Requests: starting them, asking after them, letting go of them.
 
-use titr_common::event::{Ask, Event, Key, Rank, RequestId, Tag};
-use titr_common::event::{Requests as Completed, Requests::These};
+use titr_common::event::Completed::{self, These};
+use titr_common::event::{Event, Quantifier, Rank, RequestId, RequestKey, Tag};
 use titr_wrappers::argument::{Comm, File, Message, Place, Request, Win};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 
@@ -138,7 +138,7 @@ impl Recorder {
     }
 
     /// A wait for all requests that are held.
-    pub(super) fn all_done(&mut self, held: &mut Held, ask: Ask, matches: &[Option<Match>]) -> Outcome {
+    pub(super) fn all_done(&mut self, held: &mut Held, ask: Quantifier, matches: &[Option<Match>]) -> Outcome {
         let outstanding = self.requests.outstanding();
         self.numbers.clear();
         let key = self.settle_all(held, &Answers::Kept(matches));
@@ -152,9 +152,9 @@ impl Recorder {
 
     /// What says that `numbers` were waited for, of so many `outstanding`.
     #[inline]
-    fn waited_for(&mut self, ask: Ask, outstanding: u32, key: Option<Key>) -> Event {
+    fn waited_for(&mut self, ask: Quantifier, outstanding: u32, key: Option<RequestKey>) -> Event {
         // The number of requests fits, as their ids do.
-        if ask == Ask::All && self.numbers.len() as u32 == outstanding {
+        if ask == Quantifier::All && self.numbers.len() as u32 == outstanding {
             Event::Wait(ask, Completed::Outstanding(Some(outstanding)))
         } else {
             Event::Wait(ask, self.completed(key))
@@ -170,7 +170,7 @@ impl Recorder {
     }
 
     /// What `numbers` are to be called: a single message by what it moves.
-    fn completed(&mut self, key: Option<Key>) -> Completed {
+    fn completed(&mut self, key: Option<RequestKey>) -> Completed {
         match (self.numbers.as_slice(), key) {
             (&[id], Some(key)) => Completed::One(key, Some(id)),
             _ => These(std::mem::take(&mut self.numbers)),
@@ -179,7 +179,7 @@ impl Recorder {
 
     /// Completes the requests, all of which are done, and says what wildcards matched. Leaves the numbers of those an
     /// event speaks of in `numbers`, and gives the last message among them.
-    fn settle_all(&mut self, held: &mut Held, answers: &Answers<'_, '_>) -> Option<Key> {
+    fn settle_all(&mut self, held: &mut Held, answers: &Answers<'_, '_>) -> Option<RequestKey> {
         let mut key = None;
         for (index, request) in held.requests.drain(..).enumerate() {
             if let Some(id) = request {
@@ -191,7 +191,13 @@ impl Recorder {
 
     /// The same where some are done, or none, and puts the others back.
     #[cold]
-    fn settle_some(&mut self, held: &mut Held, inquiry: &Inquiry<'_>, success: bool, answered: bool) -> Option<Key> {
+    fn settle_some(
+        &mut self,
+        held: &mut Held,
+        inquiry: &Inquiry<'_>,
+        success: bool,
+        answered: bool,
+    ) -> Option<RequestKey> {
         held.done.clear();
         if answered {
             inquiry.each_done(|index, status| held.done(index, status));
@@ -216,13 +222,13 @@ impl Recorder {
         key
     }
 
-    fn complete(&mut self, id: RequestId, answers: &Answers<'_, '_>, status: usize) -> Option<Key> {
+    fn complete(&mut self, id: RequestId, answers: &Answers<'_, '_>, status: usize) -> Option<RequestKey> {
         let entry = self.requests.get(id)?;
         let companion = entry.companion;
         let key = match entry.what {
             What::Message { from, to, tag, open: None } => {
                 self.numbers.push(id);
-                Some(Key { from, to, tag })
+                Some(RequestKey { from, to, tag })
             }
             _ => self.disclose(id, answers, status),
         };
@@ -236,7 +242,7 @@ impl Recorder {
 
     /// Says what only the completion of a request tells.
     #[cold]
-    fn disclose(&mut self, id: RequestId, answers: &Answers<'_, '_>, status: usize) -> Option<Key> {
+    fn disclose(&mut self, id: RequestId, answers: &Answers<'_, '_>, status: usize) -> Option<RequestKey> {
         let entry = self.requests.get(id)?;
         match &entry.what {
             What::Nothing => None,
@@ -256,7 +262,7 @@ impl Recorder {
                     self.emit(&Event::Matched(id, source, tag));
                 }
                 let (source, tag_of_match) = matched.unzip();
-                Some(Key { from: from.or(source), to, tag: tag.or(tag_of_match) })
+                Some(RequestKey { from: from.or(source), to, tag: tag.or(tag_of_match) })
             }
         }
     }
@@ -333,7 +339,7 @@ impl Recorder {
         if done || !waiting {
             return Err(Unrecorded::Local);
         }
-        self.emit(&Event::Test(Ask::Single, None));
+        self.emit(&Event::Test(Quantifier::Single, None));
         Ok(())
     }
 }

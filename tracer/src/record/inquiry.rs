@@ -1,6 +1,6 @@
 //! What the eight functions that ask after requests have in common: `MPI_Wait`, `MPI_Test` and their kin.
 
-use titr_common::event::Ask;
+use titr_common::event::Quantifier;
 use titr_wrappers::Call;
 use titr_wrappers::argument::{Array, Place, Request, Status, StatusArgument, Statuses};
 use titr_wrappers::functions::point_to_point::PointToPoint::*;
@@ -10,7 +10,7 @@ use super::envelope::Named;
 
 /// A wait or a test.
 pub(super) struct Inquiry<'c> {
-    pub(super) ask: Ask,
+    pub(super) ask: Quantifier,
     pub(super) kind: Kind<'c>,
     requests: Handles<'c>,
     answer: Answer<'c>,
@@ -57,29 +57,29 @@ impl<'c> Inquiry<'c> {
         };
         let Call::PointToPoint(call) = call else { return None };
         match call {
-            MPI_Wait(request, status) => one(Ask::Single, Wait, request, status),
-            MPI_Test(request, flag, status) => one(Ask::Single, Test(Some(*flag)), request, status),
+            MPI_Wait(request, status) => one(Quantifier::Single, Wait, request, status),
+            MPI_Test(request, flag, status) => one(Quantifier::Single, Test(Some(*flag)), request, status),
             MPI_Waitall(all) => {
-                many(Ask::All, Wait, all.array_of_requests(), Answer::All, Room::Many(all.array_of_statuses()))
+                many(Quantifier::All, Wait, all.array_of_requests(), Answer::All, Room::Many(all.array_of_statuses()))
             }
             MPI_Testall(all) => {
                 let (flag, statuses) = (Test(Some(all.flag())), Room::Many(all.array_of_statuses()));
-                many(Ask::All, flag, all.array_of_requests(), Answer::All, statuses)
+                many(Quantifier::All, flag, all.array_of_requests(), Answer::All, statuses)
             }
             MPI_Waitany(any, index, status) => {
-                many(Ask::Any, Wait, any.array_of_requests(), Answer::One(*index), Room::One(*status))
+                many(Quantifier::Any, Wait, any.array_of_requests(), Answer::One(*index), Room::One(*status))
             }
             MPI_Testany(any, index, flag, status) => {
                 let (flag, status) = (Test(Some(*flag)), Room::One(*status));
-                many(Ask::Any, flag, any.array_of_requests(), Answer::One(*index), status)
+                many(Quantifier::Any, flag, any.array_of_requests(), Answer::One(*index), status)
             }
             MPI_Waitsome(some) => {
                 let statuses = Room::Many(some.array_of_statuses());
-                many(Ask::Some, Wait, some.array_of_requests(), Answer::Some(*some), statuses)
+                many(Quantifier::Some, Wait, some.array_of_requests(), Answer::Some(*some), statuses)
             }
             MPI_Testsome(some) => {
                 let statuses = Room::Many(some.array_of_statuses());
-                many(Ask::Some, Test(None), some.array_of_requests(), Answer::Some(*some), statuses)
+                many(Quantifier::Some, Test(None), some.array_of_requests(), Answer::Some(*some), statuses)
             }
             _ => None,
         }

@@ -1,6 +1,6 @@
 //! Messages: sending, receiving, probing.
 
-use titr_common::event::{CommId, Event, Incoming, Outgoing, Rank, SendMode, Tag, Wildcard};
+use titr_common::event::{CommId, Completion, Event, Incoming, Outgoing, Rank, SendMode, Tag, Wildcard};
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Comm, Message, Place, Request, Status};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
@@ -99,7 +99,7 @@ impl Recorder {
             }
             MPI_Mrecv(recv, ..) => {
                 let message = self.take_message(held.message, recv)?;
-                self.emit(&Event::Recv(message));
+                self.emit(&Event::Recv(message, Completion::Blocking));
                 Ok(())
             }
             MPI_Imrecv(recv, _, request) => {
@@ -109,7 +109,7 @@ impl Recorder {
                     Err(_) => What::Nothing,
                 };
                 let id = self.requests.add(request.get(), request.address(), what, false);
-                self.emit(&Event::Irecv(taken?, Some(id)));
+                self.emit(&Event::Recv(taken?, Completion::Request(Some(id))));
                 Ok(())
             }
             MPI_Psend_init(call, _, request) => self.psend_init(call, request),
@@ -129,7 +129,7 @@ impl Recorder {
     #[inline]
     pub(super) fn send(&mut self, mode: SendMode, offered: &Offered) -> Outcome {
         let message = self.outgoing(offered)?;
-        self.emit(&Event::Send(mode, message));
+        self.emit(&Event::Send(mode, message, Completion::Blocking));
         Ok(())
     }
 
@@ -139,7 +139,7 @@ impl Recorder {
         let message = self.outgoing(offered);
         let what = message.map_or(What::Nothing, |message| self.sending(&message));
         let id = self.requests.add(request.handle, request.place, what, false);
-        self.emit(&Event::Isend(mode, message?, Some(id)));
+        self.emit(&Event::Send(mode, message?, Completion::Request(Some(id))));
         Ok(())
     }
 
@@ -147,14 +147,14 @@ impl Recorder {
         let message = self.outgoing(&Offered::from(send));
         let what = message.map_or(What::Nothing, |message| self.sending(&message));
         let id = self.requests.add(request.get(), request.address(), what, true);
-        self.emit(&Event::SendInit(mode, message?, id));
+        self.emit(&Event::Send(mode, message?, Completion::Persistent(id)));
         Ok(())
     }
 
     #[inline]
     pub(super) fn recv(&mut self, wanted: &Wanted, matched: Option<Match>) -> Outcome {
         let message = self.incoming(wanted, matched)?;
-        self.emit(&Event::Recv(message));
+        self.emit(&Event::Recv(message, Completion::Blocking));
         Ok(())
     }
 
@@ -163,7 +163,7 @@ impl Recorder {
         let message = self.incoming(wanted, None);
         let what = self.received_later(&message, wanted.comm);
         let id = self.requests.add(request.handle, request.place, what, false);
-        self.emit(&Event::Irecv(message?, Some(id)));
+        self.emit(&Event::Recv(message?, Completion::Request(Some(id))));
         Ok(())
     }
 
@@ -172,7 +172,7 @@ impl Recorder {
         let message = self.incoming(&wanted, None);
         let what = self.received_later(&message, wanted.comm);
         let id = self.requests.add(request.get(), request.address(), what, true);
-        self.emit(&Event::RecvInit(message?, id));
+        self.emit(&Event::Recv(message?, Completion::Persistent(id)));
         Ok(())
     }
 
@@ -197,17 +197,17 @@ impl Recorder {
         let Some(outgoing) = outgoing else {
             let id = self.requests.add(request.get(), request.address(), receiving, false);
             let message = incoming.ok_or(Unrecorded::NullPeer)?;
-            self.emit(&Event::Irecv(message, Some(id)));
+            self.emit(&Event::Recv(message, Completion::Request(Some(id))));
             return Ok(());
         };
         let id = self.requests.add(request.get(), request.address(), self.sending(&outgoing), false);
-        self.emit(&Event::Isend(SendMode::Standard, outgoing, Some(id)));
+        self.emit(&Event::Send(SendMode::Standard, outgoing, Completion::Request(Some(id))));
         if let Some(incoming) = incoming {
             let companion = self.requests.add_unnamed(receiving, false);
             if let Some(entry) = self.requests.get_mut(id) {
                 entry.companion = Some(companion);
             }
-            self.emit(&Event::Irecv(incoming, Some(companion)));
+            self.emit(&Event::Recv(incoming, Completion::Request(Some(companion))));
         }
         Ok(())
     }

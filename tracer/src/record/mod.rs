@@ -29,7 +29,7 @@ mod thread;
 mod undertaking;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Event, Rank, RequestId, Seen, Span, ThreadId};
+use titr_common::event::{Annotation, Event, Rank, RequestId, Span, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
@@ -77,7 +77,7 @@ pub struct Recorder {
     extended: Option<Extended>,
     background: Background,
     /// What an extended trace has to say of a call before its first event.
-    seen: Vec<Seen>,
+    seen: Vec<Annotation>,
     /// The thread whose call is being recorded.
     thread: ThreadId,
     /// What each thread computes, by its number.
@@ -221,7 +221,7 @@ impl Recorder {
             self.sink.record(self.thread, &Event::Compute(work));
         }
         for seen in self.seen.drain(..) {
-            self.sink.record(self.thread, &Event::Seen(seen));
+            self.sink.record(self.thread, &Event::Annotation(seen));
         }
     }
 
@@ -229,7 +229,7 @@ impl Recorder {
     #[cold]
     fn see(&mut self, span: Span) {
         self.seen.clear();
-        self.seen.push(Seen::Call(span));
+        self.seen.push(Annotation::Call(span));
     }
 
     /// Writes what the thread computed after its last event.

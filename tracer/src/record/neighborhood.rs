@@ -1,6 +1,6 @@
 //! Neighbourhood collectives. A neighbour that is `MPI_PROC_NULL`, as at the edge of a grid, moves nothing and is left out.
 
-use titr_common::event::{CommId, Event, NeighborOp, Neighborhood, Rank};
+use titr_common::event::{CommId, Completion, Event, NeighborOp, Neighborhood, Rank};
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::topology::Topology::{self, *};
@@ -57,18 +57,14 @@ impl Recorder {
             | MPI_Dist_graph_create_adjacent(..) => return Err(Unrecorded::Untraced),
         };
         let what = if collective.is_ok() { What::Collective } else { What::Nothing };
-        let event = match when {
-            Now => Event::Neighbor(collective?),
-            Later(request) => {
-                let id = self.requests.add(request.get(), request.address(), what, false);
-                Event::Ineighbor(collective?, id)
-            }
+        let completion = match when {
+            Now => Completion::Blocking,
+            Later(request) => Completion::Request(self.requests.add(request.get(), request.address(), what, false)),
             EachStart(request) => {
-                let id = self.requests.add(request.get(), request.address(), what, true);
-                Event::NeighborInit(collective?, id)
+                Completion::Persistent(self.requests.add(request.get(), request.address(), what, true))
             }
         };
-        self.emit(&event);
+        self.emit(&Event::Neighborhood(collective?, completion));
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use spin::mutex::SpinMutexGuard;
-use titr_common::event::{Ask, SendMode, ThreadId};
+use titr_common::event::{Quantifier, SendMode, ThreadId};
 use titr_common::units::Instructions;
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::{Call, Function, Real};
@@ -46,7 +46,7 @@ enum Part {
     /// The next two requests that are waited for.
     Requests([Option<Named>; 2]),
     /// What the next two of them were matched with, where statuses say so. The last ones end the wait.
-    Matches([Option<Match>; 2], Option<Ask>),
+    Matches([Option<Match>; 2], Option<Quantifier>),
 }
 
 /// A thread that notes its calls, as the recorder sees it.
@@ -130,7 +130,7 @@ impl Recorder {
         }
     }
 
-    fn waited(&mut self, noting: &mut Noting, ask: Ask) -> Outcome {
+    fn waited(&mut self, noting: &mut Noting, ask: Quantifier) -> Outcome {
         let outcome = self.all_done(&mut noting.held, ask, &noting.matches);
         noting.held.begin();
         noting.matches.clear();

@@ -1,6 +1,8 @@
 //! Partitioned communication (MPI 4.0 §4): persistent messages that become ready in parts.
 
-use titr_common::event::{CommId, Event, Incoming, Outgoing, Rank, RequestId, Tag, Wildcard};
+use titr_common::event::{
+    CommId, Event, Incoming, Outgoing, Partitioned as PartitionedEvent, Rank, RequestId, Tag, Wildcard,
+};
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Place, Request};
 use titr_wrappers::signature::Partitioned;
@@ -12,7 +14,7 @@ use super::{Outcome, Recorder};
 impl Recorder {
     pub(super) fn psend_init(&mut self, call: &Partitioned<'_>, request: &Place<'_, Request>) -> Outcome {
         self.set_up(call, request, |id, peer, comm, bytes, parts| {
-            Event::PsendInit(Outgoing { comm, to: peer, tag: Tag(call.tag()), bytes }, parts, id)
+            PartitionedEvent::SendInit(Outgoing { comm, to: peer, tag: Tag(call.tag()), bytes }, parts, id)
         })
     }
 
@@ -20,7 +22,7 @@ impl Recorder {
     pub(super) fn precv_init(&mut self, call: &Partitioned<'_>, request: &Place<'_, Request>) -> Outcome {
         self.set_up(call, request, |id, peer, comm, bytes, parts| {
             let (from, tag) = (Some(peer), Some(Tag(call.tag())));
-            Event::PrecvInit(Incoming { comm, from, tag, bytes, wildcard: Wildcard::default() }, parts, id)
+            PartitionedEvent::RecvInit(Incoming { comm, from, tag, bytes, wildcard: Wildcard::NONE }, parts, id)
         })
     }
 
@@ -28,7 +30,7 @@ impl Recorder {
         &mut self,
         call: &Partitioned<'_>,
         request: &Place<'_, Request>,
-        event: impl FnOnce(RequestId, Rank, CommId, Bytes, u32) -> Event,
+        event: impl FnOnce(RequestId, Rank, CommId, Bytes, u32) -> PartitionedEvent,
     ) -> Outcome {
         let peer = self.rank_in(call.comm(), call.peer());
         let what = if peer.is_ok() { What::Collective } else { What::Nothing };
@@ -36,7 +38,7 @@ impl Recorder {
         let (comm, peer) = peer?;
         let parts = u32::try_from(call.partitions()).unwrap_or(0);
         let bytes = Self::element(call.datatype()).times(call.count().get().saturating_mul(u64::from(parts)));
-        self.emit(&event(id, peer, comm, bytes, parts));
+        self.emit(&Event::Partitioned(event(id, peer, comm, bytes, parts)));
         Ok(())
     }
 
@@ -46,7 +48,8 @@ impl Recorder {
         if !self.requests.get(id).is_some_and(|entry| entry.is_visible()) {
             return Err(Unrecorded::NullPeer);
         }
-        self.emit(&Event::Pready(id, parts.filter_map(|part| u32::try_from(part).ok()).collect()));
+        let parts = parts.filter_map(|part| u32::try_from(part).ok()).collect();
+        self.emit(&Event::Partitioned(PartitionedEvent::Ready(id, parts)));
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Collectives of an extended trace: who carries one out, and what was seen of it.
 
 use titr_common::collectives;
-use titr_common::event::{CommId, Message, Seen};
+use titr_common::event::{Annotation, CommId, Message};
 use titr_wrappers::argument::Comm;
 use titr_wrappers::functions::collective::Collective::{self, *};
 use titr_wrappers::pmpi;
@@ -31,7 +31,7 @@ impl Recorder {
             return Way::Execute;
         }
         let Ok((comm, operation)) = self.operation(call) else { return Way::Pass };
-        self.reclaim(operation.op);
+        self.reclaim(operation);
         if started(call).is_none() { Way::Observe(comm) } else { Way::Pass }
     }
 
@@ -43,16 +43,11 @@ impl Recorder {
         let data = Data::of(call, Seat { me, size: size.into() })?;
         let extended = self.extended.as_mut()?;
         let number = extended.next(operation.comm);
-        let steps = extended.selection.steps(&collectives::Call {
-            me: u32::try_from(me).ok()?,
-            size,
-            root: root(call),
-            op: &operation.op,
-            element: operation.element,
-            is_commutative: data.reduction.is_none_or(|reduction| reduction.commutes()),
-        });
+        let is_commutative = data.reduction.is_none_or(|reduction| reduction.commutes());
+        let described = collectives::Call::of(&operation, u32::try_from(me).ok()?, size, root(call));
+        let steps = extended.selection.steps(&collectives::Call { is_commutative, ..described });
         let private = extended.private(operation.comm);
-        self.reclaim(operation.op);
+        self.reclaim(operation);
         Some(Undertaking { abi: self.abi, comm, private, number, steps, data })
     }
 
@@ -66,8 +61,9 @@ impl Recorder {
     ) -> Option<Started> {
         let (comm, operation) = self.operation(call).ok()?;
         let members = self.known(comm).ok()?.members.clone();
-        self.reclaim(operation.op);
-        Some(self.background.add(Task { comm: operation.comm, number, members, run, promise: Some(promise) }))
+        let comm = operation.comm;
+        self.reclaim(operation);
+        Some(self.background.add(Task { comm, number, members, run, promise: Some(promise) }))
     }
 
     /// Takes note of what messages a collective was.
@@ -87,10 +83,10 @@ pub(super) fn messages<'a>(
     number: u64,
     members: &'a Ranks,
     messages: &'a [Sighting],
-) -> impl Iterator<Item = Seen> + use<'a> {
+) -> impl Iterator<Item = Annotation> + use<'a> {
     messages.iter().filter_map(move |&Sighting { end, peer, bytes, span }| {
         let peer = members.get(i32::try_from(peer).ok()?)?;
-        Some(Seen::Message(Message { comm, number, end, peer, bytes, span }))
+        Some(Annotation::Message(Message { comm, number, end, peer, bytes, span }))
     })
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::ptr;
 
-use titr_common::event::{CommId, Outgoing, RequestId, SendMode, Tag};
+use titr_common::event::{CommId, Completion, Outgoing, RequestId, SendMode, Tag};
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Bytes;
@@ -44,7 +44,7 @@ fn event(number: u64) -> Event {
         Event::Compute(Instructions(number as f64))
     } else {
         let to = Outgoing { comm: CommId::WORLD, to: Rank(0), tag: Tag(7), bytes: Bytes(number) };
-        Event::Send(SendMode::Standard, to)
+        Event::Send(SendMode::Standard, to, Completion::Blocking)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A collective's algorithms stand in the collective's own file, beside the enum that names them. Libraries call different
 //! algorithms by one name: Open MPI's binomial broadcast serves the nearest child first, MPICH's the farthest. So each
-//! algorithm has a name that is its alone, and each library its own names ([`Algorithm::named`], [`Algorithm::called`]).
+//! algorithm has a name that is its alone, and each library its own names ([`Library`](super::Library)).
 
 pub(super) mod allgather;
 pub(super) mod allreduce;
@@ -35,8 +35,7 @@ pub use reduce_scatter::ReduceScatter;
 pub use scan::Scan;
 pub use scatter::{Scatter, Scatterv};
 
-use super::library::Library;
-use crate::event::CollectiveOp;
+use crate::event::CollectiveKind;
 use crate::units::Bytes;
 
 /// The algorithms of one collective.
@@ -70,16 +69,9 @@ macro_rules! algorithms {
 }
 pub(super) use algorithms;
 
-/// Writes what must name all collectives.
+/// Writes what must name the algorithms of all collectives.
 macro_rules! collectives {
-    ($($collective:ident($family:ty) = $name:literal,)+) => {
-        /// A collective operation without its volumes.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[allow(missing_docs)] // Named as MPI names them.
-        pub enum Collective {
-            $($collective,)+
-        }
-
+    ($($collective:ident($family:ty),)+) => {
         /// An algorithm of a collective.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)] // Each stands beside the collective's algorithms.
@@ -87,45 +79,26 @@ macro_rules! collectives {
             $($collective($family),)+
         }
 
-        impl Collective {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$collective),+];
-
-            /// Its name: as MPI's, in lower case.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$collective => $name,)+
-                }
-            }
-
-            /// Which one an event is about.
-            #[must_use]
-            pub fn of(op: &CollectiveOp) -> Self {
-                match op {
-                    $(CollectiveOp::$collective { .. } => Self::$collective,)+
-                }
-            }
-
-            /// All algorithms that do it.
-            #[must_use]
-            pub fn algorithms(self) -> Vec<Algorithm> {
-                match self {
-                    $(Self::$collective => <$family>::ALL.iter().copied().map(Algorithm::$collective).collect(),)+
-                }
-            }
-        }
-
         impl Algorithm {
-            /// The collective that it does.
+            /// All algorithms of a collective.
             #[must_use]
-            pub fn collective(self) -> Collective {
-                match self {
-                    $(Self::$collective(_) => Collective::$collective,)+
+            pub fn all(kind: CollectiveKind) -> Vec<Self> {
+                match kind {
+                    $(CollectiveKind::$collective => {
+                        <$family>::ALL.iter().copied().map(Self::$collective).collect()
+                    })+
                 }
             }
 
-            /// Its names, its own first.
+            /// The collective that the algorithm performs.
+            #[must_use]
+            pub fn collective(self) -> CollectiveKind {
+                match self {
+                    $(Self::$collective(_) => CollectiveKind::$collective,)+
+                }
+            }
+
+            /// The names of the algorithm, its own first.
             #[must_use]
             pub fn names(self) -> &'static [&'static str] {
                 match self {
@@ -137,71 +110,30 @@ macro_rules! collectives {
 }
 
 collectives! {
-    Barrier(Barrier) = "barrier",
-    Bcast(Bcast) = "bcast",
-    Reduce(Reduce) = "reduce",
-    Allreduce(Allreduce) = "allreduce",
-    Scan(Scan) = "scan",
-    Exscan(Scan) = "exscan",
-    ReduceScatter(ReduceScatter) = "reduce_scatter",
-    ReduceScatterBlock(ReduceScatter) = "reduce_scatter_block",
-    Gather(Gather) = "gather",
-    Scatter(Scatter) = "scatter",
-    Allgather(Allgather) = "allgather",
-    Alltoall(Alltoall) = "alltoall",
-    Gatherv(Gatherv) = "gatherv",
-    Scatterv(Scatterv) = "scatterv",
-    Allgatherv(Allgatherv) = "allgatherv",
-    Alltoallv(Alltoallv) = "alltoallv",
-    Alltoallw(Alltoallv) = "alltoallw",
-}
-
-impl Collective {
-    /// The collective of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let name = spelled(name);
-        Self::ALL.iter().copied().find(|collective| collective.name() == name)
-    }
+    Barrier(Barrier),
+    Bcast(Bcast),
+    Reduce(Reduce),
+    Allreduce(Allreduce),
+    Scan(Scan),
+    Exscan(Scan),
+    ReduceScatter(ReduceScatter),
+    ReduceScatterBlock(ReduceScatter),
+    Gather(Gather),
+    Scatter(Scatter),
+    Allgather(Allgather),
+    Alltoall(Alltoall),
+    Gatherv(Gatherv),
+    Scatterv(Scatterv),
+    Allgatherv(Allgatherv),
+    Alltoallv(Alltoallv),
+    Alltoallw(Alltoallv),
 }
 
 impl Algorithm {
-    /// The algorithm that `library` calls so, or else the one that has that name. Case does not matter, nor `-` for `_`.
-    #[must_use]
-    pub fn named(library: Library, collective: Collective, name: &str) -> Option<Self> {
-        let name = spelled(name);
-        library
-            .own_names()
-            .iter()
-            .find(|(algorithm, own)| algorithm.collective() == collective && *own == name)
-            .map(|&(algorithm, _)| algorithm)
-            .or_else(|| {
-                let mut all = collective.algorithms().into_iter();
-                all.find(|algorithm| algorithm.names().contains(&name.as_str()))
-            })
-    }
-
-    /// What `library` calls it.
-    #[must_use]
-    pub fn called(self, library: Library) -> &'static str {
-        let mut own_names = library.own_names().iter();
-        own_names.find(|(algorithm, _)| *algorithm == self).map_or_else(|| self.name(), |(_, name)| name)
-    }
-
-    /// The name that is its alone.
+    /// The name that no other algorithm of the collective has.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.names().first().copied().unwrap_or_default()
-    }
-}
-
-fn spelled(name: &str) -> String {
-    name.trim().to_ascii_lowercase().replace('-', "_")
-}
-
-impl fmt::Display for Collective {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -251,37 +183,12 @@ mod tests {
 
     #[test]
     fn a_name_is_one_algorithms_alone() {
-        for collective in Collective::ALL {
-            let mut names: Vec<_> = collective.algorithms().iter().flat_map(|it| it.names()).collect();
+        for collective in CollectiveKind::ALL {
+            let mut names: Vec<_> = Algorithm::all(collective).iter().flat_map(|it| it.names()).collect();
             let count = names.len();
             names.sort_unstable();
             names.dedup();
             assert_eq!(names.len(), count, "{collective}");
         }
-    }
-
-    #[test]
-    fn every_algorithm_is_found_by_its_name_and_by_what_a_library_calls_it() {
-        for collective in Collective::ALL {
-            assert_eq!(Collective::named(collective.name()), Some(*collective));
-            for algorithm in collective.algorithms() {
-                for &library in Library::ALL {
-                    for name in [algorithm.name(), algorithm.called(library)] {
-                        let found = Algorithm::named(library, *collective, name);
-                        assert_eq!(found, Some(algorithm), "{library:?} {collective} {name}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_name_means_what_the_library_means_by_it() {
-        let binomial = |library| Algorithm::named(library, Collective::Bcast, "Binomial");
-        assert_eq!(binomial(Library::Mpich), Some(Algorithm::Bcast(Bcast::Binomial)));
-        assert_eq!(binomial(Library::OpenMpi), Some(Algorithm::Bcast(Bcast::BinomialDoubling)));
-        let in_order = Algorithm::named(Library::OpenMpi, Collective::Reduce, "in-order_binary");
-        assert_eq!(in_order, Some(Algorithm::Reduce(Reduce::InOrderBinary)));
-        assert_eq!(Algorithm::named(Library::Mpich, Collective::Bcast, "no such"), None);
     }
 }

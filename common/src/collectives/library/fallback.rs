@@ -7,49 +7,42 @@ use crate::collectives::algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Barrier, Bcast, Choice, Reduce, ReduceScatter,
 };
 use crate::collectives::call::Call;
-use crate::event::CollectiveOp;
-use crate::units::Bytes;
 
 /// A choice, or what replaces it.
 pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice {
     // Recursive doubling of blocks works with any number of members, but these two refuse.
     let is_refused = !library.is_simgrid() && !call.size.is_power_of_two();
-    let algorithm = match (choice.algorithm, call.op) {
-        (Algorithm::Barrier(Barrier::TwoProc), _) if call.size != 2 => Algorithm::Barrier(Barrier::RecursiveDoubling),
-        (Algorithm::Bcast(algorithm), CollectiveOp::Bcast { bytes, .. }) => {
-            return bcast(library, algorithm, choice, call, *bytes);
+    let algorithm = match choice.algorithm {
+        Algorithm::Barrier(Barrier::TwoProc) if call.size != 2 => Algorithm::Barrier(Barrier::RecursiveDoubling),
+        Algorithm::Bcast(algorithm) => {
+            return bcast(library, algorithm, choice, call);
         }
-        (Algorithm::Reduce(algorithm), CollectiveOp::Reduce { bytes, .. }) => {
-            Algorithm::Reduce(reduce(algorithm, call, *bytes))
-        }
-        (Algorithm::Allreduce(algorithm), CollectiveOp::Allreduce { bytes, .. }) => {
-            Algorithm::Allreduce(allreduce(algorithm, call, *bytes))
-        }
-        (Algorithm::ReduceScatter(algorithm), CollectiveOp::ReduceScatter { counts, .. }) => {
-            let is_regular = counts.windows(2).all(|pair| pair[0] == pair[1]);
-            Algorithm::ReduceScatter(reduce_scatter(algorithm, call, is_regular))
+        Algorithm::Reduce(algorithm) => Algorithm::Reduce(reduce(algorithm, call)),
+        Algorithm::Allreduce(algorithm) => Algorithm::Allreduce(allreduce(algorithm, call)),
+        Algorithm::ReduceScatter(algorithm) => {
+            Algorithm::ReduceScatter(reduce_scatter(algorithm, call, call.is_regular()))
         }
         // Blocks of one length can be put in place before a butterfly among a power of two.
-        (Algorithm::ReduceScatterBlock(ReduceScatter::Butterfly), _) if call.size.is_power_of_two() => {
+        Algorithm::ReduceScatterBlock(ReduceScatter::Butterfly) if call.size.is_power_of_two() => {
             Algorithm::ReduceScatterBlock(ReduceScatter::Noncommutative)
         }
-        (Algorithm::ReduceScatterBlock(algorithm), _) => {
+        Algorithm::ReduceScatterBlock(algorithm) => {
             Algorithm::ReduceScatterBlock(reduce_scatter(algorithm, call, true))
         }
-        (Algorithm::Allgather(algorithm), _) => Algorithm::Allgather(match algorithm {
+        Algorithm::Allgather(algorithm) => Algorithm::Allgather(match algorithm {
             Allgather::RecursiveDoubling if is_refused => Allgather::Bruck,
             Allgather::NeighborExchange if call.size % 2 == 1 => Allgather::Ring,
             Allgather::TwoProc if call.size != 2 => Allgather::Ring,
             possible => possible,
         }),
-        (Algorithm::Allgatherv(algorithm), _) => Algorithm::Allgatherv(match algorithm {
+        Algorithm::Allgatherv(algorithm) => Algorithm::Allgatherv(match algorithm {
             Allgatherv::RecursiveDoubling if is_refused => Allgatherv::Bruck,
             Allgatherv::NeighborExchange if call.size % 2 == 1 => Allgatherv::Ring,
             Allgatherv::TwoProc if call.size != 2 => Allgatherv::Ring,
             possible => possible,
         }),
-        (Algorithm::Alltoall(Alltoall::TwoProc), _) if call.size != 2 => Algorithm::Alltoall(Alltoall::Pairwise),
-        (possible, _) => possible,
+        Algorithm::Alltoall(Alltoall::TwoProc) if call.size != 2 => Algorithm::Alltoall(Alltoall::Pairwise),
+        possible => possible,
     };
     match library {
         Library::Mpich if algorithm != choice.algorithm => Choice::new(mpich::choose(call)),
@@ -62,8 +55,8 @@ fn halving_members(call: &Call) -> u64 {
     1 << call.size.ilog2()
 }
 
-fn bcast(library: Library, algorithm: Bcast, choice: Choice, call: &Call, bytes: Bytes) -> Choice {
-    let data = call.data(bytes);
+fn bcast(library: Library, algorithm: Bcast, choice: Choice, call: &Call) -> Choice {
+    let data = call.vector();
     let halves = [data.count().div_ceil(2), data.count() / 2];
     let (replacement, fanout) = match algorithm {
         Bcast::ScatterAllgather | Bcast::ScatterAllgatherRing
@@ -81,8 +74,8 @@ fn bcast(library: Library, algorithm: Bcast, choice: Choice, call: &Call, bytes:
     Choice { algorithm: Algorithm::Bcast(replacement), fanout, ..choice }
 }
 
-fn reduce(algorithm: Reduce, call: &Call, bytes: Bytes) -> Reduce {
-    let can_be_halved = call.size > 1 && call.data(bytes).count() >= halving_members(call);
+fn reduce(algorithm: Reduce, call: &Call) -> Reduce {
+    let can_be_halved = call.size > 1 && call.vector().count() >= halving_members(call);
     match algorithm {
         Reduce::Linear | Reduce::InOrderBinary | Reduce::Binomial => algorithm,
         _ if !call.is_commutative => Reduce::Linear,
@@ -92,8 +85,8 @@ fn reduce(algorithm: Reduce, call: &Call, bytes: Bytes) -> Reduce {
     }
 }
 
-fn allreduce(algorithm: Allreduce, call: &Call, bytes: Bytes) -> Allreduce {
-    let count = call.data(bytes).count();
+fn allreduce(algorithm: Allreduce, call: &Call) -> Allreduce {
+    let count = call.vector().count();
     let can_be_halved = call.is_commutative && count >= halving_members(call);
     let can_go_around = call.is_commutative && count >= u64::from(call.size);
     match algorithm {

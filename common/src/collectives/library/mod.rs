@@ -9,8 +9,9 @@ mod simgrid;
 mod simgrid_openmpi;
 
 use super::algorithms::schedule::Empty;
-use super::algorithms::{Algorithm, Choice, Collective};
+use super::algorithms::{Algorithm, Choice};
 use super::call::Call;
+use crate::event::CollectiveKind;
 
 /// Whose selection rules to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,8 +47,25 @@ impl Library {
         Self::ALL.iter().copied().find(|library| library.name() == name)
     }
 
-    /// What the library calls algorithms whose names here are others.
-    pub(super) fn own_names(self) -> &'static [(Algorithm, &'static str)] {
+    /// The algorithm that the library calls so, or else the one that has that name. Case does not matter, nor `-` for `_`.
+    #[must_use]
+    pub fn algorithm_named(self, collective: CollectiveKind, name: &str) -> Option<Algorithm> {
+        let name = spelled(name);
+        let is_its_own = |(algorithm, own): &&(Algorithm, &str)| algorithm.collective() == collective && *own == name;
+        self.own_names().iter().find(is_its_own).map(|&(algorithm, _)| algorithm).or_else(|| {
+            Algorithm::all(collective).into_iter().find(|algorithm| algorithm.names().contains(&name.as_str()))
+        })
+    }
+
+    /// The library's own name for an algorithm.
+    #[must_use]
+    pub fn name_of(self, algorithm: Algorithm) -> &'static str {
+        let mut own_names = self.own_names().iter();
+        own_names.find(|(own, _)| *own == algorithm).map_or_else(|| algorithm.name(), |(_, name)| name)
+    }
+
+    /// The library's names for algorithms that have other names here.
+    fn own_names(self) -> &'static [(Algorithm, &'static str)] {
         match self {
             Self::Mpich => mpich::OWN_NAMES,
             Self::OpenMpi => openmpi::OWN_NAMES,
@@ -82,9 +100,9 @@ impl Library {
     }
 
     /// What becomes of empty messages where each pair of members has its own length.
-    pub(super) fn empty_messages(self, collective: Collective) -> Empty {
+    pub(super) fn empty_messages(self, collective: CollectiveKind) -> Empty {
         match (self, collective) {
-            (Self::SimGrid | Self::SimGridOpenMpi, _) | (Self::OpenMpi, Collective::Alltoallv) => Empty::Sent,
+            (Self::SimGrid | Self::SimGridOpenMpi, _) | (Self::OpenMpi, CollectiveKind::Alltoallv) => Empty::Sent,
             _ => Empty::Skipped,
         }
     }
@@ -95,5 +113,46 @@ impl Library {
             Self::Mpich => 1,
             Self::OpenMpi | Self::SimGrid | Self::SimGridOpenMpi => element,
         }
+    }
+}
+
+/// The collective of a name. Case does not matter, nor `-` for `_`.
+pub(super) fn collective_named(name: &str) -> Option<CollectiveKind> {
+    let name = spelled(name);
+    CollectiveKind::ALL.into_iter().find(|collective| collective.name() == name)
+}
+
+fn spelled(name: &str) -> String {
+    name.trim().to_ascii_lowercase().replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collectives::algorithms::{Bcast, Reduce};
+
+    #[test]
+    fn every_algorithm_is_found_by_its_name_and_by_what_a_library_calls_it() {
+        for collective in CollectiveKind::ALL {
+            assert_eq!(collective_named(collective.name()), Some(collective));
+            for algorithm in Algorithm::all(collective) {
+                for &library in Library::ALL {
+                    for name in [algorithm.name(), library.name_of(algorithm)] {
+                        let found = library.algorithm_named(collective, name);
+                        assert_eq!(found, Some(algorithm), "{library:?} {collective} {name}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_means_what_the_library_means_by_it() {
+        let binomial = |library: Library| library.algorithm_named(CollectiveKind::Bcast, "Binomial");
+        assert_eq!(binomial(Library::Mpich), Some(Algorithm::Bcast(Bcast::Binomial)));
+        assert_eq!(binomial(Library::OpenMpi), Some(Algorithm::Bcast(Bcast::BinomialDoubling)));
+        let in_order = Library::OpenMpi.algorithm_named(CollectiveKind::Reduce, "in-order_binary");
+        assert_eq!(in_order, Some(Algorithm::Reduce(Reduce::InOrderBinary)));
+        assert_eq!(Library::Mpich.algorithm_named(CollectiveKind::Bcast, "no such"), None);
     }
 }

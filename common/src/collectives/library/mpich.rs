@@ -6,7 +6,7 @@ use crate::collectives::algorithms::{
     ReduceScatter, Scan, Scatter, Scatterv,
 };
 use crate::collectives::call::Call;
-use crate::event::CollectiveOp;
+use crate::event::CollectiveKind;
 use crate::units::Bytes;
 
 /// What MPICH calls algorithms whose names here are others: by some it means other algorithms than Open MPI.
@@ -24,58 +24,54 @@ pub(super) fn choose(call: &Call) -> Algorithm {
     let size = call.size;
     let is_power_of_two = size.is_power_of_two();
     // Rabenseifner's algorithm needs a predefined operation, and an element for each member that takes part.
-    let can_be_halved = |bytes: &Bytes| call.is_commutative && call.data(*bytes).count() >= 1 << size.ilog2();
-    match call.op {
-        CollectiveOp::Barrier => Algorithm::Barrier(Barrier::Dissemination),
-        CollectiveOp::Bcast { bytes, .. } => Algorithm::Bcast(match bytes.0 {
+    let can_be_halved = || call.is_commutative && call.vector().count() >= 1 << size.ilog2();
+    let (sent, received) = (call.send.each(), call.recv.each());
+    match call.kind {
+        CollectiveKind::Barrier => Algorithm::Barrier(Barrier::Dissemination),
+        CollectiveKind::Bcast => Algorithm::Bcast(match sent.0 {
             _ if size < 8 => Bcast::Binomial,
             ..=12_288 => Bcast::Binomial,
             ..=524_288 if is_power_of_two => Bcast::ScatterAllgather,
             _ => Bcast::ScatterAllgatherRing,
         }),
-        CollectiveOp::Reduce { bytes, .. } => Algorithm::Reduce(match bytes.0 {
-            2049.. if can_be_halved(bytes) => Reduce::ReduceScatterGather,
+        CollectiveKind::Reduce => Algorithm::Reduce(match sent.0 {
+            2049.. if can_be_halved() => Reduce::ReduceScatterGather,
             _ => Reduce::Binomial,
         }),
-        CollectiveOp::Allreduce { bytes, .. } => Algorithm::Allreduce(match bytes.0 {
-            9.. if can_be_halved(bytes) => Allreduce::ReduceScatterAllgather,
+        CollectiveKind::Allreduce => Algorithm::Allreduce(match sent.0 {
+            9.. if can_be_halved() => Allreduce::ReduceScatterAllgather,
             _ => Allreduce::RecursiveDoubling,
         }),
-        CollectiveOp::Scan { .. } => Algorithm::Scan(Scan::RecursiveDoubling),
-        CollectiveOp::Exscan { .. } => Algorithm::Exscan(Scan::RecursiveDoubling),
-        CollectiveOp::ReduceScatter { counts, .. } => {
-            let is_regular = counts.windows(2).all(|pair| pair[0] == pair[1]);
-            let total = counts.iter().copied().sum();
-            Algorithm::ReduceScatter(reduce_scatter(call, total, is_regular))
+        CollectiveKind::Scan => Algorithm::Scan(Scan::RecursiveDoubling),
+        CollectiveKind::Exscan => Algorithm::Exscan(Scan::RecursiveDoubling),
+        CollectiveKind::ReduceScatter => {
+            Algorithm::ReduceScatter(reduce_scatter(call, call.total(), call.is_regular()))
         }
-        CollectiveOp::ReduceScatterBlock { bytes, .. } => {
-            Algorithm::ReduceScatterBlock(reduce_scatter(call, bytes.times(u64::from(size)), true))
+        CollectiveKind::ReduceScatterBlock => {
+            Algorithm::ReduceScatterBlock(reduce_scatter(call, received.times(u64::from(size)), true))
         }
-        CollectiveOp::Gather { .. } => Algorithm::Gather(Gather::Binomial),
-        CollectiveOp::Scatter { .. } => Algorithm::Scatter(Scatter::Binomial),
-        CollectiveOp::Allgather { recv, .. } => Algorithm::Allgather(match recv.times(u64::from(size)).0 {
+        CollectiveKind::Gather => Algorithm::Gather(Gather::Binomial),
+        CollectiveKind::Scatter => Algorithm::Scatter(Scatter::Binomial),
+        CollectiveKind::Allgather => Algorithm::Allgather(match received.times(u64::from(size)).0 {
             ..524_288 if is_power_of_two => Allgather::RecursiveDoubling,
             ..81_920 => Allgather::Bruck,
             _ => Allgather::Ring,
         }),
-        CollectiveOp::Alltoall { send, .. } => Algorithm::Alltoall(match send.0 {
+        CollectiveKind::Alltoall => Algorithm::Alltoall(match sent.0 {
             // The rules say fewer than 8 members, but where they are looked up for each call (`csel.c`), 8 pass too.
             ..=256 if size > 8 => Alltoall::Bruck,
             ..=32_768 => Alltoall::Scattered,
             _ => Alltoall::PairwiseXor,
         }),
-        CollectiveOp::Gatherv { .. } => Algorithm::Gatherv(Gatherv::LinearNonblocking),
-        CollectiveOp::Scatterv { .. } => Algorithm::Scatterv(Scatterv::LinearNonblocking),
-        CollectiveOp::Allgatherv { recvs, .. } => {
-            let total: Bytes = recvs.iter().copied().sum();
-            Algorithm::Allgatherv(match total.0 {
-                ..524_288 if is_power_of_two => Allgatherv::RecursiveDoubling,
-                ..81_920 => Allgatherv::Bruck,
-                _ => Allgatherv::PipelinedRing,
-            })
-        }
-        CollectiveOp::Alltoallv { .. } => Algorithm::Alltoallv(Alltoallv::Scattered),
-        CollectiveOp::Alltoallw { .. } => Algorithm::Alltoallw(Alltoallv::Scattered),
+        CollectiveKind::Gatherv => Algorithm::Gatherv(Gatherv::LinearNonblocking),
+        CollectiveKind::Scatterv => Algorithm::Scatterv(Scatterv::LinearNonblocking),
+        CollectiveKind::Allgatherv => Algorithm::Allgatherv(match call.total().0 {
+            ..524_288 if is_power_of_two => Allgatherv::RecursiveDoubling,
+            ..81_920 => Allgatherv::Bruck,
+            _ => Allgatherv::PipelinedRing,
+        }),
+        CollectiveKind::Alltoallv => Algorithm::Alltoallv(Alltoallv::Scattered),
+        CollectiveKind::Alltoallw => Algorithm::Alltoallw(Alltoallv::Scattered),
     }
 }
 

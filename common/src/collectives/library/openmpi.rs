@@ -6,7 +6,7 @@ use crate::collectives::algorithms::{
     Algorithm, Allgatherv, Alltoall, Alltoallv, Barrier, Bcast, Gatherv, Reduce, ReduceScatter, Scan, Scatterv,
 };
 use crate::collectives::call::Call;
-use crate::event::CollectiveOp;
+use crate::event::CollectiveKind;
 use crate::units::Bytes;
 
 /// What Open MPI calls algorithms whose names here are others: by some it means other algorithms than MPICH.
@@ -22,51 +22,43 @@ pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
 
 /// The algorithm for a call.
 pub(super) fn choose(call: &Call) -> Algorithm {
-    let size = call.size;
-    match call.op {
-        CollectiveOp::Barrier => Algorithm::Barrier(tables::BARRIER.look_up(size, 0)),
-        CollectiveOp::Bcast { bytes, .. } => Algorithm::Bcast(tables::BCAST.look_up(size, bytes.0)),
-        CollectiveOp::Reduce { bytes, .. } => Algorithm::Reduce(if call.is_commutative {
-            tables::REDUCE.look_up(size, bytes.0)
+    let (size, sent, received) = (call.size, call.send.each(), call.recv.each());
+    match call.kind {
+        CollectiveKind::Barrier => Algorithm::Barrier(tables::BARRIER.look_up(size, 0)),
+        CollectiveKind::Bcast => Algorithm::Bcast(tables::BCAST.look_up(size, sent.0)),
+        CollectiveKind::Reduce => Algorithm::Reduce(if call.is_commutative {
+            tables::REDUCE.look_up(size, sent.0)
         } else {
-            tables::REDUCE_IN_ORDER.look_up(size, bytes.0)
+            tables::REDUCE_IN_ORDER.look_up(size, sent.0)
         }),
-        CollectiveOp::Allreduce { bytes, .. } => Algorithm::Allreduce(if call.is_commutative {
-            tables::ALLREDUCE.look_up(size, bytes.0)
+        CollectiveKind::Allreduce => Algorithm::Allreduce(if call.is_commutative {
+            tables::ALLREDUCE.look_up(size, sent.0)
         } else {
-            tables::ALLREDUCE_IN_ORDER.look_up(size, bytes.0)
+            tables::ALLREDUCE_IN_ORDER.look_up(size, sent.0)
         }),
-        CollectiveOp::Scan { .. } => Algorithm::Scan(Scan::Linear),
-        CollectiveOp::Exscan { .. } => Algorithm::Exscan(Scan::Linear),
-        CollectiveOp::ReduceScatter { counts, .. } => {
-            let total: Bytes = counts.iter().copied().sum();
-            Algorithm::ReduceScatter(if call.is_commutative {
-                tables::REDUCE_SCATTER.look_up(size, total.0)
-            } else {
-                ReduceScatter::NonOverlapping
-            })
-        }
-        CollectiveOp::ReduceScatterBlock { bytes, .. } => Algorithm::ReduceScatterBlock(if call.is_commutative {
-            tables::REDUCE_SCATTER_BLOCK.look_up(size, bytes.0)
+        CollectiveKind::Scan => Algorithm::Scan(Scan::Linear),
+        CollectiveKind::Exscan => Algorithm::Exscan(Scan::Linear),
+        CollectiveKind::ReduceScatter => Algorithm::ReduceScatter(if call.is_commutative {
+            tables::REDUCE_SCATTER.look_up(size, call.total().0)
         } else {
             ReduceScatter::NonOverlapping
         }),
-        CollectiveOp::Gather { send, recv, .. } => {
-            Algorithm::Gather(tables::GATHER.look_up(size, call.block(*recv, *send).0))
+        CollectiveKind::ReduceScatterBlock => Algorithm::ReduceScatterBlock(if call.is_commutative {
+            tables::REDUCE_SCATTER_BLOCK.look_up(size, received.0)
+        } else {
+            ReduceScatter::NonOverlapping
+        }),
+        CollectiveKind::Gather => Algorithm::Gather(tables::GATHER.look_up(size, call.block().0)),
+        CollectiveKind::Scatter => Algorithm::Scatter(tables::SCATTER.look_up(size, call.block().0)),
+        CollectiveKind::Allgather => Algorithm::Allgather(tables::ALLGATHER.look_up(size, sent.0)),
+        CollectiveKind::Alltoall => Algorithm::Alltoall(alltoall(size, sent)),
+        CollectiveKind::Gatherv => Algorithm::Gatherv(Gatherv::Linear),
+        CollectiveKind::Scatterv => Algorithm::Scatterv(Scatterv::Linear),
+        CollectiveKind::Allgatherv => {
+            Algorithm::Allgatherv(tables::ALLGATHERV.look_up(size, call.total().0 / u64::from(size)))
         }
-        CollectiveOp::Scatter { send, recv, .. } => {
-            Algorithm::Scatter(tables::SCATTER.look_up(size, call.block(*send, *recv).0))
-        }
-        CollectiveOp::Allgather { send, .. } => Algorithm::Allgather(tables::ALLGATHER.look_up(size, send.0)),
-        CollectiveOp::Alltoall { send, .. } => Algorithm::Alltoall(alltoall(size, *send)),
-        CollectiveOp::Gatherv { .. } => Algorithm::Gatherv(Gatherv::Linear),
-        CollectiveOp::Scatterv { .. } => Algorithm::Scatterv(Scatterv::Linear),
-        CollectiveOp::Allgatherv { recvs, .. } => {
-            let total: Bytes = recvs.iter().copied().sum();
-            Algorithm::Allgatherv(tables::ALLGATHERV.look_up(size, total.0 / u64::from(size)))
-        }
-        CollectiveOp::Alltoallv { .. } => Algorithm::Alltoallv(tables::ALLTOALLV.look_up(size, 0)),
-        CollectiveOp::Alltoallw { .. } => Algorithm::Alltoallw(Alltoallv::Linear),
+        CollectiveKind::Alltoallv => Algorithm::Alltoallv(tables::ALLTOALLV.look_up(size, 0)),
+        CollectiveKind::Alltoallw => Algorithm::Alltoallw(Alltoallv::Linear),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::collectives::algorithms::{
     ReduceScatter, Scan, Scatter, Scatterv,
 };
 use crate::collectives::call::Call;
-use crate::event::CollectiveOp;
+use crate::event::CollectiveKind;
 
 /// What SimGrid calls algorithms whose names here are others.
 pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
@@ -22,34 +22,34 @@ pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
 
 /// The algorithm for a call.
 pub(super) fn choose(call: &Call) -> Algorithm {
-    match call.op {
-        CollectiveOp::Barrier => Algorithm::Barrier(Barrier::Linear),
-        CollectiveOp::Bcast { .. } => Algorithm::Bcast(Bcast::Binomial),
-        CollectiveOp::Reduce { .. } if call.is_commutative => Algorithm::Reduce(Reduce::LinearNonblocking),
-        CollectiveOp::Reduce { .. } => Algorithm::Reduce(Reduce::Linear),
-        CollectiveOp::Allreduce { .. } => Algorithm::Allreduce(Allreduce::NonOverlapping),
-        CollectiveOp::Scan { .. } => Algorithm::Scan(Scan::AllToAfter),
-        CollectiveOp::Exscan { .. } => Algorithm::Exscan(Scan::AllToAfter),
-        CollectiveOp::ReduceScatter { counts, .. } => {
-            let is_regular = counts.windows(2).all(|pair| pair[0] == pair[1]);
+    match call.kind {
+        CollectiveKind::Barrier => Algorithm::Barrier(Barrier::Linear),
+        CollectiveKind::Bcast => Algorithm::Bcast(Bcast::Binomial),
+        CollectiveKind::Reduce if call.is_commutative => Algorithm::Reduce(Reduce::LinearNonblocking),
+        CollectiveKind::Reduce => Algorithm::Reduce(Reduce::Linear),
+        CollectiveKind::Allreduce => Algorithm::Allreduce(Allreduce::NonOverlapping),
+        CollectiveKind::Scan => Algorithm::Scan(Scan::AllToAfter),
+        CollectiveKind::Exscan => Algorithm::Exscan(Scan::AllToAfter),
+        CollectiveKind::ReduceScatter => {
             // The limit is one of elements, not of bytes.
-            let total = counts.iter().map(|&count| call.data(count).count()).fold(0, u64::saturating_add);
+            let total =
+                call.recv.per_member().iter().map(|&count| call.data(count).count()).fold(0, u64::saturating_add);
             Algorithm::ReduceScatter(match total {
-                _ if is_regular => ReduceScatter::NonOverlapping,
+                _ if call.is_regular() => ReduceScatter::NonOverlapping,
                 524_289.. if call.is_commutative => ReduceScatter::Pairwise,
                 _ => ReduceScatter::RecursiveDoubling,
             })
         }
-        CollectiveOp::ReduceScatterBlock { .. } => Algorithm::ReduceScatterBlock(ReduceScatter::NonOverlapping),
-        CollectiveOp::Gather { .. } => Algorithm::Gather(Gather::LinearNonblocking),
-        CollectiveOp::Scatter { .. } => Algorithm::Scatter(Scatter::LinearNonblocking),
-        CollectiveOp::Allgather { .. } => Algorithm::Allgather(Allgather::Spread),
-        CollectiveOp::Alltoall { send, .. } => Algorithm::Alltoall(alltoall(openmpi::alltoall(call.size, *send))),
-        CollectiveOp::Gatherv { .. } => Algorithm::Gatherv(Gatherv::LinearNonblocking),
-        CollectiveOp::Scatterv { .. } => Algorithm::Scatterv(Scatterv::LinearNonblocking),
-        CollectiveOp::Allgatherv { .. } => Algorithm::Allgatherv(Allgatherv::Spread),
-        CollectiveOp::Alltoallv { .. } => Algorithm::Alltoallv(Alltoallv::Linear),
-        CollectiveOp::Alltoallw { .. } => Algorithm::Alltoallw(Alltoallv::Linear),
+        CollectiveKind::ReduceScatterBlock => Algorithm::ReduceScatterBlock(ReduceScatter::NonOverlapping),
+        CollectiveKind::Gather => Algorithm::Gather(Gather::LinearNonblocking),
+        CollectiveKind::Scatter => Algorithm::Scatter(Scatter::LinearNonblocking),
+        CollectiveKind::Allgather => Algorithm::Allgather(Allgather::Spread),
+        CollectiveKind::Alltoall => Algorithm::Alltoall(alltoall(openmpi::alltoall(call.size, call.send.each()))),
+        CollectiveKind::Gatherv => Algorithm::Gatherv(Gatherv::LinearNonblocking),
+        CollectiveKind::Scatterv => Algorithm::Scatterv(Scatterv::LinearNonblocking),
+        CollectiveKind::Allgatherv => Algorithm::Allgatherv(Allgatherv::Spread),
+        CollectiveKind::Alltoallv => Algorithm::Alltoallv(Alltoallv::Linear),
+        CollectiveKind::Alltoallw => Algorithm::Alltoallw(Alltoallv::Linear),
     }
 }
 

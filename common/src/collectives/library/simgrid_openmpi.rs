@@ -4,9 +4,9 @@
 //! (`smpi_openmpi_selector.cpp`, `reduce-ompi.cpp`, `bcast-*.cpp`).
 
 use super::{openmpi, simgrid};
-use crate::collectives::algorithms::{Algorithm, Allreduce, Bcast, Choice, Collective, Reduce};
+use crate::collectives::algorithms::{Algorithm, Allreduce, Bcast, Choice, Reduce};
 use crate::collectives::call::Call;
-use crate::event::CollectiveOp;
+use crate::event::CollectiveKind;
 use crate::units::Bytes;
 
 /// Length of the segments of [`Allreduce::SegmentedRing`].
@@ -15,31 +15,29 @@ const SEGMENTED_RING: u64 = 1 << 20;
 /// The algorithm for a call, with its parameters.
 pub(super) fn choose(call: &Call) -> Choice {
     let cut = |algorithm, segment| Choice { segment: Bytes(segment), ..Choice::new(algorithm) };
-    match (openmpi::choose(call), call.op) {
-        (Algorithm::Bcast(algorithm), CollectiveOp::Bcast { bytes, .. }) => {
-            let (algorithm, segment) = bcast(algorithm, call.size, *bytes);
+    match openmpi::choose(call) {
+        Algorithm::Bcast(algorithm) => {
+            let (algorithm, segment) = bcast(algorithm, call.size, call.send.each());
             cut(Algorithm::Bcast(algorithm), segment)
         }
-        (Algorithm::Reduce(algorithm), CollectiveOp::Reduce { bytes, .. }) => {
-            let (algorithm, segment) = reduce(algorithm, call, *bytes);
+        Algorithm::Reduce(algorithm) => {
+            let (algorithm, segment) = reduce(algorithm, call);
             let fanout = if algorithm == Reduce::Chain { call.size / 2 } else { 1 };
             Choice { fanout, ..cut(Algorithm::Reduce(algorithm), segment) }
         }
-        (Algorithm::Allreduce(algorithm), CollectiveOp::Allreduce { bytes, .. }) => {
-            cut(Algorithm::Allreduce(allreduce(algorithm, call, *bytes)), SEGMENTED_RING)
-        }
-        (Algorithm::Gather(algorithm), CollectiveOp::Gather { send, recv, .. }) => {
-            let is_long = call.block(*recv, *send).0 > 92_160;
+        Algorithm::Allreduce(algorithm) => cut(Algorithm::Allreduce(allreduce(algorithm, call)), SEGMENTED_RING),
+        Algorithm::Gather(algorithm) => {
+            let is_long = call.block().0 > 92_160;
             cut(Algorithm::Gather(algorithm), if is_long { 32 << 10 } else { 1 << 10 })
         }
-        (Algorithm::Alltoall(algorithm), _) => Choice::new(Algorithm::Alltoall(simgrid::alltoall(algorithm))),
-        (own, _) => match Collective::of(call.op) {
-            Collective::Barrier
-            | Collective::ReduceScatter
-            | Collective::Scatter
-            | Collective::Allgather
-            | Collective::Allgatherv
-            | Collective::Alltoallv => Choice::new(own),
+        Algorithm::Alltoall(algorithm) => Choice::new(Algorithm::Alltoall(simgrid::alltoall(algorithm))),
+        own => match call.kind {
+            CollectiveKind::Barrier
+            | CollectiveKind::ReduceScatter
+            | CollectiveKind::Scatter
+            | CollectiveKind::Allgather
+            | CollectiveKind::Allgatherv
+            | CollectiveKind::Alltoallv => Choice::new(own),
             _ => Choice::new(simgrid::choose(call)),
         },
     }
@@ -67,8 +65,8 @@ fn bcast(openmpi: Bcast, size: u32, bytes: Bytes) -> (Bcast, u64) {
     }
 }
 
-fn allreduce(openmpi: Allreduce, call: &Call, bytes: Bytes) -> Allreduce {
-    let data = call.data(bytes);
+fn allreduce(openmpi: Allreduce, call: &Call) -> Allreduce {
+    let data = call.vector();
     let round = data.segment_elements(SEGMENTED_RING).saturating_mul(u64::from(call.size));
     match openmpi {
         Allreduce::Linear => Allreduce::NonOverlapping,
@@ -79,7 +77,8 @@ fn allreduce(openmpi: Allreduce, call: &Call, bytes: Bytes) -> Allreduce {
     }
 }
 
-fn reduce(openmpi: Reduce, call: &Call, bytes: Bytes) -> (Reduce, u64) {
+fn reduce(openmpi: Reduce, call: &Call) -> (Reduce, u64) {
+    let bytes = call.send.each();
     let (size, length) = (f64::from(call.size), bytes.0 as f64 / 1024.0);
     match openmpi {
         Reduce::Rabenseifner => (Reduce::Linear, 0),
@@ -94,7 +93,7 @@ fn reduce(openmpi: Reduce, call: &Call, bytes: Bytes) -> (Reduce, u64) {
         ),
         Reduce::Binary => (openmpi, 32 << 10),
         Reduce::BinomialPipelined => {
-            let is_short = (call.size < 8 && bytes.0 < 20_480) || bytes.0 < 2_048 || call.data(bytes).count() <= 1;
+            let is_short = (call.size < 8 && bytes.0 < 20_480) || bytes.0 < 2_048 || call.vector().count() <= 1;
             (openmpi, if !is_short && size > 0.6016 * length + 1.3496 { 1 << 10 } else { 0 })
         }
         own => (own, 0),

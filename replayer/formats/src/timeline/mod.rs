@@ -15,27 +15,12 @@ pub use perfetto::Perfetto;
 
 use std::io;
 
-use titr_common::event::{Event, Rank};
-use titr_common::grammar::event_kind;
-use titr_common::passage::Moment;
+use titr_common::event::Rank;
+use titr_common::event_buffer::EventRef;
+use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use titr_common::time::Time;
-
-/// What a rank spends its time on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Activity {
-    /// Computing, or sleeping.
-    Compute,
-    /// Sending, blocking or not.
-    Send,
-    /// Receiving or probing; a `sendrecv` too.
-    Recv,
-    /// Completing requests.
-    Wait,
-    /// Collectives, and making communicators.
-    Collective,
-}
+pub use titr_common::event::Activity;
 
 /// What a rank is in: an MPI call, or between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,13 +37,12 @@ impl State {
 
     /// The state of a rank whose event this is; none for what only tells something of another.
     #[must_use]
-    pub fn of(moment: Moment) -> Option<Self> {
+    pub fn of(moment: EventRef) -> Option<Self> {
         let (word, activity) = match moment {
-            Moment::Compute(_) => return Some(Self::COMPUTING),
-            Moment::Send(_) => ("send", Activity::Send),
-            Moment::Recv(_) => ("recv", Activity::Recv),
-            Moment::Event(Event::Matched(..) | Event::Seen(_)) => return None,
-            Moment::Event(event) => (event_kind(event), activity(event)),
+            EventRef::Compute(_) => return Some(Self::COMPUTING),
+            EventRef::Send(_) => ("send", Activity::Send),
+            EventRef::Recv(_) => ("recv", Activity::Recv),
+            EventRef::Event(event) => (event.word(), event.activity()?),
         };
         Some(Self { word, activity })
     }
@@ -75,23 +59,6 @@ impl State {
         };
         let (first, rest) = word.split_at(1);
         format!("MPI_{}{rest}", first.to_ascii_uppercase())
-    }
-}
-
-fn activity(event: &Event) -> Activity {
-    match event {
-        Event::Send(..) | Event::Isend(..) | Event::SendInit(..) | Event::PsendInit(..) | Event::Pready(..) => {
-            Activity::Send
-        }
-        Event::Start(_) => Activity::Send,
-        Event::Recv(_) | Event::Irecv(..) | Event::Sendrecv(..) | Event::Probe(_) | Event::Iprobe(..) => Activity::Recv,
-        Event::RecvInit(..) | Event::PrecvInit(..) => Activity::Recv,
-        Event::Wait(..) | Event::Test(..) | Event::RequestFree(_) | Event::Cancel(_) => Activity::Wait,
-        Event::OneSided(_) | Event::File(_) | Event::Other(_) => Activity::Wait,
-        Event::Collective(_) | Event::Icollective(..) | Event::CollectiveInit(..) => Activity::Collective,
-        Event::Neighbor(_) | Event::Ineighbor(..) | Event::NeighborInit(..) => Activity::Collective,
-        Event::CommCreate(..) | Event::CommFree(_) => Activity::Collective,
-        _ => Activity::Compute,
     }
 }
 

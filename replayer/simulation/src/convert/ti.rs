@@ -53,7 +53,7 @@ fn stream(source: &Trace, directory: &Path, entry: &mut RankEntry) -> Result<Fol
     let mut writer = RankWriter::create(directory, rank).map_err(failed)?;
     let mut folded = Folded::default();
     while let Some(event) = events.next_event()? {
-        if let Event::Seen(_) = event {
+        if let Event::Annotation(_) = event {
             folded.seen += 1;
         } else {
             folded.events += 1;

@@ -11,13 +11,13 @@ pub use timeline::Timeline;
 pub use traffic::Traffic;
 
 use titr_common::event::Rank;
-use titr_common::passage::Moment;
+use titr_common::event_buffer::EventRef;
 use titr_common::units::Bytes;
 
 use titr_common::time::Time;
 use titr_network::TransferId;
 
-pub use titr_formats::timeline::Activity;
+pub use titr_common::event::Activity;
 
 /// A message that enters the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Departure {
 #[allow(unused_variables)]
 pub trait Observer {
     /// `rank` begins with `moment` at `at`, the next thing it does; of several threads, the main one.
-    fn entered(&mut self, rank: Rank, moment: Moment, at: Time) {}
+    fn entered(&mut self, rank: Rank, moment: EventRef, at: Time) {}
 
     /// `rank` was at `activity` from `from` to `to`: the next thing it did after what was told before, or a thread of it
     /// where it has several.
@@ -62,7 +62,7 @@ impl Observer for () {}
 
 impl<O: Observer> Observer for Option<Box<O>> {
     #[inline(always)]
-    fn entered(&mut self, rank: Rank, moment: Moment, at: Time) {
+    fn entered(&mut self, rank: Rank, moment: EventRef, at: Time) {
         if let Some(observer) = self {
             observer.entered(rank, moment, at);
         }
@@ -106,7 +106,7 @@ impl<O: Observer> Observer for Option<Box<O>> {
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
     #[inline(always)]
-    fn entered(&mut self, rank: Rank, moment: Moment, at: Time) {
+    fn entered(&mut self, rank: Rank, moment: EventRef, at: Time) {
         self.0.entered(rank, moment, at);
         self.1.entered(rank, moment, at);
     }

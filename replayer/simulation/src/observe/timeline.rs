@@ -1,7 +1,7 @@
 //! Simulated time as a timeline.
 
 use titr_common::event::Rank;
-use titr_common::passage::Moment;
+use titr_common::event_buffer::EventRef;
 
 use super::{Departure, Observer};
 use titr_common::time::Time;
@@ -34,7 +34,7 @@ impl Timeline {
 /// All of it is cold, and so out of the way of replays that nobody draws.
 impl Observer for Timeline {
     #[cold]
-    fn entered(&mut self, rank: Rank, moment: Moment, at: Time) {
+    fn entered(&mut self, rank: Rank, moment: EventRef, at: Time) {
         if let Some(state) = State::of(moment) {
             self.chronicle.tell(at, Mark::Enter(rank, state));
         }

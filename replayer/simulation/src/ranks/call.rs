@@ -3,17 +3,18 @@
 use std::rc::Rc;
 
 use titr_common::event::{
-    CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, SendMode,
+    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Outgoing, Partitioned, Rank, RequestId,
+    RequestKey, SendMode,
 };
-use titr_common::passage::Moment;
+use titr_common::event_buffer::EventRef;
 use titr_common::trace::TraceError;
 
-use super::collective::{Agreement, agreement};
+use super::collective::agreement;
 use super::envelope::{Envelope, Selector};
 use super::error::{Fault, ReplayError};
 use super::exchange::Outbound;
 use super::operation::OperationId;
-use super::request::{Template, request_of_skipped};
+use super::request::Template;
 use super::{Agent, Ranks, Recorded};
 use crate::observe::{Activity, Observer};
 use crate::workload::{Match, Program, ThreadIndex, is_older};
@@ -48,16 +49,18 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let me = Agent::Thread(thread);
         let rank = self.threads[thread.0 as usize].rank;
         let at = rank.0 as usize;
-        let Some(Moment::Event(event)) = self.workload.front(thread)? else { return Ok(Some(Activity::Compute)) };
+        let Some(EventRef::Event(event)) = self.workload.front(thread)? else { return Ok(Some(Activity::Compute)) };
         Ok(Some(match event {
             Event::Init
             | Event::Finalize
             | Event::Compute(_)
             | Event::Sleep(_)
             | Event::Matched(..)
-            | Event::Seen(_) => Activity::Compute,
-            &Event::Send(mode, message) => return self.blocking_send(thread, rank, mode, message),
-            &Event::Recv(message) => return self.blocking_receive(thread, rank, message),
+            | Event::Annotation(_) => Activity::Compute,
+            &Event::Send(mode, message, Completion::Blocking) => {
+                return self.blocking_send(thread, rank, mode, message);
+            }
+            &Event::Recv(message, Completion::Blocking) => return self.blocking_receive(thread, rank, message),
             &Event::Sendrecv(outgoing, incoming) => {
                 let sent = outgoing.map_or(Ok(None), |message| self.send(rank, SendMode::Standard, message))?;
                 let received = incoming.map(|message| self.receive(rank, message, None)).transpose()?.flatten();
@@ -65,26 +68,26 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 self.claim(me, received);
                 Activity::Recv
             }
-            &Event::Isend(mode, message, request) => {
+            &Event::Send(mode, message, Completion::Request(request)) => {
                 let sent = self.send(rank, mode, message)?;
                 let requests = &mut self.requests[at];
                 match request {
                     Some(id) => requests.add(id, sent)?,
                     None => {
-                        let key = Key { from: Some(rank), to: message.to, tag: Some(message.tag) };
+                        let key = RequestKey { from: Some(rank), to: message.to, tag: Some(message.tag) };
                         requests.add_keyed(key, sent);
                     }
                 }
                 Activity::Send
             }
-            &Event::Irecv(message, request) => {
+            &Event::Recv(message, Completion::Request(request)) => {
                 let recorded = self.recorded(thread, message, request)?;
                 let received = self.receive(rank, message, recorded)?;
                 let requests = &mut self.requests[at];
                 match request {
                     Some(id) => requests.add(id, received)?,
                     None => {
-                        let key = Key { from: message.from, to: rank, tag: message.tag };
+                        let key = RequestKey { from: message.from, to: rank, tag: message.tag };
                         requests.add_keyed(key, received);
                     }
                 }
@@ -98,11 +101,11 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 Activity::Recv
             }
             Event::Iprobe(_, false) => Activity::Recv,
-            &Event::SendInit(mode, message, id) => {
+            &Event::Send(mode, message, Completion::Persistent(id)) => {
                 self.requests[at].add_persistent(id, Template::Send(mode, message))?;
                 Activity::Send
             }
-            &Event::RecvInit(message, id) => {
+            &Event::Recv(message, Completion::Persistent(id)) => {
                 self.requests[at].add_persistent(id, Template::Receive(message))?;
                 Activity::Recv
             }
@@ -135,21 +138,21 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
                 let table = &mut self.requests[at];
                 match requests {
-                    &Requests::One(_, Some(id)) => {
+                    &Completed::One(_, Some(id)) => {
                         let operation = table.complete(id)?;
                         self.claim(me, operation);
                     }
-                    Requests::One(key, None) => match table.complete_keyed(key) {
+                    Completed::One(key, None) => match table.complete_keyed(key) {
                         Some(operation) => self.claim(me, operation),
                         // SimGrid lets it pass, too.
                         None => self.warnings.idle_waits += 1,
                     },
-                    Requests::These(ids) => {
+                    Completed::These(ids) => {
                         let operations = ids.iter().map(|&id| table.complete(id)).filter_map(Result::transpose);
                         let operations: Vec<_> = operations.collect::<Result<_, _>>()?;
                         operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
                     }
-                    Requests::Outstanding(_) => {
+                    Completed::Outstanding(_) => {
                         let operations = match self.workload.asks(thread) {
                             None => table.complete_all(),
                             Some(asked) => table.complete_where(|id| is_older(id) || asked.contains(&id)),
@@ -160,7 +163,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 Activity::Wait
             }
             Event::Test(_, None) => Activity::Wait,
-            Event::Collective(collective) => {
+            Event::Collective(collective, Completion::Blocking) => {
                 let collective = collective.clone();
                 let recorded = self.workload.take_messages(thread).filter(|_| self.recorded >= Recorded::Blocking);
                 self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
@@ -168,7 +171,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 self.claim(me, Some(operation));
                 Activity::Collective
             }
-            Event::Icollective(collective, id) => {
+            Event::Collective(collective, Completion::Request(id)) => {
                 let (collective, id) = (collective.clone(), *id);
                 let recorded = self.workload.take_messages(thread).filter(|_| self.recorded >= Recorded::All);
                 self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
@@ -176,38 +179,48 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 self.requests[at].add(id, Some(operation))?;
                 Activity::Collective
             }
-            Event::CollectiveInit(collective, id) => {
+            Event::Collective(collective, Completion::Persistent(id)) => {
                 let (template, id) = (Template::Collective(Rc::new(collective.clone())), *id);
                 self.requests[at].add_persistent(id, template)?;
                 Activity::Collective
             }
-            Event::Neighbor(call) => {
+            Event::Neighborhood(call, Completion::Blocking) => {
                 let call = call.clone();
                 let operation = self.start_neighborhood(rank, &call)?;
                 self.claim(me, Some(operation));
                 Activity::Collective
             }
-            Event::Ineighbor(call, id) => {
+            Event::Neighborhood(call, Completion::Request(id)) => {
                 let (call, id) = (call.clone(), *id);
                 let operation = self.start_neighborhood(rank, &call)?;
                 self.requests[at].add(id, Some(operation))?;
                 Activity::Collective
             }
-            Event::NeighborInit(call, id) => {
+            Event::Neighborhood(call, Completion::Persistent(id)) => {
                 let (template, id) = (Template::Neighbor(Rc::new(call.clone())), *id);
                 self.requests[at].add_persistent(id, template)?;
                 Activity::Collective
             }
-            &(Event::PsendInit(Outgoing { bytes, .. }, _, id) | Event::PrecvInit(Incoming { bytes, .. }, _, id)) => {
+            &Event::Partitioned(
+                Partitioned::SendInit(Outgoing { bytes, .. }, _, id)
+                | Partitioned::RecvInit(Incoming { bytes, .. }, _, id),
+            ) => {
                 self.requests[at].add_persistent(id, Template::Partitioned(bytes))?;
                 Activity::Send
             }
-            Event::Pready(..) => Activity::Send,
-            event @ (Event::OneSided(_) | Event::File(_) | Event::Other(_)) => {
-                self.warnings.skip(event);
-                if let Some(id) = request_of_skipped(event) {
-                    self.requests[at].add(id, None)?;
-                }
+            Event::Partitioned(Partitioned::Ready(..)) => Activity::Send,
+            Event::OneSided(event) => {
+                self.warnings.skip_one_sided(event);
+                event.request().map_or(Ok(()), |&id| self.requests[at].add(id, None))?;
+                Activity::Wait
+            }
+            Event::File(event) => {
+                self.warnings.skip_file(event);
+                event.request().map_or(Ok(()), |&id| self.requests[at].add(id, None))?;
+                Activity::Wait
+            }
+            Event::Other(other) => {
+                self.warnings.skip_other(other);
                 Activity::Wait
             }
             Event::CommCreate(call, parent, group) => {
@@ -289,9 +302,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         request: Option<RequestId>,
     ) -> Result<Option<Match>, Failure> {
         match request {
-            Some(id) if message.from.is_none() || message.tag.is_none() => {
-                self.workload.matched(thread, id).map_err(Failure::from)
-            }
+            Some(id) if message.is_open() => self.workload.matched(thread, id).map_err(Failure::from),
             _ => Ok(None),
         }
     }
@@ -336,10 +347,11 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         parent: CommId,
         group: Option<Group>,
     ) -> Result<Option<OperationId>, Fault> {
-        let parent = self.communicators.find(rank, parent)?;
-        let made = group.map(|group| self.communicators.create(rank, &group)).transpose()?;
-        let Some(Agreement { over_made, op, element }) = agreement(call) else { return Ok(None) };
-        let on = if over_made { made } else { Some(parent) };
-        on.map(|on| self.start_collective_on(rank, on, &op, element, None)).transpose()
+        self.communicators.find(rank, parent)?;
+        let agreement = agreement(call, parent, group.as_ref());
+        group.map(|group| self.communicators.create(rank, &group)).transpose()?;
+        let Some(agreement) = agreement else { return Ok(None) };
+        let on = self.communicators.find(rank, agreement.comm)?;
+        self.start_collective_on(rank, on, &agreement, None).map(Some)
     }
 }

@@ -8,8 +8,8 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use titr_common::collectives::{Member, Slice, Step};
-use titr_common::event::{Collective, CollectiveOp, CommCall, Message, Rank, SendMode, Tag};
+use titr_common::collectives::{Call, Member, Slice, Step};
+use titr_common::event::{Collective, CollectiveKind, CommCall, CommId, Group, Message, Rank, SendMode, Tag, Volumes};
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 use super::communicator::{CommIndex, Members, Part};
@@ -67,20 +67,19 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let index = self.communicators.find(rank, collective.comm)?;
         let members = &self.communicators.get(index).members;
         if members.is_inter() {
-            return Err(Fault::InterCollective { word: collective.op.word(), on: members.describe() });
+            return Err(Fault::InterCollective { word: collective.kind.word(), on: members.describe() });
         }
-        self.start_collective_on(rank, index, &collective.op, collective.element, recorded)
+        self.start_collective_on(rank, index, collective, recorded)
     }
 
     pub(super) fn start_collective_on(
         &mut self,
         rank: Rank,
         index: CommIndex,
-        op: &CollectiveOp,
-        element: Bytes,
+        collective: &Collective,
         recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
-        let Part { me, root, number } = self.communicators.enter(index, rank, op)?;
+        let Part { me, root, number } = self.communicators.enter(index, rank, collective)?;
         let size = self.communicators.get(index).members.len();
         let steps = match recorded {
             Some(messages) => {
@@ -88,9 +87,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 recorded::steps(&messages, |rank| members.place(rank))
                     .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?
             }
-            None => self.mpi.collectives.schedule(me, size as u32, root, op, element),
+            None => self.mpi.collectives.steps(&Call::of(collective, me, size as u32, root)),
         };
-        Ok(self.start_run(rank, index, Begun { word: op.word(), number, steps, work: work(op) }))
+        Ok(self.start_run(rank, index, Begun { word: collective.kind.word(), number, steps, work: collective.work }))
     }
 
     /// Takes the first steps of what a member has begun.
@@ -218,67 +217,27 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     }
 }
 
-/// The root of a rooted collective.
-pub(super) fn root(op: &CollectiveOp) -> Option<Rank> {
-    match *op {
-        CollectiveOp::Bcast { root, .. }
-        | CollectiveOp::Reduce { root, .. }
-        | CollectiveOp::Gather { root, .. }
-        | CollectiveOp::Scatter { root, .. }
-        | CollectiveOp::Gatherv { root, .. }
-        | CollectiveOp::Scatterv { root, .. } => Some(root),
-        _ => None,
-    }
-}
-
-/// How many volumes each of its lists has.
-pub(super) fn volumes(op: &CollectiveOp) -> Vec<usize> {
-    match op {
-        CollectiveOp::ReduceScatter { counts: list, .. }
-        | CollectiveOp::Gatherv { recvs: list, .. }
-        | CollectiveOp::Scatterv { sends: list, .. }
-        | CollectiveOp::Allgatherv { recvs: list, .. } => vec![list.len()],
-        CollectiveOp::Alltoallv { sends, recvs } | CollectiveOp::Alltoallw { sends, recvs } => {
-            vec![sends.len(), recvs.len()]
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// What each member computes to reduce.
-pub(crate) fn work(op: &CollectiveOp) -> Instructions {
-    match *op {
-        CollectiveOp::Reduce { work, .. }
-        | CollectiveOp::Allreduce { work, .. }
-        | CollectiveOp::Scan { work, .. }
-        | CollectiveOp::Exscan { work, .. }
-        | CollectiveOp::ReduceScatter { work, .. }
-        | CollectiveOp::ReduceScatterBlock { work, .. } => work,
-        _ => Instructions(0.0),
-    }
-}
-
-/// What the members of a communicator agree by when it is made.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Agreement {
-    /// Over what is made, and not over its parent.
-    pub(crate) over_made: bool,
-    pub(crate) op: CollectiveOp,
-    pub(crate) element: Bytes,
-}
-
-/// The collective that a call which makes a communicator is simulated as; see [`super`].
-pub(crate) fn agreement(call: CommCall) -> Option<Agreement> {
-    let (op, element) = match call {
+/// The collective that a call which makes a communicator is simulated as, on its parent or on what is made; see
+/// [`super`].
+pub(crate) fn agreement(call: CommCall, parent: CommId, made: Option<&Group>) -> Option<Collective> {
+    let (kind, send, recv, element) = match call {
         CommCall::Idup => return None,
         CommCall::Split | CommCall::SplitType | CommCall::CartSub => {
-            (CollectiveOp::Allgather { send: Bytes(8), recv: Bytes(8) }, Bytes(8))
+            let volumes = Volumes::Each(Bytes(8));
+            (CollectiveKind::Allgather, volumes.clone(), volumes, Bytes(8))
         }
-        _ => (CollectiveOp::Allreduce { bytes: Bytes(4), work: Instructions(0.0) }, Bytes(4)),
+        CommCall::Dup
+        | CommCall::Create
+        | CommCall::CreateGroup
+        | CommCall::CartCreate
+        | CommCall::GraphCreate
+        | CommCall::DistGraphCreate
+        | CommCall::DistGraphCreateAdjacent
+        | CommCall::IntercommCreate
+        | CommCall::IntercommMerge
+        | CommCall::CreateFromGroup => (CollectiveKind::Allreduce, Volumes::Each(Bytes(4)), Volumes::None, Bytes(4)),
     };
-    Some(Agreement {
-        over_made: matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate | CommCall::CreateFromGroup),
-        op,
-        element,
-    })
+    let is_over_made = matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate | CommCall::CreateFromGroup);
+    let comm = if is_over_made { made?.id } else { parent };
+    Some(Collective { comm, kind, root: None, send, recv, element, work: Instructions(0.0) })
 }

@@ -11,9 +11,8 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use titr_common::collectives::Member;
-use titr_common::event::{CollectiveOp, CommId, Group, Rank};
+use titr_common::event::{Collective, CommId, Group, Rank, Volumes};
 
-use super::collective::{root, volumes};
 use super::envelope::Context;
 use super::error::Fault;
 
@@ -184,9 +183,9 @@ impl Communicators {
     }
 
     /// `rank` starts its next collective on a communicator, and that belongs with what the other members called.
-    pub(crate) fn enter(&mut self, index: CommIndex, rank: Rank, op: &CollectiveOp) -> Result<Part, Fault> {
-        let part = self.begin(index, rank, op)?;
-        self.compare(index, rank, part.number, op.word(), root(op))?;
+    pub(crate) fn enter(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Part, Fault> {
+        let part = self.begin(index, rank, call)?;
+        self.compare(index, rank, part.number, call.kind.word(), call.root)?;
         Ok(part)
     }
 
@@ -237,12 +236,14 @@ impl Communicators {
     }
 
     /// `rank` starts its next collective on a communicator; that others call the same is not looked at.
-    pub(crate) fn begin(&mut self, index: CommIndex, rank: Rank, op: &CollectiveOp) -> Result<Part, Fault> {
+    pub(crate) fn begin(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Part, Fault> {
         let members = &self.all[index.0].members;
-        if let Some(found) = volumes(op).into_iter().find(|&found| found != members.len()) {
-            return Err(Fault::Volumes { word: op.word(), on: members.describe(), found, members: members.len() });
+        let mut listed = [&call.send, &call.recv].into_iter().filter_map(Volumes::members);
+        if let Some(found) = listed.find(|&found| found != members.len()) {
+            let (word, on) = (call.kind.word(), members.describe());
+            return Err(Fault::Volumes { word, on, found, members: members.len() });
         }
-        self.next(index, rank, root(op))
+        self.next(index, rank, call.root)
     }
 
     /// The same for a neighbourhood collective.
@@ -338,6 +339,7 @@ impl Members {
 
 #[cfg(test)]
 mod tests {
+    use titr_common::event::CollectiveKind;
     use titr_common::units::Bytes;
 
     use super::*;
@@ -400,10 +402,14 @@ mod tests {
     #[test]
     fn collectives_that_do_not_belong_together_name_the_ranks() {
         let mut all = Communicators::new(3);
-        let bcast = |root| CollectiveOp::Bcast { bytes: Bytes(1), root: Rank(root) };
-        all.enter(CommIndex::WORLD, Rank(0), &CollectiveOp::Barrier).unwrap();
+        let barrier = Collective::barrier(CommId::WORLD);
+        let bcast = |root| {
+            let (kind, root, send) = (CollectiveKind::Bcast, Some(Rank(root)), Volumes::Each(Bytes(1)));
+            Collective { kind, root, send, ..Collective::barrier(CommId::WORLD) }
+        };
+        all.enter(CommIndex::WORLD, Rank(0), &barrier).unwrap();
         all.enter(CommIndex::WORLD, Rank(0), &bcast(1)).unwrap();
-        all.enter(CommIndex::WORLD, Rank(2), &CollectiveOp::Barrier).unwrap();
+        all.enter(CommIndex::WORLD, Rank(2), &barrier).unwrap();
         let error = all.enter(CommIndex::WORLD, Rank(2), &bcast(2)).unwrap_err().to_string();
         assert_eq!(
             error,

@@ -43,14 +43,14 @@ mod thread;
 mod warnings;
 
 pub use causality::Causality;
-pub(crate) use collective::{Agreement, agreement, work};
+pub(crate) use collective::agreement;
 pub(crate) use communicator::{CommIndex, Communicators, Members, Part};
 pub(crate) use envelope::Context;
 pub use error::{Fault, Place, ReplayError};
 pub use fate::fate;
 pub(crate) use neighborhood::steps as neighborhood_steps;
 pub(crate) use operation::OperationId;
-pub(crate) use request::{RequestTable, Template, request_of_skipped};
+pub(crate) use request::{RequestTable, Template};
 pub use stuck::{Deadlock, Stuck};
 
 use slab::Slab;

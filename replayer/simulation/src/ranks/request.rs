@@ -6,10 +6,7 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{
-    Collective, Event, FileAccess, FileEvent, Incoming, Key, Neighborhood, OneSided, Outgoing, Phase, RequestId,
-    SendMode,
-};
+use titr_common::event::{Collective, Incoming, Neighborhood, Outgoing, RequestId, RequestKey, SendMode};
 use titr_common::units::Bytes;
 
 use super::error::Fault;
@@ -20,7 +17,7 @@ use super::queues::Queues;
 #[derive(Default)]
 pub(crate) struct RequestTable {
     numbered: FxHashMap<RequestId, Request>,
-    keyed: Queues<Key, Activity>,
+    keyed: Queues<RequestKey, Activity>,
 }
 
 /// What a request stands for; `None`: it was complete as soon as it was made.
@@ -51,7 +48,7 @@ impl RequestTable {
     }
 
     /// One without a number was made.
-    pub(crate) fn add_keyed(&mut self, key: Key, activity: Activity) {
+    pub(crate) fn add_keyed(&mut self, key: RequestKey, activity: Activity) {
         self.keyed.push(key, activity);
     }
 
@@ -100,7 +97,7 @@ impl RequestTable {
     }
 
     /// Likewise for the oldest outstanding request with `key`; `None` if there is none.
-    pub(crate) fn complete_keyed(&mut self, key: &Key) -> Option<Activity> {
+    pub(crate) fn complete_keyed(&mut self, key: &RequestKey) -> Option<Activity> {
         self.keyed.pop(key)
     }
 
@@ -151,15 +148,6 @@ impl RequestTable {
     }
 }
 
-/// The request of an event that is not simulated.
-pub(crate) fn request_of_skipped(event: &Event) -> Option<RequestId> {
-    match event {
-        Event::OneSided(OneSided::Access(access)) => access.request,
-        Event::File(FileEvent::Access(FileAccess { phase: Phase::Nonblocking(id), .. })) => Some(*id),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use titr_common::event::{CommId, Rank, Tag};
@@ -198,7 +186,7 @@ mod tests {
 
     #[test]
     fn requests_without_a_number_complete_in_the_order_they_were_made() {
-        let key = |tag| Key { from: Some(Rank(1)), to: Rank(0), tag: Some(Tag(tag)) };
+        let key = |tag| RequestKey { from: Some(Rank(1)), to: Rank(0), tag: Some(Tag(tag)) };
         let mut table = RequestTable::default();
         for (operation, tag) in [(0, 7), (1, 7), (2, 8), (3, 8)] {
             table.add_keyed(key(tag), Some(OperationId(operation)));

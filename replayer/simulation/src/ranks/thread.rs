@@ -3,8 +3,8 @@
 //! The threads of a rank share its requests and communicators, and whatever is sent to it. Each computes on a core of its
 //! own. When one has to wait for what another does first, and when a new one begins, the [workload](crate::workload) says.
 
-use titr_common::event::{Actor, Event, Rank, SendMode};
-use titr_common::passage::Moment;
+use titr_common::event::{Actor, Completion, Event, Rank, SendMode};
+use titr_common::event_buffer::EventRef;
 use titr_common::units::Seconds;
 
 use super::call::Failure;
@@ -63,12 +63,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                     self.observer.entered(rank, moment, state.began);
                 }
                 let span = match moment {
-                    Moment::Compute(work) => self.places[rank.0 as usize].speed.time_for(work),
-                    Moment::Event(&Event::Sleep(span)) if self.causality.is_timed() => span,
+                    EventRef::Compute(work) => self.places[rank.0 as usize].speed.time_for(work),
+                    EventRef::Event(&Event::Sleep(span)) if self.causality.is_timed() => span,
                     _ => overhead(moment, state, self.mpi, &self.exchange, &self.requests),
                 };
                 state.timeline.clock = state.timeline.clock + span;
-                if let Moment::Compute(_) | Moment::Event(Event::Sleep(_)) = moment {
+                if let EventRef::Compute(_) | EventRef::Event(Event::Sleep(_)) = moment {
                     self.workload.pass(thread);
                     self.account(thread, Activity::Compute);
                     continue;
@@ -83,9 +83,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 return Ok(());
             }
             let carried_out = match moment {
-                Moment::Send(message) => self.blocking_send(thread, rank, SendMode::Standard, message),
-                Moment::Recv(message) => self.blocking_receive(thread, rank, message),
-                Moment::Compute(_) | Moment::Event(_) => self.carry_out(thread),
+                EventRef::Send(message) => self.blocking_send(thread, rank, SendMode::Standard, message),
+                EventRef::Recv(message) => self.blocking_receive(thread, rank, message),
+                EventRef::Compute(_) | EventRef::Event(_) => self.carry_out(thread),
             };
             let activity = match carried_out {
                 Ok(Some(activity)) => activity,
@@ -183,7 +183,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
 
 /// What an event costs `thread` before others can see it: the software's part of a send.
 #[inline]
-fn overhead(moment: Moment, thread: &Thread, mpi: &Mpi, exchange: &Exchange, requests: &[RequestTable]) -> Seconds {
+fn overhead(moment: EventRef, thread: &Thread, mpi: &Mpi, exchange: &Exchange, requests: &[RequestTable]) -> Seconds {
     let blocking = |mode, bytes| {
         if mode == SendMode::Synchronous || exchange.is_eager(mode, bytes) {
             mpi.send_overhead.of(bytes)
@@ -193,12 +193,12 @@ fn overhead(moment: Moment, thread: &Thread, mpi: &Mpi, exchange: &Exchange, req
     };
     let template = |id| requests[thread.rank.0 as usize].template(id);
     match moment {
-        Moment::Send(message) => blocking(SendMode::Standard, message.bytes),
-        Moment::Event(Event::Send(mode, message)) => blocking(*mode, message.bytes),
-        Moment::Event(Event::Isend(_, message, _) | Event::Sendrecv(Some(message), _)) => {
+        EventRef::Send(message) => blocking(SendMode::Standard, message.bytes),
+        EventRef::Event(Event::Send(mode, message, Completion::Blocking)) => blocking(*mode, message.bytes),
+        EventRef::Event(Event::Send(_, message, Completion::Request(_)) | Event::Sendrecv(Some(message), _)) => {
             mpi.isend_overhead.of(message.bytes)
         }
-        Moment::Event(Event::Start(starting)) => match starting.get(thread.started).and_then(|&id| template(id)) {
+        EventRef::Event(Event::Start(starting)) => match starting.get(thread.started).and_then(|&id| template(id)) {
             Some(Template::Send(_, message)) => mpi.isend_overhead.of(message.bytes),
             _ => Seconds(0.0),
         },

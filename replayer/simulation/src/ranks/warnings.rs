@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use titr_common::event::{Event, FileEvent, OneSided};
+use titr_common::event::{FileEvent, OneSided, Other};
 use titr_common::units::Bytes;
 
 use titr_common::format::{count, plural, volume};
@@ -65,20 +65,25 @@ impl Warnings {
         self.skipped.iter().map(sentence).collect()
     }
 
-    /// An event was passed over.
-    pub(super) fn skip(&mut self, event: &Event) {
+    /// A call of one-sided communication was passed over.
+    pub(super) fn skip_one_sided(&mut self, event: &OneSided) {
         match event {
-            Event::OneSided(OneSided::Access(access)) => self.count(Skipped::Accesses, access.there + access.back),
-            Event::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Sync(..)) => {
-                self.count(Skipped::Windows, Bytes(0));
-            }
-            Event::File(FileEvent::Access(access)) => self.count(Skipped::FileAccesses, access.bytes),
-            Event::File(FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..)) => {
-                self.count(Skipped::Files, Bytes(0));
-            }
-            Event::Other(other) => self.count(Skipped::Other(other.function.clone()), other.sent + other.received),
-            _ => {}
+            OneSided::Access(access) => self.count(Skipped::Accesses, access.there + access.back),
+            OneSided::Create(..) | OneSided::Free(_) | OneSided::Sync(..) => self.count(Skipped::Windows, Bytes(0)),
         }
+    }
+
+    /// A call on a file was passed over.
+    pub(super) fn skip_file(&mut self, event: &FileEvent) {
+        match event {
+            FileEvent::Access(access) => self.count(Skipped::FileAccesses, access.bytes),
+            FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..) => self.count(Skipped::Files, Bytes(0)),
+        }
+    }
+
+    /// Another call was passed over.
+    pub(super) fn skip_other(&mut self, other: &Other) {
+        self.count(Skipped::Other(other.function.clone()), other.sent + other.received);
     }
 
     /// A partitioned message was started.

@@ -2,7 +2,7 @@
 //! these are used.
 
 use titr_common::event::ThreadId;
-use titr_common::passage::Passage;
+use titr_common::event_buffer::EventBuffer;
 use titr_common::trace::TraceError;
 
 use super::Program;
@@ -10,7 +10,7 @@ use super::Program;
 /// Consecutive events of one rank.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    pub(super) events: Passage,
+    pub(super) events: EventBuffer,
     /// Where there are lines: each with the index of its first event.
     lines: Vec<(usize, u64)>,
     /// Where another thread's events begin, and whose; before the first they are of the main thread, as all of most

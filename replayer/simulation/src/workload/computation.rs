@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use titr_common::event::{Event, Seen, Span, ThreadId};
-use titr_common::passage::Passage;
+use titr_common::event::{Annotation, Event, Span, ThreadId};
+use titr_common::event_buffer::EventBuffer;
 use titr_common::trace::{RankStream, TraceError};
 use titr_common::units::{Instructions, Nanoseconds, Seconds};
 
@@ -38,13 +38,13 @@ impl Recomputed {
     }
 
     /// The event in place of this one, before it stands what is computed instead.
-    fn recompute(&mut self, event: Event, thread: ThreadId, events: &mut Passage) {
+    fn recompute(&mut self, event: Event, thread: ThreadId, events: &mut EventBuffer) {
         match (event, self.computation) {
             (Event::Compute(work), Computation::Counted) => {
                 events.push(Event::Compute(Instructions(work.0 * self.scale)));
             }
             (Event::Compute(_), Computation::Timed | Computation::Ignored) => {}
-            (event @ Event::Seen(Seen::Call(Span { begin, end })), Computation::Timed) => {
+            (event @ Event::Annotation(Annotation::Call(Span { begin, end })), Computation::Timed) => {
                 let at = thread.0 as usize;
                 if self.returned.len() <= at {
                     self.returned.resize(at + 1, None);
@@ -63,7 +63,7 @@ impl Recomputed {
 }
 
 impl Program for Recomputed {
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
         if self.computation == Computation::Counted && self.scale.to_bits() == 1.0_f64.to_bits() {
             return self.stream.read(events);
         }

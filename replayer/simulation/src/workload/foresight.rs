@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, Event, RequestId, Requests, Seen, ThreadId};
-use titr_common::passage::Passage;
+use titr_common::event::{Annotation, CommId, Completed, Completion, Event, RequestId, ThreadId};
+use titr_common::event_buffer::EventBuffer;
 use titr_common::trace::TraceError;
 
 use super::Program;
@@ -44,7 +44,7 @@ impl<P: Program> Foresight<P> {
 
     /// Reads more; false at the end.
     fn read_on(&mut self) -> Result<bool, TraceError> {
-        let mut events = Passage::default();
+        let mut events = EventBuffer::default();
         let more = self.program.read(&mut events)?;
         let (thread, line) = (self.program.thread(), self.program.line());
         self.ahead.extend(events.iter().map(|moment| Ahead { event: moment.to_event(), thread, line }));
@@ -57,7 +57,7 @@ impl<P: Program> Foresight<P> {
         comm: CommId,
         number: u64,
         request: RequestId,
-        found: &mut Passage,
+        found: &mut EventBuffer,
     ) -> Result<(), TraceError> {
         let mut at = 0;
         while at < REACH {
@@ -67,14 +67,18 @@ impl<P: Program> Foresight<P> {
                 }
                 break;
             };
-            match event {
-                Event::Seen(Seen::Message(message)) if (message.comm, message.number) == (comm, number) => {
-                    self.ahead.remove(at).into_iter().for_each(|ahead| found.push(ahead.event));
-                    continue;
-                }
-                Event::Wait(_, requests) | Event::Test(_, Some(requests)) if names(requests, request) => break,
-                _ => at += 1,
+            if let Event::Annotation(Annotation::Message(message)) = event
+                && (message.comm, message.number) == (comm, number)
+            {
+                self.ahead.remove(at).into_iter().for_each(|ahead| found.push(ahead.event));
+                continue;
             }
+            if let Event::Wait(_, completed) | Event::Test(_, Some(completed)) = event
+                && names(completed, request)
+            {
+                break;
+            }
+            at += 1;
         }
         Ok(())
     }
@@ -86,16 +90,16 @@ impl<P: Program> Foresight<P> {
     }
 }
 
-fn names(requests: &Requests, request: RequestId) -> bool {
-    match requests {
-        Requests::Outstanding(_) => true,
-        Requests::One(_, one) => *one == Some(request),
-        Requests::These(these) => these.contains(&request),
+fn names(completed: &Completed, request: RequestId) -> bool {
+    match completed {
+        Completed::Outstanding(_) => true,
+        Completed::One(_, one) => *one == Some(request),
+        Completed::These(these) => these.contains(&request),
     }
 }
 
 impl<P: Program> Program for Foresight<P> {
-    fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
         if !self.wanted {
             return self.program.read(events);
         }
@@ -106,18 +110,14 @@ impl<P: Program> Program for Foresight<P> {
         }
         let Some(Ahead { event, thread, line }) = self.ahead.pop_front() else { return Ok(false) };
         self.given = (thread, line);
-        match &event {
-            Event::CommCreate(_, _, Some(group)) => {
-                self.numbers.remove(&group.id);
+        if let Event::CommCreate(_, _, Some(group)) = &event {
+            self.numbers.remove(&group.id);
+        }
+        if let Event::Collective(collective, completion) = &event {
+            let number = self.count(collective.comm);
+            if let Completion::Request(request) = *completion {
+                self.foresee(collective.comm, number, request, events)?;
             }
-            Event::Collective(collective) | Event::CollectiveInit(collective, _) => {
-                self.count(collective.comm);
-            }
-            Event::Icollective(collective, request) => {
-                let number = self.count(collective.comm);
-                self.foresee(collective.comm, number, *request, events)?;
-            }
-            _ => {}
         }
         events.push(event);
         Ok(true)

@@ -8,10 +8,8 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{
-    Access, Event, FileAccess, FileEvent, Message, OneSided, Phase, Rank, RequestId, Seen, Tag, ThreadId,
-};
-use titr_common::passage::Moment;
+use titr_common::event::{Annotation, Event, Message, Rank, RequestId, Tag, ThreadId};
+use titr_common::event_buffer::EventRef;
 use titr_common::trace::TraceError;
 
 use super::Program;
@@ -142,7 +140,7 @@ impl<P: Program> LookAhead<P> {
     }
 
     /// The next event.
-    pub(super) fn front(&mut self) -> Result<Option<Moment<'_>>, TraceError> {
+    pub(super) fn front(&mut self) -> Result<Option<EventRef<'_>>, TraceError> {
         Ok(if self.settle()? { self.give() } else { None })
     }
 
@@ -150,12 +148,12 @@ impl<P: Program> LookAhead<P> {
     #[inline]
     pub(super) fn has_next(&self) -> bool {
         let next = self.batch.events.get(self.at);
-        !matches!(next, None | Some(Moment::Event(Event::Matched(..) | Event::Seen(_))))
+        !matches!(next, None | Some(EventRef::Event(Event::Matched(..) | Event::Annotation(_))))
     }
 
     /// Gives it out.
     #[inline]
-    pub(super) fn give(&mut self) -> Option<Moment<'_>> {
+    pub(super) fn give(&mut self) -> Option<EventRef<'_>> {
         self.given = self.at;
         self.batch.events.get(self.at)
     }
@@ -164,10 +162,10 @@ impl<P: Program> LookAhead<P> {
     pub(super) fn settle(&mut self) -> Result<bool, TraceError> {
         while !self.has_next() {
             match self.batch.events.get(self.at) {
-                Some(Moment::Event(&Event::Seen(seen))) => {
+                Some(EventRef::Event(&Event::Annotation(seen))) => {
                     match seen {
-                        Seen::Call(_) => self.messages.get_or_insert_default().clear(),
-                        Seen::Message(message) => self.messages.get_or_insert_default().push(message),
+                        Annotation::Call(_) => self.messages.get_or_insert_default().clear(),
+                        Annotation::Message(message) => self.messages.get_or_insert_default().push(message),
                     }
                     self.pass();
                 }
@@ -226,8 +224,8 @@ impl<P: Program> LookAhead<P> {
             return;
         }
         let next = self.batch.events.get(self.at).or_else(|| self.further.front()?.events.get(0));
-        let Some(Moment::Event(next)) = next else { return };
-        for request in started(next) {
+        let Some(EventRef::Event(next)) = next else { return };
+        for request in next.starts() {
             // A match before this start was out of reach of the start it belongs to.
             while let Some(marks) = self.marks.get_mut(request)
                 && !matches!(marks.pop_front(), Some(Mark::Started) | None)
@@ -293,41 +291,23 @@ impl<P: Program> LookAhead<P> {
         };
         self.seen += 1;
         self.unseen.1 += 1;
-        let Some(Moment::Event(event)) = moment else { return Ok(true) };
-        match event {
-            &Event::Matched(request, source, tag) => {
-                self.marks.entry(request).or_default().push_back(Mark::Matched(source, tag));
-            }
-            &Event::Cancel(request) => self.marks.entry(request).or_default().push_back(Mark::Cancelled),
-            event => {
-                for &request in started(event) {
-                    self.marks.entry(request).or_default().push_back(Mark::Started);
-                }
-            }
+        let Some(EventRef::Event(event)) = moment else { return Ok(true) };
+        if let &Event::Matched(request, source, tag) = event {
+            self.marks.entry(request).or_default().push_back(Mark::Matched(source, tag));
+        }
+        if let &Event::Cancel(request) = event {
+            self.marks.entry(request).or_default().push_back(Mark::Cancelled);
+        }
+        for &request in event.starts() {
+            self.marks.entry(request).or_default().push_back(Mark::Started);
         }
         Ok(true)
     }
 }
 
-/// The requests that an event starts.
-fn started(event: &Event) -> &[RequestId] {
-    match event {
-        Event::Isend(_, _, Some(request)) | Event::Irecv(_, Some(request)) | Event::Icollective(_, request) => {
-            std::slice::from_ref(request)
-        }
-        Event::Ineighbor(_, request)
-        | Event::OneSided(OneSided::Access(Access { request: Some(request), .. }))
-        | Event::File(FileEvent::Access(FileAccess { phase: Phase::Nonblocking(request), .. })) => {
-            std::slice::from_ref(request)
-        }
-        Event::Start(requests) => requests,
-        _ => &[],
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use titr_common::event::{Ask, CommId, Incoming, Requests, Wildcard};
+    use titr_common::event::{CommId, Completed, Completion, Incoming, Quantifier, Wildcard};
     use titr_common::units::{Bytes, Instructions};
 
     use super::*;
@@ -335,7 +315,7 @@ mod tests {
     fn irecv(request: u32) -> Event {
         let wildcard = Wildcard { source: true, tag: true };
         let incoming = Incoming { comm: CommId::WORLD, from: None, tag: None, bytes: Bytes(1), wildcard };
-        Event::Irecv(incoming, Some(RequestId(request)))
+        Event::Recv(incoming, Completion::Request(Some(RequestId(request))))
     }
 
     fn matched(request: u32, source: u32) -> Event {
@@ -343,7 +323,7 @@ mod tests {
     }
 
     fn wait(request: u32) -> Event {
-        Event::Wait(Ask::Single, Requests::These(vec![RequestId(request)]))
+        Event::Wait(Quantifier::Single, Completed::These(vec![RequestId(request)]))
     }
 
     fn compute() -> Event {
@@ -357,8 +337,8 @@ mod tests {
     fn sources(events: Vec<Event>) -> (Vec<Told>, Vec<Event>) {
         let mut ahead = LookAhead::new(Reader::new(events.into_iter(), 1000));
         let (mut sources, mut given) = (Vec::new(), Vec::new());
-        while let Some(event) = ahead.front().unwrap().map(Moment::to_event) {
-            for &request in started(&event) {
+        while let Some(event) = ahead.front().unwrap().map(EventRef::to_event) {
+            for &request in event.starts() {
                 sources.push(ahead.matched(request).unwrap().map(|found| match found {
                     Match::With(source, _) => Ok(source.0),
                     Match::Cancelled => Err("cancelled"),

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use titr_common::event::{Actor, Event, Message, Rank, RequestId, ThreadId};
-use titr_common::passage::Moment;
+use titr_common::event_buffer::EventRef;
 use titr_common::trace::TraceError;
 
 pub use titr_common::trace::EventSource as Program;
@@ -92,14 +92,14 @@ impl<P: Program> Workload<P> {
         self.roster.find(thread).0
     }
 
-    /// The next event of `thread`, until it is [passed](Self::pass). It is never an [`Event::Seen`], whose messages
+    /// The next event of `thread`, until it is [passed](Self::pass). It is never an [`Event::Annotation`], whose messages
     /// [`take_messages`](Self::take_messages) has, nor an [`Event::Matched`]: [`matched`](Self::matched) says those
     /// earlier. `None`: there is none, or it [waits](Self::is_waiting).
     ///
     /// # Errors
     /// Where the trace cannot be read.
     #[inline]
-    pub fn front(&mut self, thread: ThreadIndex) -> Result<Option<Moment<'_>>, TraceError> {
+    pub fn front(&mut self, thread: ThreadIndex) -> Result<Option<EventRef<'_>>, TraceError> {
         let at = thread.0 as usize;
         if self.alone.get(at).is_some_and(LookAhead::has_next) {
             return Ok(self.alone[at].give());
@@ -109,7 +109,7 @@ impl<P: Program> Workload<P> {
 
     /// Where it takes more than a look.
     #[cold]
-    fn find_front(&mut self, thread: ThreadIndex) -> Result<Option<Moment<'_>>, TraceError> {
+    fn find_front(&mut self, thread: ThreadIndex) -> Result<Option<EventRef<'_>>, TraceError> {
         if let Some(alone) = self.alone.get_mut(thread.0 as usize)
             && alone.settle()?
         {

@@ -16,9 +16,7 @@
 //! turns. Here each gets a number of its own.
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{
-    Access, CommId, Event, FileAccess, FileEvent, Incoming, OneSided, Outgoing, Phase, RequestId, Requests,
-};
+use titr_common::event::{CommId, CommUse, Event, RequestId, RequestUse};
 
 /// The first of the numbers given here: those of a trace are smaller.
 const FRESH: u32 = 1 << 31;
@@ -64,25 +62,6 @@ struct Communicator {
     collective: Option<Step>,
 }
 
-/// What an event does with a request.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Naming {
-    Makes { persistent: bool },
-    Starts,
-    Uses,
-    Completes,
-    Frees,
-}
-
-/// What an event does with a communicator.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    Talks,
-    /// With all members, one after another.
-    Gathers,
-    Frees,
-}
-
 impl Order {
     /// Takes the next event of the trace, of a thread: gives what it names the numbers they have here, and what it
     /// `asks` after without naming it, and says what it comes after.
@@ -94,15 +73,9 @@ impl Order {
         self.events[lane] += 1;
         let here = Step { lane, number: self.events[lane] };
 
-        asks.iter_mut().for_each(|id| self.name(id, Naming::Completes, here, &mut after));
-        requests(event, |id, naming| self.name(id, naming, here, &mut after));
-        communicators(event, |id, use_| self.use_communicator(id, use_, here, &mut after));
-        if let Event::CommCreate(_, _, Some(group)) = event {
-            let id = CommId(self.fresh());
-            let made = Communicator { id, uses: Vec::new(), made: Some(here), collective: None };
-            self.communicators.insert(group.id, made);
-            group.id = id;
-        }
+        asks.iter_mut().for_each(|id| self.name(id, RequestUse::Completes, here, &mut after));
+        event.requests(|id, use_| self.name(id, use_, here, &mut after));
+        event.communicators(|id, use_| self.use_communicator(id, use_, here, &mut after));
         if let Event::Finalize = event {
             after.extend((0..).zip(&self.events).map(|(lane, &number)| Step { lane, number }));
         }
@@ -115,8 +88,8 @@ impl Order {
         self.requests.get(&id).map_or(id, |request| request.id)
     }
 
-    fn name(&mut self, id: &mut RequestId, naming: Naming, here: Step, after: &mut Vec<Step>) {
-        if let Naming::Makes { persistent } = naming {
+    fn name(&mut self, id: &mut RequestId, naming: RequestUse, here: Step, after: &mut Vec<Step>) {
+        if let RequestUse::Makes { persistent } = naming {
             let request = Request { id: RequestId(self.fresh()), persistent, active: !persistent, named: here };
             self.requests.insert(std::mem::replace(id, request.id), request);
             return;
@@ -125,11 +98,11 @@ impl Order {
         let Some(request) = self.requests.get_mut(id) else { return };
         after.push(std::mem::replace(&mut request.named, here));
         match naming {
-            Naming::Starts => request.active = true,
-            Naming::Completes => request.active = false,
-            Naming::Makes { .. } | Naming::Uses | Naming::Frees => {}
+            RequestUse::Starts => request.active = true,
+            RequestUse::Completes => request.active = false,
+            RequestUse::Makes { .. } | RequestUse::Uses | RequestUse::Frees => {}
         }
-        let gone = naming == Naming::Frees || naming == Naming::Completes && !request.persistent;
+        let gone = naming == RequestUse::Frees || naming == RequestUse::Completes && !request.persistent;
         let told = std::mem::replace(id, request.id);
         if gone {
             self.requests.remove(&told);
@@ -144,22 +117,28 @@ impl Order {
         ids
     }
 
-    fn use_communicator(&mut self, id: &mut CommId, use_: Use, here: Step, after: &mut Vec<Step>) {
+    fn use_communicator(&mut self, id: &mut CommId, use_: CommUse, here: Step, after: &mut Vec<Step>) {
         let told = *id;
+        if use_ == CommUse::Makes {
+            *id = CommId(self.fresh());
+            let made = Communicator { id: *id, uses: Vec::new(), made: Some(here), collective: None };
+            self.communicators.insert(told, made);
+            return;
+        }
         let known = || Communicator { id: told, uses: Vec::new(), made: None, collective: None };
         let communicator = self.communicators.entry(told).or_insert_with(known);
         *id = communicator.id;
         after.extend(communicator.made);
         match use_ {
-            Use::Talks => {}
-            Use::Gathers => after.extend(communicator.collective.replace(here)),
-            Use::Frees => after.append(&mut communicator.uses),
+            CommUse::Messages | CommUse::Makes => {}
+            CommUse::Collective => after.extend(communicator.collective.replace(here)),
+            CommUse::Frees => after.append(&mut communicator.uses),
         }
         match communicator.uses.iter_mut().find(|step| step.lane == here.lane) {
             Some(step) => *step = here,
             None => communicator.uses.push(here),
         }
-        if use_ == Use::Frees {
+        if use_ == CommUse::Frees {
             self.communicators.remove(&told);
         }
     }
@@ -167,65 +146,5 @@ impl Order {
     fn fresh(&mut self) -> u32 {
         self.numbers = (self.numbers + 1) % FRESH;
         FRESH | self.numbers
-    }
-}
-
-/// Visits the requests that an event names.
-fn requests(event: &mut Event, mut visit: impl FnMut(&mut RequestId, Naming)) {
-    match event {
-        Event::Isend(_, _, Some(id))
-        | Event::Irecv(_, Some(id))
-        | Event::Icollective(_, id)
-        | Event::Ineighbor(_, id)
-        | Event::OneSided(OneSided::Access(Access { request: Some(id), .. }))
-        | Event::File(FileEvent::Access(FileAccess { phase: Phase::Nonblocking(id), .. })) => {
-            visit(id, Naming::Makes { persistent: false });
-        }
-        Event::SendInit(_, _, id)
-        | Event::RecvInit(_, id)
-        | Event::CollectiveInit(_, id)
-        | Event::NeighborInit(_, id)
-        | Event::PsendInit(_, _, id)
-        | Event::PrecvInit(_, _, id) => visit(id, Naming::Makes { persistent: true }),
-        Event::Start(ids) => ids.iter_mut().for_each(|id| visit(id, Naming::Starts)),
-        Event::Cancel(id) | Event::Pready(id, _) => visit(id, Naming::Uses),
-        Event::RequestFree(id) => visit(id, Naming::Frees),
-        Event::Wait(_, asked) | Event::Test(_, Some(asked)) => match asked {
-            Requests::One(_, Some(id)) => visit(id, Naming::Completes),
-            Requests::These(ids) => ids.iter_mut().for_each(|id| visit(id, Naming::Completes)),
-            Requests::One(_, None) | Requests::Outstanding(_) => {}
-        },
-        _ => {}
-    }
-}
-
-/// Visits the communicators that an event uses.
-fn communicators(event: &mut Event, mut visit: impl FnMut(&mut CommId, Use)) {
-    match event {
-        Event::Send(_, Outgoing { comm, .. })
-        | Event::Isend(_, Outgoing { comm, .. }, _)
-        | Event::SendInit(_, Outgoing { comm, .. }, _)
-        | Event::PsendInit(Outgoing { comm, .. }, _, _)
-        | Event::Recv(Incoming { comm, .. })
-        | Event::Irecv(Incoming { comm, .. }, _)
-        | Event::RecvInit(Incoming { comm, .. }, _)
-        | Event::PrecvInit(Incoming { comm, .. }, _, _)
-        | Event::Probe(Incoming { comm, .. })
-        | Event::Iprobe(Incoming { comm, .. }, _) => visit(comm, Use::Talks),
-        Event::Sendrecv(outgoing, incoming) => {
-            outgoing.iter_mut().for_each(|message| visit(&mut message.comm, Use::Talks));
-            incoming.iter_mut().for_each(|message| visit(&mut message.comm, Use::Talks));
-        }
-        Event::Collective(call) | Event::Icollective(call, _) | Event::CollectiveInit(call, _) => {
-            visit(&mut call.comm, Use::Gathers);
-        }
-        Event::Neighbor(call) | Event::Ineighbor(call, _) | Event::NeighborInit(call, _) => {
-            visit(&mut call.comm, Use::Gathers);
-        }
-        Event::CommCreate(_, comm, _)
-        | Event::OneSided(OneSided::Create(_, comm, ..))
-        | Event::File(FileEvent::Open(comm, _)) => visit(comm, Use::Gathers),
-        Event::CommFree(comm) => visit(comm, Use::Frees),
-        _ => {}
     }
 }

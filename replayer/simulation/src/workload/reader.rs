@@ -103,7 +103,7 @@ pub(super) fn thread<P: Program + Send + 'static>() -> io::Result<Sender<Errand<
 #[cfg(test)]
 mod tests {
     use titr_common::event::{Event, ThreadId};
-    use titr_common::passage::{Moment, Passage};
+    use titr_common::event_buffer::{EventBuffer, EventRef};
     use titr_common::units::Instructions;
 
     use super::*;
@@ -113,7 +113,7 @@ mod tests {
     struct Faulty(u32);
 
     impl Program for Faulty {
-        fn read(&mut self, events: &mut Passage) -> Result<bool, TraceError> {
+        fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
             if self.0 == 0 {
                 return Err(TraceError::Empty { path: PathBuf::new() });
             }
@@ -138,7 +138,7 @@ mod tests {
         loop {
             batch = reader.next(batch);
             lines.extend((0..batch.events.len()).filter_map(|index| batch.line(index)));
-            events.extend(batch.events.iter().map(Moment::to_event));
+            events.extend(batch.events.iter().map(EventRef::to_event));
             match &batch.then {
                 Then::More => {}
                 Then::Fault(error) => return (events, lines, error.to_string()),

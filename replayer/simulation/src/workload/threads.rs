@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Actor, Event, Incoming, Message, Rank, RequestId, Requests, ThreadId};
-use titr_common::passage::Moment;
+use titr_common::event::{Actor, Completed, Completion, Event, Message, Rank, RequestId, ThreadId};
+use titr_common::event_buffer::EventRef;
 use titr_common::trace::TraceError;
 
 use super::look_ahead::{LookAhead, Match};
@@ -118,11 +118,11 @@ impl<P: Program> Threads<P> {
     }
 
     /// The event that the thread is at.
-    pub(super) fn given(&self, lane: usize) -> Option<Moment<'_>> {
+    pub(super) fn given(&self, lane: usize) -> Option<EventRef<'_>> {
         let due = self.lanes[lane].due.front()?;
         Some(match &due.event {
-            &Event::Compute(work) => Moment::Compute(work),
-            event => Moment::Event(event),
+            &Event::Compute(work) => EventRef::Compute(work),
+            event => EventRef::Event(event),
         })
     }
 
@@ -220,12 +220,10 @@ impl<P: Program> Threads<P> {
             }
         }
         self.trace.pass();
-        let mut asks = match &event {
-            Event::Wait(_, Requests::Outstanding(_)) | Event::Test(_, Some(Requests::Outstanding(_))) => {
-                self.order.outstanding()
-            }
-            _ => Vec::new(),
-        };
+        let mut asks = Vec::new();
+        if let Event::Wait(_, Completed::Outstanding(_)) | Event::Test(_, Some(Completed::Outstanding(_))) = &event {
+            asks = self.order.outstanding();
+        }
         let after = self.order.take(lane, &mut event, &mut asks);
         matches.iter_mut().for_each(|(id, _)| *id = self.order.request(*id));
         self.lanes[lane].due.push_back(Due { event, line, after, messages, asks, matches });
@@ -248,21 +246,25 @@ impl<P: Program> Threads<P> {
 
     /// The requests that an event starts and that may leave open what they receive.
     fn left_open<'e>(&mut self, event: &'e Event) -> Vec<&'e RequestId> {
-        let is_open = |message: &Incoming| message.from.is_none() || message.tag.is_none();
-        match event {
-            Event::Irecv(message, Some(id)) if is_open(message) => vec![id],
-            Event::RecvInit(message, id) => {
-                self.open.insert(*id, is_open(message));
-                Vec::new()
-            }
-            Event::SendInit(_, _, id) | Event::CollectiveInit(_, id) | Event::NeighborInit(_, id) => {
-                self.open.insert(*id, false);
-                Vec::new()
-            }
-            // What was set up before there were threads is not known.
-            Event::Start(ids) => ids.iter().filter(|id| self.open.get(id).copied().unwrap_or(true)).collect(),
-            _ => Vec::new(),
+        if let Event::Recv(message, Completion::Request(Some(id))) = event
+            && message.is_open()
+        {
+            return vec![id];
         }
+        if let Event::Recv(message, Completion::Persistent(id)) = event {
+            self.open.insert(*id, message.is_open());
+        }
+        if let Event::Send(_, _, Completion::Persistent(id))
+        | Event::Collective(_, Completion::Persistent(id))
+        | Event::Neighborhood(_, Completion::Persistent(id)) = event
+        {
+            self.open.insert(*id, false);
+        }
+        // What was set up before there were threads is not known.
+        if let Event::Start(ids) = event {
+            return ids.iter().filter(|id| self.open.get(id).copied().unwrap_or(true)).collect();
+        }
+        Vec::new()
     }
 
     /// The requests that the event which the thread is at means by all that are outstanding, and those that were made

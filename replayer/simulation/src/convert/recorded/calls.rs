@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use titr_common::event::{Event, Message, Seen, Span, ThreadId};
+use titr_common::event::{Annotation, Event, Message, Span, ThreadId};
 use titr_common::trace::manifest::Clock;
 use titr_common::trace::{EventSource, RankStream, TraceError};
 use titr_common::units::Nanoseconds;
@@ -41,7 +41,7 @@ impl Calls {
     pub(super) fn next(&mut self) -> Result<Option<Call>, TraceError> {
         while self.begun.is_none() {
             match self.stream.next_event()? {
-                Some(Event::Seen(Seen::Call(span))) => self.begun = Some(span),
+                Some(Event::Annotation(Annotation::Call(span))) => self.begun = Some(span),
                 Some(_) => {}
                 None => return Ok(None),
             }
@@ -55,11 +55,11 @@ impl Calls {
         let mut call = Call { from, to, messages: Vec::new(), events: Vec::new() };
         loop {
             match self.stream.next_event()? {
-                Some(Event::Seen(Seen::Call(span))) => {
+                Some(Event::Annotation(Annotation::Call(span))) => {
                     self.begun = Some(span);
                     break;
                 }
-                Some(Event::Seen(Seen::Message(message))) => call.messages.push(message),
+                Some(Event::Annotation(Annotation::Message(message))) => call.messages.push(message),
                 Some(Event::Compute(_)) => {}
                 Some(event) => call.events.push(event),
                 None => break,

@@ -11,8 +11,10 @@ mod requests;
 
 use std::collections::BTreeSet;
 
-use titr_common::event::{CommId, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId, Requests};
-use titr_common::passage::Moment;
+use titr_common::event::{
+    CommId, Completed, Completion, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId,
+};
+use titr_common::event_buffer::EventRef;
 use titr_common::trace::Trace;
 
 use super::ConvertError;
@@ -110,7 +112,7 @@ impl Recording {
 
     /// Tells a call of `rank`.
     fn call(&mut self, rank: Rank, call: &Call, chronicle: &mut Chronicle) -> Result<(), ConvertError> {
-        if let Some(state) = call.events.iter().find_map(|event| State::of(Moment::Event(event))) {
+        if let Some(state) = call.events.iter().find_map(|event| State::of(EventRef::Event(event))) {
             chronicle.tell(call.from, Mark::Enter(rank, state));
         }
         let told = call
@@ -147,8 +149,10 @@ impl Recording {
     fn event(&mut self, rank: Rank, call: &Call, event: &Event, chronicle: &mut Chronicle) -> Result<(), Fault> {
         let requests = &mut self.ranks[rank.0 as usize].requests;
         match event {
-            Event::Send(_, message) | Event::Isend(_, message, _) => self.send(rank, call, *message, chronicle)?,
-            Event::Recv(message) => self.receive(rank, call, *message, chronicle)?,
+            Event::Send(_, message, Completion::Blocking | Completion::Request(_)) => {
+                self.send(rank, call, *message, chronicle)?;
+            }
+            Event::Recv(message, Completion::Blocking) => self.receive(rank, call, *message, chronicle)?,
             Event::Sendrecv(outgoing, incoming) => {
                 if let Some(message) = outgoing {
                     self.send(rank, call, *message, chronicle)?;
@@ -157,11 +161,17 @@ impl Recording {
                     self.receive(rank, call, *message, chronicle)?;
                 }
             }
-            Event::Irecv(message, Some(id)) => requests.add(*id, Active::Receive(*message)),
-            Event::Icollective(_, id) | Event::Ineighbor(_, id) => self.begin(rank, call, *id),
-            Event::SendInit(_, message, id) => requests.set_up(*id, Template::Send(*message)),
-            Event::RecvInit(message, id) => requests.set_up(*id, Template::Receive(*message)),
-            Event::CollectiveInit(_, id) | Event::NeighborInit(_, id) => requests.set_up(*id, Template::Collective),
+            Event::Recv(message, Completion::Request(Some(id))) => requests.add(*id, Active::Receive(*message)),
+            Event::Recv(_, Completion::Request(None)) => {}
+            Event::Collective(_, Completion::Request(id)) | Event::Neighborhood(_, Completion::Request(id)) => {
+                self.begin(rank, call, *id);
+            }
+            Event::Collective(_, Completion::Blocking) | Event::Neighborhood(_, Completion::Blocking) => {}
+            Event::Send(_, message, Completion::Persistent(id)) => requests.set_up(*id, Template::Send(*message)),
+            Event::Recv(message, Completion::Persistent(id)) => requests.set_up(*id, Template::Receive(*message)),
+            Event::Collective(_, Completion::Persistent(id)) | Event::Neighborhood(_, Completion::Persistent(id)) => {
+                requests.set_up(*id, Template::Collective);
+            }
             Event::Start(ids) => ids.iter().try_for_each(|&id| self.start(rank, call, id, chronicle))?,
             Event::Cancel(id) => requests.cancel(*id),
             Event::Matched(id, source, tag) => requests.matched(*id, *source, *tag),
@@ -169,11 +179,11 @@ impl Recording {
                 requests.tear_down(*id);
                 self.complete(rank, call, *id, chronicle)?;
             }
-            Event::Wait(_, done) | Event::Test(_, Some(done)) => {
-                let ids = match done {
-                    Requests::One(_, id) => id.iter().copied().collect(),
-                    Requests::These(ids) => ids.clone(),
-                    Requests::Outstanding(_) => requests.active(),
+            Event::Wait(_, completed) | Event::Test(_, Some(completed)) => {
+                let ids = match completed {
+                    Completed::One(_, id) => id.iter().copied().collect(),
+                    Completed::These(ids) => ids.clone(),
+                    Completed::Outstanding(_) => requests.active(),
                 };
                 ids.into_iter().try_for_each(|id| self.complete(rank, call, id, chronicle))?;
             }
@@ -181,7 +191,10 @@ impl Recording {
                 self.communicators.create(rank, group)?;
             }
             Event::CommFree(id) => self.communicators.free(rank, *id)?,
-            _ => {}
+            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}
+            Event::Probe(_) | Event::Iprobe(..) | Event::Test(_, None) | Event::CommCreate(_, _, None) => {}
+            Event::Partitioned(_) | Event::OneSided(_) | Event::File(_) | Event::Other(_) => {}
+            Event::Annotation(_) => {}
         }
         Ok(())
     }

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use titr_common::collectives::{Call, Library, Member, Selection, Slice, Step};
-use titr_common::event::{Collective, CollectiveOp, CommId, Event, Neighborhood, Rank, Tag};
+use titr_common::event::{Collective, CollectiveKind, CommId, Completion, Event, Neighborhood, Rank, Tag, Volumes};
 use titr_common::units::{Bytes, Instructions};
 
 use super::messages::LONGEST;
 use super::store::{Posted, Way};
 use super::translation::{Operation, Translation};
-use crate::ranks::{CommIndex, Context, Fault, Members, OperationId, Part, neighborhood_steps, work};
+use crate::ranks::{CommIndex, Context, Fault, Members, OperationId, Part, neighborhood_steps};
 use crate::workload::Program;
 
 /// How many collectives of a communicator are told apart by their tags: more than are under way at one time.
@@ -34,44 +34,53 @@ pub(super) struct Run {
 
 impl<P: Program> Translation<'_, P> {
     /// A blocking collective.
-    pub(super) fn collective(
-        &mut self,
-        rank: Rank,
-        index: CommIndex,
-        op: CollectiveOp,
-        element: Bytes,
-    ) -> Result<(), Fault> {
-        let part = self.communicators.begin(index, rank, &op)?;
+    pub(super) fn collective(&mut self, rank: Rank, index: CommIndex, call: Collective) -> Result<(), Fault> {
+        let part = self.communicators.begin(index, rank, &call)?;
         let members = Rc::clone(&self.communicators.get(index).members);
-        if is_world(&members, self.ranks.len()) && self.rules.is_simgrids(&part, members.len(), &op, element) {
-            let op = self.action(op, members.len());
-            self.emit(rank, &Event::Collective(Collective { comm: CommId::WORLD, op, element }));
+        if is_world(&members, self.ranks.len()) && self.rules.is_simgrids(&part, members.len(), &call) {
+            let action = self.action(call, members.len());
+            self.emit(rank, &Event::Collective(action, Completion::Blocking));
         } else {
-            let mut run = self.run(index, &part, &op, element);
+            let mut run = self.run(index, &part, &call);
             self.go_on(rank, &mut run);
         }
         Ok(())
     }
 
-    /// A collective in SimGrid's words: those it lacks are special cases of others, with the same messages.
-    fn action(&mut self, op: CollectiveOp, size: usize) -> CollectiveOp {
-        let received = |counts: Vec<Bytes>| counts.into_iter().map(|count| count.min(LONGEST)).collect();
-        let mut sent = |counts: Vec<Bytes>| counts.into_iter().map(|count| self.cut(count)).collect();
-        match op {
-            CollectiveOp::ReduceScatterBlock { bytes, work } => {
-                CollectiveOp::ReduceScatter { counts: vec![bytes; size], work }
+    /// A collective of the world in SimGrid's words: those it lacks are special cases of others, with the same messages.
+    fn action(&mut self, call: Collective, size: usize) -> Collective {
+        let comm = CommId::WORLD;
+        match call.kind {
+            CollectiveKind::ReduceScatterBlock => {
+                let recv = Volumes::PerMember(vec![call.recv.each(); size]);
+                Collective { comm, kind: CollectiveKind::ReduceScatter, recv, ..call }
             }
-            CollectiveOp::Alltoallv { sends, recvs } | CollectiveOp::Alltoallw { sends, recvs } => {
-                CollectiveOp::Alltoallv { sends: sent(sends), recvs: received(recvs) }
+            CollectiveKind::Alltoallv | CollectiveKind::Alltoallw => {
+                let (send, recv) = (self.sent(call.send), received(call.recv));
+                Collective { comm, kind: CollectiveKind::Alltoallv, send, recv, ..call }
             }
-            CollectiveOp::Gatherv { send, recvs, root } => {
-                CollectiveOp::Gatherv { send: self.cut(send), recvs: received(recvs), root }
+            CollectiveKind::Gatherv | CollectiveKind::Scatterv => {
+                let (send, recv) = (self.sent(call.send), received(call.recv));
+                Collective { comm, send, recv, ..call }
             }
-            CollectiveOp::Scatterv { sends, recv, root } => {
-                CollectiveOp::Scatterv { sends: sent(sends), recv: recv.min(LONGEST), root }
-            }
-            op => op,
+            CollectiveKind::Barrier
+            | CollectiveKind::Bcast
+            | CollectiveKind::Reduce
+            | CollectiveKind::Allreduce
+            | CollectiveKind::Scan
+            | CollectiveKind::Exscan
+            | CollectiveKind::ReduceScatter
+            | CollectiveKind::Gather
+            | CollectiveKind::Scatter
+            | CollectiveKind::Allgather
+            | CollectiveKind::Alltoall
+            | CollectiveKind::Allgatherv => Collective { comm, ..call },
         }
+    }
+
+    /// As much of what is sent as SimGrid can count, noted where that is less.
+    fn sent(&mut self, volumes: Volumes) -> Volumes {
+        map(volumes, |bytes| self.cut(bytes))
     }
 
     /// Starts a non-blocking collective; what completing it waits for.
@@ -79,11 +88,10 @@ impl<P: Program> Translation<'_, P> {
         &mut self,
         rank: Rank,
         index: CommIndex,
-        op: &CollectiveOp,
-        element: Bytes,
+        call: &Collective,
     ) -> Result<Option<OperationId>, Fault> {
-        let part = self.communicators.begin(index, rank, op)?;
-        let run = self.run(index, &part, op, element);
+        let part = self.communicators.begin(index, rank, call)?;
+        let run = self.run(index, &part, call);
         Ok(Some(self.in_background(rank, run)))
     }
 
@@ -132,11 +140,11 @@ impl<P: Program> Translation<'_, P> {
         self.complete_collectives(rank, runs);
     }
 
-    fn run(&mut self, index: CommIndex, part: &Part, op: &CollectiveOp, element: Bytes) -> Run {
+    fn run(&mut self, index: CommIndex, part: &Part, call: &Collective) -> Run {
         let &Part { me, root, .. } = part;
         let size = self.communicators.get(index).members.len();
-        let steps = self.rules.collectives.schedule(me, size as u32, root, op, element);
-        self.run_of(index, part, steps, work(op))
+        let steps = self.rules.collectives.steps(&Call::of(call, me, size as u32, root));
+        self.run_of(index, part, steps, call.work)
     }
 
     fn run_of(&mut self, index: CommIndex, &Part { number, .. }: &Part, steps: Vec<Step>, work: Instructions) -> Run {
@@ -221,37 +229,50 @@ fn is_world(members: &Members, ranks: usize) -> bool {
 impl super::Rules {
     /// Whether SimGrid carries out a collective of the world with the algorithm that titr simulates. All members
     /// have to come to one conclusion.
-    fn is_simgrids(&self, part: &Part, size: usize, op: &CollectiveOp, element: Bytes) -> bool {
+    fn is_simgrids(&self, part: &Part, size: usize, call: &Collective) -> bool {
         let simgrid = Selection::from(Library::SimGrid);
-        let call = Call { me: part.me, size: size as u32, root: part.root, op, element, is_commutative: true };
+        let known = Call::of(call, part.me, size as u32, part.root);
         // It is told of bytes, and counts those where its rules count elements.
-        let told = Call { element: Bytes(1), ..call };
-        self.collectives == simgrid && simgrid.choose(&call) == simgrid.choose(&told) && is_countable(op, size as u64)
+        let told = Call { element: Bytes(1), ..known };
+        self.collectives == simgrid
+            && simgrid.choose(&known) == simgrid.choose(&told)
+            && is_countable(call, size as u64)
     }
 }
 
 /// Whether SimGrid, which counts in C's `int`, can add up what a collective moves. Where only the root knows the volumes,
 /// others cannot tell.
-fn is_countable(op: &CollectiveOp, size: u64) -> bool {
-    let sum = |counts: &[Bytes]| counts.iter().copied().sum();
+fn is_countable(call: &Collective, size: u64) -> bool {
+    let sum = |volumes: &Volumes| volumes.per_member().iter().copied().sum();
     LONGEST
-        >= match op {
-            CollectiveOp::Bcast { bytes, .. }
-            | CollectiveOp::Reduce { bytes, .. }
-            | CollectiveOp::Allreduce { bytes, .. }
-            | CollectiveOp::Scan { bytes, .. }
-            | CollectiveOp::Exscan { bytes, .. } => *bytes,
-            CollectiveOp::Gather { send, recv, .. }
-            | CollectiveOp::Scatter { send, recv, .. }
-            | CollectiveOp::Allgather { send, recv }
-            | CollectiveOp::Alltoall { send, recv } => *send.max(recv),
-            CollectiveOp::ReduceScatterBlock { bytes, .. } => bytes.times(size),
-            CollectiveOp::ReduceScatter { counts, .. } => sum(counts),
-            CollectiveOp::Allgatherv { recvs, .. } => sum(recvs),
-            CollectiveOp::Barrier
-            | CollectiveOp::Gatherv { .. }
-            | CollectiveOp::Scatterv { .. }
-            | CollectiveOp::Alltoallv { .. }
-            | CollectiveOp::Alltoallw { .. } => Bytes(0),
+        >= match call.kind {
+            CollectiveKind::Bcast
+            | CollectiveKind::Reduce
+            | CollectiveKind::Allreduce
+            | CollectiveKind::Scan
+            | CollectiveKind::Exscan => call.send.each(),
+            CollectiveKind::Gather | CollectiveKind::Scatter | CollectiveKind::Allgather | CollectiveKind::Alltoall => {
+                call.send.each().max(call.recv.each())
+            }
+            CollectiveKind::ReduceScatterBlock => call.recv.each().times(size),
+            CollectiveKind::ReduceScatter | CollectiveKind::Allgatherv => sum(&call.recv),
+            CollectiveKind::Barrier
+            | CollectiveKind::Gatherv
+            | CollectiveKind::Scatterv
+            | CollectiveKind::Alltoallv
+            | CollectiveKind::Alltoallw => Bytes(0),
         }
+}
+
+/// As much of what is received as SimGrid can count; the senders take note of it.
+fn received(volumes: Volumes) -> Volumes {
+    map(volumes, |bytes| bytes.min(LONGEST))
+}
+
+fn map(volumes: Volumes, mut change: impl FnMut(Bytes) -> Bytes) -> Volumes {
+    match volumes {
+        Volumes::None => Volumes::None,
+        Volumes::Each(bytes) => Volumes::Each(change(bytes)),
+        Volumes::PerMember(list) => Volumes::PerMember(list.into_iter().map(change).collect()),
+    }
 }

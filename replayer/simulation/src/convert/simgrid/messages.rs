@@ -1,6 +1,8 @@
 //! Messages and the waits for them.
 
-use titr_common::event::{Ask, CommId, Event, Incoming, Key, Outgoing, Rank, Requests, SendMode, Tag, Wildcard};
+use titr_common::event::{
+    CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestKey, SendMode, Tag, Wildcard,
+};
 use titr_common::units::Bytes;
 
 use super::collective::Run;
@@ -98,14 +100,14 @@ impl<P: Program> Translation<'_, P> {
     /// Waits for these.
     pub(super) fn wait(&mut self, rank: Rank, messages: &[Posted]) {
         if messages.len() > 1 && self.state(rank).store.take_all(messages) {
-            return self.emit(rank, &Event::Wait(Ask::All, Requests::Outstanding(None)));
+            return self.emit(rank, &Event::Wait(Quantifier::All, Completed::Outstanding(None)));
         }
         for &posted in messages {
             let Name { from, to, tag } = posted.name;
             let waits = self.state(rank).store.take(posted);
             for _ in 0..waits {
-                let key = Key { from: Some(from), to, tag: Some(tag) };
-                self.emit(rank, &Event::Wait(Ask::Single, Requests::One(key, None)));
+                let key = RequestKey { from: Some(from), to, tag: Some(tag) };
+                self.emit(rank, &Event::Wait(Quantifier::Single, Completed::One(key, None)));
             }
             self.losses.reordered += waits.saturating_sub(1);
         }
@@ -154,22 +156,22 @@ impl<P: Program> Translation<'_, P> {
 
     pub(super) fn emit_send(&mut self, from: Rank, to: Rank, tag: Tag, bytes: Bytes) {
         let bytes = self.cut(bytes);
-        self.emit(from, &Event::Send(SendMode::Standard, Outgoing { comm: CommId::WORLD, to, tag, bytes }));
+        self.emit(from, &Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Blocking));
     }
 
     pub(super) fn emit_isend(&mut self, from: Rank, to: Rank, tag: Tag, bytes: Bytes) -> Posted {
         let bytes = self.cut(bytes);
-        self.emit(from, &Event::Isend(SendMode::Standard, Outgoing { comm: CommId::WORLD, to, tag, bytes }, None));
+        self.emit(from, &Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Request(None)));
         let way = if bytes < self.rules.eager_threshold { Way::EagerSend } else { Way::Send };
         self.state(from).store.post(Name { from, to, tag }, way)
     }
 
     pub(super) fn emit_recv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes) {
-        self.emit(to, &Event::Recv(expected(from, tag, bytes)));
+        self.emit(to, &Event::Recv(expected(from, tag, bytes), Completion::Blocking));
     }
 
     pub(super) fn emit_irecv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes, way: Way) -> Posted {
-        self.emit(to, &Event::Irecv(expected(from, tag, bytes), None));
+        self.emit(to, &Event::Recv(expected(from, tag, bytes), Completion::Request(None)));
         self.state(to).store.post(Name { from, to, tag }, way)
     }
 
@@ -178,6 +180,10 @@ impl<P: Program> Translation<'_, P> {
         self.losses.cut += u64::from(bytes > LONGEST);
         bytes.min(LONGEST)
     }
+}
+
+fn outgoing(to: Rank, tag: Tag, bytes: Bytes) -> Outgoing {
+    Outgoing { comm: CommId::WORLD, to, tag, bytes }
 }
 
 fn expected(from: Rank, tag: Tag, bytes: Bytes) -> Incoming {

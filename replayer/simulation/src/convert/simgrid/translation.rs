@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use slab::Slab;
 use titr_common::event::{
-    Ask, Collective, CommCall, CommId, Event, Group, Incoming, Key, Outgoing, Rank, RequestId, Requests, Tag, ThreadId,
+    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Outgoing, Partitioned, Quantifier, Rank,
+    RequestId, RequestKey, Tag, ThreadId,
 };
+use titr_common::event_buffer::EventRef;
 use titr_common::grammar::write_event;
-use titr_common::passage::Moment;
 use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 
@@ -18,10 +19,7 @@ use super::tags::Tags;
 use super::{INDEX, Rules, Written};
 use crate::convert::ConvertError;
 use crate::convert::output::Texts;
-use crate::ranks::{
-    Agreement, CommIndex, Communicators, Fault, OperationId, Place, RequestTable, Template, agreement,
-    request_of_skipped,
-};
+use crate::ranks::{CommIndex, Communicators, Fault, OperationId, Place, RequestTable, Template, agreement};
 use crate::workload::{Match, Program, Workload};
 
 /// A trace on its way.
@@ -98,7 +96,7 @@ impl<'a, P: Program> Translation<'a, P> {
     /// Translates up to `turn` events of `rank`; false at its end.
     pub(super) fn advance(&mut self, rank: Rank, turn: usize) -> Result<bool, ConvertError> {
         for _ in 0..turn {
-            let Some(event) = self.workload.front(rank.into())?.map(Moment::to_event) else { return Ok(false) };
+            let Some(event) = self.workload.front(rank.into())?.map(EventRef::to_event) else { return Ok(false) };
             self.state(rank).events += 1;
             match self.event(rank, event) {
                 Ok(()) => {}
@@ -117,30 +115,30 @@ impl<'a, P: Program> Translation<'a, P> {
 
     fn event(&mut self, rank: Rank, event: Event) -> Result<(), Failure> {
         match event {
-            Event::Init | Event::Matched(..) | Event::Seen(_) => {}
+            Event::Init | Event::Matched(..) | Event::Annotation(_) => {}
             // There may be something to be said before.
             Event::Finalize => self.state(rank).finalized = true,
             Event::Compute(_) | Event::Sleep(_) => self.emit(rank, &event),
-            Event::Send(mode, message) => self.send(rank, mode, message)?,
-            Event::Recv(message) => self.receive(rank, message)?,
+            Event::Send(mode, message, Completion::Blocking) => self.send(rank, mode, message)?,
+            Event::Recv(message, Completion::Blocking) => self.receive(rank, message)?,
             Event::Sendrecv(outgoing, incoming) => self.sendrecv(rank, outgoing, incoming)?,
-            Event::Isend(mode, message, request) => {
+            Event::Send(mode, message, Completion::Request(request)) => {
                 let sent = self.isend(rank, mode, message)?;
-                let key = Key { from: Some(rank), to: message.to, tag: Some(message.tag) };
+                let key = RequestKey { from: Some(rank), to: message.to, tag: Some(message.tag) };
                 self.request(rank, request, key, sent)?;
             }
-            Event::Irecv(message, request) => {
+            Event::Recv(message, Completion::Request(request)) => {
                 let recorded = self.recorded(rank, message, request)?;
                 let received = self.irecv(rank, message, recorded)?;
-                let key = Key { from: message.from, to: rank, tag: message.tag };
+                let key = RequestKey { from: message.from, to: rank, tag: message.tag };
                 self.request(rank, request, key, received)?;
             }
             Event::Probe(_) | Event::Iprobe(_, true) => self.losses.probes += 1,
             Event::Iprobe(_, false) | Event::Test(_, None) => {}
-            Event::SendInit(mode, message, id) => {
+            Event::Send(mode, message, Completion::Persistent(id)) => {
                 self.state(rank).requests.add_persistent(id, Template::Send(mode, message))?;
             }
-            Event::RecvInit(message, id) => {
+            Event::Recv(message, Completion::Persistent(id)) => {
                 self.state(rank).requests.add_persistent(id, Template::Receive(message))?;
             }
             Event::Start(ids) => ids.into_iter().try_for_each(|id| self.start(rank, id))?,
@@ -150,38 +148,40 @@ impl<'a, P: Program> Translation<'a, P> {
                 let operations = self.asked(rank, requests)?;
                 self.complete(rank, operations);
             }
-            Event::Collective(Collective { comm, op, element }) => {
-                if let Some(index) = self.within(rank, comm)? {
-                    self.collective(rank, index, op, element)?;
+            Event::Collective(call, Completion::Blocking) => {
+                if let Some(index) = self.within(rank, call.comm)? {
+                    self.collective(rank, index, call)?;
                 }
             }
-            Event::Icollective(Collective { comm, op, element }, id) => {
-                let started = match self.within(rank, comm)? {
-                    Some(index) => self.icollective(rank, index, &op, element)?,
+            Event::Collective(call, Completion::Request(id)) => {
+                let started = match self.within(rank, call.comm)? {
+                    Some(index) => self.icollective(rank, index, &call)?,
                     None => None,
                 };
                 self.state(rank).requests.add(id, started)?;
             }
-            Event::CollectiveInit(collective, id) => {
+            Event::Collective(collective, Completion::Persistent(id)) => {
                 self.state(rank).requests.add_persistent(id, Template::Collective(Rc::new(collective)))?;
             }
-            Event::Neighbor(call) => self.neighborhood(rank, &call)?,
-            Event::Ineighbor(call, id) => {
+            Event::Neighborhood(call, Completion::Blocking) => self.neighborhood(rank, &call)?,
+            Event::Neighborhood(call, Completion::Request(id)) => {
                 let started = self.ineighborhood(rank, &call)?;
                 self.state(rank).requests.add(id, started)?;
             }
-            Event::NeighborInit(call, id) => {
+            Event::Neighborhood(call, Completion::Persistent(id)) => {
                 self.state(rank).requests.add_persistent(id, Template::Neighbor(Rc::new(call)))?;
             }
-            Event::PsendInit(Outgoing { bytes, .. }, _, id) | Event::PrecvInit(Incoming { bytes, .. }, _, id) => {
+            Event::Partitioned(
+                Partitioned::SendInit(Outgoing { bytes, .. }, _, id)
+                | Partitioned::RecvInit(Incoming { bytes, .. }, _, id),
+            ) => {
                 self.state(rank).requests.add_persistent(id, Template::Partitioned(bytes))?;
             }
-            Event::Pready(..) => {}
+            Event::Partitioned(Partitioned::Ready(..)) => {}
             Event::OneSided(_) | Event::File(_) | Event::Other(_) => {
                 self.losses.skipped += 1;
-                if let Some(id) = request_of_skipped(&event) {
-                    self.state(rank).requests.add(id, None)?;
-                }
+                let requests = &mut self.state(rank).requests;
+                event.starts().iter().try_for_each(|&id| requests.add(id, None))?;
             }
             Event::CommCreate(call, parent, group) => self.create(rank, call, parent, group)?,
             Event::CommFree(id) => self.communicators.free(rank, id)?,
@@ -202,7 +202,7 @@ impl<'a, P: Program> Translation<'a, P> {
         &mut self,
         rank: Rank,
         request: Option<RequestId>,
-        key: Key,
+        key: RequestKey,
         operation: Option<OperationId>,
     ) -> Result<(), Fault> {
         let requests = &mut self.state(rank).requests;
@@ -223,9 +223,7 @@ impl<'a, P: Program> Translation<'a, P> {
         request: Option<RequestId>,
     ) -> Result<Option<Match>, Failure> {
         match request {
-            Some(id) if message.from.is_none() || message.tag.is_none() => {
-                Ok(self.workload.matched(rank.into(), id)?)
-            }
+            Some(id) if message.is_open() => Ok(self.workload.matched(rank.into(), id)?),
             _ => Ok(None),
         }
     }
@@ -238,7 +236,7 @@ impl<'a, P: Program> Translation<'a, P> {
                 self.irecv(rank, message, recorded)?
             }
             Some(Template::Collective(call)) => match self.within(rank, call.comm)? {
-                Some(index) => self.icollective(rank, index, &call.op, call.element)?,
+                Some(index) => self.icollective(rank, index, &call)?,
                 None => None,
             },
             Some(Template::Neighbor(call)) => self.ineighborhood(rank, &call)?,
@@ -277,29 +275,30 @@ impl<'a, P: Program> Translation<'a, P> {
     }
 
     /// What a wait or a test asked after.
-    fn asked(&mut self, rank: Rank, requests: Requests) -> Result<Vec<OperationId>, Fault> {
+    fn asked(&mut self, rank: Rank, completed: Completed) -> Result<Vec<OperationId>, Fault> {
         let table = &mut self.state(rank).requests;
-        match requests {
-            Requests::One(_, Some(id)) => Ok(table.complete(id)?.into_iter().collect()),
-            Requests::One(key, None) => {
+        match completed {
+            Completed::One(_, Some(id)) => Ok(table.complete(id)?.into_iter().collect()),
+            Completed::One(key, None) => {
                 let found = table.complete_keyed(&key);
                 self.losses.idle += u64::from(found.is_none());
                 Ok(found.flatten().into_iter().collect())
             }
-            Requests::These(ids) => {
+            Completed::These(ids) => {
                 ids.into_iter().map(|id| table.complete(id)).filter_map(Result::transpose).collect()
             }
-            Requests::Outstanding(_) => Ok(table.complete_all()),
+            Completed::Outstanding(_) => Ok(table.complete_all()),
         }
     }
 
     /// Makes a communicator; its members agree as titr simulates it.
     fn create(&mut self, rank: Rank, call: CommCall, parent: CommId, group: Option<Group>) -> Result<(), Fault> {
-        let parent = self.communicators.find(rank, parent)?;
-        let made = group.map(|group| self.communicators.create(rank, &group)).transpose()?;
-        let Some(Agreement { over_made, op, element }) = agreement(call) else { return Ok(()) };
-        let on = if over_made { made } else { Some(parent) };
-        on.map_or(Ok(()), |on| self.collective(rank, on, op, element))
+        self.communicators.find(rank, parent)?;
+        let agreement = agreement(call, parent, group.as_ref());
+        group.map(|group| self.communicators.create(rank, &group)).transpose()?;
+        let Some(agreement) = agreement else { return Ok(()) };
+        let on = self.communicators.find(rank, agreement.comm)?;
+        self.collective(rank, on, agreement)
     }
 
     /// Ends what the traces leave open, and writes the rest.
@@ -315,7 +314,7 @@ impl<'a, P: Program> Translation<'a, P> {
         }
         for &rank in ranks {
             if !self.state(rank).store.is_empty() {
-                self.emit(rank, &Event::Wait(Ask::All, Requests::Outstanding(None)));
+                self.emit(rank, &Event::Wait(Quantifier::All, Completed::Outstanding(None)));
             }
             if self.state(rank).finalized {
                 self.emit(rank, &Event::Finalize);

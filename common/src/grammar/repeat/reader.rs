@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::{AGAIN, WINDOW, may_come_again};
+use super::{REPEAT, WINDOW, is_repeatable};
 use crate::event::{Actor, Event, ThreadId};
+use crate::event_buffer::{DictEntry, EventBuffer};
 use crate::grammar::error::ParseError;
 use crate::grammar::fields::Fields;
 use crate::grammar::parse::Parser;
-use crate::passage::{Passage, Remembered};
 use crate::units::Instructions;
 
 /// Reads the lines of one rank's stream in order; a line holds any number of events.
@@ -35,7 +35,7 @@ struct Window {
     /// How many there were.
     count: usize,
     /// Each once for each time it was spelled; [`KEPT`] at most.
-    kept: Vec<Remembered>,
+    kept: Vec<DictEntry>,
     /// Slots whose events are in the window no more.
     free: Vec<u16>,
 }
@@ -57,7 +57,7 @@ impl EventReader {
     ///
     /// # Errors
     /// [`ParseError`] with the column, for a line that is not in the grammar; it appends nothing.
-    pub fn line(&mut self, line: &[u8], events: &mut Passage) -> Result<Option<Actor>, ParseError> {
+    pub fn line(&mut self, line: &[u8], events: &mut EventBuffer) -> Result<Option<Actor>, ParseError> {
         if self.memory.is_none() {
             let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
             self.thread = actor.thread;
@@ -65,12 +65,12 @@ impl EventReader {
             return Ok(Some(actor));
         }
         let column = memchr::memchr(b' ', line).filter(|_| line.first().is_some_and(u8::is_ascii_digit));
-        if let Some(column) = column.filter(|&column| line[column..].starts_with(AGAIN)) {
+        if let Some(column) = column.filter(|&column| line[column..].starts_with(REPEAT)) {
             let actor = Fields::of(line).actor()?;
             self.switch(actor.thread);
             if let Some(window) = &mut self.memory {
                 let before = events.len();
-                let read = window.again(Numbers { line, at: column + AGAIN.len() }, &mut self.parser, events);
+                let read = window.repeat(Numbers { line, at: column + REPEAT.len() }, &mut self.parser, events);
                 read.inspect_err(|_| events.truncate(before))?;
             }
             return Ok(Some(actor));
@@ -78,7 +78,7 @@ impl EventReader {
         let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
         self.switch(actor.thread);
         match &mut self.memory {
-            Some(window) if may_come_again(&event, line.len()) => {
+            Some(window) if is_repeatable(&event, line.len()) => {
                 let slot = window.learn(event, self.learnt);
                 self.learnt = (self.learnt + 1) % u32::MAX;
                 window.next(slot, events);
@@ -112,7 +112,12 @@ impl Default for Window {
 
 impl Window {
     /// The events of a line's `DISTANCE VOLUMES…`.
-    fn again(&mut self, mut numbers: Numbers, parser: &mut Parser, events: &mut Passage) -> Result<(), ParseError> {
+    fn repeat(
+        &mut self,
+        mut numbers: Numbers,
+        parser: &mut Parser,
+        events: &mut EventBuffer,
+    ) -> Result<(), ParseError> {
         let at = numbers.at;
         let known = self.count.min(WINDOW);
         let distance = numbers.next("how many events ago they were", u64::MAX)? as usize;
@@ -151,8 +156,8 @@ impl Window {
 
     /// What is kept in `slot` is the next event.
     #[inline]
-    fn next(&mut self, slot: u16, events: &mut Passage) {
-        events.recall(&self.kept[slot as usize]);
+    fn next(&mut self, slot: u16, events: &mut EventBuffer) {
+        events.push_ref(&self.kept[slot as usize]);
         self.slots[self.count % WINDOW] = slot;
         self.count += 1;
     }
@@ -165,11 +170,11 @@ impl Window {
             self.free.extend((0..KEPT as u16).filter(|&slot| !used[slot as usize]));
         }
         if let Some(slot) = self.free.pop() {
-            self.kept[slot as usize] = Remembered::new(event, slot, learnt);
+            self.kept[slot as usize] = DictEntry::new(event, slot, learnt);
             return slot;
         }
         let slot = self.kept.len() as u16;
-        self.kept.push(Remembered::new(event, slot, learnt));
+        self.kept.push(DictEntry::new(event, slot, learnt));
         slot
     }
 }

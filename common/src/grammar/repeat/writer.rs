@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{AGAIN, WINDOW, may_come_again};
+use super::{REPEAT, WINDOW, is_repeatable};
 use crate::event::{Actor, Event, Rank, ThreadId};
-use crate::grammar::write::{push_actor, push_number, write_event};
+use crate::grammar::line::{push_actor, push_number};
+use crate::grammar::write::write_event;
 use crate::units::Instructions;
 
 /// How many volumes a line holds at most.
@@ -26,24 +27,24 @@ pub struct EventWriter {
     /// Its last volume, which is written once it is known how often it comes in a row.
     volume: u64,
     times: u32,
-    past: Past,
+    encoder: Encoder,
     /// Those of the other threads, by number; the place of the one above is empty.
-    pasts: Vec<Past>,
+    encoders: Vec<Encoder>,
 }
 
 /// What is known of the events of one thread.
 #[derive(Debug, Default)]
-struct Past {
+struct Encoder {
     /// Events so far that count.
     count: usize,
     /// The distance at which events come again, as long as they do; 0 if they do not.
     distance: usize,
-    history: History,
+    dictionary: Dictionary,
 }
 
 /// The events that may come again.
 #[derive(Debug, Default)]
-struct History {
+struct Dictionary {
     /// The `count` from which on they are known.
     since: usize,
     /// Each distinct one, and how many events were before it the last time.
@@ -66,8 +67,8 @@ impl EventWriter {
             room: None,
             volume: 0,
             times: 0,
-            past: Past::default(),
-            pasts: Vec::new(),
+            encoder: Encoder::default(),
+            encoders: Vec::new(),
         }
     }
 
@@ -83,11 +84,11 @@ impl EventWriter {
     fn switch_to(&mut self, out: &mut Vec<u8>, thread: ThreadId) {
         self.end_line(out);
         let (last, next) = (self.actor.thread.0 as usize, thread.0 as usize);
-        if self.pasts.len() <= last.max(next) {
-            self.pasts.resize_with(last.max(next) + 1, Past::default);
+        if self.encoders.len() <= last.max(next) {
+            self.encoders.resize_with(last.max(next) + 1, Encoder::default);
         }
-        self.pasts[last] = std::mem::take(&mut self.past);
-        self.past = std::mem::take(&mut self.pasts[next]);
+        self.encoders[last] = std::mem::take(&mut self.encoder);
+        self.encoder = std::mem::take(&mut self.encoders[next]);
         self.actor.thread = thread;
     }
 
@@ -119,14 +120,14 @@ impl EventWriter {
 
     #[inline]
     fn act(&mut self, out: &mut Vec<u8>, event: &Event) {
-        if let Event::Seen(_) = event {
+        if let Event::Annotation(_) = event {
             self.end_line(out);
             return write_event(out, self.actor, event);
         }
         let volume = self.volume(out);
-        match self.past.history.at(self.past.count - self.past.distance, event) {
-            Some(known) if self.past.distance > 0 => self.come_again(out, volume, known),
-            _ => self.jump(out, volume, event),
+        match self.encoder.dictionary.at(self.encoder.count - self.encoder.distance, event) {
+            Some(known) if self.encoder.distance > 0 => self.emit_ref(out, volume, known),
+            _ => self.emit_literal(out, volume, event),
         }
     }
 
@@ -175,7 +176,7 @@ impl EventWriter {
 
     /// The event is the one `distance` before.
     #[inline]
-    fn come_again(&mut self, out: &mut Vec<u8>, volume: u64, known: u16) {
+    fn emit_ref(&mut self, out: &mut Vec<u8>, volume: u64, known: u16) {
         match self.room {
             Some(room @ 1..) => self.room = Some(room - 1),
             _ => self.begin_line(out),
@@ -185,38 +186,40 @@ impl EventWriter {
             self.volume = volume;
         }
         self.times += 1;
-        self.past.history.note(self.past.count, known);
-        self.past.count += 1;
+        self.encoder.dictionary.note(self.encoder.count, known);
+        self.encoder.count += 1;
     }
 
     #[cold]
     fn begin_line(&mut self, out: &mut Vec<u8>) {
         self.close(out);
         push_actor(out, self.actor);
-        out.extend_from_slice(AGAIN);
-        push_number(out, self.past.distance as u64);
+        out.extend_from_slice(REPEAT);
+        push_number(out, self.encoder.distance as u64);
         // Whole rounds of a loop, so that the same events stand below each other.
-        let distance = self.past.distance as u32;
+        let distance = self.encoder.distance as u32;
         let volumes = if distance > VOLUMES { VOLUMES } else { VOLUMES - VOLUMES % distance };
         self.room = Some(volumes - 1);
     }
 
     /// The event is not the one that was expected: it is known from elsewhere, or it is spelled.
     #[cold]
-    fn jump(&mut self, out: &mut Vec<u8>, volume: u64, event: &Event) {
+    fn emit_literal(&mut self, out: &mut Vec<u8>, volume: u64, event: &Event) {
         self.close(out);
         let start = out.len();
         write_event(out, self.actor, event);
         let text = out[start..].trim_ascii_end();
-        if let Some((known, last)) = self.past.history.find(text).filter(|(_, last)| self.past.count - last <= WINDOW) {
+        if let Some((known, last)) =
+            self.encoder.dictionary.find(text).filter(|(_, last)| self.encoder.count - last <= WINDOW)
+        {
             out.truncate(start);
-            self.past.distance = self.past.count - last;
-            return self.come_again(out, volume, known);
+            self.encoder.distance = self.encoder.count - last;
+            return self.emit_ref(out, volume, known);
         }
-        if may_come_again(event, text.len()) {
-            self.past.distance = 0;
-            self.past.history.learn(self.past.count, text, event);
-            self.past.count += 1;
+        if is_repeatable(event, text.len()) {
+            self.encoder.distance = 0;
+            self.encoder.dictionary.learn(self.encoder.count, text, event);
+            self.encoder.count += 1;
         }
         if volume > 0 {
             // It stands before the event.
@@ -227,7 +230,7 @@ impl EventWriter {
     }
 }
 
-impl History {
+impl Dictionary {
     /// The event `at`, if it was this one.
     #[inline]
     fn at(&self, at: usize, event: &Event) -> Option<u16> {

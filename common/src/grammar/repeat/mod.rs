@@ -32,7 +32,7 @@ mod writer;
 pub use reader::EventReader;
 pub use writer::EventWriter;
 
-use crate::event::{Event, OneSided, Requests};
+use crate::event::Event;
 
 /// How far back an event may be that comes again.
 const WINDOW: usize = 1024;
@@ -40,24 +40,16 @@ const WINDOW: usize = 1024;
 /// The longest line, in bytes, and the longest list of an event that may come again: what a rank's reader keeps is bounded.
 const LONGEST: usize = 1 << 10;
 
-/// The word.
-const AGAIN: &[u8] = b" again ";
+/// The word of a repetition, between blanks.
+const REPEAT: &[u8] = b" again ";
 
-/// Whether an event whose line takes `length` bytes may come again. A line of a few bytes may list millions: `start
+/// Whether an event whose line takes `length` bytes may be repeated. A line of a few bytes may list millions: `start
 /// 0-9999999`.
-fn may_come_again(event: &Event, length: usize) -> bool {
-    let listed = match event {
-        Event::Compute(_) | Event::Seen(_) => return false,
-        Event::Start(requests)
-        | Event::Wait(_, Requests::These(requests))
-        | Event::Test(_, Some(Requests::These(requests))) => requests.len(),
-        Event::OneSided(OneSided::Sync(_, _, peers)) => peers.len(),
-        Event::Pready(_, partitions) => partitions.len(),
-        Event::CommCreate(_, _, Some(group)) => group.members.len() + group.remote.len(),
-        // The others spell every number.
-        _ => 0,
-    };
-    length.max(listed) <= LONGEST
+fn is_repeatable(event: &Event, length: usize) -> bool {
+    if let Event::Compute(_) | Event::Annotation(_) = event {
+        return false;
+    }
+    length.max(event.list_size().entries) <= LONGEST
 }
 
 #[cfg(test)]
@@ -65,15 +57,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::event::{CommCall, CommId, Event, Group, Outgoing, Rank, RequestId, SendMode, Tag, ThreadId};
-    use crate::passage::{Moment, Passage};
+    use crate::event::{CommCall, CommId, Completion, Group, Outgoing, Rank, RequestId, SendMode, Tag, ThreadId};
+    use crate::event_buffer::{EventBuffer, EventRef};
     use crate::units::{Bytes, Instructions};
 
     const WORLD: u32 = 100;
 
     fn send(to: u32) -> Event {
         let message = Outgoing { comm: CommId::WORLD, to: Rank(to), tag: Tag(7), bytes: Bytes(8) };
-        Event::Send(SendMode::Standard, message)
+        Event::Send(SendMode::Standard, message, Completion::Blocking)
     }
 
     fn compute(work: f64) -> Event {
@@ -97,11 +89,11 @@ mod tests {
     fn read(text: &str) -> Vec<Event> {
         let mut reader = EventReader::new(WORLD);
         reader.remember();
-        let mut events = Passage::default();
+        let mut events = EventBuffer::default();
         for line in text.lines() {
             reader.line(line.as_bytes(), &mut events).unwrap_or_else(|error| panic!("{line}: {error}"));
         }
-        events.iter().map(Moment::to_event).collect()
+        events.iter().map(EventRef::to_event).collect()
     }
 
     #[test]
@@ -150,7 +142,7 @@ mod tests {
         let mut reader = EventReader::new(far);
         reader.remember();
         for line in write(&events, &[]).lines() {
-            let mut read = Passage::default();
+            let mut read = EventBuffer::default();
             reader.line(line.as_bytes(), &mut read).unwrap();
             assert_eq!(read.len(), 1, "{line}");
         }
@@ -237,7 +229,7 @@ mod tests {
             .map(|line| {
                 let mut reader = EventReader::new(WORLD);
                 reader.remember();
-                let mut events = Passage::default();
+                let mut events = EventBuffer::default();
                 reader.line(b"5 send 1 7 8", &mut events).unwrap();
                 let error = reader.line(line.as_bytes(), &mut events).unwrap_err();
                 assert_eq!(events.len(), 1, "{line}");

@@ -1,0 +1,37 @@
+//! The kind of thing that a rank does in an event.
+
+use super::{Event, Partitioned};
+
+/// What a rank spends its time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Activity {
+    /// Computing, or sleeping.
+    Compute,
+    /// Sending, blocking or not.
+    Send,
+    /// Receiving or probing; a `sendrecv` too.
+    Recv,
+    /// Completing requests, and whatever is neither a message nor a collective of messages.
+    Wait,
+    /// Collectives, and making communicators.
+    Collective,
+}
+
+impl Event {
+    /// The activity of a rank in this event; `None` for an event that only says something about another.
+    #[must_use]
+    pub fn activity(&self) -> Option<Activity> {
+        Some(match self {
+            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => Activity::Compute,
+            Self::Send(..) | Self::Start(_) => Activity::Send,
+            Self::Partitioned(Partitioned::SendInit(..) | Partitioned::Ready(..)) => Activity::Send,
+            Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => Activity::Recv,
+            Self::Partitioned(Partitioned::RecvInit(..)) => Activity::Recv,
+            Self::Wait(..) | Self::Test(..) | Self::RequestFree(_) | Self::Cancel(_) => Activity::Wait,
+            Self::OneSided(_) | Self::File(_) | Self::Other(_) => Activity::Wait,
+            Self::Collective(..) | Self::Neighborhood(..) => Activity::Collective,
+            Self::CommCreate(..) | Self::CommFree(_) => Activity::Collective,
+            Self::Matched(..) | Self::Annotation(_) => return None,
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! What an extended trace adds to a time-independent one: times, and the messages that collectives are made of.
+
+use super::{CommId, Rank};
+use crate::units::{Bytes, Nanoseconds};
+
+/// An interval of time by the clock of the rank's host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The beginning.
+    pub begin: Nanoseconds,
+    /// The end, no earlier than the beginning.
+    pub end: Nanoseconds,
+}
+
+/// One of the two ends of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MessageEnd {
+    /// The member sends the message.
+    Sent,
+    /// The member receives the message.
+    Received,
+}
+
+/// A message that a collective is made of, as one of its two ends sees it. A member's messages stand in the order in which
+/// it started them; a message that ended before the next began was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The communicator of the collective.
+    pub comm: CommId,
+    /// The number of the collective on this communicator, counted from 0 and the same for all members.
+    pub number: u64,
+    /// Whether the rank sends or receives it.
+    pub end: MessageEnd,
+    /// The rank at the other end.
+    pub peer: Rank,
+    /// The volume of the message.
+    pub bytes: Bytes,
+    /// From the start of the transfer to its completion.
+    pub span: Span,
+}
+
+/// An observation of extended tracing. Annotations stand before the event that they belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Annotation {
+    /// When the call was made, and when it returned.
+    Call(Span),
+    /// A message that the collective was made of.
+    Message(Message),
+}

@@ -1,0 +1,176 @@
+//! Collective operations of all members of a communicator (MPI 4.0 §6).
+
+use super::{CommId, Rank};
+use crate::units::{Bytes, Instructions};
+
+/// A collective operation with its arguments, as the rank that writes the event passes them. An argument that is
+/// significant only at the root is zero elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collective {
+    /// The communicator it runs on.
+    pub comm: CommId,
+    /// The operation.
+    pub kind: CollectiveKind,
+    /// The root of an operation that has one.
+    pub root: Option<Rank>,
+    /// The bytes that the rank gives. If MPI's function has one count for both buffers (a broadcast, a reduction, a scan),
+    /// that count is here, and `recv` is [`Volumes::None`].
+    pub send: Volumes,
+    /// The bytes that the rank gets.
+    pub recv: Volumes,
+    /// Size of one element of the datatype: algorithms cut messages at its multiples.
+    pub element: Bytes,
+    /// The computation of each rank, once, to reduce; zero for an operation that reduces nothing.
+    pub work: Instructions,
+}
+
+/// How many bytes one buffer of a collective holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Volumes {
+    /// MPI's function has no such argument.
+    None,
+    /// One number: of the whole vector, or for each member alike.
+    Each(Bytes),
+    /// A number for each member, in the communicator's order.
+    PerMember(Vec<Bytes>),
+}
+
+impl Volumes {
+    /// The number, if there is one for all; zero otherwise.
+    #[must_use]
+    pub fn each(&self) -> Bytes {
+        match self {
+            Self::Each(bytes) => *bytes,
+            Self::None | Self::PerMember(_) => Bytes(0),
+        }
+    }
+
+    /// The numbers of the members; none if there is not one for each.
+    #[must_use]
+    pub fn per_member(&self) -> &[Bytes] {
+        match self {
+            Self::PerMember(list) => list,
+            Self::None | Self::Each(_) => &[],
+        }
+    }
+
+    /// How many members the volumes are for, if they are listed.
+    #[must_use]
+    pub fn members(&self) -> Option<usize> {
+        match self {
+            Self::PerMember(list) => Some(list.len()),
+            Self::None | Self::Each(_) => None,
+        }
+    }
+}
+
+/// Writes the kinds of collectives and their names side by side.
+macro_rules! kinds {
+    ($($kind:ident = $name:literal,)+) => {
+        /// A collective operation without its arguments.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs)] // Named as MPI names them.
+        pub enum CollectiveKind {
+            $($kind,)+
+        }
+
+        impl CollectiveKind {
+            /// The name of MPI's function in lower case, without `mpi_`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Barrier = "barrier",
+    Bcast = "bcast",
+    Reduce = "reduce",
+    Allreduce = "allreduce",
+    Scan = "scan",
+    Exscan = "exscan",
+    ReduceScatter = "reduce_scatter",
+    ReduceScatterBlock = "reduce_scatter_block",
+    Gather = "gather",
+    Scatter = "scatter",
+    Allgather = "allgather",
+    Alltoall = "alltoall",
+    Gatherv = "gatherv",
+    Scatterv = "scatterv",
+    Allgatherv = "allgatherv",
+    Alltoallv = "alltoallv",
+    Alltoallw = "alltoallw",
+}
+
+/// The arguments that MPI's function for a kind of collective has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The form of [`Collective::send`].
+    pub send: Extent,
+    /// The form of [`Collective::recv`].
+    pub recv: Extent,
+    /// Whether there is a root.
+    pub is_rooted: bool,
+    /// Whether it reduces.
+    pub reduces: bool,
+}
+
+/// The form of a [`Volumes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// [`Volumes::None`].
+    None,
+    /// [`Volumes::Each`].
+    Each,
+    /// [`Volumes::PerMember`].
+    PerMember,
+}
+
+impl CollectiveKind {
+    /// The arguments that MPI's function has.
+    #[must_use]
+    pub const fn signature(self) -> Signature {
+        use Extent::{Each, None, PerMember};
+        let (send, recv, is_rooted, reduces) = match self {
+            Self::Barrier => (None, None, false, false),
+            Self::Bcast => (Each, None, true, false),
+            Self::Reduce => (Each, None, true, true),
+            Self::Allreduce | Self::Scan | Self::Exscan => (Each, None, false, true),
+            Self::ReduceScatter => (None, PerMember, false, true),
+            Self::ReduceScatterBlock => (None, Each, false, true),
+            Self::Gather | Self::Scatter => (Each, Each, true, false),
+            Self::Allgather | Self::Alltoall => (Each, Each, false, false),
+            Self::Gatherv => (Each, PerMember, true, false),
+            Self::Scatterv => (PerMember, Each, true, false),
+            Self::Allgatherv => (Each, PerMember, false, false),
+            Self::Alltoallv | Self::Alltoallw => (PerMember, PerMember, false, false),
+        };
+        Signature { send, recv, is_rooted, reduces }
+    }
+}
+
+impl std::fmt::Display for CollectiveKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Collective {
+    /// A barrier on `comm`.
+    #[must_use]
+    pub fn barrier(comm: CommId) -> Self {
+        Self {
+            comm,
+            kind: CollectiveKind::Barrier,
+            root: None,
+            send: Volumes::None,
+            recv: Volumes::None,
+            element: Bytes(1),
+            work: Instructions(0.0),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Completed and what completes them (MPI 4.0 §3.7).
+
+use super::{Rank, Tag};
+
+/// A request of one rank: the lowest number that was free when the request was made. The number is free again once the
+/// request is completed or, if it is persistent, freed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u32);
+
+/// How an operation that MPI offers in a blocking, a non-blocking and a persistent form completes.
+///
+/// `R` names the request of the non-blocking form. Collectives always number it; a message may also go without a number
+/// (see [`MessageCompletion`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Completion<R = RequestId> {
+    /// When the call returns: `MPI_Send`, `MPI_Bcast`.
+    Blocking,
+    /// When the request is completed: `MPI_Isend`, `MPI_Ibcast`.
+    Request(R),
+    /// The call only sets up a persistent request, whose every start is completed: `MPI_Send_init`, `MPI_Bcast_init`.
+    Persistent(RequestId),
+}
+
+/// How a message completes. The request of a non-blocking one has no number in traces of other tools, which name it by
+/// its [`RequestKey`].
+pub type MessageCompletion = Completion<Option<RequestId>>;
+
+/// Which requests of its array a wait or a test asks after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantifier {
+    /// The only one: `MPI_Wait`, `MPI_Test`.
+    Single,
+    /// All of them: `MPI_Waitall`, `MPI_Testall`.
+    All,
+    /// One of them: `MPI_Waitany`, `MPI_Testany`.
+    Any,
+    /// At least one of them: `MPI_Waitsome`, `MPI_Testsome`.
+    Some,
+}
+
+/// A request named by what it moves, as SimGrid's `wait` and `test` name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RequestKey {
+    /// The sender; `None` for a wildcard receive whose match the trace does not know.
+    pub from: Option<Rank>,
+    /// The receiver.
+    pub to: Rank,
+    /// The tag; `None` for a wildcard receive whose match the trace does not know.
+    pub tag: Option<Tag>,
+}
+
+/// The requests that a wait or a test completed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Completed {
+    /// All requests that the rank has outstanding, and how many these are if the trace says so.
+    Outstanding(Option<u32>),
+    /// One point-to-point request. Without a number, the oldest outstanding one with that key.
+    One(RequestKey, Option<RequestId>),
+    /// The listed requests.
+    These(Vec<RequestId>),
+}

@@ -1,0 +1,61 @@
+//! How much memory the lists of an event take: there may be an entry for each rank in the world.
+
+use super::{Annotation, Completed, Event, FileEvent, OneSided, Partitioned, Volumes};
+
+/// The lists of an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListSize {
+    /// Entries of all lists.
+    pub entries: usize,
+    /// Bytes that they take on the heap.
+    pub bytes: usize,
+}
+
+impl Event {
+    /// The size of all lists, and of the text, that the event holds on the heap.
+    #[must_use]
+    pub fn list_size(&self) -> ListSize {
+        let none = ListSize::default();
+        match self {
+            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => none,
+            Self::Send(..) | Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => none,
+            Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => none,
+            Self::Partitioned(Partitioned::SendInit(..) | Partitioned::RecvInit(..)) => none,
+            Self::Partitioned(Partitioned::Ready(_, parts)) => of(parts),
+            Self::Start(requests) => of(requests),
+            Self::Wait(_, completed) | Self::Test(_, Some(completed)) => match completed {
+                Completed::These(requests) => of(requests),
+                Completed::Outstanding(_) | Completed::One(..) => none,
+            },
+            Self::Test(_, None) => none,
+            Self::Collective(call, _) => of_volumes(&call.send).and(of_volumes(&call.recv)),
+            Self::Neighborhood(call, _) => of(&call.sends).and(of(&call.recvs)),
+            Self::OneSided(OneSided::Sync(_, _, ranks)) => of(ranks),
+            Self::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Access(_)) => none,
+            Self::File(FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..) | FileEvent::Access(_)) => {
+                none
+            }
+            Self::Other(other) => of(other.function.as_bytes()),
+            Self::CommCreate(_, _, Some(group)) => of(&group.members).and(of(&group.remote)),
+            Self::CommCreate(_, _, None) | Self::CommFree(_) => none,
+            Self::Annotation(Annotation::Call(_) | Annotation::Message(_)) => none,
+        }
+    }
+}
+
+impl ListSize {
+    fn and(self, other: Self) -> Self {
+        Self { entries: self.entries + other.entries, bytes: self.bytes + other.bytes }
+    }
+}
+
+fn of<T>(list: &[T]) -> ListSize {
+    ListSize { entries: list.len(), bytes: size_of_val(list) }
+}
+
+fn of_volumes(volumes: &Volumes) -> ListSize {
+    match volumes {
+        Volumes::PerMember(list) => of(list),
+        Volumes::None | Volumes::Each(_) => ListSize::default(),
+    }
+}

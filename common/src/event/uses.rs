@@ -1,0 +1,138 @@
+//! What an event does to requests and to communicators.
+//!
+//! Visitors get the names themselves, so that a reader may replace them: numbers are given anew where they could clash.
+
+use super::{
+    Access, Annotation, Collective, CommId, Completed, Completion, Event, FileAccess, FileEvent, Message,
+    MessageCompletion, OneSided, Partitioned, Phase, RequestId,
+};
+
+/// What an event does to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestUse {
+    /// Makes it: a non-blocking operation starts, or a persistent request is set up.
+    Makes {
+        /// Whether it is persistent, and so inactive until it is started.
+        persistent: bool,
+    },
+    /// Starts it: it was persistent and inactive.
+    Starts,
+    /// Refers to it, and leaves it as it is.
+    Uses,
+    /// Completes it; one that is not persistent is gone.
+    Completes,
+    /// Frees it: it is gone.
+    Frees,
+}
+
+/// What an event does with a communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommUse {
+    /// Communicates on it without the other members having to do the same.
+    Messages,
+    /// Calls on it what all members have to call, in one order (MPI 4.0 §6.12).
+    Collective,
+    /// Makes it.
+    Makes,
+    /// Frees it.
+    Frees,
+}
+
+impl Event {
+    /// Visits the requests that the event names. A wait for everything that is outstanding names none.
+    pub fn requests(&mut self, mut visit: impl FnMut(&mut RequestId, RequestUse)) {
+        const MAKES: RequestUse = RequestUse::Makes { persistent: false };
+        const SETS_UP: RequestUse = RequestUse::Makes { persistent: true };
+        match self {
+            Self::Send(_, _, completion) | Self::Recv(_, completion) => match completion {
+                MessageCompletion::Request(Some(id)) => visit(id, MAKES),
+                MessageCompletion::Persistent(id) => visit(id, SETS_UP),
+                MessageCompletion::Blocking | MessageCompletion::Request(None) => {}
+            },
+            Self::Collective(_, completion) | Self::Neighborhood(_, completion) => match completion {
+                Completion::Request(id) => visit(id, MAKES),
+                Completion::Persistent(id) => visit(id, SETS_UP),
+                Completion::Blocking => {}
+            },
+            Self::Partitioned(Partitioned::SendInit(_, _, id) | Partitioned::RecvInit(_, _, id)) => visit(id, SETS_UP),
+            Self::Partitioned(Partitioned::Ready(id, _)) => visit(id, RequestUse::Uses),
+            Self::OneSided(OneSided::Access(Access { request, .. })) => {
+                request.iter_mut().for_each(|id| visit(id, MAKES))
+            }
+            Self::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Sync(..)) => {}
+            Self::File(FileEvent::Access(FileAccess { phase, .. })) => match phase {
+                Phase::Nonblocking(id) => visit(id, MAKES),
+                Phase::Blocking | Phase::Begin | Phase::End => {}
+            },
+            Self::File(FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..)) => {}
+            Self::Start(ids) => ids.iter_mut().for_each(|id| visit(id, RequestUse::Starts)),
+            Self::Cancel(id) | Self::Matched(id, _, _) => visit(id, RequestUse::Uses),
+            Self::RequestFree(id) => visit(id, RequestUse::Frees),
+            Self::Wait(_, completed) | Self::Test(_, Some(completed)) => match completed {
+                Completed::One(_, id) => id.iter_mut().for_each(|id| visit(id, RequestUse::Completes)),
+                Completed::These(ids) => ids.iter_mut().for_each(|id| visit(id, RequestUse::Completes)),
+                Completed::Outstanding(_) => {}
+            },
+            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Sendrecv(..) => {}
+            Self::Probe(_) | Self::Iprobe(..) | Self::Test(_, None) | Self::Other(_) => {}
+            Self::CommCreate(..) | Self::CommFree(_) | Self::Annotation(_) => {}
+        }
+    }
+
+    /// The requests that the event starts: of a non-blocking operation, or persistent ones that were set up before.
+    #[must_use]
+    pub fn starts(&self) -> &[RequestId] {
+        let one = std::slice::from_ref::<RequestId>;
+        match self {
+            Self::Send(_, _, completion) | Self::Recv(_, completion) => match completion {
+                Completion::Request(Some(id)) => one(id),
+                Completion::Blocking | Completion::Request(None) | Completion::Persistent(_) => &[],
+            },
+            Self::Collective(_, completion) | Self::Neighborhood(_, completion) => match completion {
+                Completion::Request(id) => one(id),
+                Completion::Blocking | Completion::Persistent(_) => &[],
+            },
+            Self::OneSided(event) => event.request().map_or(&[], one),
+            Self::File(event) => event.request().map_or(&[], one),
+            Self::Start(ids) => ids,
+            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Sendrecv(..) => &[],
+            Self::Probe(_) | Self::Iprobe(..) | Self::Partitioned(_) => &[],
+            Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => &[],
+            Self::Wait(..) | Self::Test(..) | Self::Other(_) => &[],
+            Self::CommCreate(..) | Self::CommFree(_) | Self::Annotation(_) => &[],
+        }
+    }
+
+    /// Visits the communicators that the event names: the parent first, then the communicator that is made of it.
+    pub fn communicators(&mut self, mut visit: impl FnMut(&mut CommId, CommUse)) {
+        match self {
+            Self::Send(_, message, _) => visit(&mut message.comm, CommUse::Messages),
+            Self::Recv(message, _) | Self::Probe(message) | Self::Iprobe(message, _) => {
+                visit(&mut message.comm, CommUse::Messages);
+            }
+            Self::Sendrecv(sent, received) => {
+                sent.iter_mut().for_each(|message| visit(&mut message.comm, CommUse::Messages));
+                received.iter_mut().for_each(|message| visit(&mut message.comm, CommUse::Messages));
+            }
+            Self::Partitioned(Partitioned::SendInit(message, ..)) => visit(&mut message.comm, CommUse::Messages),
+            Self::Partitioned(Partitioned::RecvInit(message, ..)) => visit(&mut message.comm, CommUse::Messages),
+            Self::Partitioned(Partitioned::Ready(..)) => {}
+            Self::Collective(Collective { comm, .. }, _) => visit(comm, CommUse::Collective),
+            Self::Neighborhood(call, _) => visit(&mut call.comm, CommUse::Collective),
+            Self::OneSided(OneSided::Create(_, comm, ..)) => visit(comm, CommUse::Collective),
+            Self::OneSided(OneSided::Free(_) | OneSided::Sync(..) | OneSided::Access(_)) => {}
+            Self::File(FileEvent::Open(comm, _)) => visit(comm, CommUse::Collective),
+            Self::File(FileEvent::Close(_) | FileEvent::Manage(..) | FileEvent::Access(_)) => {}
+            Self::CommCreate(_, parent, made) => {
+                visit(parent, CommUse::Collective);
+                made.iter_mut().for_each(|group| visit(&mut group.id, CommUse::Makes));
+            }
+            Self::CommFree(comm) => visit(comm, CommUse::Frees),
+            Self::Annotation(Annotation::Message(Message { comm, .. })) => visit(comm, CommUse::Messages),
+            Self::Annotation(Annotation::Call(_)) => {}
+            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Other(_) => {}
+            Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {}
+            Self::Wait(..) | Self::Test(..) => {}
+        }
+    }
+}

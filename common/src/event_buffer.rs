@@ -1,0 +1,294 @@
+//! Consecutive events of a rank in little memory.
+//!
+//! A replay of a thousand ranks switches from one rank to the next after two or three events, and waits for memory most of
+//! all. So an [`EventBuffer`] packs the events that programs mostly consist of, computations and plain sends and receives,
+//! one beside the other in half a cache line each. All other events are larger, but few of them differ, as programs run in
+//! loops: the buffer keeps each distinct one once. Nothing is copied or dropped when events are used.
+
+use crate::event::{CommId, Completion, Event, Incoming, Outgoing, Rank, SendMode, Tag, Wildcard};
+use crate::units::{Bytes, Instructions};
+
+/// Consecutive events of one rank.
+#[derive(Clone, Debug, Default)]
+pub struct EventBuffer {
+    packed: Vec<Packed>,
+    /// The events that are not packed.
+    events: Vec<Event>,
+    /// The dictionary entry of each of these.
+    ids: Vec<EntryId>,
+    /// The index in `events` of the event in each slot of the reader's dictionary, if it is there: as in a sparse set (Briggs
+    /// and Torczon, ACM Lett. Program. Lang. Syst. 2, 1993), an index holds only if `ids` confirms it.
+    places: Vec<u32>,
+    /// Bytes of `events`, their lists included.
+    heap: usize,
+}
+
+/// An event in an [`EventBuffer`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EventRef<'b> {
+    /// [`Event::Compute`].
+    Compute(Instructions),
+    /// A blocking [`Event::Send`] of the standard mode.
+    Send(Outgoing),
+    /// A blocking [`Event::Recv`] without wildcards.
+    Recv(Incoming),
+    /// Any other event.
+    Event(&'b Event),
+}
+
+/// An event in 32 bytes.
+#[derive(Clone, Copy, Debug)]
+enum Packed {
+    Compute(Instructions),
+    Send(Outgoing),
+    Recv(ExactRecv),
+    /// The event at this index.
+    Event(u32),
+}
+
+/// A receive without wildcards.
+#[derive(Clone, Copy, Debug)]
+struct ExactRecv {
+    comm: CommId,
+    from: Rank,
+    tag: Tag,
+    bytes: Bytes,
+}
+
+impl Packed {
+    /// The packed form of an event that has one.
+    #[inline]
+    fn of(event: &Event) -> Option<Self> {
+        if let Event::Compute(work) = *event {
+            return Some(Self::Compute(work));
+        }
+        if let Event::Send(SendMode::Standard, message, Completion::Blocking) = *event {
+            return Some(Self::Send(message));
+        }
+        if let Event::Recv(message, Completion::Blocking) = *event
+            && let Incoming { comm, from: Some(from), tag: Some(tag), bytes, wildcard: Wildcard::NONE } = message
+        {
+            return Some(Self::Recv(ExactRecv { comm, from, tag, bytes }));
+        }
+        None
+    }
+}
+
+/// An entry of a reader's dictionary: an event that may come again.
+#[derive(Clone, Debug)]
+pub(crate) struct DictEntry {
+    pub(crate) event: Event,
+    /// The packed form, if the event has one.
+    packed: Option<Packed>,
+    id: EntryId,
+}
+
+/// Names an entry of a reader's dictionary; no other entry of that reader ever has the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct EntryId {
+    /// The place in the dictionary.
+    slot: u16,
+    /// How many entries the reader had made before.
+    generation: u32,
+}
+
+impl EntryId {
+    /// The name of an event that is in no dictionary.
+    const NONE: Self = Self { slot: 0, generation: u32::MAX };
+}
+
+impl DictEntry {
+    /// An event that a reader keeps in `slot`; no other entry that it ever keeps there has the same `generation`.
+    pub(crate) fn new(event: Event, slot: u16, generation: u32) -> Self {
+        Self { packed: Packed::of(&event), event, id: EntryId { slot, generation } }
+    }
+}
+
+impl EventBuffer {
+    /// The number of events.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.packed.len()
+    }
+
+    /// Whether there are no events.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.packed.is_empty()
+    }
+
+    /// The approximate size of the events in memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.packed.as_slice()) + self.heap
+    }
+
+    /// The event at `index`.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<EventRef<'_>> {
+        match *self.packed.get(index)? {
+            Packed::Compute(work) => Some(EventRef::Compute(work)),
+            Packed::Send(message) => Some(EventRef::Send(message)),
+            Packed::Recv(ExactRecv { comm, from, tag, bytes }) => {
+                let (from, tag, wildcard) = (Some(from), Some(tag), Wildcard::NONE);
+                Some(EventRef::Recv(Incoming { comm, from, tag, bytes, wildcard }))
+            }
+            Packed::Event(place) => self.events.get(place as usize).map(EventRef::Event),
+        }
+    }
+
+    /// All events in order.
+    pub fn iter(&self) -> impl Iterator<Item = EventRef<'_>> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// Appends an event.
+    pub fn push(&mut self, event: Event) {
+        match Packed::of(&event) {
+            Some(packed) => self.packed.push(packed),
+            None => self.keep(event, EntryId::NONE),
+        }
+    }
+
+    /// Removes all events.
+    pub fn clear(&mut self) {
+        self.packed.clear();
+        self.events.clear();
+        self.ids.clear();
+        self.heap = 0;
+    }
+
+    /// Removes all but the first `len` events.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.packed.truncate(len);
+    }
+
+    #[inline]
+    pub(crate) fn compute(&mut self, work: Instructions) {
+        self.packed.push(Packed::Compute(work));
+    }
+
+    /// Appends the event of an entry. Until the buffer is cleared, all entries have to be of one reader.
+    #[inline]
+    pub(crate) fn push_ref(&mut self, entry: &DictEntry) {
+        if let Some(packed) = entry.packed {
+            return self.packed.push(packed);
+        }
+        let place = self.places.get(entry.id.slot as usize).copied().unwrap_or(u32::MAX);
+        if self.ids.get(place as usize) == Some(&entry.id) {
+            self.packed.push(Packed::Event(place));
+        } else {
+            self.intern(entry);
+        }
+    }
+
+    /// Appends the event of an entry that is not here yet.
+    #[cold]
+    fn intern(&mut self, entry: &DictEntry) {
+        let slot = entry.id.slot as usize;
+        if self.places.len() <= slot {
+            self.places.resize(slot + 1, u32::MAX);
+        }
+        self.places[slot] = self.events.len() as u32;
+        self.keep(entry.event.clone(), entry.id);
+    }
+
+    fn keep(&mut self, event: Event, id: EntryId) {
+        self.heap += size_of::<Event>() + event.list_size().bytes;
+        self.packed.push(Packed::Event(self.events.len() as u32));
+        self.events.push(event);
+        self.ids.push(id);
+    }
+}
+
+impl EventRef<'_> {
+    /// A copy of the event.
+    #[must_use]
+    pub fn to_event(self) -> Event {
+        match self {
+            Self::Compute(work) => Event::Compute(work),
+            Self::Send(message) => Event::Send(SendMode::Standard, message, Completion::Blocking),
+            Self::Recv(message) => Event::Recv(message, Completion::Blocking),
+            Self::Event(event) => event.clone(),
+        }
+    }
+}
+
+impl FromIterator<Event> for EventBuffer {
+    fn from_iter<I: IntoIterator<Item = Event>>(events: I) -> Self {
+        let mut buffer = Self::default();
+        events.into_iter().for_each(|event| buffer.push(event));
+        buffer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::CommId;
+
+    fn event(id: u32) -> Event {
+        Event::CommFree(CommId(id))
+    }
+
+    fn events(buffer: &EventBuffer) -> Vec<Event> {
+        buffer.iter().map(EventRef::to_event).collect()
+    }
+
+    #[test]
+    fn what_comes_again_is_kept_once() {
+        let mut buffer = EventBuffer::default();
+        let again = DictEntry::new(event(7), 3, 0);
+        for round in 0..100 {
+            buffer.push_ref(&again);
+            buffer.push(Event::Compute(Instructions(f64::from(round))));
+        }
+        assert_eq!((buffer.len(), buffer.events.len()), (200, 1));
+        assert_eq!(buffer.get(6), Some(EventRef::Event(&event(7))));
+        assert_eq!(buffer.get(7), Some(EventRef::Compute(Instructions(3.0))));
+        assert_eq!(buffer.get(200), None);
+    }
+
+    #[test]
+    fn a_slot_that_holds_another_event_is_told_apart_and_so_is_what_was_before_it_was_cleared() {
+        let mut buffer = EventBuffer::default();
+        let (before, there) = (DictEntry::new(event(10), 0, 0), DictEntry::new(event(12), 1, 0));
+        buffer.push_ref(&before);
+        let here = DictEntry::new(event(11), 0, 1);
+        buffer.push_ref(&here);
+        buffer.push_ref(&there);
+        buffer.push_ref(&here);
+        assert_eq!(events(&buffer), [10, 11, 12, 11].map(event));
+        buffer.clear();
+        buffer.push_ref(&there);
+        buffer.push_ref(&here);
+        assert_eq!(events(&buffer), [12, 11].map(event));
+    }
+
+    #[test]
+    fn small_events_are_what_they_were() {
+        let (comm, bytes) = (CommId::WORLD, Bytes(640));
+        let outgoing = Outgoing { comm, to: Rank(1), tag: Tag(2), bytes };
+        let incoming = |from: Option<Rank>, tag: Option<Tag>| {
+            let wildcard = Wildcard { source: from.is_none(), tag: tag.is_none() };
+            Incoming { comm, from, tag, bytes, wildcard }
+        };
+        let (from, tag) = (Some(Rank(3)), Some(Tag(4)));
+        let all = [
+            Event::Compute(Instructions(0.5)),
+            Event::Send(SendMode::Standard, outgoing, Completion::Blocking),
+            Event::Send(SendMode::Synchronous, outgoing, Completion::Blocking),
+            Event::Recv(incoming(from, tag), Completion::Blocking),
+            Event::Recv(incoming(None, tag), Completion::Blocking),
+            Event::Recv(incoming(from, None), Completion::Blocking),
+            Event::Recv(
+                Incoming { wildcard: Wildcard { source: true, tag: false }, ..incoming(from, tag) },
+                Completion::Blocking,
+            ),
+        ];
+        let buffer: EventBuffer = all.iter().cloned().collect();
+        assert_eq!(events(&buffer), all);
+        assert_eq!(buffer.events.len(), 4);
+    }
+}

@@ -1,0 +1,150 @@
+//! Collectives as text: `WORD [REQ] [SEND] [RECV] [WORK] [ROOT] [DATATYPES]`, with the arguments that MPI's function has.
+//!
+//! A number of bytes that differs from member to member is a list, one after another; `alltoallv` and `alltoallw` have the
+//! sum before each list. How many numbers a list has depends on the communicator, and what they count on the datatypes
+//! that stand after them: SimGrid writes counts of elements, titr bytes.
+
+use super::datatype;
+use super::error::ParseError;
+use super::fields::Fields;
+use super::line::{BYTE, Line};
+use crate::event::{Collective, CollectiveKind, CommId, Extent, Rank, Volumes};
+use crate::units::{Bytes, Instructions};
+
+/// Appends the arguments.
+pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, call: &Collective) -> &'l mut Line<'o> {
+    let has_totals = has_totals(call.kind);
+    volumes(line, &call.send, has_totals);
+    volumes(line, &call.recv, has_totals);
+    let signature = call.kind.signature();
+    if signature.reduces {
+        line.instructions(call.work);
+    }
+    if let Some(root) = call.root {
+        line.rank(root);
+    }
+    // SimGrid takes a number after an allgatherv's datatypes for a displacement.
+    if call.element == Bytes(1) || matches!(call.kind, CollectiveKind::Barrier | CollectiveKind::Allgatherv) {
+        return line;
+    }
+    (0..datatypes(call.kind)).fold(&mut *line, |line, _| line.number(BYTE)).bytes(call.element)
+}
+
+fn volumes(line: &mut Line, volumes: &Volumes, has_totals: bool) {
+    match volumes {
+        Volumes::None => {}
+        Volumes::Each(bytes) => {
+            line.bytes(*bytes);
+        }
+        Volumes::PerMember(list) => {
+            if has_totals {
+                // SimGrid reads the size of the whole buffer as a C `int`, and only to have one that is large enough.
+                line.bytes(list.iter().copied().sum::<Bytes>().min(Bytes(i32::MAX as u64)));
+            }
+            list.iter().for_each(|&bytes| _ = line.bytes(bytes));
+        }
+    }
+}
+
+/// Whether the sum stands before each list.
+fn has_totals(kind: CollectiveKind) -> bool {
+    matches!(kind, CollectiveKind::Alltoallv | CollectiveKind::Alltoallw)
+}
+
+/// How many datatypes SimGrid reads after the volumes, and has to find before anything of titr's.
+fn datatypes(kind: CollectiveKind) -> usize {
+    let signature = kind.signature();
+    [signature.send, signature.recv].into_iter().filter(|&extent| extent != Extent::None).count()
+}
+
+/// Reads the arguments of a collective on `comm`, which has so many `members`, where elements without a datatype have
+/// `default` bytes.
+pub(super) fn read(
+    kind: CollectiveKind,
+    comm: CommId,
+    members: usize,
+    default: Bytes,
+    f: &mut Fields,
+) -> Result<Collective, ParseError> {
+    let signature = kind.signature();
+    let send = Counts::read(kind, signature.send, members, f)?;
+    let recv = Counts::read(kind, signature.recv, members, f)?;
+    let work = if signature.reduces { work(f)? } else { Instructions(0.0) };
+    let root = if signature.is_rooted { Some(root(f)?) } else { None };
+    // SimGrid may put an allgatherv's displacements after the counts or after the datatypes: they move no data.
+    let has_displacements = kind == CollectiveKind::Allgatherv;
+    if has_displacements && f.count() == members && members > 2 {
+        displacements(f)?;
+    }
+    let types = datatypes(kind);
+    let sent = if types >= 1 { datatype::element(f)?.unwrap_or(default) } else { Bytes(1) };
+    let received = if types == 2 { datatype::element(f)?.unwrap_or(default) } else { sent };
+    // SimGrid writes a second, unused datatype after some; titr the element size after `6`.
+    let element = match kind {
+        CollectiveKind::Barrier => Bytes(1),
+        CollectiveKind::Allgatherv => displacements(f).map(|()| Bytes(1))?,
+        _ if f.at_end() => sent,
+        _ => f.bytes("the size of an element", Bytes(1))?,
+    };
+    let (send, recv) = (send.times(sent), recv.times(received));
+    Ok(Collective { comm, kind, root, send, recv, element: element.max(Bytes(1)), work })
+}
+
+/// Passes over the displacements at the end of a line.
+fn displacements(f: &mut Fields) -> Result<(), ParseError> {
+    while !f.at_end() {
+        f.float("a displacement")?;
+    }
+    Ok(())
+}
+
+/// Numbers of elements.
+enum Counts {
+    None,
+    Each(u64),
+    PerMember(Vec<u64>),
+}
+
+impl Counts {
+    fn read(kind: CollectiveKind, extent: Extent, members: usize, f: &mut Fields) -> Result<Self, ParseError> {
+        match extent {
+            Extent::None => Ok(Self::None),
+            Extent::Each => Ok(Self::Each(count(f)?)),
+            Extent::PerMember => {
+                if has_totals(kind) {
+                    count(f)?;
+                }
+                let found = f.count();
+                if found < members {
+                    let expected = format!("{members} counts are expected, one for each member; {found} fields follow");
+                    return Err(f.error(expected));
+                }
+                Ok(Self::PerMember((0..members).map(|_| count(f)).collect::<Result<_, _>>()?))
+            }
+        }
+    }
+
+    fn times(self, element: Bytes) -> Volumes {
+        match self {
+            Self::None => Volumes::None,
+            Self::Each(count) => Volumes::Each(element.times(count)),
+            Self::PerMember(counts) => {
+                Volumes::PerMember(counts.into_iter().map(|count| element.times(count)).collect())
+            }
+        }
+    }
+}
+
+fn count(f: &mut Fields) -> Result<u64, ParseError> {
+    Ok(f.bytes("a count", Bytes(1))?.0)
+}
+
+/// The computation of the reduction. SimGrid's tracer writes −1 where it does not know it.
+fn work(f: &mut Fields) -> Result<Instructions, ParseError> {
+    Ok(Instructions(f.float("a number of instructions")?.max(0.0)))
+}
+
+/// The root; 0 where the line ends.
+fn root(f: &mut Fields) -> Result<Rank, ParseError> {
+    if f.at_end() { Ok(Rank(0)) } else { f.rank("a root rank") }
+}

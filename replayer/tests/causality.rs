@@ -8,6 +8,7 @@ use std::path::Path;
 
 use support::machine::events;
 use titr_platform::Platform;
+use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Causality, Seat};
 use titr_simulation::replay::{Options, Outcome, replay};
@@ -23,7 +24,7 @@ fn outcome(overrides: &[&str], causality: Causality, ranks: u32, trace: &str) ->
     let seat = |host| Seat { host, speed: platform.speed(host) };
     let seats = platform.place(ranks).unwrap().0.into_iter().map(seat).collect();
     let workload = Workload::of_lists(events(ranks, trace));
-    let mut network = platform.network();
+    let mut network = models::build(&platform, 0);
     let options = Options { causality, ..Options::default() };
     replay(workload, seats, &platform.mpi, &mut *network, Breakdown::new(ranks), options).unwrap()
 }

@@ -11,6 +11,7 @@ use std::thread;
 
 use titr_common::trace::Trace;
 use titr_platform::Platform;
+use titr_simulation::models;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, replay};
 use titr_simulation::workload::Workload;
@@ -71,7 +72,7 @@ impl<'a> Row<'a> {
         let hosts = platform.place(source.ranks()).map_err(|error| error.to_string())?.0.into_iter();
         let seats = hosts.map(|host| Seat { host, speed: platform.speed(host) }).collect();
         let workload = Workload::new(source.streams().map_err(|error| error.to_string())?);
-        let mut network = platform.network();
+        let mut network = models::build(&platform, 0);
         let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), (), Options::default());
         Ok(outcome.map_err(|error| error.to_string())?.simulated_time.seconds().0)
     }

@@ -13,6 +13,7 @@ use std::path::Path;
 use support::machine::events;
 use titr_network::topology::HostId;
 use titr_platform::Platform;
+use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, Outcome, replay};
@@ -43,7 +44,7 @@ fn outcome(platform: &Platform, ranks: u32, trace: &str) -> Outcome<Breakdown> {
     let seat = |host| Seat { host, speed: platform.speed(host) };
     let seats = platform.place(ranks).unwrap().0.into_iter().map(seat).collect();
     let workload = Workload::of_lists(events(ranks, trace));
-    let mut network = platform.network();
+    let mut network = models::build(platform, 0);
     replay(workload, seats, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default()).unwrap()
 }
 

@@ -9,7 +9,7 @@ use flate2::read::MultiGzDecoder;
 use proptest::prelude::*;
 use titr_common::units::Seconds;
 use titr_network::topology::{
-    Backbone, Cable, Dragonfly, Duplex, FatTree, Grid, HostId, LinkId, Routing, Shape, Sharing, Stage, Star, Topology,
+    Cable, Dragonfly, Duplex, FatTree, Grid, HostId, Link, LinkId, Routing, Shape, Sharing, Stage, Star, Topology,
 };
 
 const FULL: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
@@ -56,7 +56,7 @@ macro_rules! simgrid_routes {
 
 #[test]
 fn stars_route_as_simgrid() {
-    let backbone = Backbone { bandwidth: 1.25e9, latency: Seconds(15e-6), sharing: Sharing::Shared };
+    let backbone = Link { bandwidth: 1.25e9, latency: Seconds(15e-6), sharing: Sharing::Shared };
     assert_routes_as_simgrid(&Star::new(16, FULL, Some(backbone)), simgrid_routes!("star_with_backbone"));
     assert_routes_as_simgrid(&Star::new(16, HALF, Some(backbone)), simgrid_routes!("star_half_duplex"));
 }

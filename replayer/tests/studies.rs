@@ -8,6 +8,7 @@ use support::command::Folder;
 use titr_common::units::Bytes;
 use titr_platform::Platform;
 use titr_replayer::generate::{AllToAll, Kernel, OneToAll, Random, program};
+use titr_simulation::models;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, replay};
 use titr_simulation::workload::Workload;
@@ -35,7 +36,7 @@ fn time(platform: &Platform, kernel: &dyn Kernel) -> f64 {
     let seats: Vec<_> = seats.into_iter().map(|host| Seat { host, speed: platform.speed(host) }).collect();
     let times = (0..3).map(|run| {
         let events = (0..ranks).map(|me| program(kernel, me, 1, None).collect()).collect();
-        let mut network = platform.network_of_run(run);
+        let mut network = models::build(platform, run);
         let workload = Workload::of_lists(events);
         replay(workload, seats.clone(), &platform.mpi, &mut *network, (), Options::default()).unwrap().simulated_time.0
     });

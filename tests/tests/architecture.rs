@@ -25,9 +25,9 @@ const LAYERS: &str = "\
 | --- | --- | --- |
 | `common` |  | `units` `event` `format` `time` `collectives` `event_buffer` `grammar` `trace` |
 | `replayer/network` | `common` | `agenda` `statistics` `topology` `alarms` (`network` `packet`) `paths` `flow` `ideal` `traffic` |
-| `replayer/platform` | `common` `replayer/network` | `placement` `source` `simgrid` (`resolve` `routers` `schema`) `cabling` |
+| `replayer/platform` | `common` `replayer/network` | `mpi` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
 | `replayer/formats` | `common` | `input` `timeline` |
-| `replayer/simulation` | `common` `replayer/network` `replayer/platform` `replayer/formats` | `observe` `workload` `ranks` `convert` `replay` |
+| `replayer/simulation` | `common` `replayer/network` `replayer/platform` `replayer/formats` | `models` `observe` `workload` `ranks` `convert` `replay` |
 | `replayer` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` | `cpu` `inspect` `report` `schedule` `generate` `cli` |
 | `wrappers` |  | `object` `library` `absent` (`abi` `argument` `call` `function` `functions` `pmpi` `signature`) `observation` `own_comm` |
 | `tracer/papi-sys` |  |  |
@@ -41,7 +41,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ("common", &["trace/manifest", "trace/part"]),
     ("replayer/network", &["packet/packets", "packet/routing"]),
     ("replayer/network", &["topology/explicit", "topology/shortest"]),
-    ("replayer/platform", &["resolve", "routers", "schema"]),
     ("replayer/simulation", &["convert/simgrid/collective", "convert/simgrid/messages", "convert/simgrid/translation"]),
     ("replayer/simulation", &["ranks/causality", "ranks/exchange", "ranks/matching", "ranks/operation"]),
     ("replayer/simulation", &["ranks/error", "ranks/stuck"]),

@@ -22,11 +22,19 @@ pub trait Written: Sized {
     /// The units that the type may be written in.
     const DIMENSION: Dimension;
 
+    /// The quantity of this many base units.
+    ///
+    /// # Errors
+    /// If the number makes no sense for such a quantity.
+    fn in_base_unit(number: f64) -> Result<Self, UnitError>;
+
     /// The quantity that `text` says, a number and a unit.
     ///
     /// # Errors
     /// If `text` is no number with a unit of this dimension, or the number makes no sense for it.
-    fn written(text: &str) -> Result<Self, UnitError>;
+    fn written(text: &str) -> Result<Self, UnitError> {
+        Self::in_base_unit(Self::DIMENSION.parse(text)?)
+    }
 }
 
 /// The units of one kind of quantity.
@@ -137,10 +145,16 @@ impl Dimension {
         };
         let unknown = || UnitError::UnknownUnit { unit: unit.to_owned(), name, example };
         let worth = self.worth(unit).ok_or_else(unknown)?;
-        match number * worth {
-            value if !value.is_finite() || value < 0.0 => Err(UnitError::Impossible { name, number }),
-            0.0 if !self.may_be_zero => Err(UnitError::Zero { name }),
-            _ => Ok((digits, number, worth)),
+        self.check(number * worth, number)?;
+        Ok((digits, number, worth))
+    }
+
+    /// Finds fault with values that make no sense; `number` is what was written.
+    fn check(&self, value: f64, number: f64) -> Result<(), UnitError> {
+        match value {
+            _ if !value.is_finite() || value < 0.0 => Err(UnitError::Impossible { name: self.name, number }),
+            0.0 if !self.may_be_zero => Err(UnitError::Zero { name: self.name }),
+            _ => Ok(()),
         }
     }
 
@@ -164,17 +178,20 @@ impl Written for Bytes {
         unit_of_numbers: None,
     };
 
+    fn in_base_unit(number: f64) -> Result<Self, UnitError> {
+        Self::DIMENSION.check(number, number)?;
+        match number {
+            _ if number.fract() != 0.0 => Err(UnitError::Fraction),
+            _ if number >= u64::MAX as f64 => Err(UnitError::Impossible { name: Self::DIMENSION.name, number }),
+            _ => Ok(Self(number as u64)),
+        }
+    }
+
     fn written(text: &str) -> Result<Self, UnitError> {
         let (digits, number, worth) = Self::DIMENSION.split(text)?;
         // Whole numbers are exact, also above 2⁵³.
-        if let Some(bytes) = digits.parse().ok().and_then(|number: u64| number.checked_mul(worth as u64)) {
-            return Ok(Self(bytes));
-        }
-        match number * worth {
-            bytes if bytes.fract() != 0.0 => Err(UnitError::Fraction),
-            bytes if bytes >= u64::MAX as f64 => Err(UnitError::Impossible { name: Self::DIMENSION.name, number }),
-            bytes => Ok(Self(bytes as u64)),
-        }
+        let whole = digits.parse().ok().and_then(|number: u64| number.checked_mul(worth as u64));
+        whole.map_or_else(|| Self::in_base_unit(number * worth), |bytes| Ok(Self(bytes)))
     }
 }
 
@@ -188,8 +205,9 @@ impl Written for Bandwidth {
         unit_of_numbers: None,
     };
 
-    fn written(text: &str) -> Result<Self, UnitError> {
-        Self::DIMENSION.parse(text).map(|bytes_per_second| Self { bytes_per_second })
+    fn in_base_unit(bytes_per_second: f64) -> Result<Self, UnitError> {
+        Self::DIMENSION.check(bytes_per_second, bytes_per_second)?;
+        Ok(Self { bytes_per_second })
     }
 }
 
@@ -203,8 +221,9 @@ impl Written for Seconds {
         unit_of_numbers: None,
     };
 
-    fn written(text: &str) -> Result<Self, UnitError> {
-        Self::DIMENSION.parse(text).map(Self)
+    fn in_base_unit(seconds: f64) -> Result<Self, UnitError> {
+        Self::DIMENSION.check(seconds, seconds)?;
+        Ok(Self(seconds))
     }
 }
 
@@ -218,8 +237,9 @@ impl Written for Speed {
         unit_of_numbers: None,
     };
 
-    fn written(text: &str) -> Result<Self, UnitError> {
-        Self::DIMENSION.parse(text).map(|per_second| Self { per_second })
+    fn in_base_unit(per_second: f64) -> Result<Self, UnitError> {
+        Self::DIMENSION.check(per_second, per_second)?;
+        Ok(Self { per_second })
     }
 }
 
@@ -239,7 +259,7 @@ impl<'de, T: Written> Deserialize<'de> for Quantity<T> {
 
 struct QuantityVisitor<T>(PhantomData<T>);
 
-impl<T: Written> Visitor<'_> for QuantityVisitor<T> {
+impl<'de, T: Written> Visitor<'de> for QuantityVisitor<T> {
     type Value = Quantity<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -248,6 +268,11 @@ impl<T: Written> Visitor<'_> for QuantityVisitor<T> {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Quantity<T>, E> {
         text.parse().map_err(E::custom)
+    }
+
+    /// Of a file whose language has units of its own, the quantity in its base unit.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, in_base_unit: D) -> Result<Quantity<T>, D::Error> {
+        T::in_base_unit(f64::deserialize(in_base_unit)?).map(Quantity).map_err(D::Error::custom)
     }
 
     fn visit_i64<E: Error>(self, _: i64) -> Result<Quantity<T>, E> {

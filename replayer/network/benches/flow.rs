@@ -6,7 +6,7 @@ use divan::counter::ItemsCount;
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::flow::{Flow, Preset};
-use titr_network::topology::{Backbone, Cable, Duplex, Grid, HostId, Sharing, Star, Topology};
+use titr_network::topology::{Cable, Duplex, Grid, HostId, Link, Sharing, Star, Topology};
 use titr_network::{Network, Transfer, TransferId};
 
 const CABLE: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
@@ -16,7 +16,7 @@ fn main() {
 }
 
 fn cluster(hosts: u32) -> Arc<dyn Topology> {
-    let backbone = Backbone { bandwidth: 1.25e9, latency: Seconds(15e-6), sharing: Sharing::Shared };
+    let backbone = Link { bandwidth: 1.25e9, latency: Seconds(15e-6), sharing: Sharing::Shared };
     Arc::new(Star::new(hosts, CABLE, Some(backbone)))
 }
 

@@ -1,31 +1,36 @@
-//! A machine: what a platform file says, with every default filled in.
+//! Descriptions of clusters: what a platform file says, with every default filled in.
 //!
-//! [`schema`] is what can be written, [`resolve`] what it means. A mistake is shown in the file's own text ([`source`]).
+//! [`Platform::load`] reads a file in these steps:
+//!
+//! 1. [`source`]: the texts of the file and of each `--set`, and mistakes shown in them.
+//! 2. [`document`]: the tables that these texts are, with the place of each value. [`simgrid`] makes such tables of SimGrid's XML.
+//! 3. [`schema`]: every key that may be written, and its type; [`topology`]: likewise for each topology, with what it means.
+//! 4. [`build`]: what the keys mean together, with defaults, as a [`Platform`].
+//!
+//! A platform is data: it says what to simulate, and simulates nothing.
 
-mod cabling;
+mod build;
+mod document;
+mod mpi;
 mod placement;
-mod resolve;
-mod routers;
 mod schema;
 mod simgrid;
 mod source;
+mod topology;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use miette::Diagnostic;
 use thiserror::Error;
-use titr_common::collectives::Selection;
-use titr_common::units::{Bytes, Seconds, Speed};
+use titr_common::units::Speed;
+use titr_network::flow;
+use titr_network::packet::Design;
+use titr_network::topology::{HostId, Topology};
 
+pub use mpi::{EagerTransfer, Mpi, Overhead, OverheadStep};
 pub use placement::{Placement, PlacementError, Policy};
 pub use source::Mistake;
-
-use titr_network::Network;
-use titr_network::flow::{self, Flow};
-use titr_network::ideal::Ideal;
-use titr_network::packet::{Design, PacketNetwork};
-use titr_network::topology::{HostId, Topology};
 
 /// Hosts, their network, and what MPI costs on them.
 #[derive(Debug)]
@@ -46,14 +51,14 @@ pub struct Platform {
     pub warnings: Vec<String>,
 }
 
-/// How messages travel.
+/// A network model and its parameters.
 #[derive(Clone, Debug)]
 pub enum Model {
-    /// As flows that share links.
+    /// Messages are flows that share links.
     Flow(flow::Parameters),
-    /// Each as if alone.
+    /// Messages travel each as if alone.
     Ideal,
-    /// As packets through routers.
+    /// Messages are packets that pass routers.
     Packet(Arc<Design>),
 }
 
@@ -75,39 +80,32 @@ pub enum PlatformError {
 }
 
 impl Platform {
-    /// The platform that a file describes, titr's own or SimGrid's, with `KEY=VALUE` overrides on top, whose keys are dotted:
-    /// `network.flow.preset=cm02`.
+    /// Reads the platform that a file describes, titr's own or SimGrid's, with `KEY=VALUE` overrides on top, whose keys are
+    /// dotted: `network.flow.preset=cm02`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the file or an override describes no platform.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, PlatformError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| PlatformError::Unreadable { path: path.to_owned(), source })?;
         Self::parse(path, text, overrides)
     }
 
-    /// Likewise of a file that has been read: what it names is found from its `path`.
+    /// Reads the platform that the text of a file describes, like [`Platform::load`]. Files that the text names are found from
+    /// its `path`.
+    ///
+    /// # Errors
+    /// If the text or an override describes no platform.
     pub fn parse(path: &Path, text: String, overrides: &[String]) -> Result<Self, PlatformError> {
-        resolve::platform(path, text, overrides)
+        Ok(build::platform(path, text, overrides)?)
     }
 
-    /// Where `ranks` ranks run.
+    /// The host of each of `ranks` ranks.
+    ///
+    /// # Errors
+    /// If there is no room for so many.
     pub fn place(&self, ranks: u32) -> Result<Placement, PlacementError> {
         self.policy.place(ranks, self.topology.hosts(), self.cores)
-    }
-
-    /// Its network, idle.
-    #[must_use]
-    pub fn network(&self) -> Box<dyn Network> {
-        self.network_of_run(0)
-    }
-
-    /// Likewise, for one of several runs that differ in what chance decides.
-    #[must_use]
-    pub fn network_of_run(&self, run: u32) -> Box<dyn Network> {
-        let topology = Arc::clone(&self.topology);
-        match &self.model {
-            Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
-            Model::Ideal => Box::new(Ideal::new(topology)),
-            Model::Packet(design) => Box::new(PacketNetwork::new(Arc::new(design.of_run(run)), topology.links())),
-        }
     }
 
     /// How fast a host computes.
@@ -118,7 +116,7 @@ impl Platform {
 }
 
 impl Model {
-    /// As written in platform files.
+    /// The model's name in platform files.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -126,92 +124,5 @@ impl Model {
             Self::Ideal => "ideal",
             Self::Packet(_) => "packet",
         }
-    }
-}
-
-/// What MPI costs beyond the wires, and the protocols it uses.
-#[derive(Clone, Debug)]
-pub struct Mpi {
-    /// Sends of fewer bytes complete at once.
-    pub eager_threshold: Bytes,
-    /// When such a message starts to travel.
-    pub eager_transfer: EagerTransfer,
-    /// What a blocking send costs before the message leaves (SimGrid's `os`).
-    pub send_overhead: Overhead,
-    /// What a non-blocking send costs (`ois`).
-    pub isend_overhead: Overhead,
-    /// What the receipt of an eager message costs (`or`).
-    pub recv_overhead: Overhead,
-    /// Which algorithm each collective uses.
-    pub collectives: Selection,
-}
-
-impl Mpi {
-    /// The same protocols and algorithms, at no cost of their own.
-    #[must_use]
-    pub fn without_overheads(&self) -> Self {
-        let free = Overhead::default();
-        Self { send_overhead: free.clone(), isend_overhead: free.clone(), recv_overhead: free, ..self.clone() }
-    }
-}
-
-/// When an eager message travels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EagerTransfer {
-    /// When it is sent, as in MPI libraries.
-    AtOnce,
-    /// Once the receive is posted too: SimGrid's default.
-    OnMatch,
-}
-
-/// A cost in steps of message size: `seconds + seconds_per_byte × bytes` of the last step whose `above` is less than
-/// the size, or of the first; nothing if there are no steps.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overhead {
-    /// By rising size.
-    steps: Vec<OverheadStep>,
-}
-
-/// One step of an [`Overhead`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OverheadStep {
-    /// It holds for larger messages than this.
-    pub above: Bytes,
-    /// Fixed part.
-    pub seconds: Seconds,
-    /// Part that grows with the size.
-    pub seconds_per_byte: Seconds,
-}
-
-impl Overhead {
-    /// A cost in these steps.
-    #[must_use]
-    pub fn new(mut steps: Vec<OverheadStep>) -> Self {
-        steps.sort_by_key(|step| step.above);
-        Self { steps }
-    }
-
-    /// The cost for a message of `bytes`.
-    #[must_use]
-    pub fn of(&self, bytes: Bytes) -> Seconds {
-        let step = self.steps.iter().rev().find(|step| step.above < bytes).or(self.steps.first());
-        step.map_or(Seconds(0.0), |step| Seconds(step.seconds.0 + step.seconds_per_byte.0 * bytes.0 as f64))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_overhead_steps_above_its_sizes() {
-        let step = |above, seconds, per_byte| OverheadStep {
-            above: Bytes(above),
-            seconds: Seconds(seconds),
-            seconds_per_byte: Seconds(per_byte),
-        };
-        let overhead = Overhead::new(vec![step(1000, 7.0, 0.0), step(10, 1.0, 2.0)]);
-        assert_eq!([0, 10, 11, 1000, 1001].map(|size| overhead.of(Bytes(size)).0), [1.0, 21.0, 23.0, 2001.0, 7.0]);
-        assert_eq!(Overhead::default().of(Bytes(5)), Seconds(0.0));
     }
 }

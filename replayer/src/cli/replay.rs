@@ -18,6 +18,7 @@ use crate::inspect::Comparison;
 use crate::report::{ChannelUse, Replays, Report, Tables, manifest_warnings, summary};
 use titr_common::format::count;
 use titr_platform::Platform;
+use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Causality, Recorded, Seat};
 use titr_simulation::replay::{Options, Progress};
@@ -214,7 +215,7 @@ fn replays(args: &Args, platform: &Platform, source: &Trace, seats: &[Seat]) -> 
     let stopwatch = Stopwatch::start();
     let (mut first, mut times, mut observations, mut phit_hops) = (None, Vec::new(), Vec::new(), None);
     for run in 0..runs {
-        let mut network = platform.network_of_run(run);
+        let mut network = models::build(platform, run);
         let mut meter = Meter::new(source);
         let progress = meter.as_mut().map(|meter| meter as &mut dyn Progress);
         let options = Options { causality: args.causality, partial: args.partial, recorded, progress };

@@ -9,6 +9,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use titr_common::trace::Trace;
 use titr_platform::Platform;
+use titr_simulation::models;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, replay};
 use titr_simulation::workload::Workload;
@@ -29,7 +30,7 @@ fn titr_says(trace: &Path, platform: &Path, collectives: &str) -> f64 {
     let hosts = platform.place(source.ranks()).unwrap().0.into_iter();
     let seats = hosts.map(|host| Seat { host, speed: platform.speed(host) }).collect();
     let workload = Workload::merged(source.streams().unwrap());
-    let mut network = platform.network();
+    let mut network = models::build(&platform, 0);
     let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), (), Options::default());
     outcome.unwrap_or_else(|error| panic!("{}: {error}", trace.display())).simulated_time.seconds().0
 }

@@ -8,21 +8,26 @@ mod openmpi_tables;
 mod simgrid;
 mod simgrid_openmpi;
 
+use serde::Deserialize;
+
 use super::algorithms::schedule::Empty;
 use super::algorithms::{Algorithm, Choice};
 use super::call::Call;
 use crate::event::CollectiveKind;
 
 /// Whose selection rules to follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Library {
     /// MPICH 4.0's defaults.
+    #[default]
     Mpich,
     /// Open MPI 4.1's `tuned` component with its fixed decision rules.
     OpenMpi,
     /// SimGrid 3.32's default selector.
     SimGrid,
     /// SimGrid 3.32's selector `ompi`.
+    #[serde(rename = "simgrid-openmpi")]
     SimGridOpenMpi,
 }
 

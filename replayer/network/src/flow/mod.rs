@@ -224,13 +224,13 @@ mod tests {
     use titr_common::units::Bytes;
 
     use super::*;
-    use crate::topology::{Backbone, Cable, Duplex, FatTree, Grid, HostId, LinkId, Sharing, Stage, Star};
+    use crate::topology::{Cable, Duplex, FatTree, Grid, HostId, Link, LinkId, Sharing, Stage, Star};
 
     const CABLE: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
 
     /// SimGrid's `cluster16.xml`: 16 hosts, 1 Gbit/s and 15 µs to a backbone of 10 Gbit/s and 15 µs.
     fn cluster16(parameters: impl Into<Parameters>) -> Flow {
-        let backbone = Backbone { bandwidth: 1.25e9, latency: Seconds(15e-6), sharing: Sharing::Shared };
+        let backbone = Link { bandwidth: 1.25e9, latency: Seconds(15e-6), sharing: Sharing::Shared };
         Flow::new(Arc::new(Star::new(16, CABLE, Some(backbone))), parameters.into())
     }
 
@@ -319,7 +319,7 @@ mod tests {
     }
 
     fn any_topology() -> impl Strategy<Value = Arc<dyn Topology>> {
-        let backbone = Backbone { bandwidth: 2.5e8, latency: Seconds(15e-6), sharing: Sharing::Shared };
+        let backbone = Link { bandwidth: 2.5e8, latency: Seconds(15e-6), sharing: Sharing::Shared };
         let stages = [Stage { down: 3, up: 1, count: 1 }, Stage { down: 3, up: 2, count: 2 }];
         prop::sample::select(vec![
             Arc::new(Star::new(9, CABLE, Some(backbone))) as Arc<dyn Topology>,

@@ -1,5 +1,6 @@
 //! What the flow model can be told, and the sets of values that go together.
 
+use serde::Deserialize;
 use titr_common::units::Bytes;
 
 use super::infiniband::Penalties;
@@ -24,7 +25,8 @@ pub struct Parameters {
 }
 
 /// A set of values that go together, as SimGrid names it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// Fitted to MPI ping-pongs over TCP on Gigabit Ethernet: Clauss et al., "Single node on-line simulation of MPI
     /// applications with SMPI", IPDPS 2011. SimGrid's default for MPI.

@@ -1,5 +1,6 @@
 //! What can be said of routers.
 
+use serde::Deserialize;
 use titr_common::units::Bytes;
 
 /// `[network.packet]`: routers and packets, all alike.
@@ -91,7 +92,8 @@ pub enum Routing {
 }
 
 /// How a packet chooses among a switch's ports upwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ascent {
     /// By its destination.
     DModK,
@@ -104,9 +106,11 @@ pub enum Ascent {
 }
 
 /// Which of the packets that ask for a port gets it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
     /// The first one after the queue that was served last.
+    #[default]
     RoundRobin,
     /// The one that came first to the router.
     Fifo,

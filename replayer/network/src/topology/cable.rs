@@ -1,5 +1,6 @@
 //! Cables: what a topology lays between two devices, and the links that each is made of.
 
+use serde::Deserialize;
 use titr_common::units::Seconds;
 
 use super::{Link, LinkId, Sharing};
@@ -16,7 +17,8 @@ pub struct Cable {
 }
 
 /// What the two directions of a cable share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Duplex {
     /// Nothing: a link for each direction (SimGrid's SPLITDUPLEX).
     #[default]

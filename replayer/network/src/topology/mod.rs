@@ -14,6 +14,7 @@ mod star;
 
 use std::fmt::Debug;
 
+use serde::Deserialize;
 use titr_common::units::Seconds;
 
 pub use cable::{Cable, Direction, Duplex};
@@ -24,7 +25,7 @@ pub use fat_tree::{FatTree, Stage};
 pub use grid::Grid;
 pub use lattice::{Edge, Lattice};
 pub use loopback::WithLoopback;
-pub use star::{Backbone, Star};
+pub use star::Star;
 
 /// A host, numbered from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,9 +44,11 @@ impl LinkId {
 }
 
 /// How flows share a link's bandwidth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// The rates of all flows sum to at most the bandwidth.
+    #[default]
     Shared,
     /// Each flow has at most the bandwidth (SimGrid's FATPIPE): an ideal backbone.
     FatPipe,
@@ -63,7 +66,8 @@ pub struct Link {
 }
 
 /// How messages are routed, where SimGrid does otherwise than it means to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Routing {
     /// On the shortest way that the topology's definition says.
     #[default]

@@ -1,10 +1,8 @@
 //! A star: each host has a cable to one switch, or to a backbone that all cables meet at (SimGrid's flat `<cluster>`).
 
-use titr_common::units::Seconds;
-
 use super::cable::Direction;
 use super::limiter::Limiters;
-use super::{Cable, Duplex, HostId, Link, LinkId, Sharing, Topology};
+use super::{Cable, Duplex, HostId, Link, LinkId, Topology};
 
 /// Hosts round a switch.
 #[derive(Clone, Debug)]
@@ -17,28 +15,13 @@ pub struct Star {
     limiters: Limiters,
 }
 
-/// What every message between two hosts crosses in the middle.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Backbone {
-    /// Bytes per second.
-    pub bandwidth: f64,
-    /// From end to end.
-    pub latency: Seconds,
-    /// Whether messages slow each other down in it.
-    pub sharing: Sharing,
-}
-
 impl Star {
-    /// `hosts` hosts, each at the end of a `cable`. Without a `backbone`, the switch forwards at any rate and at once.
+    /// `hosts` hosts, each at the end of a `cable`. Every message between two hosts crosses the `backbone`; without one, the switch forwards at any rate and at once.
     #[must_use]
-    pub fn new(hosts: u32, cable: Cable, backbone: Option<Backbone>) -> Self {
+    pub fn new(hosts: u32, cable: Cable, backbone: Option<Link>) -> Self {
         let mut links = cable.lay(hosts);
         let after_cables = LinkId(links.len() as u32);
-        links.extend(backbone.map(|backbone| Link {
-            bandwidth: backbone.bandwidth,
-            latency: backbone.latency,
-            sharing: backbone.sharing,
-        }));
+        links.extend(backbone);
         Self { hosts, cable, links, backbone: backbone.map(|_| after_cables), limiters: Limiters::default() }
     }
 

@@ -4,12 +4,12 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
+use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::{Bytes, Quantity, Seconds, Written};
+use titr_network::flow::Factor;
 
-use crate::OverheadStep;
-use titr_network::flow;
+use crate::mpi::{Overhead, OverheadStep};
 
 /// One value for all, or a list.
 #[derive(Clone, Debug)]
@@ -23,11 +23,7 @@ pub enum OneOrMany<T> {
 pub struct NonNegative(pub f64);
 
 /// A factor in steps of message size.
-pub struct Factor(pub flow::Factor);
-
-/// A cost in steps of message size.
-#[derive(Default)]
-pub struct Overhead(pub crate::Overhead);
+pub struct FactorSteps(pub Factor);
 
 impl<'de> Deserialize<'de> for NonNegative {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -38,35 +34,39 @@ impl<'de> Deserialize<'de> for NonNegative {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+impl<'de, T: Written> Deserialize<'de> for OneOrMany<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+        impl<'de, T: Written> Visitor<'de> for Either<T> {
             type Value = OneOrMany<T>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("one quantity in quotes, or a list of them")
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                T::deserialize(StrDeserializer::new(text)).map(OneOrMany::One)
+                T::written(text).map(OneOrMany::One).map_err(E::custom)
+            }
+            fn visit_newtype_struct<D: Deserializer<'de>>(self, in_base_unit: D) -> Result<Self::Value, D::Error> {
+                T::in_base_unit(f64::deserialize(in_base_unit)?).map(OneOrMany::One).map_err(D::Error::custom)
             }
             fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(items)).map(OneOrMany::Many)
+                let items: Vec<Quantity<T>> = Vec::deserialize(SeqAccessDeserializer::new(items))?;
+                Ok(OneOrMany::Many(items.into_iter().map(|Quantity(item)| item).collect()))
             }
         }
         deserializer.deserialize_any(Either(PhantomData))
     }
 }
 
-impl<'de> Deserialize<'de> for Factor {
+impl<'de> Deserialize<'de> for FactorSteps {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NumberOrSteps;
         impl<'de> Visitor<'de> for NumberOrSteps {
-            type Value = flow::Factor;
+            type Value = Factor;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a number, or steps [[from_bytes, factor], …]")
             }
             fn visit_f64<E: Error>(self, factor: f64) -> Result<Self::Value, E> {
-                Ok(flow::Factor::constant(positive(factor)?))
+                Ok(Factor::constant(positive(factor)?))
             }
             fn visit_i64<E: Error>(self, factor: i64) -> Result<Self::Value, E> {
                 self.visit_f64(factor as f64)
@@ -76,7 +76,7 @@ impl<'de> Deserialize<'de> for Factor {
                 for &(_, factor) in &steps {
                     positive::<A::Error>(factor)?;
                 }
-                Ok(flow::Factor::steps(steps))
+                Ok(Factor::steps(steps))
             }
         }
         deserializer.deserialize_any(NumberOrSteps).map(Self)
@@ -99,6 +99,6 @@ impl<'de> Deserialize<'de> for Overhead {
             seconds: Seconds(seconds.0),
             seconds_per_byte: Seconds(per_byte.0),
         });
-        Ok(Self(crate::Overhead::new(steps.collect())))
+        Ok(Self::new(steps.collect()))
     }
 }

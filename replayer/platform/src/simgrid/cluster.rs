@@ -2,9 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use super::element::{Attribute, Element, Known, Read};
+use super::Reading;
+use super::element::{Attribute, Element, Known};
 use super::units::{BANDWIDTH, SPEED, TIME};
-use super::{Reading, rate, seconds};
+use crate::document::{Located, Table, Value};
+use crate::source::Checked;
 
 const ATTRIBUTES: Known = Known {
     read: &[
@@ -46,7 +48,7 @@ const TOPOLOGIES: [(&str, Topology); 4] = [
 ];
 
 /// Reads a cluster that is the whole platform.
-pub fn read(cluster: &Element, reading: &mut Reading) -> Read<()> {
+pub fn read(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     cluster.check_attributes(&ATTRIBUTES)?;
     cluster.check_children(&["prop"])?;
     let topology = match cluster.attribute("topology") {
@@ -69,24 +71,23 @@ pub fn read(cluster: &Element, reading: &mut Reading) -> Read<()> {
     loopback(cluster, topology, reading)
 }
 
-fn hosts(cluster: &Element, reading: &mut Reading) -> Read<()> {
+fn hosts(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     let radical = cluster.required("radical")?;
     let speed = cluster.required("speed")?;
     // The speed of the first power state.
     let speed = speed.split(',').next().unwrap_or(speed);
-    reading.toml.table("[hosts]");
     let count = count(&ranges(&radical)?);
     let count = u32::try_from(count).map_err(|_| radical.wrong(format!("{count} hosts are too many")))?;
-    reading.toml.value("count", count, radical.place);
-    reading.toml.value("speed", super::speed(speed.quantity(&SPEED)?), speed.place);
+    reading.set("hosts.count", radical.says(count));
+    reading.set("hosts.speed", speed.located(&SPEED)?);
     if let Some(cores) = cluster.attribute("core") {
-        reading.toml.value("cores", cores.count()?, cores.place);
+        reading.set("hosts.cores", cores.says(cores.count()?));
     }
     Ok(())
 }
 
 /// The numbers of hosts, in ranges: `0-9,12` are eleven.
-pub fn ranges(radical: &Attribute) -> Read<Vec<RangeInclusive<u32>>> {
+pub fn ranges(radical: &Attribute) -> Checked<Vec<RangeInclusive<u32>>> {
     let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
     for range in radical.split(',') {
         let number = |text: &str| {
@@ -113,88 +114,92 @@ pub fn count(ranges: &[RangeInclusive<u32>]) -> u64 {
     ranges.iter().map(|range| u64::from(range.end() - range.start()) + 1).sum()
 }
 
-fn star(cluster: &Element, reading: &mut Reading) -> Read<()> {
-    reading.toml.table("[topology.star]");
-    let quantity = |name, units| cluster.attribute(name).map(|written| written.quantity(units)).transpose();
-    let latency = cluster.attribute("bb_lat");
-    let latency_is = quantity("bb_lat", &TIME)?.unwrap_or(0.0);
-    match (cluster.attribute("bb_bw"), quantity("bb_bw", &BANDWIDTH)?.unwrap_or(0.0)) {
-        (Some(bandwidth), bandwidth_is) if bandwidth_is > 0.0 || latency_is > 0.0 => {
-            reading.toml.table("[topology.star.backbone]");
-            reading.toml.value("bandwidth", rate(bandwidth_is), bandwidth.place.clone());
-            let latency_place = latency.map_or(bandwidth.place, |latency| latency.place);
-            reading.toml.value("latency", seconds(latency_is), latency_place);
-            if let Some(sharing) = cluster.attribute("bb_sharing_policy") {
-                let written = sharing.one_of(&[("SHARED", "shared"), ("FATPIPE", "fat-pipe")])?;
-                reading.toml.value("sharing", written, sharing.place);
-            }
-            Ok(())
-        }
-        (None, _) if latency_is > 0.0 => Err(cluster.wrong("a backbone with `bb_lat` needs `bb_bw` too")),
-        _ => Ok(()),
+fn star(cluster: &Element, reading: &mut Reading) -> Checked<()> {
+    reading.set("topology.star", cluster.says(Table::default()));
+    let (bandwidth, latency) = (cluster.attribute("bb_bw"), cluster.attribute("bb_lat"));
+    if !is_given(&bandwidth, &latency)? {
+        return Ok(());
     }
+    let Some(bandwidth) = bandwidth else {
+        return Err(cluster.wrong("a backbone with `bb_lat` needs `bb_bw` too"));
+    };
+    reading.set("topology.star.backbone.bandwidth", bandwidth.located(&BANDWIDTH)?);
+    reading.set("topology.star.backbone.latency", located_or_zero(latency, &bandwidth)?);
+    if let Some(sharing) = cluster.attribute("bb_sharing_policy") {
+        let choice = sharing.one_of(&[("SHARED", "shared"), ("FATPIPE", "fat-pipe")])?;
+        reading.set("topology.star.backbone.sharing", sharing.says(choice));
+    }
+    Ok(())
+}
+
+/// Whether a link that may be left out is there: one of nothing is not.
+fn is_given(bandwidth: &Option<Attribute>, latency: &Option<Attribute>) -> Checked<bool> {
+    let quantity =
+        |written: &Option<Attribute>, units| written.as_ref().map_or(Ok(0.0), |written| written.quantity(units));
+    let (bandwidth, latency) = (quantity(bandwidth, &BANDWIDTH)?, quantity(latency, &TIME)?);
+    Ok(bandwidth > 0.0 || latency > 0.0)
+}
+
+/// A latency, or none, as said with the bandwidth.
+fn located_or_zero(latency: Option<Attribute>, bandwidth: &Attribute) -> Checked<Located> {
+    latency.map_or_else(|| Ok(bandwidth.says(Value::Quantity(0.0))), |latency| latency.located(&TIME))
 }
 
 /// What `topo_parameters` says.
-fn parameters<'a>(cluster: &Element<'a>) -> Read<Attribute<'a>> {
+fn parameters<'a>(cluster: &Element<'a>) -> Checked<Attribute<'a>> {
     cluster.required("topo_parameters")
 }
 
 /// Numbers separated by commas, each with its place.
-fn numbers(written: &Attribute, reading: &mut Reading, key: &str) -> Read<()> {
-    let numbers = written.split(',').map(|number| Ok((number.count()?, number.place)));
-    let numbers = numbers.collect::<Read<Vec<_>>>()?;
-    reading.toml.list(key, numbers, written.place.clone());
+fn numbers(written: &Attribute) -> Checked<Located> {
+    let numbers = written.split(',').map(|number| Ok(number.says(number.count()?)));
+    Ok(written.says(numbers.collect::<Checked<Vec<_>>>()?))
+}
+
+fn torus(written: &Attribute, reading: &mut Reading) -> Checked<()> {
+    reading.set("topology.torus.dims", numbers(written)?);
     Ok(())
 }
 
-fn torus(written: &Attribute, reading: &mut Reading) -> Read<()> {
-    reading.toml.table("[topology.torus]");
-    numbers(written, reading, "dims")
-}
-
-fn fat_tree(written: &Attribute, reading: &mut Reading) -> Read<()> {
+fn fat_tree(written: &Attribute, reading: &mut Reading) -> Checked<()> {
     let parts: Vec<_> = written.split(';').collect();
     let [levels, down, up, count] = parts.as_slice() else {
         return Err(written.wrong("a fat-tree has four parameters").with_help("levels;down,…;up,…;count,…"));
     };
-    reading.toml.table("[topology.fat-tree]");
-    reading.toml.value("levels", levels.count()?, levels.place.clone());
-    numbers(down, reading, "down")?;
-    numbers(up, reading, "up")?;
-    numbers(count, reading, "count")?;
-    reading.toml.value("routing", "simgrid", written.place.clone());
+    reading.set("topology.fat-tree.levels", levels.says(levels.count()?));
+    reading.set("topology.fat-tree.down", numbers(down)?);
+    reading.set("topology.fat-tree.up", numbers(up)?);
+    reading.set("topology.fat-tree.count", numbers(count)?);
+    reading.set("topology.fat-tree.routing", written.says("simgrid"));
     Ok(())
 }
 
-fn dragonfly(written: &Attribute, reading: &mut Reading) -> Read<()> {
+fn dragonfly(written: &Attribute, reading: &mut Reading) -> Checked<()> {
     let parts: Vec<Vec<_>> = written.split(';').map(|part| part.split(',').collect()).collect();
     let parts: Vec<&[Attribute]> = parts.iter().map(Vec::as_slice).collect();
     let [[groups, blue], [chassis, black], [blades, green], [nodes]] = parts[..] else {
         let mistake = written.wrong("a dragonfly has seven parameters");
         return Err(mistake.with_help("groups,blue;chassis,black;blades,green;nodes"));
     };
-    reading.toml.table("[topology.dragonfly]");
     for (key, number) in [
-        ("groups", groups),
-        ("blue", blue),
-        ("chassis", chassis),
-        ("black", black),
-        ("blades", blades),
-        ("green", green),
-        ("nodes", nodes),
+        ("topology.dragonfly.groups", groups),
+        ("topology.dragonfly.blue", blue),
+        ("topology.dragonfly.chassis", chassis),
+        ("topology.dragonfly.black", black),
+        ("topology.dragonfly.blades", blades),
+        ("topology.dragonfly.green", green),
+        ("topology.dragonfly.nodes", nodes),
     ] {
-        reading.toml.value(key, number.count()?, number.place.clone());
+        reading.set(key, number.says(number.count()?));
     }
-    reading.toml.value("routing", "simgrid", written.place.clone());
+    reading.set("topology.dragonfly.routing", written.says("simgrid"));
     Ok(())
 }
 
-fn cables(cluster: &Element, reading: &mut Reading) -> Read<()> {
+fn cables(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     let (bandwidth, latency) = (cluster.required("bw")?, cluster.required("lat")?);
-    reading.toml.table("[network]");
-    reading.toml.value("bandwidth", rate(bandwidth.quantity(&BANDWIDTH)?), bandwidth.place);
-    reading.toml.value("latency", seconds(latency.quantity(&TIME)?), latency.place);
+    reading.set("network.bandwidth", bandwidth.located(&BANDWIDTH)?);
+    reading.set("network.latency", latency.located(&TIME)?);
     if let Some(sharing) = cluster.attribute("sharing_policy") {
         let duplex = sharing.one_of(&[
             ("SPLITDUPLEX", "full"),
@@ -209,38 +214,32 @@ fn cables(cluster: &Element, reading: &mut Reading) -> Read<()> {
                  makes them what they are called",
             );
         }
-        reading.toml.value("duplex", duplex, sharing.place);
+        reading.set("network.duplex", sharing.says(duplex));
     }
-    if let Some(limiter) = cluster.attribute("limiter_link") {
-        let bandwidth = limiter.quantity(&BANDWIDTH)?;
-        if bandwidth > 0.0 {
-            reading.toml.value("limiter", rate(bandwidth), limiter.place);
-        }
+    if let Some(limiter) = cluster.attribute("limiter_link")
+        && limiter.quantity(&BANDWIDTH)? > 0.0
+    {
+        reading.set("network.limiter", limiter.located(&BANDWIDTH)?);
     }
     Ok(())
 }
 
 /// A message within a host takes the host's loopback, or else goes out to the first switch and back, or on a torus has
 /// no route: SimGrid stops there. It then takes what SimGrid has for hosts outside clusters.
-fn loopback(cluster: &Element, topology: Topology, reading: &mut Reading) -> Read<()> {
+fn loopback(cluster: &Element, topology: Topology, reading: &mut Reading) -> Checked<()> {
     let (bandwidth, latency) = (cluster.attribute("loopback_bw"), cluster.attribute("loopback_lat"));
-    let quantity =
-        |written: &Option<Attribute>, units| written.as_ref().map(|written| written.quantity(units)).transpose();
-    let bandwidth_is = quantity(&bandwidth, &BANDWIDTH)?.unwrap_or(0.0);
-    let latency_is = quantity(&latency, &TIME)?.unwrap_or(0.0);
-    let written = |attribute: Option<Attribute>| attribute.map_or(cluster.place(), |attribute| attribute.place);
-    reading.toml.table("[network.loopback]");
-    if bandwidth_is > 0.0 || latency_is > 0.0 {
-        if bandwidth.is_none() {
+    let limiter = cluster.attribute("limiter_link").map_or(Ok(0.0), |limiter| limiter.quantity(&BANDWIDTH))?;
+    if is_given(&bandwidth, &latency)? {
+        let Some(bandwidth) = bandwidth else {
             return Err(cluster.wrong("a loopback with `loopback_lat` needs `loopback_bw` too"));
-        }
-        reading.toml.value("bandwidth", rate(bandwidth_is), written(bandwidth));
-        reading.toml.value("latency", seconds(latency_is), written(latency));
-    } else if topology != Topology::Torus || quantity(&cluster.attribute("limiter_link"), &BANDWIDTH)? > Some(0.0) {
-        reading.toml.value("through", "switch", cluster.place());
+        };
+        reading.set("network.loopback.bandwidth", bandwidth.located(&BANDWIDTH)?);
+        reading.set("network.loopback.latency", located_or_zero(latency, &bandwidth)?);
+    } else if topology != Topology::Torus || limiter > 0.0 {
+        reading.set("network.loopback.through", cluster.says("switch"));
     } else {
-        reading.toml.value("bandwidth", rate(super::LOOPBACK_BANDWIDTH), cluster.place());
-        reading.toml.value("latency", seconds(0.0), cluster.place());
+        reading.set("network.loopback.bandwidth", cluster.says(Value::Quantity(super::LOOPBACK_BANDWIDTH)));
+        reading.set("network.loopback.latency", cluster.says(Value::Quantity(0.0)));
     }
     Ok(())
 }

@@ -3,10 +3,8 @@
 use roxmltree::Node;
 use titr_common::units::Dimension;
 
-use crate::source::{Mistake, Place, Source};
-
-/// What was read, or what is wrong.
-pub type Read<T> = Result<T, Box<Mistake>>;
+use crate::document::{Located, Value};
+use crate::source::{Checked, Mistake, Place, Source};
 
 /// An element.
 #[derive(Clone, Copy)]
@@ -47,6 +45,11 @@ impl<'a> Element<'a> {
         start..start + self.name().len()
     }
 
+    /// What follows from the element, as said at its name.
+    pub fn says(&self, value: impl Into<Value>) -> Located {
+        Located::new(value, self.place())
+    }
+
     pub fn wrong(&self, message: impl Into<String>) -> Box<Mistake> {
         self.wrong_at(&self.place(), message)
     }
@@ -68,12 +71,12 @@ impl<'a> Element<'a> {
         (!value.trim().is_empty()).then_some(Attribute { value, place, source: self.source })
     }
 
-    pub fn required(&self, name: &str) -> Read<Attribute<'a>> {
+    pub fn required(&self, name: &str) -> Checked<Attribute<'a>> {
         self.attribute(name).ok_or_else(|| self.wrong(format!("<{}> needs the attribute `{name}`", self.name())))
     }
 
     /// Finds fault with attributes but `known`.
-    pub fn check_attributes(&self, known: &Known) -> Read<()> {
+    pub fn check_attributes(&self, known: &Known) -> Checked<()> {
         for attribute in self.node.attributes() {
             let name = attribute.name();
             let wrong = |message| self.source.mistake(Some(attribute.range_qname()), message);
@@ -91,7 +94,7 @@ impl<'a> Element<'a> {
     }
 
     /// Finds fault with elements in this one but `ignored` ones.
-    pub fn check_children(&self, ignored: &[&str]) -> Read<()> {
+    pub fn check_children(&self, ignored: &[&str]) -> Checked<()> {
         match self.children().find(|child| !ignored.contains(&child.name())) {
             Some(child) => Err(child.unexpected(self)),
             None => Ok(()),
@@ -115,16 +118,26 @@ impl<'a> Attribute<'a> {
         self.source.mistake(Some(self.place.clone()), message)
     }
 
-    pub fn quantity(&self, units: &Dimension) -> Read<f64> {
+    pub fn quantity(&self, units: &Dimension) -> Checked<f64> {
         units.parse(self.value).map_err(|error| self.wrong(error.to_string()))
     }
 
-    pub fn count(&self) -> Read<u32> {
+    /// What the attribute means, as said here.
+    pub fn says(&self, value: impl Into<Value>) -> Located {
+        Located::new(value, self.place.clone())
+    }
+
+    /// A quantity in its base unit, as said here.
+    pub fn located(&self, units: &Dimension) -> Checked<Located> {
+        Ok(self.says(Value::Quantity(self.quantity(units)?)))
+    }
+
+    pub fn count(&self) -> Checked<u32> {
         self.value.trim().parse().map_err(|_| self.wrong(format!("`{}` is not a number of things", self.value)))
     }
 
     /// One of several words.
-    pub fn one_of<T: Copy>(&self, choices: &[(&str, T)]) -> Read<T> {
+    pub fn one_of<T: Copy>(&self, choices: &[(&str, T)]) -> Checked<T> {
         let found = choices.iter().find(|(word, _)| *word == self.value);
         found.map(|(_, choice)| *choice).ok_or_else(|| {
             let mistake = self.wrong(format!("unknown choice `{}`", self.value));

@@ -1,8 +1,8 @@
 //! SimGrid's platform files (XML), with the meaning that they have in SimGrid 3.32.
 //!
-//! What such a file says is said again in titr's own schema ([`Translation`]): a `<cluster>` as a star, torus, fat-tree or
-//! dragonfly, a `<zone>` as an explicit network. So defaults, limits and `--set` are those of every platform, and mistakes
-//! are shown in the XML. What the file leaves open is as SimGrid has it: the `smpi` preset, its collectives, eager
+//! Such a file becomes the tables of titr's own schema, with the places of their values in the XML: a `<cluster>` is a star,
+//! torus, fat-tree or dragonfly, a `<zone>` an explicit network. So defaults, limits and `--set` are those of every platform,
+//! and mistakes are shown in the XML. What the file leaves open is as SimGrid has it: the `smpi` preset, its collectives, eager
 //! messages that travel once they are received, and ranks on hosts in their order, one each and then again from the
 //! first. Elements and attributes without a meaning here are refused where they would change the prediction.
 //!
@@ -17,19 +17,27 @@ mod zone;
 
 use roxmltree::{Document, ParsingOptions};
 
-use self::config::Options;
-use self::element::{Element, Known, Read};
-use super::source::{Place, Source, Translation};
+use self::element::{Element, Known};
+use crate::document::{Located, Table};
+use crate::source::{Checked, Mistake, Place, Source};
 
 const PLATFORM: Known = Known { read: &["version"], refused: &[] };
 
 /// SimGrid's network/loopback-bw, in bytes per second.
 const LOOPBACK_BANDWIDTH: f64 = 1e10;
 
+/// Keys that have another default in SimGrid than in titr, and that default.
+const LEFT_OPEN: [(&str, &str); 4] = [
+    ("mpi.collectives", "simgrid"),
+    ("mpi.eager_transfer", "on-match"),
+    ("network.flow.preset", "smpi"),
+    ("placement.policy", "round-robin"),
+];
+
 /// What has been read of a file.
 struct Reading<'a> {
     source: &'a Source,
-    toml: Translation,
+    tables: Table,
     warnings: Vec<String>,
 }
 
@@ -38,8 +46,8 @@ pub fn is_xml(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
-/// What the source's file says, and what should be known about that.
-pub fn read(source: &Source) -> Read<(Translation, Vec<String>)> {
+/// The tables of the source's file, and what should be known about them.
+pub fn read(source: &Source) -> Checked<(Located, Vec<String>)> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(source.text(), options).map_err(|error| {
         let place = source.at(error.pos().row as usize, error.pos().col as usize);
@@ -47,21 +55,24 @@ pub fn read(source: &Source) -> Read<(Translation, Vec<String>)> {
         let message = error.to_string();
         source.mistake(Some(place), message.rsplit_once(" at ").map_or(message.as_str(), |(message, _)| message))
     })?;
-    let mut reading = Reading { source, toml: Translation::default(), warnings: Vec::new() };
+    let mut reading = Reading { source, tables: Table::default(), warnings: Vec::new() };
     let platform = Element::new(document.root_element(), source);
     if platform.name() != "platform" {
         return Err(platform.wrong("this is not a SimGrid platform, which is a <platform>"));
     }
     platform.check_attributes(&PLATFORM)?;
     check_version(&platform)?;
-    reading.toml.value("schema", 1, platform.place());
-    let options = read_children(&platform, &mut reading)?;
-    write_options(options, &platform, &mut reading);
-    Ok((reading.toml, reading.warnings))
+    reading.set("schema", platform.says(1));
+    reading.set("network", platform.says(Table::default()));
+    read_children(&platform, &mut reading)?;
+    for (key, value) in LEFT_OPEN {
+        reading.set(key, platform.says(value));
+    }
+    Ok((Located::new(reading.tables, platform.place()), reading.warnings))
 }
 
 /// Before version 4, quantities had other units.
-fn check_version(platform: &Element) -> Read<()> {
+fn check_version(platform: &Element) -> Checked<()> {
     let version = platform.required("version")?;
     match version.value.trim().parse::<f64>() {
         Ok(number) if (4.0..5.0).contains(&number) => Ok(()),
@@ -72,12 +83,11 @@ fn check_version(platform: &Element) -> Read<()> {
     }
 }
 
-fn read_children(platform: &Element, reading: &mut Reading) -> Read<Options> {
-    let mut options = Options::default();
+fn read_children(platform: &Element, reading: &mut Reading) -> Checked<()> {
     let mut whole: Option<Element> = None;
     for child in platform.children() {
         match child.name() {
-            "config" => options.read(&child, reading)?,
+            "config" => config::read(&child, reading)?,
             "AS" | "zone" | "cluster" if whole.is_none() => whole = Some(child),
             "AS" | "zone" | "cluster" => return Err(several(&child)),
             "actor" | "process" => reading.warn(&child.place(), "what is said of processes is ignored"),
@@ -86,14 +96,13 @@ fn read_children(platform: &Element, reading: &mut Reading) -> Read<Options> {
         }
     }
     match whole {
-        Some(whole) => read_whole(whole, reading)?,
-        None => return Err(platform.wrong("a platform has a <cluster> or a <zone>")),
+        Some(whole) => read_whole(whole, reading),
+        None => Err(platform.wrong("a platform has a <cluster> or a <zone>")),
     }
-    Ok(options)
 }
 
 /// Reads what holds all hosts, perhaps within zones that hold nothing else.
-fn read_whole(mut whole: Element, reading: &mut Reading) -> Read<()> {
+fn read_whole(mut whole: Element, reading: &mut Reading) -> Checked<()> {
     let holds_hosts = |child: &Element| matches!(child.name(), "AS" | "zone" | "cluster");
     while whole.name() != "cluster" {
         let Some(inner) = whole.children().find(holds_hosts) else {
@@ -108,44 +117,18 @@ fn read_whole(mut whole: Element, reading: &mut Reading) -> Read<()> {
     cluster::read(&whole, reading)
 }
 
-fn several(second: &Element) -> Box<super::Mistake> {
+fn several(second: &Element) -> Box<Mistake> {
     let mistake = second.wrong("titr reads platforms of one cluster, or of one zone that has no others beside it");
     mistake.with_help("write all hosts and routes into one zone")
 }
 
-/// Writes down the options that were given, and what SimGrid has for those that were not.
-fn write_options(mut options: Options, platform: &Element, reading: &mut Reading) {
-    let place = platform.place();
-    let mut default = |key, value: &str| {
-        options.mpi.entry(key).or_insert((value.into(), place.clone()));
-    };
-    default("collectives", "simgrid");
-    default("eager_transfer", "on-match");
-    options.flow.entry("preset").or_insert(("smpi".into(), place.clone()));
-    for (table, options) in [("[network.flow]", options.flow), ("[mpi]", options.mpi)] {
-        reading.toml.table(table);
-        for (key, (value, place)) in options {
-            reading.toml.value(key, value, place);
-        }
-    }
-    reading.toml.table("[placement]");
-    reading.toml.value("policy", "round-robin", place);
-}
-
 impl Reading<'_> {
+    /// Sets a key of the platform, such as `network.flow.preset`, unless it has been set before.
+    fn set(&mut self, key: &str, value: Located) {
+        self.tables.set(key, value);
+    }
+
     fn warn(&mut self, place: &Place, message: &str) {
         self.warnings.push(format!("{}: {message}", self.source.name_of(place)));
     }
-}
-
-fn rate(bytes_per_second: f64) -> String {
-    format!("{bytes_per_second} B/s")
-}
-
-fn seconds(seconds: f64) -> String {
-    format!("{seconds} s")
-}
-
-fn speed(per_second: f64) -> String {
-    format!("{per_second} flop/s")
 }

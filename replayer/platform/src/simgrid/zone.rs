@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 
-use super::element::{Attribute, Element, Known, Read};
+use super::element::{Attribute, Element, Known};
 use super::units::{BANDWIDTH, SPEED, TIME};
-use super::{LOOPBACK_BANDWIDTH, Reading, cluster, rate, seconds, speed};
-use crate::source::Place;
+use super::{LOOPBACK_BANDWIDTH, Reading, cluster};
+use crate::document::{Located, Value};
+use crate::source::{Checked, Place};
 
 const ZONE: Known = Known { read: &["id", "routing"], refused: &[] };
 const HOST: Known = Known {
@@ -73,14 +74,14 @@ struct Zone {
 
 struct Host {
     name: Name,
-    speed: (f64, Place),
+    speed: Located,
     cores: u32,
 }
 
 struct Link {
     name: Name,
-    bandwidth: (f64, Place),
-    latency: (f64, Place),
+    bandwidth: Located,
+    latency: Located,
     sharing: &'static str,
 }
 
@@ -98,7 +99,7 @@ struct Route {
 }
 
 /// Reads a zone that is the whole platform.
-pub fn read(element: &Element, reading: &mut Reading) -> Read<()> {
+pub fn read(element: &Element, reading: &mut Reading) -> Checked<()> {
     element.check_attributes(&ZONE)?;
     let routing = element.required("routing")?.one_of(&[
         ("Full", Routing::Full),
@@ -144,7 +145,7 @@ pub fn read(element: &Element, reading: &mut Reading) -> Read<()> {
 }
 
 impl Zone {
-    fn read_host(&mut self, host: &Element) -> Read<()> {
+    fn read_host(&mut self, host: &Element) -> Checked<()> {
         host.check_attributes(&HOST)?;
         host.check_children(&["prop", "disk", "mount"])?;
         let speeds = host.required("speed")?;
@@ -154,19 +155,19 @@ impl Zone {
         };
         self.hosts.push(Host {
             name: name(host, "id")?,
-            speed: (speed.quantity(&SPEED)?, speed.place),
+            speed: speed.located(&SPEED)?,
             cores: host.attribute("core").map_or(Ok(1), |cores| cores.count())?,
         });
         Ok(())
     }
 
-    fn read_router(&mut self, router: &Element) -> Read<()> {
+    fn read_router(&mut self, router: &Element) -> Checked<()> {
         router.check_attributes(&ROUTER)?;
         self.routers.push(name(router, "id")?);
         Ok(())
     }
 
-    fn read_link(&mut self, link: &Element) -> Read<()> {
+    fn read_link(&mut self, link: &Element) -> Checked<()> {
         link.check_attributes(&LINK)?;
         link.check_children(&["prop"])?;
         let choices = [
@@ -178,11 +179,10 @@ impl Zone {
         let sharing = link.attribute("sharing_policy").map(|written| written.one_of(&choices)).transpose()?;
         let (split, sharing) = sharing.unwrap_or((false, "shared"));
         let name = name(link, "id")?;
-        let bandwidth = link.required("bandwidth")?;
-        let bandwidth = (bandwidth.quantity(&BANDWIDTH)?, bandwidth.place);
+        let bandwidth = link.required("bandwidth")?.located(&BANDWIDTH)?;
         let latency = match link.attribute("latency") {
-            Some(latency) => (latency.quantity(&TIME)?, latency.place),
-            None => (0.0, link.place()),
+            Some(latency) => latency.located(&TIME)?,
+            None => link.says(Value::Quantity(0.0)),
         };
         for name in if split { directions(&name).to_vec() } else { vec![name.clone()] } {
             self.links.push(Link { name, bandwidth: bandwidth.clone(), latency: latency.clone(), sharing });
@@ -193,7 +193,7 @@ impl Zone {
         Ok(())
     }
 
-    fn read_route(&mut self, route: &Element) -> Read<()> {
+    fn read_route(&mut self, route: &Element) -> Checked<()> {
         route.check_attributes(&ROUTE)?;
         let (from, to) = (name(route, "src")?, name(route, "dst")?);
         if self.routing == Routing::Hub && from.text != to.text {
@@ -227,7 +227,7 @@ impl Zone {
     }
 
     /// What a link of a route is called on the way there, and on the way back.
-    fn ways(&self, link: &Element) -> Read<[Name; 2]> {
+    fn ways(&self, link: &Element) -> Checked<[Name; 2]> {
         let name = name(link, "id")?;
         let direction = match link.attribute("direction") {
             Some(written) => written.one_of(&[("UP", Some(true)), ("DOWN", Some(false)), ("NONE", None)])?,
@@ -250,7 +250,7 @@ impl Zone {
         }
     }
 
-    fn read_backbone(&mut self, backbone: &Element) -> Read<()> {
+    fn read_backbone(&mut self, backbone: &Element) -> Checked<()> {
         backbone.check_attributes(&BACKBONE)?;
         let name = name(backbone, "id")?;
         if self.backbone.replace(name.clone()).is_some() {
@@ -259,14 +259,14 @@ impl Zone {
         let (bandwidth, latency) = (backbone.required("bandwidth")?, backbone.required("latency")?);
         self.links.push(Link {
             name,
-            bandwidth: (bandwidth.quantity(&BANDWIDTH)?, bandwidth.place),
-            latency: (latency.quantity(&TIME)?, latency.place),
+            bandwidth: bandwidth.located(&BANDWIDTH)?,
+            latency: latency.located(&TIME)?,
             sharing: "shared",
         });
         Ok(())
     }
 
-    fn read_host_link(&mut self, link: &Element) -> Read<()> {
+    fn read_host_link(&mut self, link: &Element) -> Checked<()> {
         link.check_attributes(&HOST_LINK)?;
         let host = name(link, "id")?;
         let joint = Joint { host: host.clone(), up: name(link, "up")?, down: name(link, "down")? };
@@ -276,7 +276,7 @@ impl Zone {
         Ok(())
     }
 
-    fn read_cabinet(&mut self, cabinet: &Element) -> Read<()> {
+    fn read_cabinet(&mut self, cabinet: &Element) -> Checked<()> {
         cabinet.check_attributes(&CABINET)?;
         let [radical, speed, bandwidth, latency] = [
             cabinet.required("radical")?,
@@ -296,20 +296,20 @@ impl Zone {
             for name in joint.clone() {
                 self.links.push(Link {
                     name,
-                    bandwidth: (bandwidth.quantity(&BANDWIDTH)?, bandwidth.place.clone()),
-                    latency: (latency.quantity(&TIME)?, latency.place.clone()),
+                    bandwidth: bandwidth.located(&BANDWIDTH)?,
+                    latency: latency.located(&TIME)?,
                     sharing: "shared",
                 });
             }
             let [up, down] = joint;
             self.joints.insert(name.text.clone(), Joint { host: name.clone(), up, down });
-            self.hosts.push(Host { name, speed: (speed.quantity(&SPEED)?, speed.place.clone()), cores: 1 });
+            self.hosts.push(Host { name, speed: speed.located(&SPEED)?, cores: 1 });
         }
         Ok(())
     }
 
     /// Makes ways to the hub and from it.
-    fn join(&mut self, zone: &Element) -> Read<()> {
+    fn join(&mut self, zone: &Element) -> Checked<()> {
         let hub = Name { text: "the hub".to_owned(), place: zone.place() };
         for host in &self.hosts {
             let Some(Joint { up, down, .. }) = self.joints.remove(&host.name.text) else {
@@ -329,7 +329,7 @@ impl Zone {
 
     fn add_loopbacks(&mut self, zone: &Element) {
         let name = Name { text: LOOPBACK.to_owned(), place: zone.place() };
-        let (bandwidth, latency) = ((LOOPBACK_BANDWIDTH, zone.place()), (0.0, zone.place()));
+        let [bandwidth, latency] = [LOOPBACK_BANDWIDTH, 0.0].map(|value| zone.says(Value::Quantity(value)));
         self.links.push(Link { name: name.clone(), bandwidth, latency, sharing: "fat-pipe" });
         let own = self.routes.iter().filter(|route| route.from.text == route.to.text);
         let have: std::collections::HashSet<_> = own.map(|route| route.from.text.clone()).collect();
@@ -339,40 +339,50 @@ impl Zone {
     }
 
     fn write(self, zone: &Element, reading: &mut Reading) {
-        let listed = |names: Vec<Name>| names.into_iter().map(|name| (name.text, name.place));
-        let toml = &mut reading.toml;
-        toml.table("[hosts]");
-        toml.list("speed", self.hosts.iter().map(|host| (speed(host.speed.0), host.speed.1.clone())), zone.place());
-        toml.value("cores", self.hosts.iter().map(|host| host.cores).min().unwrap_or(1), zone.place());
-        toml.table("[topology.explicit]");
+        let (speeds, hosts): (Vec<_>, Vec<_>) =
+            self.hosts.iter().map(|host| (host.speed.clone(), host.name.located())).unzip();
+        let cores = self.hosts.iter().map(|host| host.cores).min().unwrap_or(1);
+        reading.set("hosts.speed", zone.says(speeds));
+        reading.set("hosts.cores", zone.says(cores));
         let routing = match self.routing {
             Routing::Full => "full",
             Routing::Floyd => "floyd",
             Routing::Dijkstra => "dijkstra",
             Routing::Hub => "hub",
         };
-        toml.value("routing", routing, zone.place());
-        toml.list("hosts", listed(self.hosts.into_iter().map(|host| host.name).collect()), zone.place());
-        toml.list("routers", listed(self.routers), zone.place());
-        for link in self.links {
-            toml.table("[[topology.explicit.links]]");
-            toml.value("name", link.name.text, link.name.place);
-            toml.value("bandwidth", rate(link.bandwidth.0), link.bandwidth.1);
-            toml.value("latency", seconds(link.latency.0), link.latency.1);
-            toml.value("sharing", link.sharing, zone.place());
-        }
-        for route in self.routes {
-            toml.table("[[topology.explicit.routes]]");
-            toml.value("from", route.from.text, route.from.place.clone());
-            toml.value("to", route.to.text, route.to.place);
-            toml.list("links", listed(route.links), route.from.place);
-        }
-        toml.table("[network.loopback]");
-        toml.value("through", "switch", zone.place());
+        let links = self.links.into_iter().map(|link| {
+            let sharing = zone.says(link.sharing);
+            let name = link.name.located();
+            let link = [("name", name), ("bandwidth", link.bandwidth), ("latency", link.latency), ("sharing", sharing)];
+            zone.says(link)
+        });
+        let routes = self.routes.iter().map(|Route { from, to, links }| {
+            let links = Located::new(located(links), from.place.clone());
+            zone.says([("from", from.located()), ("to", to.located()), ("links", links)])
+        });
+        let network = [
+            ("routing", zone.says(routing)),
+            ("hosts", zone.says(hosts)),
+            ("routers", zone.says(located(&self.routers))),
+            ("links", zone.says(links.collect::<Vec<_>>())),
+            ("routes", zone.says(routes.collect::<Vec<_>>())),
+        ];
+        reading.set("topology.explicit", zone.says(network));
+        reading.set("network.loopback.through", zone.says("switch"));
     }
 }
 
-fn name(element: &Element, attribute: &str) -> Read<Name> {
+impl Name {
+    fn located(&self) -> Located {
+        Located::new(self.text.as_str(), self.place.clone())
+    }
+}
+
+fn located(names: &[Name]) -> Vec<Located> {
+    names.iter().map(Name::located).collect()
+}
+
+fn name(element: &Element, attribute: &str) -> Checked<Name> {
     let Attribute { value, place, .. } = element.required(attribute)?;
     Ok(Name { text: value.to_owned(), place })
 }

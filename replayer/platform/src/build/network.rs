@@ -1,0 +1,115 @@
+//! The network that a platform file means: topology, cables, messages within a host, and the model's parameters.
+
+use titr_common::units::Seconds;
+use titr_network::flow::{Parameters, Penalties};
+use titr_network::topology::{Cable, HostId, Link, Topology, WithLoopback};
+use toml::Spanned;
+
+use super::Builder;
+use crate::Model;
+use crate::schema::{File, FlowTable, LoopbackTable, ModelName, NetworkTable, NonNegative, Through};
+use crate::source::Checked;
+use crate::topology::Site;
+
+impl Builder<'_> {
+    /// The topology, with a way for messages within a host.
+    pub(super) fn topology(&self, file: &File) -> Checked<Box<dyn Topology>> {
+        let network = file.network.get_ref();
+        let NetworkTable { bandwidth, latency, duplex, limiter, .. } = network;
+        let cable_keys = [
+            bandwidth.as_ref().map(Spanned::span),
+            latency.as_ref().map(Spanned::span),
+            duplex.as_ref().map(Spanned::span),
+            limiter.as_ref().map(Spanned::span),
+        ];
+        let count = file.hosts.count.as_ref();
+        let topology = file.topology.get_ref().build(&Site {
+            source: self.source,
+            place: file.topology.span(),
+            hosts: count,
+            network: file.network.span(),
+            cable: cable(network),
+            cable_key: cable_keys.into_iter().flatten().next(),
+            limiter: limiter.as_ref().map(|limiter| limiter.get_ref().0.bytes_per_second),
+            turns_round: network.loopback.turns_round(),
+        })?;
+        if let Some(count) = count.filter(|count| *count.get_ref() != topology.hosts()) {
+            let message = format!("a {} has {} hosts, not {}", topology.name(), topology.hosts(), count.get_ref());
+            return Err(self.wrong(count, message).with_help("change the count or the topology"));
+        }
+        self.with_loopback(topology, &network.loopback)
+    }
+
+    fn with_loopback(&self, topology: Box<dyn Topology>, table: &LoopbackTable) -> Checked<Box<dyn Topology>> {
+        let Some(through) = table.through.as_ref().filter(|_| table.turns_round()) else {
+            let loopback = Link {
+                bandwidth: table.bandwidth.0.bytes_per_second,
+                latency: table.latency.0,
+                sharing: table.sharing,
+            };
+            return Ok(Box::new(WithLoopback::new(topology, loopback)));
+        };
+        let mut route = Vec::new();
+        topology.route(HostId(0), HostId(0), &mut route);
+        if route.is_empty() {
+            let message = format!("in a {} there is no switch at which messages could turn round", topology.name());
+            return Err(self.wrong(through, message).with_help("use through = \"memory\""));
+        }
+        Ok(topology)
+    }
+
+    /// The model and its parameters, and what should be known of how they were read.
+    pub(super) fn model(
+        &self,
+        network: Spanned<NetworkTable>,
+        topology: &dyn Topology,
+    ) -> Checked<(Model, Vec<String>)> {
+        Ok(match network.get_ref().model {
+            ModelName::Flow => (Model::Flow(flow(network.into_inner().flow)), Vec::new()),
+            ModelName::Ideal => (Model::Ideal, Vec::new()),
+            ModelName::Packet => {
+                let (design, warnings) = self.packet(&network, topology)?;
+                (Model::Packet(design.into()), warnings)
+            }
+        })
+    }
+}
+
+impl LoopbackTable {
+    /// Whether messages within a host go out to the first switch and turn round there.
+    fn turns_round(&self) -> bool {
+        self.through.as_ref().is_some_and(|through| *through.get_ref() == Through::Switch)
+    }
+}
+
+/// What each cable is like, or the key that is missing to say that.
+fn cable(network: &NetworkTable) -> Result<Cable, &'static str> {
+    let NetworkTable { bandwidth, latency, duplex, model, .. } = network;
+    Ok(Cable {
+        bandwidth: bandwidth.as_ref().ok_or("bandwidth")?.get_ref().0.bytes_per_second,
+        latency: match (latency, model) {
+            (Some(latency), _) => latency.get_ref().0,
+            (None, ModelName::Packet) => Seconds(0.0),
+            (None, ModelName::Flow | ModelName::Ideal) => return Err("latency"),
+        },
+        duplex: duplex.as_ref().map(|duplex| *duplex.get_ref()).unwrap_or_default(),
+    })
+}
+
+/// The preset's parameters but those that are written.
+fn flow(table: FlowTable) -> Parameters {
+    let preset = Parameters::from(table.preset);
+    let number = |written: Option<NonNegative>, default| written.map_or(default, |number| number.0);
+    Parameters {
+        latency_factor: table.latency_factor.map_or(preset.latency_factor, |factor| factor.0),
+        bandwidth_factor: table.bandwidth_factor.map_or(preset.bandwidth_factor, |factor| factor.0),
+        weight_s: number(table.weight_s, preset.weight_s),
+        tcp_gamma: number(table.tcp_gamma, preset.tcp_gamma),
+        crosstraffic: number(table.crosstraffic, preset.crosstraffic),
+        envelope: table.envelope.map_or(preset.envelope, |size| size.0),
+        contention: table.infiniband_penalties.map_or(preset.contention, |factors| {
+            let [arriving, leaving, crossing] = factors.map(|factor| factor.0);
+            Some(Penalties { arriving, leaving, crossing })
+        }),
+    }
+}

@@ -1,0 +1,149 @@
+//! The routers that `[network.packet]` means.
+
+use titr_common::units::{Bytes, Quantity};
+use titr_network::packet::{Ascent, Design, Parameters, Routing};
+use titr_network::topology::{Plan, Topology};
+use toml::Spanned;
+
+use super::Builder;
+use crate::schema::{FlowControl, NetworkTable, PacketTable, RoutingName};
+use crate::source::Checked;
+
+/// Of channels, ports and queues at most: a mistyped number is refused rather than filling memory.
+const MOST: u32 = 1024;
+
+impl Builder<'_> {
+    /// The routers that a network is made of, and what should be known of how they were read.
+    pub(super) fn packet(
+        &self,
+        network: &Spanned<NetworkTable>,
+        topology: &dyn Topology,
+    ) -> Checked<(Design, Vec<String>)> {
+        let table = &network.get_ref().packet;
+        let fabric = topology.fabric().map_err(|why| {
+            let mistake = self.wrong(network, format!("the packet model cannot have this {}: {why}", topology.name()));
+            mistake.with_help("use a torus, a mesh, a tree or a dragonfly, or model = \"flow\"")
+        })?;
+        let Some(bandwidth) = &network.get_ref().bandwidth else {
+            return Err(self.wrong(network, "missing key `bandwidth`"));
+        };
+        let (phit, packet_phits, header_phits) = self.packet_size(table)?;
+        let routing = self.routing(table, &fabric.plan)?;
+        let defaults = Parameters::default();
+        let channels = match routing {
+            Routing::DimensionOrder | Routing::UpDown(_) => 1,
+            Routing::Adaptive => 3,
+            Routing::Minimal => 2,
+        };
+        let parameters = Parameters {
+            bandwidth: bandwidth.get_ref().0.bytes_per_second,
+            phit,
+            packet_phits,
+            header_phits,
+            virtual_channels: self.number(table.virtual_channels.as_ref(), channels)?,
+            queue_packets: self.number(table.queue_packets.as_ref(), defaults.queue_packets)?,
+            output_queue: match &table.output_queue {
+                Some(none) if *none.get_ref() == 0 => 0,
+                some => self.number(some.as_ref(), defaults.output_queue)?,
+            },
+            routing,
+            arbitration: table.arbitration,
+            injection_ports: self.number(table.injection_ports.as_ref(), defaults.injection_ports)?,
+            consumption_ports: self.number(table.consumption_ports.as_ref(), defaults.consumption_ports)?,
+            router_delay: table.router_delay,
+            wire_delay: table.wire_delay.unwrap_or(defaults.wire_delay),
+            seed: table.seed,
+        };
+        let design = Design::new(fabric, parameters).map_err(|why| {
+            let culprit = table.virtual_channels.as_ref().or(table.queue_packets.as_ref());
+            match culprit {
+                Some(number) => self.wrong(number, why.to_string()),
+                None => self.wrong(network, why.to_string()),
+            }
+        })?;
+        self.flow_control(table, &design)?;
+        let mut warnings = Vec::new();
+        if network.get_ref().latency.as_ref().is_some_and(|latency| latency.get_ref().0.0 > 0.0)
+            && table.wire_delay.is_none()
+        {
+            let cycle = design.cycle();
+            warnings.push(format!(
+                "the packet model counts cycles, of {:.3} ns here, and does not use network.latency: \
+                 network.packet.wire_delay says how many a cable takes",
+                cycle * 1e9
+            ));
+        }
+        Ok((design, warnings))
+    }
+
+    /// The phit, and how many of them a packet and its header are.
+    fn packet_size(&self, table: &PacketTable) -> Checked<(Bytes, u32, u32)> {
+        let defaults = Parameters::default();
+        let phit = table.phit.as_ref().map_or(defaults.phit, |phit| phit.get_ref().0);
+        if let Some(phit) = table.phit.as_ref().filter(|phit| phit.get_ref().0.0 == 0) {
+            return Err(self.wrong(phit, "a phit is at least a byte"));
+        }
+        let phits = |size: &Option<Spanned<Quantity<Bytes>>>, default: Bytes| {
+            let bytes = size.as_ref().map_or(default, |size| size.get_ref().0);
+            let phits = u32::try_from(bytes.0 / phit.0).ok().filter(|_| bytes.0.is_multiple_of(phit.0));
+            let culprit = size.as_ref().or(table.phit.as_ref());
+            phits.ok_or_else(|| match culprit {
+                Some(culprit) => self.wrong(culprit, format!("{} bytes are no whole number of phits", bytes.0)),
+                None => self.source.mistake(None, "packets are no whole number of phits"),
+            })
+        };
+        let packet = phits(&table.packet, Bytes(64))?;
+        let header = phits(&table.header, Bytes(0))?;
+        if header >= packet {
+            let culprit = table.header.as_ref().or(table.packet.as_ref());
+            let message = format!("a packet of {packet} phits has no room for data beside a header of {header}");
+            return Err(match culprit {
+                Some(culprit) => self.wrong(culprit, message),
+                None => self.source.mistake(None, message),
+            });
+        }
+        Ok((phit, packet, header))
+    }
+
+    fn routing(&self, table: &PacketTable, plan: &Plan) -> Checked<Routing> {
+        let asked = table.routing.as_ref().map(|routing| *routing.get_ref());
+        let ascent = table.ascent.as_ref().map(|ascent| *ascent.get_ref());
+        Ok(match (plan, asked) {
+            (Plan::Grid(_), None | Some(RoutingName::Dor)) => Routing::DimensionOrder,
+            (Plan::Grid(_), Some(RoutingName::Adaptive)) => Routing::Adaptive,
+            (Plan::Tree(_), None | Some(RoutingName::UpDown)) => Routing::UpDown(ascent.unwrap_or(Ascent::DModK)),
+            (Plan::Tree(_), Some(RoutingName::Adaptive)) => Routing::UpDown(ascent.unwrap_or(Ascent::Adaptive)),
+            (Plan::Dragonfly(_), None | Some(RoutingName::Minimal)) => Routing::Minimal,
+            (plan, Some(_)) => {
+                let possible = match plan {
+                    Plan::Grid(_) => "a grid is routed by \"dor\" or \"adaptive\"",
+                    Plan::Tree(_) => "a tree is routed by \"updown\" or \"adaptive\"",
+                    Plan::Dragonfly(_) => "a dragonfly is routed by \"minimal\"",
+                };
+                return Err(match &table.routing {
+                    Some(routing) => self.wrong(routing, possible),
+                    None => self.source.mistake(None, possible),
+                });
+            }
+        })
+    }
+
+    fn flow_control(&self, table: &PacketTable, design: &Design) -> Checked<()> {
+        match &table.flow_control {
+            Some(control) if *control.get_ref() == FlowControl::Vct && design.has_rings() => {
+                let mistake =
+                    self.wrong(control, "packets in a ring can wait for each other for ever without a bubble");
+                Err(mistake.with_help("write flow_control = \"bubble\""))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn number(&self, written: Option<&Spanned<u32>>, default: u32) -> Checked<u32> {
+        match written.map(|number| (number, *number.get_ref())) {
+            None => Ok(default),
+            Some((_, number)) if (1..=MOST).contains(&number) => Ok(number),
+            Some((written, number)) => Err(self.wrong(written, format!("{number} is not from 1 to {MOST}"))),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The tables of a platform: values, each with its place, in whatever language they were written.
+//!
+//! A TOML text ([`parse`]) and SimGrid's XML become such tables, and each `--set` is a table that is laid over them
+//! ([`Table::overlay`]). [`Located::read`] then makes of them what [`schema`](crate::schema) describes.
+
+mod deserialize;
+mod wrong;
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::source::{Part, Place};
+pub use wrong::Wrong;
+
+/// A value, and where it was written.
+#[derive(Clone, Debug)]
+pub struct Located {
+    value: Value,
+    place: Place,
+}
+
+/// A value as written.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A text, which may be a quantity with its unit.
+    Text(String),
+    /// A number of things.
+    Whole(i128),
+    /// A number without unit.
+    Number(f64),
+    /// A quantity in its base unit, which only languages with units of their own hand over.
+    Quantity(f64),
+    /// A truth.
+    Flag(bool),
+    /// Values in order.
+    List(Vec<Located>),
+    /// Values by key.
+    Table(Table),
+}
+
+/// Values by key.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Each key's place and value.
+    entries: BTreeMap<String, (Place, Located)>,
+}
+
+/// Keys whose value may be a table or, for short, one entry of it: `collectives = "mpich"` is `collectives.library`.
+const SHORTHANDS: [(&str, &str); 1] = [("collectives", "library")];
+
+/// Reads a TOML text.
+///
+/// # Errors
+/// If it is not TOML.
+pub fn parse(part: &Part) -> Result<Located, Wrong> {
+    let table = DeTable::parse(&part.text).map_err(|error| Wrong::of_toml(&error, part.start))?;
+    let place = moved(table.span(), part.start);
+    Ok(Located { value: Value::Table(Table::of_toml(table.into_inner(), part.start)), place })
+}
+
+/// `KEY=VALUE` as TOML: what is not a TOML value is a string, so that quotes need not survive a shell.
+pub fn override_as_toml(setting: &str) -> String {
+    match setting.split_once('=') {
+        Some((key, value)) if DeValue::parse(value.trim()).is_err() => {
+            format!("{} = {}", key.trim(), toml::Value::from(value.trim()))
+        }
+        Some((key, value)) => format!("{} = {}", key.trim(), value.trim()),
+        None => setting.to_owned(),
+    }
+}
+
+impl Located {
+    /// A value that was written at a place.
+    pub fn new(value: impl Into<Value>, place: Place) -> Self {
+        Self { value: value.into(), place }
+    }
+
+    /// Puts `top`, if both are tables, over this one.
+    pub fn overlay(&mut self, top: Self) {
+        if let (Value::Table(below), Value::Table(above)) = (&mut self.value, top.value) {
+            below.overlay(above);
+        }
+    }
+
+    fn of_toml(value: Spanned<DeValue>, start: usize) -> Self {
+        let place = moved(value.span(), start);
+        let value = match value.into_inner() {
+            DeValue::String(text) => Value::Text(text.into_owned()),
+            DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
+                Ok(number) => Value::Whole(number),
+                Err(_) => Value::Number(f64::INFINITY),
+            },
+            DeValue::Float(number) => Value::Number(number.as_str().parse().unwrap_or(f64::NAN)),
+            DeValue::Boolean(flag) => Value::Flag(flag),
+            DeValue::Datetime(time) => Value::Text(time.to_string()),
+            DeValue::Array(items) => Value::List(items.into_iter().map(|item| Self::of_toml(item, start)).collect()),
+            DeValue::Table(table) => Value::Table(Table::of_toml(table, start)),
+        };
+        Self { value, place }
+    }
+}
+
+impl Table {
+    fn of_toml(table: DeTable, start: usize) -> Self {
+        let entry = |(key, value): (Spanned<_>, _)| {
+            let place = moved(key.span(), start);
+            (String::from(key.into_inner()), (place, Located::of_toml(value, start)))
+        };
+        Self { entries: table.into_iter().map(entry).collect() }
+    }
+
+    /// Sets a key, such as `network.flow.preset`, unless it has a value already. Tables on the way to it, and the key, are said
+    /// to be where the value is.
+    pub fn set(&mut self, path: &str, value: Located) {
+        let place = value.place.clone();
+        let Some((key, rest)) = path.split_once('.') else {
+            self.entries.entry(path.to_owned()).or_insert((place, value));
+            return;
+        };
+        let below = || (place.clone(), Located::new(Self::default(), place.clone()));
+        let (_, below) = self.entries.entry(key.to_owned()).or_insert_with(below);
+        if let Value::Table(below) = &mut below.value {
+            below.set(rest, value);
+        }
+    }
+
+    /// Puts `top` over this table: tables are merged key by key, all else is replaced.
+    fn overlay(&mut self, top: Self) {
+        for (key, (place, above)) in top.entries {
+            if let (Some((_, below)), Value::Table(_)) = (self.entries.get_mut(&key), &above.value) {
+                below.expand(&key);
+                if matches!(below.value, Value::Table(_)) {
+                    below.overlay(above);
+                    continue;
+                }
+            }
+            self.entries.insert(key, (place, above));
+        }
+    }
+}
+
+impl Located {
+    /// Writes a shorthand, the value of `key`, as the table that it stands for.
+    fn expand(&mut self, key: &str) {
+        let shorthand = SHORTHANDS.iter().find(|(short, _)| *short == key);
+        if let (Some((_, entry)), Value::Text(_)) = (shorthand, &self.value) {
+            let mut table = Table::default();
+            table.set(entry, self.clone());
+            self.value = Value::Table(table);
+        }
+    }
+}
+
+impl<const N: usize> From<[(&str, Located); N]> for Value {
+    fn from(entries: [(&str, Located); N]) -> Self {
+        let mut table = Table::default();
+        for (key, value) in entries {
+            table.set(key, value);
+        }
+        Self::Table(table)
+    }
+}
+
+impl From<Table> for Value {
+    fn from(table: Table) -> Self {
+        Self::Table(table)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Whole(number.into())
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<Vec<Located>> for Value {
+    fn from(items: Vec<Located>) -> Self {
+        Self::List(items)
+    }
+}
+
+fn moved(place: Place, start: usize) -> Place {
+    place.start + start..place.end + start
+}

@@ -1,0 +1,54 @@
+//! Mistakes in how values are written, in the words of the documentation of platforms.
+
+use std::fmt::Display;
+
+use thiserror::Error;
+
+use crate::source::{Mistake, Place, Source};
+
+/// A value that is not what the schema asks for, or a text that is not TOML.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct Wrong {
+    message: String,
+    /// The innermost value or key that is known to be wrong.
+    place: Option<Place>,
+}
+
+/// What serde and toml call things, and what the documentation of platforms does.
+const IN_OUR_WORDS: [(&str, &str); 3] =
+    [("unknown field", "unknown key"), ("missing field", "missing key"), ("unknown variant", "unknown choice")];
+
+impl Wrong {
+    /// A mistake that the TOML reader found in a text whose first byte is at `start`.
+    pub fn of_toml(error: &toml::de::Error, start: usize) -> Self {
+        let place = error.span().map(|span| span.start + start..span.end + start);
+        Self { message: error.message().to_owned(), place }
+    }
+
+    /// The mistake, which is at `place` if it is not known to be at a place within.
+    pub fn or_at(mut self, place: Place) -> Self {
+        self.place.get_or_insert(place);
+        self
+    }
+
+    /// The mistake in the text.
+    pub fn shown_in(self, source: &Source) -> Box<Mistake> {
+        let (message, help) = match self.message.split_once(", expected ") {
+            Some((message, expected)) => (message, Some(format!("expected {expected}"))),
+            None => (self.message.as_str(), None),
+        };
+        let message = IN_OUR_WORDS.iter().fold(message.to_owned(), |said, (theirs, ours)| said.replace(theirs, ours));
+        let mistake = source.mistake(self.place, message);
+        match help {
+            Some(help) => mistake.with_help(help),
+            None => mistake,
+        }
+    }
+}
+
+impl serde::de::Error for Wrong {
+    fn custom<T: Display>(message: T) -> Self {
+        Self { message: message.to_string(), place: None }
+    }
+}

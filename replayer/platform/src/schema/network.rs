@@ -1,0 +1,105 @@
+//! `[network]`: what cables are like, and how messages travel.
+
+use serde::Deserialize;
+use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds};
+use titr_network::flow::Preset;
+use titr_network::topology::{Duplex, Sharing};
+use toml::Spanned;
+
+use super::packet::PacketTable;
+use super::value::{FactorSteps, NonNegative};
+
+/// `[network]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "struct Network")]
+pub struct NetworkTable {
+    /// Default: `"flow"`.
+    #[serde(default)]
+    pub model: ModelName,
+    /// Of every cable, in each direction. To be given unless the topology is explicit.
+    pub bandwidth: Option<Spanned<Quantity<Bandwidth>>>,
+    /// Of every cable. To be given unless the topology is explicit or the model is `"packet"`, which counts cycles.
+    pub latency: Option<Spanned<Quantity<Seconds>>>,
+    /// What the directions of every cable share. Default: `"full"`, as SimGrid's SPLITDUPLEX.
+    pub duplex: Option<Spanned<Duplex>>,
+    /// What each host and switch passes on in all (SimGrid's `limiter_link`; of a star, the hosts only). Default: as
+    /// much as its cables do.
+    pub limiter: Option<Spanned<Quantity<Bandwidth>>>,
+    #[serde(default)]
+    pub loopback: LoopbackTable,
+    #[serde(default)]
+    pub flow: FlowTable,
+    #[serde(default)]
+    pub packet: PacketTable,
+}
+
+/// `[network] model`
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelName {
+    /// Max-min sharing of links.
+    #[default]
+    Flow,
+    /// No contention.
+    Ideal,
+    /// Packets, routers and virtual channels.
+    Packet,
+}
+
+/// `[network.loopback]`: messages between ranks of one host.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LoopbackTable {
+    /// Default: `"memory"`.
+    pub through: Option<Spanned<Through>>,
+    /// Default: 10 GB/s, as SimGrid 3.32's network/loopback-bw.
+    pub bandwidth: Quantity<Bandwidth>,
+    /// Default: 100 ns, about what a cache line takes between two cores. The model's latency factor applies.
+    pub latency: Quantity<Seconds>,
+    /// Default: `"fat-pipe"`, as SimGrid's. `"shared"` makes it the host's memory bus.
+    pub sharing: Sharing,
+}
+
+/// `[network.loopback] through`
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Through {
+    /// A link of the host's own, described by the other keys.
+    Memory,
+    /// The network, out to the first switch and back: SimGrid's clusters without `loopback_bw`.
+    Switch,
+}
+
+impl Default for LoopbackTable {
+    fn default() -> Self {
+        Self {
+            through: None,
+            bandwidth: Quantity(Bandwidth { bytes_per_second: 1e10 }),
+            latency: Quantity(Seconds(100e-9)),
+            sharing: Sharing::FatPipe,
+        }
+    }
+}
+
+/// `[network.flow]`: parameters of `model = "flow"`. A key that is not given has the preset's value.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlowTable {
+    /// Default: `"smpi"`.
+    pub preset: Preset,
+    /// Multiplies latency: a number, or steps `[[from_bytes, factor], …]`, each for messages above that size.
+    pub latency_factor: Option<FactorSteps>,
+    /// Multiplies bandwidth: a number, or steps `[[from_bytes, factor], …]`, each for messages above that size.
+    pub bandwidth_factor: Option<FactorSteps>,
+    /// Bytes whose time on each link counts towards the round trip that sharing goes by; 0: by latency alone.
+    pub weight_s: Option<NonNegative>,
+    /// TCP's window in bytes; 0: none.
+    pub tcp_gamma: Option<NonNegative>,
+    /// How much of a message's rate its acknowledgements take on the way back; 0: none.
+    pub crosstraffic: Option<NonNegative>,
+    /// Bytes that MPI adds to each message.
+    pub envelope: Option<Quantity<Bytes>>,
+    /// How much messages at one InfiniBand adapter slow each other down: `[β_e, β_s, γ_s]`, for arriving together, leaving
+    /// together, and leaving together where one goes to a crowd. Default: not at all, but for the preset `"ib"`.
+    pub infiniband_penalties: Option<[NonNegative; 3]>,
+}

@@ -1,0 +1,66 @@
+//! `[network.packet]`: packets, routers and their queues.
+
+use serde::Deserialize;
+use titr_common::units::{Bytes, Quantity};
+use titr_network::packet::{Arbitration, Ascent};
+use toml::Spanned;
+
+/// `[network.packet]`: parameters of `model = "packet"`. The defaults are those of FSIN's router.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PacketTable {
+    /// What a channel carries in a cycle, so that bandwidth / phit is the clock's frequency. Default: 4 bytes.
+    pub phit: Option<Spanned<Quantity<Bytes>>>,
+    /// Packets' size, a whole number of phits. Default: 64 bytes.
+    pub packet: Option<Spanned<Quantity<Bytes>>>,
+    /// The part of a packet that is header, which messages' bytes are not counted in. Default: none.
+    pub header: Option<Spanned<Quantity<Bytes>>>,
+    /// Queues at the end of each channel. Default: 1 in dimension order and in trees, 3 if adaptive, 2 in dragonflies.
+    pub virtual_channels: Option<Spanned<u32>>,
+    /// Packets that each virtual channel has room for. Default: 4.
+    pub queue_packets: Option<Spanned<u32>>,
+    /// Packets that each channel of a port has room for between crossbar and cable. Default: none.
+    pub output_queue: Option<Spanned<u32>>,
+    /// Default: `"dor"` in grids, `"updown"` in trees, `"minimal"` in dragonflies.
+    pub routing: Option<Spanned<RoutingName>>,
+    /// How packets go up in trees. Default: `"adaptive"` if the routing is, otherwise `"d-mod-k"`.
+    pub ascent: Option<Spanned<Ascent>>,
+    /// Default: `"bubble"` where there are rings.
+    pub flow_control: Option<Spanned<FlowControl>>,
+    /// Default: `"round-robin"`.
+    pub arbitration: Arbitration,
+    /// Packets that a host can send at once. Default: 1.
+    pub injection_ports: Option<Spanned<u32>>,
+    /// Packets that a host can receive at once. Default: 1.
+    pub consumption_ports: Option<Spanned<u32>>,
+    /// Cycles that a header spends in a router before it asks for a port. Default: 0.
+    pub router_delay: u32,
+    /// Cycles that a phit spends on a cable beyond the one in which it enters. Default: 0.
+    pub wire_delay: Option<u32>,
+    /// The seed of everything that chance decides. Default: 0.
+    pub seed: u64,
+}
+
+/// `[network.packet] routing`
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RoutingName {
+    /// Dimension order.
+    Dor,
+    /// Any shortest way.
+    Adaptive,
+    /// Up and down a tree.
+    UpDown,
+    /// The shortest way through a dragonfly.
+    Minimal,
+}
+
+/// `[network.packet] flow_control`
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowControl {
+    /// Virtual cut-through, where a packet that enters a ring leaves a bubble in it.
+    Bubble,
+    /// Virtual cut-through alone, where there are no rings.
+    Vct,
+}

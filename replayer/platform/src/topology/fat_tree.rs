@@ -1,0 +1,54 @@
+//! `[topology.fat-tree]`
+
+use serde::Deserialize;
+use titr_network::topology::{FatTree, Routing, Stage, Topology};
+use toml::Spanned;
+
+use super::Site;
+use crate::source::Checked;
+
+/// `[topology.fat-tree]`. The lists go from the hosts upwards and are of one length.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FatTreeTable {
+    /// Levels of switches. Default: the length of the lists.
+    levels: Option<Spanned<u32>>,
+    /// Children of each switch.
+    down: Spanned<Vec<u32>>,
+    /// Parents of each host or switch.
+    up: Spanned<Vec<u32>>,
+    /// Parallel cables to each parent. Default: 1 everywhere.
+    count: Option<Spanned<Vec<u32>>>,
+    /// Default: `"minimal"`, which is D-mod-K.
+    #[serde(default)]
+    routing: Routing,
+}
+
+/// A fat-tree.
+pub fn fat_tree(table: &FatTreeTable, site: &Site) -> Checked<Box<dyn Topology>> {
+    let tree = FatTree::new(&stages(table, site)?, site.cable()?).routed(table.routing);
+    Ok(site.limited(tree, FatTree::limited))
+}
+
+fn stages(table: &FatTreeTable, site: &Site) -> Checked<Vec<Stage>> {
+    let wrong = |list: &Spanned<_>, message| site.source.wrong(list, message);
+    let down = table.down.get_ref();
+    if let Some(levels) = table.levels.as_ref().filter(|levels| *levels.get_ref() as usize != down.len()) {
+        return Err(site.source.wrong(levels, format!("the lists describe {} levels", down.len())));
+    }
+    for list in [Some(&table.down), Some(&table.up), table.count.as_ref()].into_iter().flatten() {
+        let numbers: &Vec<u32> = list.get_ref();
+        if numbers.len() != down.len() {
+            return Err(wrong(list, format!("{} numbers for {} levels", numbers.len(), down.len())));
+        }
+        if numbers.is_empty() || numbers.contains(&0) {
+            return Err(wrong(list, "a fat-tree has at least one level, and none of its numbers is 0".to_owned()));
+        }
+    }
+    site.within_max_hosts(table.down.span(), down)?;
+    let count = table.count.as_ref().map_or(vec![1; down.len()], |count| count.get_ref().clone());
+    let numbers = down.iter().zip(table.up.get_ref()).zip(count);
+    let stages: Vec<_> = numbers.map(|((&down, &up), count)| Stage { down, up, count }).collect();
+    site.within_max_cables(table.up.span(), FatTree::cables(&stages))?;
+    Ok(stages)
+}

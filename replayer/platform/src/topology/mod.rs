@@ -1,0 +1,60 @@
+//! The topologies that a platform may have: of each, the table that describes it and what that table means.
+//!
+//! A topology is a file here with its table and a function that makes a [`Topology`] of it, and a line in [`topologies!`] below.
+
+mod dragonfly;
+mod explicit;
+mod fat_tree;
+mod grid;
+mod site;
+mod star;
+mod xgft;
+
+use serde::Deserialize;
+use titr_network::topology::Topology;
+
+use crate::source::Checked;
+pub use site::Site;
+
+/// Declares the topologies: what a file calls each, the type of its table, and the function that builds it.
+macro_rules! topologies {
+    ($($(#[doc = $doc:literal])+ $name:ident($table:ty) => $build:path,)+) => {
+        /// `[topology.…]`: exactly one of these tables.
+        #[derive(Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub enum TopologyTable {
+            $($(#[doc = $doc])+ $name($table),)+
+        }
+
+        impl TopologyTable {
+            /// The topology that the table describes.
+            ///
+            /// # Errors
+            /// If there is no such topology.
+            pub fn build(&self, site: &Site) -> Checked<Box<dyn Topology>> {
+                match self {
+                    $(Self::$name(table) => $build(table, site),)+
+                }
+            }
+        }
+    };
+}
+
+topologies! {
+    /// All hosts on one switch, or round a backbone.
+    Star(star::StarTable) => star::star,
+    /// A grid of hosts, each dimension closed to a ring.
+    Torus(grid::GridTable) => grid::torus,
+    /// A grid of hosts, open at its sides.
+    Mesh(grid::GridTable) => grid::mesh,
+    /// A torus whose first dimension is twice as long as each other, and whose other rings close half round the first.
+    TwistedTorus(grid::GridTable) => grid::twisted_torus,
+    /// Switches in levels: SimGrid's `FAT_TREE`.
+    FatTree(fat_tree::FatTreeTable) => fat_tree::fat_tree,
+    /// Switches in levels with one cable between two: k-ary n-trees, thin trees.
+    Xgft(xgft::XgftTable) => xgft::xgft,
+    /// Groups of chassis of blades of nodes: SimGrid's `DRAGONFLY`.
+    Dragonfly(dragonfly::DragonflyTable) => dragonfly::dragonfly,
+    /// Links and routes one by one, as in SimGrid's zones.
+    Explicit(explicit::ExplicitTable) => explicit::explicit,
+}

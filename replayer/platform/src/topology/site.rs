@@ -1,0 +1,78 @@
+//! What a topology is built of besides its own table, and the limits that hold for all topologies.
+
+use titr_network::topology::{Cable, Topology};
+use toml::Spanned;
+
+use crate::source::{Checked, Place, Source};
+
+/// Hosts at most: a mistyped count is refused rather than filling memory with cables.
+const MAX_HOSTS: u64 = 1 << 22;
+
+/// Cables at most: a mistyped size is refused rather than filling memory with them.
+const MAX_CABLES: u64 = 1 << 24;
+
+/// What a platform says besides the topology's table.
+pub struct Site<'a> {
+    /// The platform's text, for mistakes.
+    pub source: &'a Source,
+    /// The place of the topology.
+    pub place: Place,
+    /// The number of hosts, if it is written.
+    pub hosts: Option<&'a Spanned<u32>>,
+    /// The place of `[network]`.
+    pub network: Place,
+    /// What each cable is like, or the key of `[network]` that is missing to say that.
+    pub cable: Result<Cable, &'static str>,
+    /// The place of a key that says what cables are like, if one is written.
+    pub cable_key: Option<Place>,
+    /// Bytes per second that each host and switch passes on in all, if that is limited.
+    pub limiter: Option<f64>,
+    /// Whether messages within a host turn round in the network.
+    pub turns_round: bool,
+}
+
+impl Site<'_> {
+    /// What each cable is like.
+    ///
+    /// # Errors
+    /// If the platform does not say it.
+    pub fn cable(&self) -> Checked<Cable> {
+        let missing = |key| self.source.mistake(Some(self.network.clone()), format!("missing key `{key}`"));
+        self.cable.map_err(missing)
+    }
+
+    /// The product of sizes, if it is a number of hosts that a platform may have.
+    ///
+    /// # Errors
+    /// If it is 0 or too large.
+    pub fn within_max_hosts(&self, place: Place, sizes: &[u32]) -> Checked<u64> {
+        match sizes.iter().fold(1_u64, |hosts, &size| hosts.saturating_mul(u64::from(size))) {
+            hosts @ 1..=MAX_HOSTS => Ok(hosts),
+            hosts => {
+                Err(self.source.mistake(Some(place), format!("{hosts} hosts: a platform has from 1 to {MAX_HOSTS}")))
+            }
+        }
+    }
+
+    /// Finds fault with too many cables.
+    ///
+    /// # Errors
+    /// If there are too many.
+    pub fn within_max_cables(&self, place: Place, cables: u64) -> Checked<()> {
+        match cables {
+            0..=MAX_CABLES => Ok(()),
+            _ => {
+                let message = format!("{cables} cables: a platform has at most {MAX_CABLES}");
+                Err(self.source.mistake(Some(place), message))
+            }
+        }
+    }
+
+    /// The topology with the limiters that the platform has, if it has any.
+    pub fn limited<T: Topology + 'static>(&self, topology: T, limit: fn(T, f64) -> T) -> Box<dyn Topology> {
+        match self.limiter {
+            Some(bandwidth) => Box::new(limit(topology, bandwidth)),
+            None => Box::new(topology),
+        }
+    }
+}

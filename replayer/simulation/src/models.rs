@@ -1,0 +1,23 @@
+//! The network models that a platform may name.
+//!
+//! A model is an implementation of [`Network`] in its own folder of the network crate, a variant of
+//! [`titr_platform::Model`] with its parameters, and a line here.
+
+use std::sync::Arc;
+
+use titr_network::Network;
+use titr_network::flow::Flow;
+use titr_network::ideal::Ideal;
+use titr_network::packet::PacketNetwork;
+use titr_platform::{Model, Platform};
+
+/// The platform's network with nothing under way, for one of several runs that differ in what chance decides.
+#[must_use]
+pub fn build(platform: &Platform, run: u32) -> Box<dyn Network> {
+    let topology = Arc::clone(&platform.topology);
+    match &platform.model {
+        Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
+        Model::Ideal => Box::new(Ideal::new(topology)),
+        Model::Packet(design) => Box::new(PacketNetwork::new(Arc::new(design.of_run(run)), topology.links())),
+    }
+}

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static int rank, size;
 
@@ -44,6 +46,19 @@ static void exchange_many(int messages) {
         MPI_Irecv(&in[at], 1, MPI_INT, peer, tag, MPI_COMM_WORLD, &requests[2 * at]);
         MPI_Isend(&out[at], 1, MPI_INT, peer, tag, MPI_COMM_WORLD, &requests[2 * at + 1]);
         if (at == WINDOW - 1) MPI_Waitall(2 * WINDOW, requests, statuses);
+    }
+}
+
+/* Returns once the tracer has written what it was handed: this rank's stream has not grown for a quarter of a second. Returns
+ * at once where there is none. */
+static void until_written(void) {
+    char name[64];
+    struct stat file;
+    off_t before = 0;
+    snprintf(name, sizeof name, "traces/rank-%06d.tit.gz", rank);
+    while (stat(name, &file) == 0 && (file.st_size == 0 || file.st_size != before)) {
+        before = file.st_size;
+        usleep(250000);
     }
 }
 

@@ -6,5 +6,7 @@ mod run;
 mod trace;
 
 pub use family::{Family, build};
-pub use run::{Run, Traced, binary, built, library, milestones, replay, run, traced, traced_alone, traced_as};
+pub use run::{
+    Run, Traced, binary, built, library, milestones, replay, run, traced, traced_alone, traced_as, traced_only,
+};
 pub use trace::lines;

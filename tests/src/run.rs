@@ -98,6 +98,19 @@ pub fn traced_as(
     compared(family, command, variables, comparable)
 }
 
+/// Runs `mpirun -np RANKS PROGRAM` with the tracer only, for a trace whose program another test compares.
+///
+/// # Panics
+/// Where the program fails.
+pub fn traced_only(variables: &[(&str, &str)], family: Family, ranks: u32, program: &Path) -> Traced {
+    let directory = TempDir::new().unwrap();
+    let mut command = family.mpirun();
+    command.arg("-np").arg(ranks.to_string()).arg(program).current_dir(directory.path());
+    let run = run(command.env("LD_PRELOAD", family.preload()).envs(variables.iter().copied()));
+    assert_eq!(run.status, Some(0), "{family:?}: {}", run.stderr);
+    Traced { run, directory }
+}
+
 /// The same without `mpirun`, on one rank: the exit status is the program's own. `mpirun`'s is not where a rank exits without
 /// `MPI_Finalize`: MPICH's ends with 1 if it sees the connection close before it sees the exit, and of several ranks either
 /// library's may kill another first.

@@ -35,19 +35,19 @@ pub use source::Mistake;
 /// Hosts, their network, and what MPI costs on them.
 #[derive(Debug)]
 pub struct Platform {
-    /// The hosts' cabling.
+    /// Hosts, links, and the route between any two hosts.
     pub topology: Arc<dyn Topology>,
-    /// How fast each host computes.
+    /// The speed of one core of each host.
     pub speeds: Vec<Speed>,
     /// Ranks that each host has room for.
     pub cores: u32,
-    /// How messages travel.
+    /// The network model and its parameters.
     pub model: Model,
-    /// What MPI does with them.
+    /// Protocols of the MPI library, and what they cost.
     pub mpi: Mpi,
-    /// How ranks are given hosts.
+    /// The rule by which ranks are given hosts.
     pub policy: Policy,
-    /// What should be known about how the file was read.
+    /// Remarks on how the file was read, for the report.
     pub warnings: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ pub enum Model {
     Packet(Arc<Design>),
 }
 
-/// Why there is no platform.
+/// A reason why there is no platform.
 #[derive(Debug, Error, Diagnostic)]
 pub enum PlatformError {
     /// The file cannot be read.
@@ -70,7 +70,7 @@ pub enum PlatformError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The file, or a `--set`, is wrong.
@@ -108,7 +108,7 @@ impl Platform {
         self.policy.place(ranks, self.topology.hosts(), self.cores)
     }
 
-    /// How fast a host computes.
+    /// The speed of one core of a host.
     #[must_use]
     pub fn speed(&self, host: HostId) -> Speed {
         self.speeds[host.0 as usize]

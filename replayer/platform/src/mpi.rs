@@ -1,4 +1,4 @@
-//! What MPI does with messages on a platform, and what that costs beyond the wires.
+//! MPI on a platform: the protocols of point-to-point messages, their costs beyond the wires, and algorithms of collectives.
 
 use serde::Deserialize;
 use titr_common::collectives::Selection;
@@ -9,20 +9,20 @@ use titr_common::units::{Bytes, Seconds};
 pub struct Mpi {
     /// Sends of fewer bytes complete at once.
     pub eager_threshold: Bytes,
-    /// When such a message starts to travel.
+    /// The moment at which an eager message starts to travel.
     pub eager_transfer: EagerTransfer,
-    /// What a blocking send costs before the message leaves (SimGrid's `os`).
+    /// Cost of a blocking send before the message leaves (SimGrid's `os`).
     pub send_overhead: Overhead,
-    /// What a non-blocking send costs (`ois`).
+    /// Cost of a non-blocking send (`ois`).
     pub isend_overhead: Overhead,
-    /// What the receipt of an eager message costs (`or`).
+    /// Cost of receiving an eager message (`or`).
     pub recv_overhead: Overhead,
-    /// Which algorithm each collective uses.
+    /// The algorithm of each collective.
     pub collectives: Selection,
 }
 
 impl Mpi {
-    /// The same protocols and algorithms, at no cost of their own.
+    /// These protocols and algorithms, at no cost of their own.
     #[must_use]
     pub fn without_overheads(&self) -> Self {
         let free = Overhead::default();
@@ -30,7 +30,7 @@ impl Mpi {
     }
 }
 
-/// When an eager message travels.
+/// The moment at which an eager message starts to travel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EagerTransfer {
@@ -45,11 +45,11 @@ pub enum EagerTransfer {
 /// the size, or of the first; nothing if there are no steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overhead {
-    /// By rising size.
+    /// The steps, by rising size.
     steps: Vec<OverheadStep>,
 }
 
-/// One step of an [`Overhead`].
+/// A step of an [`Overhead`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverheadStep {
     /// The step holds for larger messages than this.

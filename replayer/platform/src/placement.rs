@@ -9,74 +9,77 @@ use thiserror::Error;
 
 use titr_network::topology::HostId;
 
-/// Where each rank runs.
+/// The host of each rank, by rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement(pub Vec<HostId>);
 
-/// How ranks are given hosts.
+/// The rule by which ranks are given hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Fill a host before the next is used.
+    /// Ranks fill a host before the next host is used.
     Block,
-    /// One rank a host, then again from the first.
+    /// Each host gets one rank, then each a second one, and so on.
     RoundRobin,
-    /// Any core, each as likely; the same for the same seed.
+    /// Each rank gets a core that is drawn uniformly from the free ones.
     Random {
-        /// What the choice follows from.
+        /// Seed of the generator: equal seeds give equal placements.
         seed: u64,
     },
-    /// As written: the host of each rank.
+    /// A file lists the host of each rank.
     Explicit {
-        /// By rank.
+        /// The listed hosts, by rank.
         hosts: Vec<HostId>,
-        /// Where that was read.
+        /// The file that lists them.
         file: PathBuf,
     },
 }
 
-/// Why ranks cannot be placed.
+/// A reason why ranks cannot be placed.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum PlacementError {
-    /// Too many for the machine.
+    /// There are more ranks than cores.
     #[error(
         "{ranks} ranks do not fit on {hosts} hosts of {cores} cores each, which hold {}: \
          more hosts, or a larger [hosts] cores, would hold them",
         u64::from(*hosts) * u64::from(*cores)
     )]
     TooManyRanks {
-        /// To be placed.
+        /// Ranks to be placed.
         ranks: u32,
-        /// Of the platform.
+        /// Hosts of the platform.
         hosts: u32,
-        /// Of each host.
+        /// Cores of each host.
         cores: u32,
     },
-    /// Too many for the file.
+    /// The placement file lists fewer ranks than there are.
     #[error("{} says where {listed} ranks run, but there are {ranks}", file.display())]
     NotListed {
-        /// To be placed.
+        /// Ranks to be placed.
         ranks: u32,
-        /// In the file.
+        /// Ranks that the file lists.
         listed: usize,
-        /// The file.
+        /// The placement file.
         file: PathBuf,
     },
-    /// Too many for a host of the file.
+    /// The placement file gives a host more ranks than it has cores.
     #[error("{} puts rank {rank} on host {host}, whose {cores} cores are all taken", file.display(), host = host.0)]
     HostFull {
-        /// The first that does not fit.
+        /// The first rank that does not fit.
         rank: u32,
-        /// Where it was to go.
+        /// The host that the file gives it.
         host: HostId,
-        /// That it has.
+        /// Cores of that host.
         cores: u32,
-        /// The file.
+        /// The placement file.
         file: PathBuf,
     },
 }
 
 impl Policy {
-    /// Places `ranks` ranks on `hosts` hosts with room for `cores` each.
+    /// Places `ranks` ranks on `hosts` hosts of `cores` cores each.
+    ///
+    /// # Errors
+    /// If the hosts, or those that the placement file lists, have no room for so many.
     pub fn place(&self, ranks: u32, hosts: u32, cores: u32) -> Result<Placement, PlacementError> {
         if u64::from(ranks) > u64::from(hosts) * u64::from(cores) {
             return Err(PlacementError::TooManyRanks { ranks, hosts, cores });
@@ -109,7 +112,7 @@ fn explicit(ranks: u32, hosts: u32, cores: u32, listed: &[HostId], file: &Path) 
     Ok(placed.to_vec())
 }
 
-/// `count` different ones of `slots` slots, in random order. The generator is named, so that a seed means the same
+/// Draws `count` different slots of `slots`, in random order. The generator is named, so that a seed means the same
 /// for ever.
 fn sample(slots: u64, count: u32, seed: u64) -> impl Iterator<Item = u64> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);

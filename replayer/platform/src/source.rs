@@ -12,10 +12,10 @@ use toml::Spanned;
 /// Bytes of what was written.
 pub type Place = Range<usize>;
 
-/// What was understood of a platform, or the first mistake in it.
+/// Something that was understood of a platform, or the first mistake in it.
 pub type Checked<T> = Result<T, Box<Mistake>>;
 
-/// What was written: the file, then the overrides.
+/// The texts of a platform: the file, then the overrides.
 #[derive(Debug)]
 pub struct Source {
     parts: Vec<Part>,
@@ -57,7 +57,7 @@ impl Source {
         source
     }
 
-    /// The file, and then the overrides.
+    /// The texts, of which the file is the first.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }

@@ -4,6 +4,7 @@
 //! is one of [`Routes`], which are SimGrid's kinds of zone (`FullZone`, `StarZone`, `FloydZone`, `DijkstraZone`).
 
 use rustc_hash::FxHashMap;
+use serde::Deserialize;
 
 use super::shortest::Tree;
 use super::{HostId, Link, LinkId, Topology};
@@ -32,9 +33,11 @@ pub struct Piece {
 }
 
 /// What routes between hosts are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Routes {
     /// One piece each.
+    #[default]
     Full,
     /// A piece to the first router and one from there, without links that the route has already taken. A host's piece to
     /// itself is its whole route.

@@ -1,28 +1,23 @@
-//! What a platform file means: defaults, and what keys must agree on.
+//! The meaning of a platform file: defaults, and what keys must agree on.
 
+mod mpi;
 mod network;
 mod packet;
+mod placement;
 
 use std::path::Path;
 
-use titr_common::collectives::Selection;
-use titr_common::units::{Bytes, Speed};
-use titr_network::topology::HostId;
+use titr_common::units::Speed;
 use toml::Spanned;
 
 use crate::Platform;
 use crate::document::{self, override_as_toml};
-use crate::mpi::Mpi;
-use crate::placement::Policy;
-use crate::schema::{CollectivesTable, File, MpiTable, OneOrMany, PlacementTable, PolicyName};
+use crate::schema::{File, OneOrMany};
 use crate::simgrid;
 use crate::source::{Checked, Source};
 
 /// The only edition of the schema.
 const SCHEMA: u32 = 1;
-
-/// SimGrid's smpi/send-is-detached-thresh.
-const EAGER_THRESHOLD: Bytes = Bytes(65536);
 
 /// The platform that `text`, read from `path`, and the overrides describe.
 pub fn platform(path: &Path, text: String, overrides: &[String]) -> Checked<Platform> {
@@ -34,9 +29,9 @@ pub fn platform(path: &Path, text: String, overrides: &[String]) -> Checked<Plat
     Ok(platform)
 }
 
-/// The file with the overrides on top, and what should be known about how it was read.
+/// The file with the overrides on top, and remarks on how it was read.
 fn file(source: &Source) -> Checked<(File, Vec<String>)> {
-    let parsed = |part| document::parse(part).map_err(|wrong| wrong.shown_in(source));
+    let parsed = |part| document::parse(part).map_err(|error| error.shown_in(source));
     let mut parts = source.parts().iter();
     let (mut document, warnings) = match parts.next() {
         Some(file) if !simgrid::is_xml(source.text()) => (parsed(file)?, Vec::new()),
@@ -45,7 +40,7 @@ fn file(source: &Source) -> Checked<(File, Vec<String>)> {
     for setting in parts {
         document.overlay(parsed(setting)?);
     }
-    let file = document.read().map_err(|wrong| wrong.shown_in(source))?;
+    let file = document.read().map_err(|error| error.shown_in(source))?;
     Ok((file, warnings))
 }
 
@@ -96,62 +91,5 @@ impl Builder<'_> {
             Some((cores, 0)) => Err(self.wrong(cores, "a host has at least one core")),
             Some((_, cores)) => Ok(cores),
         }
-    }
-
-    fn mpi(&self, table: MpiTable) -> Checked<Mpi> {
-        Ok(Mpi {
-            eager_threshold: table.eager_threshold.map_or(EAGER_THRESHOLD, |size| size.0),
-            eager_transfer: table.eager_transfer,
-            send_overhead: table.send_overhead,
-            isend_overhead: table.isend_overhead,
-            recv_overhead: table.recv_overhead,
-            collectives: self.collectives(&table.collectives)?,
-        })
-    }
-
-    fn collectives(&self, table: &CollectivesTable) -> Checked<Selection> {
-        let mut selection = Selection::from(table.library);
-        for (collective, algorithm) in &table.algorithms {
-            let forced = selection.force(collective, algorithm.get_ref());
-            forced.map_err(|unknown| self.wrong(algorithm, unknown.to_string()))?;
-        }
-        Ok(selection)
-    }
-
-    fn policy(&self, table: &PlacementTable, hosts: u32) -> Checked<Policy> {
-        let Some(policy) = &table.policy else {
-            return Ok(Policy::Block);
-        };
-        Ok(match (policy.get_ref(), &table.file) {
-            (PolicyName::Block, _) => Policy::Block,
-            (PolicyName::RoundRobin, _) => Policy::RoundRobin,
-            (PolicyName::Random, _) => Policy::Random { seed: table.seed },
-            (PolicyName::File, Some(file)) => self.listed(file, hosts)?,
-            (PolicyName::File, None) => {
-                let mistake = self.wrong(policy, "placement by a file needs the file");
-                return Err(mistake.with_help("write file = \"…\" under [placement]"));
-            }
-        })
-    }
-
-    /// Reads a placement file: the number of a host a line; `#` starts a comment.
-    fn listed(&self, written: &Spanned<String>, hosts: u32) -> Checked<Policy> {
-        let file = self.path.parent().unwrap_or(Path::new("")).join(written.get_ref());
-        let text = std::fs::read_to_string(&file)
-            .map_err(|error| self.wrong(written, format!("cannot read {}: {error}", file.display())))?;
-        let mut listed = Vec::new();
-        for (number, line) in (1..).zip(text.lines()) {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            match line.parse() {
-                _ if line.is_empty() => {}
-                Ok(host) if host < hosts => listed.push(HostId(host)),
-                _ => {
-                    let file = file.display();
-                    let mistake = self.wrong(written, format!("{file}:{number}: `{line}` is not a host"));
-                    return Err(mistake.with_help(format!("hosts are numbered from 0 to {}", hosts - 1)));
-                }
-            }
-        }
-        Ok(Policy::Explicit { hosts: listed, file })
     }
 }

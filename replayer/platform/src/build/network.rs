@@ -58,7 +58,7 @@ impl Builder<'_> {
         Ok(topology)
     }
 
-    /// The model and its parameters, and what should be known of how they were read.
+    /// The model with its parameters, and remarks on how they were read.
     pub(super) fn model(
         &self,
         network: Spanned<NetworkTable>,
@@ -82,7 +82,7 @@ impl LoopbackTable {
     }
 }
 
-/// What each cable is like, or the key that is missing to say that.
+/// The cable that every two neighbours are joined by, or the key that is missing to describe it.
 fn cable(network: &NetworkTable) -> Result<Cable, &'static str> {
     let NetworkTable { bandwidth, latency, duplex, model, .. } = network;
     Ok(Cable {
@@ -96,7 +96,7 @@ fn cable(network: &NetworkTable) -> Result<Cable, &'static str> {
     })
 }
 
-/// The preset's parameters but those that are written.
+/// The preset's parameters, replaced by those that are written.
 fn flow(table: FlowTable) -> Parameters {
     let preset = Parameters::from(table.preset);
     let number = |written: Option<NonNegative>, default| written.map_or(default, |number| number.0);

@@ -13,7 +13,7 @@ use crate::source::Checked;
 const MOST: u32 = 1024;
 
 impl Builder<'_> {
-    /// The routers that a network is made of, and what should be known of how they were read.
+    /// The routers that a network is made of, and remarks on how they were read.
     pub(super) fn packet(
         &self,
         network: &Spanned<NetworkTable>,

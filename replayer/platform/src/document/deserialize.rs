@@ -7,15 +7,15 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDese
 use serde::forward_to_deserialize_any;
 use serde_spanned::de::{SpannedDeserializer, is_spanned};
 
-use super::{Located, Table, Value, Wrong};
+use super::{DocumentError, Located, Table, Value};
 use crate::source::Place;
 
 impl Located {
-    /// What the schema `T` makes of it.
+    /// Reads the value as the schema `T` describes it.
     ///
     /// # Errors
-    /// If it is not as the schema asks.
-    pub fn read<T: DeserializeOwned>(self) -> Result<T, Wrong> {
+    /// If the value is not as the schema asks.
+    pub fn read<T: DeserializeOwned>(self) -> Result<T, DocumentError> {
         T::deserialize(self)
     }
 }
@@ -34,25 +34,25 @@ impl Entries {
 }
 
 impl<'de> MapAccess<'de> for Entries {
-    type Error = Wrong;
+    type Error = DocumentError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Wrong> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, DocumentError> {
         let Some((key, (place, value))) = self.rest.next() else { return Ok(None) };
         self.value = Some(value);
         seed.deserialize(Located::new(key, place)).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
-        let value = self.value.take().ok_or_else(|| Wrong::custom("a value is read before its key"))?;
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, DocumentError> {
+        let value = self.value.take().ok_or_else(|| DocumentError::custom("a value is read before its key"))?;
         let place = value.place.clone();
-        seed.deserialize(value).map_err(|wrong| wrong.or_at(place))
+        seed.deserialize(value).map_err(|error| error.or_at(place))
     }
 }
 
 impl<'de> Deserializer<'de> for Located {
-    type Error = Wrong;
+    type Error = DocumentError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DocumentError> {
         let read = match self.value {
             Value::Text(text) => visitor.visit_string(text),
             Value::Whole(number) => match (i64::try_from(number), u64::try_from(number)) {
@@ -62,14 +62,14 @@ impl<'de> Deserializer<'de> for Located {
             },
             Value::Number(number) => visitor.visit_f64(number),
             Value::Quantity(number) => {
-                let in_base_unit: F64Deserializer<Wrong> = number.into_deserializer();
+                let in_base_unit: F64Deserializer<DocumentError> = number.into_deserializer();
                 visitor.visit_newtype_struct(in_base_unit)
             }
             Value::Flag(flag) => visitor.visit_bool(flag),
             Value::List(items) => visitor.visit_seq(SeqDeserializer::new(items.into_iter())),
             Value::Table(table) => visitor.visit_map(Entries::of(table)),
         };
-        read.map_err(|wrong: Wrong| wrong.or_at(self.place))
+        read.map_err(|error: DocumentError| error.or_at(self.place))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -77,17 +77,17 @@ impl<'de> Deserializer<'de> for Located {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, DocumentError> {
         let read = match self.value {
             Value::Text(text) => visitor.visit_enum(text.into_deserializer()),
             Value::Table(table) => match table.entries.len() {
-                0 => Err(Wrong::custom("wanted exactly 1 element, found 0 elements")),
+                0 => Err(DocumentError::custom("wanted exactly 1 element, found 0 elements")),
                 1 => visitor.visit_enum(MapAccessDeserializer::new(Entries::of(table))),
-                _ => Err(Wrong::custom("there are several of which a platform has one")),
+                _ => Err(DocumentError::custom("there are several of which a platform has one")),
             },
-            _ => Err(Wrong::custom("wanted string or table")),
+            _ => Err(DocumentError::custom("wanted string or table")),
         };
-        read.map_err(|wrong: Wrong| wrong.or_at(self.place))
+        read.map_err(|error: DocumentError| error.or_at(self.place))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -95,7 +95,7 @@ impl<'de> Deserializer<'de> for Located {
         name: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, DocumentError> {
         if is_spanned(name) {
             let place = self.place.clone();
             return visitor.visit_map(SpannedDeserializer::new(self, place));
@@ -103,11 +103,15 @@ impl<'de> Deserializer<'de> for Located {
         self.deserialize_any(visitor)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DocumentError> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, DocumentError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -117,7 +121,7 @@ impl<'de> Deserializer<'de> for Located {
     }
 }
 
-impl IntoDeserializer<'_, Wrong> for Located {
+impl IntoDeserializer<'_, DocumentError> for Located {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

@@ -4,7 +4,7 @@
 //! ([`Table::overlay`]). [`Located::read`] then makes of them what [`schema`](crate::schema) describes.
 
 mod deserialize;
-mod wrong;
+mod error;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::source::{Part, Place};
-pub use wrong::Wrong;
+pub use error::DocumentError;
 
 /// A value, and where it was written.
 #[derive(Clone, Debug)]
@@ -54,8 +54,8 @@ const SHORTHANDS: [(&str, &str); 1] = [("collectives", "library")];
 ///
 /// # Errors
 /// If it is not TOML.
-pub fn parse(part: &Part) -> Result<Located, Wrong> {
-    let table = DeTable::parse(&part.text).map_err(|error| Wrong::of_toml(&error, part.start))?;
+pub fn parse(part: &Part) -> Result<Located, DocumentError> {
+    let table = DeTable::parse(&part.text).map_err(|error| DocumentError::of_toml(&error, part.start))?;
     let place = moved(table.span(), part.start);
     Ok(Located { value: Value::Table(Table::of_toml(table.into_inner(), part.start)), place })
 }
@@ -201,4 +201,62 @@ impl From<Vec<Located>> for Value {
 
 fn moved(place: Place, start: usize) -> Place {
     place.start + start..place.end + start
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use titr_common::units::{Bytes, Quantity};
+
+    use super::*;
+    use crate::source::Source;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Mpi {
+        size: Quantity<Bytes>,
+        collectives: Collectives,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Collectives {
+        library: String,
+        bcast: Option<Spanned<String>>,
+    }
+
+    fn document(text: &str, overrides: &[&str]) -> Located {
+        let overrides = overrides.iter().map(|setting| override_as_toml(setting));
+        let source = Source::new("file", text.to_owned(), overrides);
+        let mut parts = source.parts().iter().map(|part| parse(part).unwrap());
+        let mut document = parts.next().unwrap();
+        parts.for_each(|part| document.overlay(part));
+        document
+    }
+
+    #[test]
+    fn an_override_replaces_values_and_extends_tables() {
+        let text = "size = \"1 kB\"\ncollectives = \"mpich\"";
+        let read: Mpi = document(text, &["size=2 kB", "collectives.bcast=binomial"]).read().unwrap();
+        assert_eq!(read.size, Quantity(Bytes(2000)));
+        assert_eq!(read.collectives.library, "mpich");
+        // After the file, a byte, the first override and a byte.
+        let start = text.len() + 1 + "size = \"2 kB\"".len() + 1 + "collectives.bcast = ".len();
+        let bcast = read.collectives.bcast.unwrap();
+        assert_eq!((bcast.get_ref().as_str(), bcast.span()), ("binomial", start..start + "\"binomial\"".len()));
+    }
+
+    #[test]
+    fn a_key_keeps_its_first_value_and_a_quantity_its_base_unit() {
+        let mut table = Table::default();
+        for (key, value) in [
+            ("collectives.library", Value::from("simgrid")),
+            ("collectives.library", Value::from("mpich")),
+            ("size", Value::Quantity(1024.0)),
+        ] {
+            table.set(key, Located::new(value, 3..5));
+        }
+        let read: Mpi = Located::new(table, 0..0).read().unwrap();
+        let collectives = Collectives { library: "simgrid".into(), bcast: None };
+        assert_eq!(read, Mpi { size: Quantity(Bytes(1024)), collectives });
+    }
 }

@@ -62,12 +62,12 @@ pub struct PlacementTable {
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicyName {
-    /// Fill a host before the next is used.
+    /// Ranks fill a host before the next host is used.
     Block,
-    /// One rank a host, then again from the first.
+    /// Each host gets one rank, then each a second one, and so on.
     RoundRobin,
-    /// Any core, each as likely.
+    /// Each rank gets a core that is drawn uniformly from the free ones.
     Random,
-    /// As a file says.
+    /// The key `file` names a list of hosts.
     File,
 }

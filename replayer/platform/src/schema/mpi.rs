@@ -1,4 +1,4 @@
-//! `[mpi]`: what the MPI library does and what it costs.
+//! `[mpi]`: protocols of the MPI library, and what they cost.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,14 +20,14 @@ pub struct MpiTable {
     pub eager_threshold: Option<Quantity<Bytes>>,
     /// When buffered messages travel. Default: `"at-once"`, as in MPI libraries.
     pub eager_transfer: EagerTransfer,
-    /// What MPI_Send costs, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's
+    /// Cost of MPI_Send, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's
     /// smpi/os.
     pub send_overhead: Overhead,
-    /// What MPI_Isend costs, in such steps. Default: nothing, as SimGrid's smpi/ois.
+    /// Cost of MPI_Isend, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's smpi/ois.
     pub isend_overhead: Overhead,
-    /// What the receipt of a buffered message costs, in such steps. Default: nothing, as SimGrid's smpi/or.
+    /// Cost of receiving a buffered message, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's smpi/or.
     pub recv_overhead: Overhead,
-    /// Whose algorithms collectives use. Default: `"mpich"`.
+    /// The library whose algorithms collectives use, and exceptions. Default: `"mpich"`.
     pub collectives: CollectivesTable,
 }
 

@@ -16,13 +16,13 @@ pub struct NetworkTable {
     /// Default: `"flow"`.
     #[serde(default)]
     pub model: ModelName,
-    /// Of every cable, in each direction. To be given unless the topology is explicit.
+    /// Bandwidth of every cable in each direction. To be given unless the topology is explicit.
     pub bandwidth: Option<Spanned<Quantity<Bandwidth>>>,
-    /// Of every cable. To be given unless the topology is explicit or the model is `"packet"`, which counts cycles.
+    /// Latency of every cable. To be given unless the topology is explicit or the model is `"packet"`, which counts cycles.
     pub latency: Option<Spanned<Quantity<Seconds>>>,
-    /// What the directions of every cable share. Default: `"full"`, as SimGrid's SPLITDUPLEX.
+    /// The way in which the two directions of every cable share it. Default: `"full"`, as SimGrid's SPLITDUPLEX.
     pub duplex: Option<Spanned<Duplex>>,
-    /// What each host and switch passes on in all (SimGrid's `limiter_link`; of a star, the hosts only). Default: as
+    /// Bandwidth that each host and switch passes on in all (SimGrid's `limiter_link`; of a star, the hosts only). Default: as
     /// much as its cables do.
     pub limiter: Option<Spanned<Quantity<Bandwidth>>>,
     #[serde(default)]

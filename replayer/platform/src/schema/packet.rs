@@ -9,7 +9,7 @@ use toml::Spanned;
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PacketTable {
-    /// What a channel carries in a cycle, so that bandwidth / phit is the clock's frequency. Default: 4 bytes.
+    /// Bytes that a channel carries in a cycle, so that bandwidth / phit is the clock's frequency. Default: 4 bytes.
     pub phit: Option<Spanned<Quantity<Bytes>>>,
     /// Packets' size, a whole number of phits. Default: 64 bytes.
     pub packet: Option<Spanned<Quantity<Bytes>>>,

@@ -11,7 +11,7 @@ use titr_network::flow::Factor;
 
 use crate::mpi::{Overhead, OverheadStep};
 
-/// One value for all, or a list.
+/// A value for all, or a list of values.
 #[derive(Clone, Debug)]
 pub enum OneOrMany<T> {
     One(T),

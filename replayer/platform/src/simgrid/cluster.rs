@@ -33,18 +33,18 @@ const ATTRIBUTES: Known = Known {
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Topology {
+enum ClusterTopology {
     Flat,
     Torus,
     FatTree,
     Dragonfly,
 }
 
-const TOPOLOGIES: [(&str, Topology); 4] = [
-    ("FLAT", Topology::Flat),
-    ("TORUS", Topology::Torus),
-    ("FAT_TREE", Topology::FatTree),
-    ("DRAGONFLY", Topology::Dragonfly),
+const TOPOLOGIES: [(&str, ClusterTopology); 4] = [
+    ("FLAT", ClusterTopology::Flat),
+    ("TORUS", ClusterTopology::Torus),
+    ("FAT_TREE", ClusterTopology::FatTree),
+    ("DRAGONFLY", ClusterTopology::Dragonfly),
 ];
 
 /// Reads a cluster that is the whole platform.
@@ -53,16 +53,16 @@ pub fn read(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     cluster.check_children(&["prop"])?;
     let topology = match cluster.attribute("topology") {
         Some(written) => written.one_of(&TOPOLOGIES)?,
-        None => Topology::Flat,
+        None => ClusterTopology::Flat,
     };
     hosts(cluster, reading)?;
     match topology {
-        Topology::Flat => star(cluster, reading)?,
-        Topology::Torus => torus(&parameters(cluster)?, reading)?,
-        Topology::FatTree => fat_tree(&parameters(cluster)?, reading)?,
-        Topology::Dragonfly => dragonfly(&parameters(cluster)?, reading)?,
+        ClusterTopology::Flat => star(cluster, reading)?,
+        ClusterTopology::Torus => torus(&parameters(cluster)?, reading)?,
+        ClusterTopology::FatTree => fat_tree(&parameters(cluster)?, reading)?,
+        ClusterTopology::Dragonfly => dragonfly(&parameters(cluster)?, reading)?,
     }
-    if topology != Topology::Flat
+    if topology != ClusterTopology::Flat
         && let Some(backbone) = cluster.attribute("bb_bw")
     {
         reading.warn(&backbone.place, "only a cluster of topology FLAT has a backbone");
@@ -109,7 +109,7 @@ pub fn ranges(radical: &Attribute) -> Checked<Vec<RangeInclusive<u32>>> {
     Ok(ranges)
 }
 
-/// How many numbers there are in such ranges.
+/// The number of hosts in ranges of their numbers.
 pub fn count(ranges: &[RangeInclusive<u32>]) -> u64 {
     ranges.iter().map(|range| u64::from(range.end() - range.start()) + 1).sum()
 }
@@ -132,7 +132,7 @@ fn star(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     Ok(())
 }
 
-/// Whether a link that may be left out is there: one of nothing is not.
+/// Whether an optional link is there, as its bandwidth or latency is more than 0.
 fn is_given(bandwidth: &Option<Attribute>, latency: &Option<Attribute>) -> Checked<bool> {
     let quantity =
         |written: &Option<Attribute>, units| written.as_ref().map_or(Ok(0.0), |written| written.quantity(units));
@@ -140,17 +140,17 @@ fn is_given(bandwidth: &Option<Attribute>, latency: &Option<Attribute>) -> Check
     Ok(bandwidth > 0.0 || latency > 0.0)
 }
 
-/// A latency, or none, as said with the bandwidth.
+/// The latency that is written, or else 0, placed at the bandwidth.
 fn located_or_zero(latency: Option<Attribute>, bandwidth: &Attribute) -> Checked<Located> {
     latency.map_or_else(|| Ok(bandwidth.says(Value::Quantity(0.0))), |latency| latency.located(&TIME))
 }
 
-/// What `topo_parameters` says.
+/// The attribute `topo_parameters`.
 fn parameters<'a>(cluster: &Element<'a>) -> Checked<Attribute<'a>> {
     cluster.required("topo_parameters")
 }
 
-/// Numbers separated by commas, each with its place.
+/// A list of numbers separated by commas.
 fn numbers(written: &Attribute) -> Checked<Located> {
     let numbers = written.split(',').map(|number| Ok(number.says(number.count()?)));
     Ok(written.says(numbers.collect::<Checked<Vec<_>>>()?))
@@ -226,7 +226,7 @@ fn cables(cluster: &Element, reading: &mut Reading) -> Checked<()> {
 
 /// A message within a host takes the host's loopback, or else goes out to the first switch and back, or on a torus has
 /// no route: SimGrid stops there. It then takes what SimGrid has for hosts outside clusters.
-fn loopback(cluster: &Element, topology: Topology, reading: &mut Reading) -> Checked<()> {
+fn loopback(cluster: &Element, topology: ClusterTopology, reading: &mut Reading) -> Checked<()> {
     let (bandwidth, latency) = (cluster.attribute("loopback_bw"), cluster.attribute("loopback_lat"));
     let limiter = cluster.attribute("limiter_link").map_or(Ok(0.0), |limiter| limiter.quantity(&BANDWIDTH))?;
     if is_given(&bandwidth, &latency)? {
@@ -235,7 +235,7 @@ fn loopback(cluster: &Element, topology: Topology, reading: &mut Reading) -> Che
         };
         reading.set("network.loopback.bandwidth", bandwidth.located(&BANDWIDTH)?);
         reading.set("network.loopback.latency", located_or_zero(latency, &bandwidth)?);
-    } else if topology != Topology::Torus || limiter > 0.0 {
+    } else if topology != ClusterTopology::Torus || limiter > 0.0 {
         reading.set("network.loopback.through", cluster.says("switch"));
     } else {
         reading.set("network.loopback.bandwidth", cluster.says(Value::Quantity(super::LOOPBACK_BANDWIDTH)));

@@ -8,7 +8,7 @@ use crate::source::Checked;
 const CONFIG: Known = Known { read: &["id"], refused: &[] };
 const PROP: Known = Known { read: &["id", "value"], refused: &[] };
 
-/// Options that change how SimGrid works and not, or hardly, what it finds.
+/// Options that change how SimGrid works, but hardly what it predicts.
 const WITHOUT_EFFECT: [&str; 12] = [
     "contexts/",
     "cpu/optim",

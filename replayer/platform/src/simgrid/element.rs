@@ -6,14 +6,14 @@ use titr_common::units::Dimension;
 use crate::document::{Located, Value};
 use crate::source::{Checked, Mistake, Place, Source};
 
-/// An element.
+/// An element of the XML.
 #[derive(Clone, Copy)]
 pub struct Element<'a> {
     node: Node<'a, 'a>,
     source: &'a Source,
 }
 
-/// The value of an attribute, which is not empty.
+/// An attribute that is not empty.
 #[derive(Clone)]
 pub struct Attribute<'a> {
     pub value: &'a str,
@@ -23,9 +23,9 @@ pub struct Attribute<'a> {
 
 /// The attributes that an element may have.
 pub struct Known {
-    /// That are read, or that nothing follows from here.
+    /// Attributes that are read, or that change nothing in titr.
     pub read: &'static [&'static str],
-    /// That say what titr does not simulate, and what that is.
+    /// Attributes that ask for what titr does not simulate, each with a name for that.
     pub refused: &'static [(&'static str, &'static str)],
 }
 
@@ -38,14 +38,14 @@ impl<'a> Element<'a> {
         self.node.tag_name().name()
     }
 
-    /// The place of its name.
+    /// The place of the element's name.
     pub fn place(&self) -> Place {
         // After the angle bracket.
         let start = self.node.range().start + 1;
         start..start + self.name().len()
     }
 
-    /// What follows from the element, as said at its name.
+    /// A value that follows from the element, placed at its name.
     pub fn says(&self, value: impl Into<Value>) -> Located {
         Located::new(value, self.place())
     }
@@ -54,7 +54,7 @@ impl<'a> Element<'a> {
         self.wrong_at(&self.place(), message)
     }
 
-    /// A mistake at a place within it.
+    /// A mistake at a place within the element.
     pub fn wrong_at(&self, place: &Place, message: impl Into<String>) -> Box<Mistake> {
         self.source.mistake(Some(place.clone()), message)
     }
@@ -64,7 +64,7 @@ impl<'a> Element<'a> {
         self.node.children().filter(Node::is_element).map(move |node| Self { node, source })
     }
 
-    /// An attribute; what is empty is not given.
+    /// An attribute, unless it is empty.
     pub fn attribute(&self, name: &str) -> Option<Attribute<'a>> {
         let attribute = self.node.attribute_node(name)?;
         let (value, place) = (attribute.value(), attribute.range_value());
@@ -75,7 +75,7 @@ impl<'a> Element<'a> {
         self.attribute(name).ok_or_else(|| self.wrong(format!("<{}> needs the attribute `{name}`", self.name())))
     }
 
-    /// Finds fault with attributes but `known`.
+    /// Finds fault with attributes that are not `known`.
     pub fn check_attributes(&self, known: &Known) -> Checked<()> {
         for attribute in self.node.attributes() {
             let name = attribute.name();
@@ -93,7 +93,7 @@ impl<'a> Element<'a> {
         Ok(())
     }
 
-    /// Finds fault with elements in this one but `ignored` ones.
+    /// Finds fault with child elements that are not `ignored`.
     pub fn check_children(&self, ignored: &[&str]) -> Checked<()> {
         match self.children().find(|child| !ignored.contains(&child.name())) {
             Some(child) => Err(child.unexpected(self)),
@@ -101,7 +101,7 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// What is wrong with an element that should not be within `parent`.
+    /// The mistake of an element that should not be within `parent`.
     pub fn unexpected(&self, parent: &Self) -> Box<Mistake> {
         let mistake = self.wrong(format!("titr does not read <{}> in <{}>", self.name(), parent.name()));
         mistake.with_help(match self.name() {
@@ -122,12 +122,12 @@ impl<'a> Attribute<'a> {
         units.parse(self.value).map_err(|error| self.wrong(error.to_string()))
     }
 
-    /// What the attribute means, as said here.
+    /// A value that the attribute means, placed at the attribute.
     pub fn says(&self, value: impl Into<Value>) -> Located {
         Located::new(value, self.place.clone())
     }
 
-    /// A quantity in its base unit, as said here.
+    /// The quantity that the attribute says, placed at the attribute.
     pub fn located(&self, units: &Dimension) -> Checked<Located> {
         Ok(self.says(Value::Quantity(self.quantity(units)?)))
     }
@@ -136,7 +136,7 @@ impl<'a> Attribute<'a> {
         self.value.trim().parse().map_err(|_| self.wrong(format!("`{}` is not a number of things", self.value)))
     }
 
-    /// One of several words.
+    /// The meaning of the attribute, which is one of several words.
     pub fn one_of<T: Copy>(&self, choices: &[(&str, T)]) -> Checked<T> {
         let found = choices.iter().find(|(word, _)| *word == self.value);
         found.map(|(_, choice)| *choice).ok_or_else(|| {
@@ -145,7 +145,7 @@ impl<'a> Attribute<'a> {
         })
     }
 
-    /// The parts between separators.
+    /// The parts of the attribute between separators.
     pub fn split(&self, separator: char) -> impl Iterator<Item = Self> + use<'a> {
         let this = self.clone();
         let mut start = this.place.start;

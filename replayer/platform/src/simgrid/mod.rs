@@ -26,7 +26,7 @@ const PLATFORM: Known = Known { read: &["version"], refused: &[] };
 /// SimGrid's network/loopback-bw, in bytes per second.
 const LOOPBACK_BANDWIDTH: f64 = 1e10;
 
-/// Keys that have another default in SimGrid than in titr, and that default.
+/// Keys that SimGrid has another default for than titr, and that default.
 const LEFT_OPEN: [(&str, &str); 4] = [
     ("mpi.collectives", "simgrid"),
     ("mpi.eager_transfer", "on-match"),
@@ -34,19 +34,19 @@ const LEFT_OPEN: [(&str, &str); 4] = [
     ("placement.policy", "round-robin"),
 ];
 
-/// What has been read of a file.
+/// The tables that have been read of a file, and remarks on them.
 struct Reading<'a> {
     source: &'a Source,
     tables: Table,
     warnings: Vec<String>,
 }
 
-/// Whether a platform is of this kind.
+/// Whether the text of a platform is XML.
 pub fn is_xml(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
-/// The tables of the source's file, and what should be known about them.
+/// Reads the tables of the source's file, and remarks on them.
 pub fn read(source: &Source) -> Checked<(Located, Vec<String>)> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(source.text(), options).map_err(|error| {
@@ -71,7 +71,7 @@ pub fn read(source: &Source) -> Checked<(Located, Vec<String>)> {
     Ok((Located::new(reading.tables, platform.place()), reading.warnings))
 }
 
-/// Before version 4, quantities had other units.
+/// Refuses platforms older than version 4, where quantities had other units.
 fn check_version(platform: &Element) -> Checked<()> {
     let version = platform.required("version")?;
     match version.value.trim().parse::<f64>() {
@@ -101,7 +101,7 @@ fn read_children(platform: &Element, reading: &mut Reading) -> Checked<()> {
     }
 }
 
-/// Reads what holds all hosts, perhaps within zones that hold nothing else.
+/// Reads the zone or cluster that holds all hosts, perhaps within zones that hold nothing else.
 fn read_whole(mut whole: Element, reading: &mut Reading) -> Checked<()> {
     let holds_hosts = |child: &Element| matches!(child.name(), "AS" | "zone" | "cluster");
     while whole.name() != "cluster" {

@@ -36,49 +36,49 @@ const LINK_CTN: Known = Known { read: &["id", "direction"], refused: &[] };
 const HOST_LINK: Known = Known { read: &["id", "up", "down"], refused: &[] };
 const CABINET: Known = Known { read: &["id", "prefix", "suffix", "radical", "speed", "bw", "lat"], refused: &[] };
 
-/// What SimGrid calls the link by which hosts reach themselves that have no route for it.
+/// SimGrid's name of the link by which hosts reach themselves where no route says how.
 const LOOPBACK: &str = "__loopback__";
 
-/// Hosts of a cabinet at most, as each is written down.
+/// The largest number of hosts in a cabinet, as each is written down.
 const MAX_CABINET: u64 = 1 << 12;
 
-/// How a zone routes.
+/// The rule by which a zone makes routes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Routing {
+enum ZoneRouting {
     Full,
     Floyd,
     Dijkstra,
     Hub,
 }
 
-/// A name, and where it stands.
+/// A name and its place.
 #[derive(Clone)]
 struct Name {
     text: String,
     place: Place,
 }
 
-/// What a zone holds.
+/// The contents of a zone.
 struct Zone {
-    routing: Routing,
-    hosts: Vec<Host>,
+    routing: ZoneRouting,
+    hosts: Vec<ZoneHost>,
     routers: Vec<Name>,
-    links: Vec<Link>,
-    /// Whether a name is that of a split-duplex link.
+    links: Vec<ZoneLink>,
+    /// By the name of a link, whether it is split-duplex.
     split: HashMap<String, bool>,
-    routes: Vec<Route>,
-    /// What joins hosts to the hub, by their names.
-    joints: HashMap<String, Joint>,
+    routes: Vec<ZoneRoute>,
+    /// By the name of a host, its links to the hub and back.
+    host_links: HashMap<String, HostLink>,
     backbone: Option<Name>,
 }
 
-struct Host {
+struct ZoneHost {
     name: Name,
     speed: Located,
     cores: u32,
 }
 
-struct Link {
+struct ZoneLink {
     name: Name,
     bandwidth: Located,
     latency: Located,
@@ -86,13 +86,13 @@ struct Link {
 }
 
 /// The links from a host to the hub and back.
-struct Joint {
+struct HostLink {
     host: Name,
     up: Name,
     down: Name,
 }
 
-struct Route {
+struct ZoneRoute {
     from: Name,
     to: Name,
     links: Vec<Name>,
@@ -102,11 +102,11 @@ struct Route {
 pub fn read(element: &Element, reading: &mut Reading) -> Checked<()> {
     element.check_attributes(&ZONE)?;
     let routing = element.required("routing")?.one_of(&[
-        ("Full", Routing::Full),
-        ("Floyd", Routing::Floyd),
-        ("Dijkstra", Routing::Dijkstra),
-        ("DijkstraCache", Routing::Dijkstra),
-        ("Cluster", Routing::Hub),
+        ("Full", ZoneRouting::Full),
+        ("Floyd", ZoneRouting::Floyd),
+        ("Dijkstra", ZoneRouting::Dijkstra),
+        ("DijkstraCache", ZoneRouting::Dijkstra),
+        ("Cluster", ZoneRouting::Hub),
     ])?;
     let mut zone = Zone {
         routing,
@@ -115,14 +115,14 @@ pub fn read(element: &Element, reading: &mut Reading) -> Checked<()> {
         links: Vec::new(),
         split: HashMap::new(),
         routes: Vec::new(),
-        joints: HashMap::new(),
+        host_links: HashMap::new(),
         backbone: None,
     };
     for child in element.children() {
         match (child.name(), routing) {
             ("prop", _) => {}
             ("host", _) => {
-                if routing == Routing::Floyd && !zone.routers.is_empty() {
+                if routing == ZoneRouting::Floyd && !zone.routers.is_empty() {
                     reading.warn(&child.place(), "of routes that are as short, SimGrid may take others than titr");
                 }
                 zone.read_host(&child)?;
@@ -130,15 +130,15 @@ pub fn read(element: &Element, reading: &mut Reading) -> Checked<()> {
             ("router", _) => zone.read_router(&child)?,
             ("link", _) => zone.read_link(&child)?,
             ("route", _) => zone.read_route(&child)?,
-            ("backbone", Routing::Hub) => zone.read_backbone(&child)?,
-            ("host_link", Routing::Hub) => zone.read_host_link(&child)?,
-            ("cabinet", Routing::Hub) => zone.read_cabinet(&child)?,
+            ("backbone", ZoneRouting::Hub) => zone.read_backbone(&child)?,
+            ("host_link", ZoneRouting::Hub) => zone.read_host_link(&child)?,
+            ("cabinet", ZoneRouting::Hub) => zone.read_cabinet(&child)?,
             _ => return Err(child.unexpected(element)),
         }
     }
     match routing {
-        Routing::Hub => zone.join(element)?,
-        Routing::Full | Routing::Floyd | Routing::Dijkstra => zone.add_loopbacks(element),
+        ZoneRouting::Hub => zone.add_routes_to_hub(element)?,
+        ZoneRouting::Full | ZoneRouting::Floyd | ZoneRouting::Dijkstra => zone.add_loopbacks(element),
     }
     zone.write(element, reading);
     Ok(())
@@ -153,7 +153,7 @@ impl Zone {
         let Some(speed) = speeds.split(',').nth(state as usize) else {
             return Err(speeds.wrong(format!("the host is in power state {state}, and there are not so many speeds")));
         };
-        self.hosts.push(Host {
+        self.hosts.push(ZoneHost {
             name: name(host, "id")?,
             speed: speed.located(&SPEED)?,
             cores: host.attribute("core").map_or(Ok(1), |cores| cores.count())?,
@@ -185,7 +185,7 @@ impl Zone {
             None => link.says(Value::Quantity(0.0)),
         };
         for name in if split { directions(&name).to_vec() } else { vec![name.clone()] } {
-            self.links.push(Link { name, bandwidth: bandwidth.clone(), latency: latency.clone(), sharing });
+            self.links.push(ZoneLink { name, bandwidth: bandwidth.clone(), latency: latency.clone(), sharing });
         }
         if self.split.insert(name.text.clone(), split).is_some() {
             return Err(link.wrong_at(&name.place, format!("a second link is called `{}`", name.text)));
@@ -196,7 +196,7 @@ impl Zone {
     fn read_route(&mut self, route: &Element) -> Checked<()> {
         route.check_attributes(&ROUTE)?;
         let (from, to) = (name(route, "src")?, name(route, "dst")?);
-        if self.routing == Routing::Hub && from.text != to.text {
+        if self.routing == ZoneRouting::Hub && from.text != to.text {
             let mistake = route.wrong("in a zone that routes as Cluster, hosts are joined by <host_link>");
             return Err(mistake.with_help("write a <route> only from a host to itself"));
         }
@@ -210,24 +210,24 @@ impl Zone {
                 return Err(link.unexpected(route));
             }
             link.check_attributes(&LINK_CTN)?;
-            let [there, and_back] = self.ways(&link)?;
+            let [there, and_back] = self.names_there_and_back(&link)?;
             links.push(there);
             back.push(and_back);
         }
         back.reverse();
         if symmetrical && from.text != to.text {
-            self.routes.push(Route { from: to.clone(), to: from.clone(), links: back });
+            self.routes.push(ZoneRoute { from: to.clone(), to: from.clone(), links: back });
             // The way there before the way back, as SimGrid adds them.
             let there = self.routes.len() - 1;
-            self.routes.insert(there, Route { from, to, links });
+            self.routes.insert(there, ZoneRoute { from, to, links });
         } else {
-            self.routes.push(Route { from, to, links });
+            self.routes.push(ZoneRoute { from, to, links });
         }
         Ok(())
     }
 
-    /// What a link of a route is called on the way there, and on the way back.
-    fn ways(&self, link: &Element) -> Checked<[Name; 2]> {
+    /// The names of a route's link on the way there and on the way back.
+    fn names_there_and_back(&self, link: &Element) -> Checked<[Name; 2]> {
         let name = name(link, "id")?;
         let direction = match link.attribute("direction") {
             Some(written) => written.one_of(&[("UP", Some(true)), ("DOWN", Some(false)), ("NONE", None)])?,
@@ -257,7 +257,7 @@ impl Zone {
             return Err(backbone.wrong("a zone has one backbone"));
         }
         let (bandwidth, latency) = (backbone.required("bandwidth")?, backbone.required("latency")?);
-        self.links.push(Link {
+        self.links.push(ZoneLink {
             name,
             bandwidth: bandwidth.located(&BANDWIDTH)?,
             latency: latency.located(&TIME)?,
@@ -269,8 +269,8 @@ impl Zone {
     fn read_host_link(&mut self, link: &Element) -> Checked<()> {
         link.check_attributes(&HOST_LINK)?;
         let host = name(link, "id")?;
-        let joint = Joint { host: host.clone(), up: name(link, "up")?, down: name(link, "down")? };
-        if self.joints.insert(host.text.clone(), joint).is_some() {
+        let host_link = HostLink { host: host.clone(), up: name(link, "up")?, down: name(link, "down")? };
+        if self.host_links.insert(host.text.clone(), host_link).is_some() {
             return Err(link.wrong_at(&host.place, format!("`{}` is joined a second time", host.text)));
         }
         Ok(())
@@ -292,35 +292,35 @@ impl Zone {
         }
         for number in ranges.into_iter().flatten() {
             let name = Name { text: format!("{prefix}{number}{suffix}"), place: radical.place.clone() };
-            let joint = directions(&Name { text: format!("link_{}", name.text), place: radical.place.clone() });
-            for name in joint.clone() {
-                self.links.push(Link {
+            let up_and_down = directions(&Name { text: format!("link_{}", name.text), place: radical.place.clone() });
+            for name in up_and_down.clone() {
+                self.links.push(ZoneLink {
                     name,
                     bandwidth: bandwidth.located(&BANDWIDTH)?,
                     latency: latency.located(&TIME)?,
                     sharing: "shared",
                 });
             }
-            let [up, down] = joint;
-            self.joints.insert(name.text.clone(), Joint { host: name.clone(), up, down });
-            self.hosts.push(Host { name, speed: speed.located(&SPEED)?, cores: 1 });
+            let [up, down] = up_and_down;
+            self.host_links.insert(name.text.clone(), HostLink { host: name.clone(), up, down });
+            self.hosts.push(ZoneHost { name, speed: speed.located(&SPEED)?, cores: 1 });
         }
         Ok(())
     }
 
-    /// Makes ways to the hub and from it.
-    fn join(&mut self, zone: &Element) -> Checked<()> {
+    /// Routes every host to the hub and back.
+    fn add_routes_to_hub(&mut self, zone: &Element) -> Checked<()> {
         let hub = Name { text: "the hub".to_owned(), place: zone.place() };
         for host in &self.hosts {
-            let Some(Joint { up, down, .. }) = self.joints.remove(&host.name.text) else {
+            let Some(HostLink { up, down, .. }) = self.host_links.remove(&host.name.text) else {
                 let mistake = zone.wrong_at(&host.name.place, format!("nothing joins `{}`", host.name.text));
                 return Err(mistake.with_help("write a <host_link> for it"));
             };
             let up = [up].into_iter().chain(self.backbone.clone()).collect();
-            self.routes.push(Route { from: host.name.clone(), to: hub.clone(), links: up });
-            self.routes.push(Route { from: hub.clone(), to: host.name.clone(), links: vec![down] });
+            self.routes.push(ZoneRoute { from: host.name.clone(), to: hub.clone(), links: up });
+            self.routes.push(ZoneRoute { from: hub.clone(), to: host.name.clone(), links: vec![down] });
         }
-        if let Some(unknown) = self.joints.values().map(|joint| &joint.host).min_by_key(|host| host.place.start) {
+        if let Some(unknown) = self.host_links.values().map(|link| &link.host).min_by_key(|host| host.place.start) {
             return Err(zone.wrong_at(&unknown.place, format!("no host is called `{}`", unknown.text)));
         }
         self.routers.insert(0, hub);
@@ -330,11 +330,11 @@ impl Zone {
     fn add_loopbacks(&mut self, zone: &Element) {
         let name = Name { text: LOOPBACK.to_owned(), place: zone.place() };
         let [bandwidth, latency] = [LOOPBACK_BANDWIDTH, 0.0].map(|value| zone.says(Value::Quantity(value)));
-        self.links.push(Link { name: name.clone(), bandwidth, latency, sharing: "fat-pipe" });
+        self.links.push(ZoneLink { name: name.clone(), bandwidth, latency, sharing: "fat-pipe" });
         let own = self.routes.iter().filter(|route| route.from.text == route.to.text);
         let have: std::collections::HashSet<_> = own.map(|route| route.from.text.clone()).collect();
-        for Host { name: host, .. } in self.hosts.iter().filter(|host| !have.contains(&host.name.text)) {
-            self.routes.push(Route { from: host.clone(), to: host.clone(), links: vec![name.clone()] });
+        for ZoneHost { name: host, .. } in self.hosts.iter().filter(|host| !have.contains(&host.name.text)) {
+            self.routes.push(ZoneRoute { from: host.clone(), to: host.clone(), links: vec![name.clone()] });
         }
     }
 
@@ -345,10 +345,10 @@ impl Zone {
         reading.set("hosts.speed", zone.says(speeds));
         reading.set("hosts.cores", zone.says(cores));
         let routing = match self.routing {
-            Routing::Full => "full",
-            Routing::Floyd => "floyd",
-            Routing::Dijkstra => "dijkstra",
-            Routing::Hub => "hub",
+            ZoneRouting::Full => "full",
+            ZoneRouting::Floyd => "floyd",
+            ZoneRouting::Dijkstra => "dijkstra",
+            ZoneRouting::Hub => "hub",
         };
         let links = self.links.into_iter().map(|link| {
             let sharing = zone.says(link.sharing);
@@ -356,7 +356,7 @@ impl Zone {
             let link = [("name", name), ("bandwidth", link.bandwidth), ("latency", link.latency), ("sharing", sharing)];
             zone.says(link)
         });
-        let routes = self.routes.iter().map(|Route { from, to, links }| {
+        let routes = self.routes.iter().map(|ZoneRoute { from, to, links }| {
             let links = Located::new(located(links), from.place.clone());
             zone.says([("from", from.located()), ("to", to.located()), ("links", links)])
         });
@@ -387,7 +387,7 @@ fn name(element: &Element, attribute: &str) -> Checked<Name> {
     Ok(Name { text: value.to_owned(), place })
 }
 
-/// The links that a split-duplex link is, up and down, by the names that SimGrid gives them.
+/// The names that SimGrid gives the two directions of a split-duplex link, up and down.
 fn directions(name: &Name) -> [Name; 2] {
     ["_UP", "_DOWN"].map(|way| Name { text: format!("{}{way}", name.text), place: name.place.clone() })
 }

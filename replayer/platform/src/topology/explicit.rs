@@ -28,9 +28,9 @@ pub struct ExplicitTable {
     links: Vec<LinkTable>,
     #[serde(default)]
     routes: Vec<RouteTable>,
-    /// What routes between hosts are made of. Default: `"full"`.
+    /// How routes between hosts are made of the written ones. Default: `"full"`.
     #[serde(default)]
-    routing: RoutesName,
+    routing: Routes,
 }
 
 /// `[[topology.explicit.links]]`
@@ -55,21 +55,6 @@ struct RouteTable {
     links: Vec<Spanned<String>>,
 }
 
-/// `[topology.explicit] routing`: SimGrid's kinds of zone.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum RoutesName {
-    /// Each route is written.
-    #[default]
-    Full,
-    /// To the first router, and from there (`Cluster`).
-    Hub,
-    /// The shortest way, counted in links.
-    Floyd,
-    /// The shortest way, where other ties are found than by `"floyd"`.
-    Dijkstra,
-}
-
 /// Numbers by name.
 type Numbers<'w> = FxHashMap<&'w str, u32>;
 
@@ -80,11 +65,9 @@ pub fn explicit(table: &ExplicitTable, site: &Site) -> Checked<Box<dyn Topology>
         let mistake = source.mistake(Some(place.clone()), "no link would be affected by this");
         return Err(mistake.with_help("each link of an explicit topology says what it is like"));
     }
-    let (routes, most) = match table.routing {
-        RoutesName::Full => (Routes::Full, MAX_NODES),
-        RoutesName::Hub => (Routes::Hub, MAX_NODES),
-        RoutesName::Floyd => (Routes::Floyd, MAX_NODES_OF_SHORTEST),
-        RoutesName::Dijkstra => (Routes::Dijkstra, MAX_NODES_OF_SHORTEST),
+    let most = match table.routing {
+        Routes::Full | Routes::Hub => MAX_NODES,
+        Routes::Floyd | Routes::Dijkstra => MAX_NODES_OF_SHORTEST,
     };
     let hosts = table.hosts.get_ref();
     let count = hosts.len() + table.routers.len();
@@ -102,7 +85,8 @@ pub fn explicit(table: &ExplicitTable, site: &Site) -> Checked<Box<dyn Topology>
         let link = Link { bandwidth: bandwidth.0.bytes_per_second, latency: latency.0, sharing: *sharing };
         (name.get_ref().clone(), link)
     });
-    let network = Explicit::new(hosts.len() as u32, table.routers.len() as u32, links.collect(), &pieces, routes);
+    let network =
+        Explicit::new(hosts.len() as u32, table.routers.len() as u32, links.collect(), &pieces, table.routing);
     all_connected(source, hosts, &network, site.turns_round)?;
     Ok(Box::new(network))
 }

@@ -1,4 +1,4 @@
-//! What a topology is built of besides its own table, and the limits that hold for all topologies.
+//! The surroundings of a topology: cables, the number of hosts, and limits that hold for all topologies.
 
 use titr_network::topology::{Cable, Topology};
 use toml::Spanned;
@@ -11,7 +11,7 @@ const MAX_HOSTS: u64 = 1 << 22;
 /// Cables at most: a mistyped size is refused rather than filling memory with them.
 const MAX_CABLES: u64 = 1 << 24;
 
-/// What a platform says besides the topology's table.
+/// Everything that a platform says about its topology outside the topology's own table.
 pub struct Site<'a> {
     /// The platform's text, for mistakes.
     pub source: &'a Source,
@@ -21,7 +21,7 @@ pub struct Site<'a> {
     pub hosts: Option<&'a Spanned<u32>>,
     /// The place of `[network]`.
     pub network: Place,
-    /// What each cable is like, or the key of `[network]` that is missing to say that.
+    /// The cable that every two neighbours are joined by, or the key of `[network]` that is missing to describe it.
     pub cable: Result<Cable, &'static str>,
     /// The place of a key that says what cables are like, if one is written.
     pub cable_key: Option<Place>,
@@ -32,7 +32,7 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// What each cable is like.
+    /// The cable that every two neighbours are joined by.
     ///
     /// # Errors
     /// If the platform does not say it.

@@ -9,17 +9,17 @@ use crate::source::{Mistake, Place, Source};
 /// A value that is not what the schema asks for, or a text that is not TOML.
 #[derive(Debug, Error)]
 #[error("{message}")]
-pub struct Wrong {
+pub struct DocumentError {
     message: String,
     /// The innermost value or key that is known to be wrong.
     place: Option<Place>,
 }
 
-/// What serde and toml call things, and what the documentation of platforms does.
+/// Words of serde and toml, each with the word of the documentation of platforms.
 const IN_OUR_WORDS: [(&str, &str); 3] =
     [("unknown field", "unknown key"), ("missing field", "missing key"), ("unknown variant", "unknown choice")];
 
-impl Wrong {
+impl DocumentError {
     /// A mistake that the TOML reader found in a text whose first byte is at `start`.
     pub fn of_toml(error: &toml::de::Error, start: usize) -> Self {
         let place = error.span().map(|span| span.start + start..span.end + start);
@@ -47,7 +47,7 @@ impl Wrong {
     }
 }
 
-impl serde::de::Error for Wrong {
+impl serde::de::Error for DocumentError {
     fn custom<T: Display>(message: T) -> Self {
         Self { message: message.to_string(), place: None }
     }

@@ -9,7 +9,7 @@ use flate2::read::MultiGzDecoder;
 use proptest::prelude::*;
 use titr_common::units::Seconds;
 use titr_network::topology::{
-    Cable, Dragonfly, Duplex, FatTree, Grid, HostId, Link, LinkId, Routing, Shape, Sharing, Stage, Star, Topology,
+    Cable, Dragonfly, Duplex, FatTree, Grid, HostId, Link, LinkId, RouteVariant, Shape, Sharing, Stage, Star, Topology,
 };
 
 const FULL: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
@@ -87,7 +87,7 @@ fn shape([groups, chassis, blades, nodes]: [u32; 4]) -> Shape {
 
 #[test]
 fn dragonflies_route_as_simgrid() {
-    let fly = |sizes, cable| Dragonfly::new(shape(sizes), Routing::SimGrid, cable);
+    let fly = |sizes, cable| Dragonfly::new(shape(sizes), RouteVariant::SimGrid, cable);
     assert_routes_as_simgrid(&fly([2, 2, 2, 2], FULL), simgrid_routes!("dragonfly_16"));
     assert_routes_as_simgrid(&fly([3, 3, 3, 2], FULL), simgrid_routes!("dragonfly_3x3x3x2"));
     assert_routes_as_simgrid(&fly([2, 3, 5, 1], HALF), simgrid_routes!("dragonfly_half_duplex"));
@@ -182,7 +182,7 @@ proptest! {
         ends in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
     ) {
         let shape = shape([groups, chassis, groups + blades, nodes]);
-        let fly = Dragonfly::new(shape, Routing::Minimal, FULL);
+        let fly = Dragonfly::new(shape, RouteVariant::Minimal, FULL);
         prop_assert_eq!(shape.cables() * 2, fly.links().len() as u64);
         let hosts = fly.hosts() as usize;
         let (from, to) = (ends.0.index(hosts) as u32, ends.1.index(hosts) as u32);
@@ -225,7 +225,7 @@ fn distances_on_grids_have_closed_forms() {
 /// happens at either end of the blue link.
 #[test]
 fn distances_in_dragonflies_have_closed_forms() {
-    let (diameter, mean) = diameter_and_mean(&Dragonfly::new(shape([4, 3, 5, 2]), Routing::Minimal, FULL));
+    let (diameter, mean) = diameter_and_mean(&Dragonfly::new(shape([4, 3, 5, 2]), RouteVariant::Minimal, FULL));
     assert_eq!(diameter, 1 + 2 + 1 + 2 + 1);
     let (same_group, within) = (1.0 / 4.0, 4.0 / 5.0 + 2.0 / 3.0);
     assert!((mean - (2.0 + same_group * within + (1.0 - same_group) * (2.0 * within + 1.0))).abs() < 1e-12);
@@ -234,7 +234,7 @@ fn distances_in_dragonflies_have_closed_forms() {
 /// Cables side by side are one link, as wide as all of them.
 #[test]
 fn dragonflies_bundle_their_cables() {
-    let fly = Dragonfly::new(shape([2, 2, 2, 1]), Routing::Minimal, FULL);
+    let fly = Dragonfly::new(shape([2, 2, 2, 1]), RouteVariant::Minimal, FULL);
     let name = |link: &LinkId| fly.link_name(*link).split(' ').next_back().unwrap().to_owned();
     for link in route(&fly, 3, 7) {
         let expected = match name(&link).as_str() {

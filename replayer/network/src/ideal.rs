@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use titr_common::units::Seconds;
 
-use super::agenda::Due;
-use super::alarms::Alarms;
-use super::paths::Paths;
+use super::indexed_heap::Deadline;
+use super::route_cache::RouteCache;
+use super::timer_queue::TimerQueue;
 use super::{LinkLoad, Network, Transfer, TransferId};
 use crate::topology::{LinkId, Topology};
 use titr_common::time::Time;
@@ -17,14 +17,14 @@ use titr_common::time::Time;
 #[derive(Debug)]
 pub struct Ideal {
     topology: Arc<dyn Topology>,
-    paths: Paths<Cost>,
-    arrivals: Alarms,
-    /// What is under way, by its key in `arrivals`.
+    paths: RouteCache<Cost>,
+    arrivals: TimerQueue,
+    /// Messages under way, by their key in `arrivals`.
     transfers: slab::Slab<TransferId>,
     injected: u64,
 }
 
-/// What one byte more, and no byte at all, cost on a route.
+/// The cost of a route: of a message of no bytes, and of each byte.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     latency: f64,
@@ -48,9 +48,9 @@ impl Ideal {
     #[must_use]
     pub fn new(topology: Arc<dyn Topology>) -> Self {
         Self {
-            paths: Paths::new(Arc::clone(&topology)),
+            paths: RouteCache::new(Arc::clone(&topology)),
             topology,
-            arrivals: Alarms::default(),
+            arrivals: TimerQueue::default(),
             transfers: slab::Slab::new(),
             injected: 0,
         }
@@ -63,7 +63,7 @@ impl Network for Ideal {
         let cost = self.paths.carry((transfer.from, transfer.to), transfer.bytes, |route, _| Cost::of(topology, route));
         let at = now + Seconds(cost.latency + cost.per_byte * transfer.bytes.0 as f64);
         let key = self.transfers.insert(transfer.id) as u32;
-        self.arrivals.set(key, Due { at, sequence: self.injected });
+        self.arrivals.set(key, Deadline { at, sequence: self.injected });
         self.injected += 1;
     }
 

@@ -10,9 +10,12 @@ pub mod statistics;
 pub mod topology;
 pub mod traffic;
 
-mod agenda;
-mod alarms;
+mod chance;
+mod ids;
+mod indexed_heap;
 mod network;
-mod paths;
+mod ordered_float;
+mod route_cache;
+mod timer_queue;
 
 pub use network::{LinkLoad, Network, Transfer, TransferId};

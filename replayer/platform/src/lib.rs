@@ -25,7 +25,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 use titr_common::units::Speed;
 use titr_network::flow;
-use titr_network::packet::Design;
+use titr_network::packet::PacketSpec;
 use titr_network::topology::{HostId, Topology};
 
 pub use mpi::{EagerTransfer, Mpi, Overhead, OverheadStep};
@@ -55,11 +55,11 @@ pub struct Platform {
 #[derive(Clone, Debug)]
 pub enum Model {
     /// Messages are flows that share links.
-    Flow(flow::Parameters),
+    Flow(flow::FlowParameters),
     /// Messages travel each as if alone.
     Ideal,
     /// Messages are packets that pass routers.
-    Packet(Arc<Design>),
+    Packet(Arc<PacketSpec>),
 }
 
 /// A reason why there is no platform.

@@ -17,6 +17,7 @@ use crate::cpu::Stopwatch;
 use crate::inspect::Comparison;
 use crate::report::{ChannelUse, Replays, Report, Tables, manifest_warnings, summary};
 use titr_common::format::count;
+use titr_network::packet::PacketStatistics;
 use titr_platform::Platform;
 use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
@@ -224,8 +225,10 @@ fn replays(args: &Args, platform: &Platform, source: &Trace, seats: &[Seat]) -> 
         let timeline = if run == 0 { &args.timeline } else { &TimelineArgs::default() };
         let outcome = timeline.replay(workload, seats.to_vec(), &platform.mpi, network.as_mut(), breakdown, options)?;
         times.push(outcome.simulated_time);
-        observations.extend(network.observation(outcome.simulated_time));
-        phit_hops = network.phit_hops().map(|hops| hops + phit_hops.unwrap_or(0));
+        if let Some(packets) = PacketStatistics::of(&*network, outcome.simulated_time) {
+            observations.push(packets.observation);
+            phit_hops = Some(packets.phit_hops + phit_hops.unwrap_or(0));
+        }
         first.get_or_insert_with(|| (outcome, network.link_loads()));
     }
     let (outcome, loads) = first.ok_or(Failure::Usage("--runs 0 replays nothing".to_owned()))?;

@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::Failure;
 use crate::cpu::Stopwatch;
 use crate::report::{ChannelUse, Tables, channel_table};
-use titr_network::topology::Plan as Structure;
-use titr_network::traffic::{Burst, Demand, Destinations, Loads, Pattern, Plan, Point, Sizes, measure};
+use titr_network::topology::Lattice;
+use titr_network::traffic::{Burst, Destinations, Injection, Loads, Pattern, Plan, Point, Sizes, measure};
 use titr_platform::{Model, Platform};
 
 /// What there is to say of traffic.
@@ -95,11 +95,8 @@ pub fn sweep(
     shown: Shown,
     out: &mut BufWriter<StdoutLock>,
 ) -> Result<(), Failure> {
-    let Model::Packet(design) = &platform.model else { return Err(Failure::NotPackets) };
-    let grid = match &design.fabric().plan {
-        Structure::Grid(lattice) => Some(lattice.sizes()),
-        Structure::Tree(_) | Structure::Dragonfly(_) => None,
-    };
+    let Model::Packet(spec) = &platform.model else { return Err(Failure::NotPackets) };
+    let grid = spec.graph().geometry::<Lattice>().map(Lattice::sizes);
     let destinations = Destinations::new(pattern, platform.topology.hosts(), grid)?;
     let TrafficArgs { warmup, cycles, .. } = *args;
     let Shown { json, channels, csv } = shown;
@@ -109,18 +106,18 @@ pub fn sweep(
             out,
             "{pattern} traffic on {}, {runs} × {cycles} cycles of {:.3} ns",
             platform.topology.name(),
-            design.cycle() * 1e9
+            spec.cycle() * 1e9
         )?;
         writeln!(out, "{HEADING}")?;
     }
     let stopwatch = Stopwatch::start();
-    let demands = match args.burst {
-        Some(messages) => vec![Demand::Burst(messages)],
-        None => args.load.0.iter().map(|&load| Demand::Load(load)).collect(),
+    let injections = match args.burst {
+        Some(messages) => vec![Injection::Burst(messages)],
+        None => args.load.0.iter().map(|&load| Injection::Load(load)).collect(),
     };
-    let mut points = Vec::with_capacity(demands.len());
-    for demand in demands {
-        let point = measure(design, &plan, demand);
+    let mut points = Vec::with_capacity(injections.len());
+    for injection in injections {
+        let point = measure(spec, &plan, injection);
         if !json {
             row(&point, out)?;
             if channels {
@@ -147,7 +144,7 @@ pub fn sweep(
             warmup,
             cycles,
             runs,
-            seed: design.parameters().seed,
+            seed: spec.parameters().seed,
             points: points.into_iter().map(measured).collect(),
             warnings: platform.warnings.clone(),
             phit_hops,

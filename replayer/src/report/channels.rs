@@ -28,7 +28,7 @@ impl ChannelUse {
     #[must_use]
     pub fn new(platform: &Platform, figures: &ChannelFigures) -> Self {
         let &ChannelFigures { link, channel, packets, utilization, occupancy } = figures;
-        Self { link: platform.topology.link_name(link), channel, packets, utilization, occupancy }
+        Self { link: platform.topology.link_name(link), channel: channel.0, packets, utilization, occupancy }
     }
 
     /// Of all channels.

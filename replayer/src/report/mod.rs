@@ -17,7 +17,7 @@ pub use tables::Tables;
 use titr_common::format::{count, plural};
 use titr_common::time::Time;
 use titr_network::LinkLoad;
-use titr_network::packet::{Design, Figures, Observation};
+use titr_network::packet::{Figures, Observation, PacketSpec};
 use titr_network::statistics::Estimate;
 use titr_network::topology::LinkId;
 use titr_platform::{Model, Platform};
@@ -108,8 +108,8 @@ pub struct Packets {
 }
 
 impl Packets {
-    fn new(design: &Design, observations: &[Observation]) -> Self {
-        let figures = Figures::of(design, observations);
+    fn new(spec: &PacketSpec, observations: &[Observation]) -> Self {
+        let figures = Figures::of(spec, observations);
         let cycles = observations.first().map_or(0, |first| first.batches.iter().map(|batch| batch.cycles).sum());
         Self { cycles, offered: figures.injected, figures, channels: None }
     }
@@ -184,7 +184,7 @@ impl Report {
             links: all_links.iter().take(LINKS).cloned().collect(),
             all_links,
             packets: match &platform.model {
-                Model::Packet(design) => Some(Packets::new(design, &observations)),
+                Model::Packet(spec) => Some(Packets::new(spec, &observations)),
                 Model::Flow(_) | Model::Ideal => None,
             },
             runs: (times.len() > 1).then(|| Runs::of(&times)),

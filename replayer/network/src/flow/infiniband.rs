@@ -1,4 +1,4 @@
-//! What InfiniBand takes from messages that share an adapter.
+//! Penalties of messages that share an InfiniBand adapter.
 //!
 //! An InfiniBand switch holds back whom it cannot serve, so that messages slow each other down before their links are
 //! full. Vienne ("Prédiction de performances d'applications de calcul haute performance sur réseau InfiniBand", PhD
@@ -20,21 +20,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::sharing::FlowId;
+use super::max_min::FlowId;
 use crate::topology::HostId;
 
-/// Of a network, as measured.
+/// The penalty factors of a network, as measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Penalties {
-    /// β_e: for arriving together.
+    /// β_e: the penalty of messages that arrive together.
     pub arriving: f64,
-    /// β_s: for leaving together.
+    /// β_s: the penalty of messages that leave together.
     pub leaving: f64,
-    /// γ_s: for leaving together where one goes to a crowd.
+    /// γ_s: the factor on β_s if one of the messages that leave together goes to a crowd.
     pub crossing: f64,
 }
 
-/// Vienne's, as SimGrid 3.32 has them by default (`smpi/IB-penalty-factors`).
+/// Vienne's factors, as SimGrid 3.32 has them by default (`smpi/IB-penalty-factors`).
 impl Default for Penalties {
     fn default() -> Self {
         Self { arriving: 0.965, leaving: 0.925, crossing: 1.35 }
@@ -48,25 +48,25 @@ const CROWD: usize = 2;
 #[derive(Debug)]
 pub struct Contention {
     penalties: Penalties,
-    hosts: FxHashMap<HostId, Host>,
-    flows: BTreeMap<FlowId, Flow>,
+    hosts: FxHashMap<HostId, Adapter>,
+    flows: BTreeMap<FlowId, ContendingFlow>,
     /// Flows whose penalty may have changed; in order, so that every run does the same.
-    stirred: BTreeSet<FlowId>,
+    affected: BTreeSet<FlowId>,
 }
 
 #[derive(Debug)]
-struct Flow {
+struct ContendingFlow {
     ends: (HostId, HostId),
     messages: usize,
-    /// What would bound its rate if it were alone.
+    /// The bound on its rate if it were alone.
     alone: f64,
-    /// Once it was told.
+    /// The penalty that was last reported.
     penalty: Option<f64>,
 }
 
-/// What is under way at a host's adapter.
+/// The messages under way at a host's adapter.
 #[derive(Debug, Default)]
-struct Host {
+struct Adapter {
     leaving: BTreeSet<FlowId>,
     /// Messages that leave.
     departures: usize,
@@ -79,7 +79,7 @@ struct Host {
     senders: BTreeMap<HostId, usize>,
 }
 
-impl Host {
+impl Adapter {
     fn is_crowded(&self) -> bool {
         self.arrivals > CROWD
     }
@@ -88,16 +88,17 @@ impl Host {
 impl Contention {
     /// Nothing under way.
     pub fn new(penalties: Penalties) -> Self {
-        Self { penalties, hosts: FxHashMap::default(), flows: BTreeMap::new(), stirred: BTreeSet::new() }
+        Self { penalties, hosts: FxHashMap::default(), flows: BTreeMap::new(), affected: BTreeSet::new() }
     }
 
-    /// A message starts whose flow `alone` would bound if it were. Those within a host never meet the adapter.
+    /// A message starts, of a flow whose rate would be bounded by `alone` if it were alone. Messages within a host never
+    /// meet the adapter.
     pub fn start(&mut self, id: FlowId, ends: (HostId, HostId), alone: f64) {
         let (from, to) = ends;
         if from == to {
             return;
         }
-        let first = || Flow { ends, messages: 0, alone, penalty: None };
+        let first = || ContendingFlow { ends, messages: 0, alone, penalty: None };
         self.flows.entry(id).or_insert_with(first).messages += 1;
         let receiver = self.host(to);
         let was_crowded = receiver.is_crowded();
@@ -110,7 +111,7 @@ impl Contention {
         if was_crowded {
             sender.crossing += 1;
         }
-        self.stir(ends, was_crowded);
+        self.mark_affected(ends, was_crowded);
     }
 
     /// A message of a flow has arrived.
@@ -134,15 +135,15 @@ impl Contention {
         if last {
             sender.leaving.remove(&id);
             self.host(to).arriving.remove(&id);
-            self.stirred.remove(&id);
+            self.affected.remove(&id);
             self.flows.remove(&id);
         }
-        self.stir((from, to), was_crowded);
+        self.mark_affected((from, to), was_crowded);
     }
 
-    /// Tells of each flow whose penalty is another now what that makes of its bound.
-    pub fn settle(&mut self, mut set_bound: impl FnMut(FlowId, f64)) {
-        while let Some(id) = self.stirred.pop_first() {
+    /// Reports the new bound of each flow whose penalty has changed.
+    pub fn update_bounds(&mut self, mut set_bound: impl FnMut(FlowId, f64)) {
+        while let Some(id) = self.affected.pop_first() {
             let Some(ends) = self.flows.get(&id).map(|flow| flow.ends) else { continue };
             let penalty = self.penalty(ends);
             if let Some(flow) = self.flows.get_mut(&id).filter(|flow| flow.penalty != Some(penalty)) {
@@ -152,17 +153,17 @@ impl Contention {
         }
     }
 
-    fn host(&mut self, host: HostId) -> &mut Host {
+    fn host(&mut self, host: HostId) -> &mut Adapter {
         self.hosts.entry(host).or_default()
     }
 
     /// After a message between these hosts started or finished: it matters to those that leave or arrive with it, and if
     /// a crowd formed or dissolved, to all that leave where one of that crowd comes from.
-    fn stir(&mut self, (from, to): (HostId, HostId), was_crowded: bool) {
-        let Self { hosts, stirred, .. } = self;
-        stirred.extend(hosts.get(&from).iter().flat_map(|sender| &sender.leaving));
+    fn mark_affected(&mut self, (from, to): (HostId, HostId), was_crowded: bool) {
+        let Self { hosts, affected, .. } = self;
+        affected.extend(hosts.get(&from).iter().flat_map(|sender| &sender.leaving));
         let Some(receiver) = hosts.get(&to) else { return };
-        stirred.extend(&receiver.arriving);
+        affected.extend(&receiver.arriving);
         let is_crowded = receiver.is_crowded();
         if is_crowded == was_crowded {
             return;
@@ -170,7 +171,7 @@ impl Contention {
         for (sender, count) in receiver.senders.clone() {
             let sender = hosts.entry(sender).or_default();
             sender.crossing = if is_crowded { sender.crossing + count } else { sender.crossing - count };
-            stirred.extend(&sender.leaving);
+            affected.extend(&sender.leaving);
         }
     }
 
@@ -218,7 +219,7 @@ mod tests {
 
         fn penalties(&mut self, messages: &[(u32, u32)]) -> Vec<f64> {
             let Self { contention, penalties } = self;
-            contention.settle(|flow, bound| {
+            contention.update_bounds(|flow, bound| {
                 penalties.insert(flow, 1.0 / bound);
             });
             messages.iter().map(|&ends| penalties.get(&flow(ends)).copied().unwrap_or(1.0)).collect()

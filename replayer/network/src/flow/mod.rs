@@ -6,7 +6,7 @@
 //! 2. *Transfer*: *s* bytes at the rate `r × bandwidth_factor(s)`, where r is its share of the links it takes. The factor
 //!    is what protocols leave of a share; it does not change what others get.
 //!
-//! **Shares** are [max-min fair](sharing), with, for each flow,
+//! **Shares** are [max-min fair](max_min), with, for each flow,
 //!
 //! * the penalty `P = Σ (latency + S / bandwidth)` over its route: TCP divides a bottleneck by round-trip time, and the
 //!   term in *S* (`weight_s`) is the part of that time spent in queues (Velho and Legrand 2009, eq. 4);
@@ -18,17 +18,17 @@
 //! * on [InfiniBand](infiniband), a lower bound while other messages leave or arrive at the same adapters.
 //!
 //! **Time** moves from one event to the next: a latency paid, or a transfer complete. Shares change only then, and only
-//! for some flows. Messages between the same two hosts are one flow to the sharing, and a [stream] here, whose messages
-//! need no looking at when their share changes; nor do the streams that a [tide](sharing) carries. All that happens at
-//! one instant is settled once, when the network is next asked for its next event.
+//! for some flows. Messages between the same two hosts are one flow to the solver, and a [stream] here, whose messages
+//! need no looking at when their share changes; nor do the streams that get on with a [shared level](max_min). All that happens at
+//! one instant is solved once, when the network is next asked for its next event.
 
 mod infiniband;
+mod max_min;
 mod parameters;
 #[cfg(test)]
 mod reference;
-pub mod sharing;
+mod route_cost;
 mod stream;
-mod terms;
 mod transfers;
 
 use std::sync::Arc;
@@ -38,14 +38,14 @@ use titr_common::units::Seconds;
 
 use infiniband::Contention;
 pub use infiniband::Penalties;
-pub use parameters::{Factor, Parameters, Preset};
-use sharing::FlowId;
-use terms::Terms;
+use max_min::{FlowId, MaxMinSolver};
+pub use parameters::{Factor, FlowParameters, Preset};
+use route_cost::RouteCost;
 use transfers::Transfers;
 
-use super::agenda::Due;
-use super::alarms::Alarms;
-use super::paths::Paths;
+use super::indexed_heap::Deadline;
+use super::route_cache::RouteCache;
+use super::timer_queue::TimerQueue;
 use super::{LinkLoad, Network, Transfer, TransferId};
 use crate::topology::Topology;
 use titr_common::time::Time;
@@ -54,16 +54,16 @@ use titr_common::time::Time;
 #[derive(Debug)]
 pub struct Flow {
     topology: Arc<dyn Topology>,
-    parameters: Parameters,
-    paths: Paths<Way>,
-    sharing: sharing::Sharing,
+    parameters: FlowParameters,
+    paths: RouteCache<CachedRoute>,
+    solver: MaxMinSolver,
     contention: Option<Contention>,
-    /// What is under way. A message's key here is its key in `latencies`.
-    messages: Slab<Message>,
-    latencies: Alarms,
+    /// Messages under way. A message's key here is its key in `latencies`.
+    messages: Slab<InTransit>,
+    latencies: TimerQueue,
     transfers: Transfers,
     /// By the number of their flow.
-    streams: Vec<Users>,
+    streams: Vec<StreamUsers>,
     /// Numbers that no stream has.
     idle: Vec<FlowId>,
     injected: u64,
@@ -71,34 +71,35 @@ pub struct Flow {
     /// Streams whose next completion is to be found out again.
     changed: Vec<FlowId>,
     /// Kept to be used again.
-    terms: Terms,
-    /// Kept to be used again: what is delivered at one instant.
+    cost: RouteCost,
+    /// Messages delivered at one instant; kept to be used again.
     complete: Vec<(u64, TransferId)>,
 }
 
-/// What there is to know about a message between two hosts.
+/// A route between two hosts, as far as the model needs to know it.
 #[derive(Debug)]
-struct Way {
+struct CachedRoute {
+    /// In seconds, before the factor for a message's size.
     latency: f64,
-    /// The bound on its rate.
+    /// The bound on a flow's rate, in bytes per second.
     bound: f64,
-    /// The stream of those that take it.
+    /// The stream of the messages that take it.
     flow: FlowId,
 }
 
 #[derive(Debug)]
-struct Message {
+struct InTransit {
     id: TransferId,
     sequence: u64,
     flow: FlowId,
-    /// What its share adds up to when it is complete.
+    /// The service that it needs until it is complete, in bytes.
     need: f64,
 }
 
-/// Who uses the number of a stream.
+/// The messages that use the number of a stream.
 #[derive(Debug, Default)]
-struct Users {
-    /// How many messages are in it or will enter it.
+struct StreamUsers {
+    /// Messages that are in the stream or will enter it.
     messages: u32,
     /// Whether none will follow: its number is free after the last.
     forgotten: bool,
@@ -107,38 +108,38 @@ struct Users {
 impl Flow {
     /// An idle network on `topology`.
     #[must_use]
-    pub fn new(topology: Arc<dyn Topology>, parameters: Parameters) -> Self {
+    pub fn new(topology: Arc<dyn Topology>, parameters: FlowParameters) -> Self {
         Self {
-            paths: Paths::new(Arc::clone(&topology)),
-            sharing: sharing::Sharing::new(topology.links().iter().map(|link| link.bandwidth)),
+            paths: RouteCache::new(Arc::clone(&topology)),
+            solver: MaxMinSolver::new(topology.links().iter().map(|link| link.bandwidth)),
             topology,
             contention: parameters.contention.map(Contention::new),
             parameters,
             messages: Slab::new(),
-            latencies: Alarms::default(),
+            latencies: TimerQueue::default(),
             transfers: Transfers::default(),
             streams: Vec::new(),
             idle: Vec::new(),
             injected: 0,
             now: Time::ZERO,
             changed: Vec::new(),
-            terms: Terms::default(),
+            cost: RouteCost::default(),
             complete: Vec::new(),
         }
     }
 
-    /// Brings shares, and when transfers end, up to date with what happened at this instant.
-    fn settle(&mut self) {
-        self.sharing.settle(&mut self.changed);
+    /// Updates shares, and when transfers end, after all that happened at this instant.
+    fn update_rates(&mut self) {
+        self.solver.solve(&mut self.changed);
         if let Some(contention) = &mut self.contention {
             // After those that entered have a share: only then may they ask for less.
-            contention.settle(|flow, bound| self.sharing.set_bound(flow, bound));
-            self.sharing.settle(&mut self.changed);
+            contention.update_bounds(|flow, bound| self.solver.set_bound(flow, bound));
+            self.solver.solve(&mut self.changed);
         }
         for flow in self.changed.drain(..) {
-            self.transfers.set_pace(flow, self.sharing.pace(flow));
+            self.transfers.set_pace(flow, self.solver.pace(flow));
         }
-        self.transfers.set_tide(self.sharing.tide());
+        self.transfers.set_shared_level(self.solver.shared_level());
     }
 }
 
@@ -146,22 +147,22 @@ impl Network for Flow {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         debug_assert_eq!(now, self.now, "messages are injected at the time advanced to");
         let ends = (transfer.from, transfer.to);
-        let Self { topology, parameters, streams, idle, sharing, terms, .. } = self;
-        let &mut Way { latency, bound, flow } = self.paths.carry(ends, transfer.bytes, |route, other| {
-            if let Some(Way { flow, .. }) = other {
+        let Self { topology, parameters, streams, idle, solver, cost, .. } = self;
+        let &mut CachedRoute { latency, bound, flow } = self.paths.carry(ends, transfer.bytes, |route, other| {
+            if let Some(CachedRoute { flow, .. }) = other {
                 let users = &mut streams[flow.0 as usize];
                 users.forgotten = true;
                 idle.extend((users.messages == 0).then_some(flow));
             }
-            terms.find(&**topology, parameters, ends, route);
-            let Terms { latency, demand, .. } = terms;
+            cost.compute(&**topology, parameters, ends, route);
+            let RouteCost { latency, demand, .. } = cost;
             let flow = idle.pop().unwrap_or(FlowId(streams.len() as u32));
             if streams.len() == flow.0 as usize {
-                streams.push(Users::default());
+                streams.push(StreamUsers::default());
             }
             streams[flow.0 as usize].forgotten = false;
-            sharing.announce(flow, demand);
-            Way { latency: *latency, bound: demand.bound, flow }
+            solver.define(flow, demand);
+            CachedRoute { latency: *latency, bound: demand.bound, flow }
         });
         self.streams[flow.0 as usize].messages += 1;
 
@@ -169,22 +170,22 @@ impl Network for Flow {
         let sequence = self.injected;
         self.injected += 1;
         let need = size.0 as f64 / parameters.bandwidth_factor.at(size);
-        let key = self.messages.insert(Message { id: transfer.id, sequence, flow, need }) as u32;
+        let key = self.messages.insert(InTransit { id: transfer.id, sequence, flow, need }) as u32;
         if let Some(contention) = &mut self.contention {
             contention.start(flow, ends, bound);
         }
         let at = now + Seconds(latency * parameters.latency_factor.at(size));
-        self.latencies.set(key, Due { at, sequence });
+        self.latencies.set(key, Deadline { at, sequence });
     }
 
     fn next_event(&mut self) -> Option<Time> {
-        self.settle();
+        self.update_rates();
         let latency = self.latencies.first().map(|due| due.at);
         [latency, self.transfers.next()].into_iter().flatten().min()
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
-        self.settle();
+        self.update_rates();
         self.now = now;
         self.transfers.advance(now);
         while let Some((flow, by)) = self.transfers.next_complete() {
@@ -192,7 +193,7 @@ impl Network for Flow {
             while let Some(member) = self.transfers.leave(flow, by) {
                 let message = self.messages.remove(member.message as usize);
                 self.complete.push((member.sequence, message.id));
-                self.sharing.leave(flow);
+                self.solver.leave(flow);
                 users.messages -= 1;
                 if let Some(contention) = &mut self.contention {
                     contention.finish(flow);
@@ -204,9 +205,9 @@ impl Network for Flow {
             self.changed.push(flow);
         }
         while let Some(key) = self.latencies.pop_by(now) {
-            let &Message { sequence, flow, need, .. } = &self.messages[key as usize];
+            let &InTransit { sequence, flow, need, .. } = &self.messages[key as usize];
             self.transfers.enter(flow, need, sequence, key);
-            self.sharing.enter(flow);
+            self.solver.enter(flow);
             self.changed.push(flow);
         }
         self.complete.sort_unstable();
@@ -229,7 +230,7 @@ mod tests {
     const CABLE: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
 
     /// SimGrid's `cluster16.xml`: 16 hosts, 1 Gbit/s and 15 µs to a backbone of 10 Gbit/s and 15 µs.
-    fn cluster16(parameters: impl Into<Parameters>) -> Flow {
+    fn cluster16(parameters: impl Into<FlowParameters>) -> Flow {
         let backbone = Link { bandwidth: 1.25e9, latency: Seconds(15e-6), sharing: Sharing::Shared };
         Flow::new(Arc::new(Star::new(16, CABLE, Some(backbone))), parameters.into())
     }
@@ -289,7 +290,7 @@ mod tests {
         assert_close(run(&mut network, &[(0.0, 0, 1, 20_971_504)])[0], 1.1);
     }
 
-    /// What ends at one instant is delivered in the order of injection.
+    /// Messages that end at one instant are delivered in the order of injection.
     #[test]
     fn ties_go_by_injection() {
         let mut network = cluster16(Preset::Smpi);
@@ -339,7 +340,7 @@ mod tests {
             messages in prop::collection::vec(
                 (prop_oneof![Just(0.0), 0.0..0.01], 0_u32..9, 1_u32..9, prop_oneof![Just(100_000), 0_u64..1_000_000]), 1..30),
         ) {
-            let parameters = Parameters::from(preset);
+            let parameters = FlowParameters::from(preset);
             let messages: Vec<_> = messages
                 .into_iter()
                 .map(|(start, from, hop, bytes)| (Time::from_seconds(Seconds(start)).seconds().0, from, (from + hop) % 9, bytes))
@@ -354,13 +355,13 @@ mod tests {
                 .map(|&(start, from, to, bytes)| {
                     let mut route = Vec::new();
                     topology.route(HostId(from), HostId(to), &mut route);
-                    let mut terms = Terms::default();
-                    terms.find(&*topology, &parameters, (HostId(from), HostId(to)), &route);
+                    let mut cost = RouteCost::default();
+                    cost.compute(&*topology, &parameters, (HostId(from), HostId(to)), &route);
                     let size = Bytes(bytes + 16);
-                    reference::Message {
+                    reference::ReferenceMessage {
                         start,
-                        latency: terms.latency * parameters.latency_factor.at(size),
-                        demand: terms.demand,
+                        latency: cost.latency * parameters.latency_factor.at(size),
+                        demand: cost.demand,
                         bytes: size.0 as f64,
                         factor: parameters.bandwidth_factor.at(size),
                     }

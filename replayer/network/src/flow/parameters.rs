@@ -1,13 +1,13 @@
-//! What the flow model can be told, and the sets of values that go together.
+//! Parameters of the flow model, and presets: sets of values that go together.
 
 use serde::Deserialize;
 use titr_common::units::Bytes;
 
 use super::infiniband::Penalties;
 
-/// Everything the flow model takes from outside the topology.
+/// The parameters of the flow model (`[network.flow]` in platform files).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parameters {
+pub struct FlowParameters {
     /// Multiplies a route's latency.
     pub latency_factor: Factor,
     /// Multiplies a message's share of bandwidth.
@@ -18,9 +18,9 @@ pub struct Parameters {
     pub tcp_gamma: f64,
     /// How much of its rate a flow takes on the way back, as acknowledgements.
     pub crosstraffic: f64,
-    /// What MPI adds to each message.
+    /// Bytes that MPI adds to each message.
     pub envelope: Bytes,
-    /// What messages at one InfiniBand adapter take from each other.
+    /// Penalties of messages that share an InfiniBand adapter; `None`: there are none.
     pub contention: Option<Penalties>,
 }
 
@@ -32,17 +32,17 @@ pub enum Preset {
     /// applications with SMPI", IPDPS 2011. SimGrid's default for MPI.
     #[default]
     Smpi,
-    /// As the links say, no correction: Casanova and Marchal, "A network model for simulation of grid application",
+    /// The values that links have, without correction: Casanova and Marchal, "A network model for simulation of grid application",
     /// LIP RR-2002-40.
     Cm02,
     /// Fitted to bulk TCP transfers: Velho and Legrand, "Accuracy study and improvement of network simulation in the
     /// SimGrid framework", SIMUTools 2009.
     Lv08,
-    /// As [`Smpi`](Self::Smpi), with what messages at one InfiniBand adapter take from each other: Vienne's thesis.
+    /// The values of [`Smpi`](Self::Smpi), with the penalties of messages that share an InfiniBand adapter: Vienne's thesis.
     Ib,
 }
 
-impl From<Preset> for Parameters {
+impl From<Preset> for FlowParameters {
     fn from(preset: Preset) -> Self {
         // Alike in all of SimGrid 3.32's models: network/TCP-gamma, network/crosstraffic, and the 16 bytes that SMPI
         // adds to every message.
@@ -109,7 +109,7 @@ pub struct Factor {
 }
 
 impl Factor {
-    /// The same for every size.
+    /// One factor for every size.
     #[must_use]
     pub fn constant(factor: f64) -> Self {
         Self::steps([(0, factor)])

@@ -1,7 +1,7 @@
-//! The flow model again, in the most obvious way and with no regard to cost, to compare with: at each event, the shares
+//! The flow model as a reference, in the most obvious way and with no regard to cost, to compare with: at each event, the shares
 //! of all flows are worked out from nothing, and all flows move on.
 
-use super::sharing::Demand;
+use super::max_min::Demand;
 
 /// Max-min fair rates: all levels rise together, and who meets its bound or a full link stops.
 pub fn progressive_filling(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
@@ -32,20 +32,20 @@ pub fn progressive_filling(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
 }
 
 /// A message of the reference.
-pub struct Message {
-    /// When it is injected.
+pub struct ReferenceMessage {
+    /// The time of its injection, in seconds.
     pub start: f64,
     /// How long its latency phase takes.
     pub latency: f64,
     pub demand: Demand,
-    /// What it transfers.
+    /// The bytes that it transfers.
     pub bytes: f64,
-    /// What its share is multiplied by.
+    /// The factor on its share of bandwidth.
     pub factor: f64,
 }
 
-/// When each message is delivered.
-pub fn deliveries(capacities: &[f64], messages: &[Message]) -> Vec<f64> {
+/// The times at which messages are delivered, in seconds.
+pub fn deliveries(capacities: &[f64], messages: &[ReferenceMessage]) -> Vec<f64> {
     let mut left: Vec<f64> = messages.iter().map(|message| message.bytes).collect();
     let mut delivered = vec![f64::INFINITY; messages.len()];
     let mut now = 0.0;

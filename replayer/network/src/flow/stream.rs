@@ -9,10 +9,10 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::sharing::Pace;
-use titr_common::time::Time;
+use super::max_min::Pace;
 
 /// The messages between two hosts that are in their transfer phase.
 #[derive(Debug)]
@@ -21,15 +21,15 @@ pub(super) struct Stream {
     /// S when the pace was last set, in bytes.
     service: f64,
     pace: Pace,
-    /// When that was, by the clock and by the tide.
+    /// The instant at which the pace was last set.
     since: Instant,
 }
 
-/// An instant: in time, and how far the tide has carried by then, V(t) = ∫ λ dt.
+/// An instant: its time, and the virtual time V(t) = ∫ λ dt of the shared level λ.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Instant {
     pub time: Time,
-    pub carried: f64,
+    pub virtual_time: f64,
 }
 
 /// A message under way.
@@ -42,12 +42,12 @@ pub(super) struct Member {
     pub message: u32,
 }
 
-/// When something is complete.
+/// The instant at which something is complete.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Completion {
     At(Time),
-    /// When the tide has carried so far.
-    Carried(f64),
+    /// At this virtual time of the shared level.
+    AtVirtual(f64),
 }
 
 impl Default for Stream {
@@ -62,7 +62,9 @@ impl Stream {
         match self.pace {
             Pace::Rate(rate) if now.time > self.since.time => self.service += rate * (now.time - self.since.time).0,
             Pace::Rate(_) => {}
-            Pace::Tide(ease) => self.service += ease * (now.carried - self.since.carried),
+            Pace::Shared(inverse_penalty) => {
+                self.service += inverse_penalty * (now.virtual_time - self.since.virtual_time)
+            }
         }
         (self.since, self.pace) = (now, pace);
     }
@@ -84,7 +86,7 @@ impl Stream {
         let left = (first.complete - self.service).max(0.0);
         let completion = match self.pace {
             Pace::Rate(rate) => Completion::At(self.since.time + Seconds(left / rate)),
-            Pace::Tide(ease) => Completion::Carried(self.since.carried + left / ease),
+            Pace::Shared(inverse_penalty) => Completion::AtVirtual(self.since.virtual_time + left / inverse_penalty),
         };
         Some((completion, first.sequence))
     }
@@ -93,7 +95,7 @@ impl Stream {
     pub fn leave(&mut self, by: Completion) -> Option<Member> {
         self.next().filter(|&(next, _)| match (next, by) {
             (Completion::At(next), Completion::At(by)) => next <= by,
-            (Completion::Carried(next), Completion::Carried(by)) => next <= by,
+            (Completion::AtVirtual(next), Completion::AtVirtual(by)) => next <= by,
             _ => false,
         })?;
         self.members.pop()
@@ -128,7 +130,7 @@ mod tests {
     /// 100 bytes at 10 B/s for 4 s, then at 20 B/s: there after 7 s. Another 30 that enter at 4 s are there before.
     #[test]
     fn messages_of_a_stream_are_served_alike() {
-        let at = |seconds| Instant { time: Time::from_seconds(Seconds(seconds)), carried: 0.0 };
+        let at = |seconds| Instant { time: Time::from_seconds(Seconds(seconds)), virtual_time: 0.0 };
         let mut stream = Stream::default();
         stream.enter(at(0.0), 100.0, 0, 7);
         stream.set_pace(at(0.0), Pace::Rate(10.0));
@@ -143,13 +145,13 @@ mod tests {
         assert!(stream.next().is_none());
     }
 
-    /// 100 bytes at 10 B/s for 4 s, then half as fast as a tide that has carried 30 by then: there when that is 150.
+    /// 100 bytes at 10 B/s for 4 s, then at half the shared level, whose virtual time is 30 by then: there when that is 150.
     #[test]
-    fn a_tide_carries_a_stream() {
+    fn a_shared_level_carries_a_stream() {
         let mut stream = Stream::default();
         stream.enter(Instant::default(), 100.0, 0, 7);
         stream.set_pace(Instant::default(), Pace::Rate(10.0));
-        stream.set_pace(Instant { time: Time::from_seconds(Seconds(4.0)), carried: 30.0 }, Pace::Tide(0.5));
-        assert_eq!(stream.next(), Some((Completion::Carried(150.0), 0)));
+        stream.set_pace(Instant { time: Time::from_seconds(Seconds(4.0)), virtual_time: 30.0 }, Pace::Shared(0.5));
+        assert_eq!(stream.next(), Some((Completion::AtVirtual(150.0), 0)));
     }
 }

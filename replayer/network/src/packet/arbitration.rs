@@ -1,48 +1,65 @@
-//! Which of the packets that ask for a port gets it.
+//! Arbitration: the order in which packets that ask for one port are granted the port.
 //!
 //! The queues of a router stand in a circle. Whatever the rule, packets it holds equal are served in the order in which
 //! their queues follow, in that circle, the one that the port served last.
 
-use super::chance::chance;
-use super::parameters::Arbitration;
+use serde::Deserialize;
 
-/// What decides between bids: the smallest wins.
-pub(super) type Rank = (u64, u32);
+use super::ids::{OutputId, QueueIndex};
+use crate::chance::chance;
 
-/// A packet that asks for a port, as arbitration sees it.
+/// A rule that says which of the packets that ask for a port is granted the port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbitration {
+    /// The first one after the queue that was served last.
+    #[default]
+    RoundRobin,
+    /// The one that came first to the router.
+    Fifo,
+    /// Any, each as likely.
+    Random,
+    /// The one with most packets in its queue.
+    Longest,
+}
+
+/// The priority of a request: the smallest wins.
+pub(super) type Priority = (u64, u32);
+
+/// A packet that asks for a port.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bid {
-    /// Its queue's place in the circle.
-    pub place: u32,
-    /// When its header came to the router.
+pub(super) struct Request {
+    /// The queue that it heads.
+    pub queue: QueueIndex,
+    /// The cycle in which its header came to the router.
     pub since: u64,
     /// Packets in its queue.
     pub queued: u32,
 }
 
-/// Where and when a port is asked for.
+/// The state of the arbiter of a port when the port is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Contest {
+pub(super) struct ArbiterState {
     /// Queues in the circle.
-    pub circle: u32,
-    /// The place that was served last.
-    pub last: u32,
-    /// The port, among all.
-    pub port: u32,
+    pub queues: u32,
+    /// The queue that was served last.
+    pub last: QueueIndex,
+    pub output: OutputId,
     pub now: u64,
     pub seed: u64,
 }
 
 impl Arbitration {
-    /// Where a bid stands.
-    pub(super) fn rank(self, bid: Bid, contest: Contest) -> Rank {
-        let Contest { circle, last, port, now, seed } = contest;
-        let after = if bid.place > last { bid.place - last - 1 } else { bid.place + circle - last - 1 };
+    /// The priority of a request.
+    pub(super) fn priority(self, request: Request, state: ArbiterState) -> Priority {
+        let ArbiterState { queues, last, output, now, seed } = state;
+        let (queue, last) = (request.queue.0, last.0);
+        let after = if queue > last { queue - last - 1 } else { queue + queues - last - 1 };
         let first = match self {
             Self::RoundRobin => 0,
-            Self::Fifo => bid.since,
-            Self::Random => chance(seed ^ now, port.into(), bid.place.into()),
-            Self::Longest => u64::MAX - u64::from(bid.queued),
+            Self::Fifo => request.since,
+            Self::Random => chance(seed ^ now, output.0.into(), queue.into()),
+            Self::Longest => u64::MAX - u64::from(request.queued),
         };
         (first, after)
     }

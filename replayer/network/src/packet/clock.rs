@@ -14,7 +14,7 @@ impl Clock {
         Self { picoseconds: cycle * 1e12 }
     }
 
-    /// When a cycle begins.
+    /// The time at which a cycle begins.
     pub fn time(self, cycle: u64) -> Time {
         // `as` saturates.
         Time((cycle as f64 * self.picoseconds).round() as u64)

@@ -1,4 +1,4 @@
-//! What is due when, where everything is due after one and the same delay: a queue is all the calendar that needs.
+//! Things that are due after a delay that is the same for all: a queue is all the calendar that needs.
 
 use std::collections::VecDeque;
 
@@ -25,19 +25,20 @@ impl<T> DelayLine<T> {
         }
     }
 
-    /// When the next thing comes out; `u64::MAX`: never.
+    /// The cycle in which the next thing comes out; `u64::MAX` if there is none.
     #[inline]
     pub fn next(&self) -> u64 {
         self.due.front().map_or(u64::MAX, |&(at, _)| at)
     }
 
-    /// How many things come out at `now`, which is no later than [`next`](Self::next): each has to be [taken](Self::take).
+    /// The number of things that come out at `now`, which is no later than [`next`](Self::next). Each has to be
+    /// [taken](Self::take).
     #[inline]
     pub fn due(&mut self, now: u64) -> u32 {
         self.due.pop_front_if(|&mut (at, _)| at <= now).map_or(0, |(_, count)| count)
     }
 
-    /// One that comes out.
+    /// Takes a thing that comes out.
     #[inline]
     pub fn take(&mut self) -> Option<T> {
         self.things.pop_front()

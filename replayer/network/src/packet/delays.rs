@@ -1,6 +1,6 @@
-//! How many cycles things take. They are the same for all packets, and for all routers.
+//! Numbers of cycles that things take, which are the same for all packets and all routers.
 
-use super::design::Design;
+use super::spec::PacketSpec;
 
 /// Cycles from one event to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,17 +17,17 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// Those of a network.
+    /// The delays of a network.
     #[must_use]
-    pub fn of(design: &Design) -> Self {
-        let parameters = design.parameters();
+    pub fn of(spec: &PacketSpec) -> Self {
+        let parameters = spec.parameters();
         let (router, wire) = (u64::from(parameters.router_delay), u64::from(parameters.wire_delay));
-        let cable = if design.fabric().sockets.iter().any(|socket| socket.cable.is_some()) { wire } else { 0 };
+        let cable = if spec.graph().has_host_cables() { wire } else { 0 };
         let tail = u64::from(parameters.packet_phits);
         Self { offer: 1 + cable + router, hop: 1 + wire + router, tail, consumption: tail + cable }
     }
 
-    /// What a packet that nothing is in the way of takes over `channels` channels, from its offer.
+    /// Cycles from the offer of a packet until it is consumed, over `channels` channels with nothing in its way.
     #[must_use]
     pub fn alone(&self, channels: u64) -> u64 {
         self.offer + channels * self.hop + self.consumption

@@ -1,25 +1,25 @@
-//! What a network came to under a load, in the units of the field: loads in phits a cycle and host, latencies in cycles.
+//! Figures of a network under a load, in the units of the field: loads in phits a cycle and host, latencies in cycles.
 
 use serde::Serialize;
 
 use super::Delivery;
-use super::design::Design;
+use super::spec::PacketSpec;
 use super::usage::Usage;
 use crate::statistics::{Estimate, Histogram, Percentiles};
-use crate::topology::LinkId;
+use crate::topology::{ChannelIndex, LinkId};
 
-/// What was seen of one network in some cycles.
+/// Observations of one network in some cycles.
 #[derive(Clone, Debug)]
 pub struct Observation {
     /// Parts of these cycles, one after the other.
     pub batches: Vec<Batch>,
-    /// Of messages, from their offer until they were consumed.
+    /// Cycles from the offer of each message until it was consumed.
     pub latencies: Histogram,
-    /// What passed where.
+    /// Counts of the packets that passed each channel.
     pub usage: Usage,
 }
 
-/// What arrived in some cycles, and the sums of its latencies.
+/// Counts of what arrived in some cycles, and the sums of latencies.
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)] // Named as in `Figures`.
 pub struct Batch {
@@ -57,34 +57,34 @@ impl Observation {
     }
 }
 
-/// What observations come to. Intervals are half the width of the 99 % confidence interval.
+/// Figures that sum up observations. Intervals are half the width of the 99 % confidence interval.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     /// Load that left the hosts.
     pub injected: f64,
     /// Load that reached them.
     pub accepted: f64,
-    /// Its interval.
+    /// Interval of [`accepted`](Self::accepted).
     pub accepted_ci99: Option<f64>,
     /// From the offer of a message until it is consumed, in the mean.
     pub message_latency: f64,
-    /// Its interval.
+    /// Interval of [`message_latency`](Self::message_latency).
     pub message_latency_ci99: Option<f64>,
-    /// Of all messages.
+    /// Percentiles of the latencies of messages.
     pub message_latency_percentiles: Percentiles<u64>,
-    /// Their intervals, where there are several runs.
+    /// Intervals of the percentiles of messages, where there are several runs.
     pub message_latency_percentiles_ci99: Percentiles<Option<f64>>,
     /// From when the first header of a message leaves its host.
     pub network_latency: f64,
-    /// Its interval.
+    /// Interval of [`network_latency`](Self::network_latency).
     pub network_latency_ci99: Option<f64>,
     /// From when the header of a packet leaves its host until its tail is consumed.
     pub packet_latency: f64,
-    /// Its interval.
+    /// Interval of [`packet_latency`](Self::packet_latency).
     pub packet_latency_ci99: Option<f64>,
-    /// Of all packets.
+    /// Percentiles of the latencies of packets.
     pub packet_latency_percentiles: Percentiles<u64>,
-    /// Their intervals, where there are several runs.
+    /// Intervals of the percentiles of packets, where there are several runs.
     pub packet_latency_percentiles_ci99: Percentiles<Option<f64>>,
     /// Channels that a packet takes in the mean.
     pub hops: f64,
@@ -92,24 +92,24 @@ pub struct Figures {
     pub hop_histogram: Vec<u64>,
     /// Packets in a queue in the mean, over all queues at the ends of channels.
     pub queue_occupancy: f64,
-    /// Part of its time that a channel of the fabric was used: over all, and of the one most used.
+    /// Part of its time that a channel between routers was used, in the mean over all.
     pub channel_use: f64,
-    /// Likewise.
+    /// Part of its time that the channel most used was used.
     pub channel_use_max: f64,
     /// Messages that arrived.
     pub messages: u64,
-    /// What each virtual channel of each link did.
+    /// Figures of each virtual channel of each link.
     #[serde(skip)]
     pub channels: Vec<ChannelFigures>,
 }
 
-/// What a virtual channel did.
+/// Figures of a virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChannelFigures {
     /// The link that it shares.
     pub link: LinkId,
     /// Its number there.
-    pub channel: u32,
+    pub channel: ChannelIndex,
     /// Packets that it carried.
     pub packets: u64,
     /// Part of the time that it used its link.
@@ -119,11 +119,11 @@ pub struct ChannelFigures {
 }
 
 impl Figures {
-    /// Those of at least one run of a network, each with at least one batch.
+    /// The figures of at least one run of a network, each with at least one batch.
     #[must_use]
-    pub fn of(design: &Design, runs: &[Observation]) -> Self {
-        let length = f64::from(design.parameters().packet_phits);
-        let hosts = design.fabric().sockets.len() as f64;
+    pub fn of(spec: &PacketSpec, runs: &[Observation]) -> Self {
+        let length = f64::from(spec.parameters().packet_phits);
+        let hosts = spec.graph().hosts().len() as f64;
         // One sample a run, or one a batch of the only run.
         let samples: Vec<Batch> = match runs {
             [only] => only.batches.clone(),

@@ -27,9 +27,9 @@
 //! 4. **Consumption.** A packet granted a consumption port L cycles ago (and w, likewise) is with its host. With the last of its
 //!    packets a message is delivered.
 //! 5. **Requests.** The packet at the head of each queue, if it is not already leaving, asks for at most one channel of one
-//!    port that is free and behind which there is room, as [routing](routing) says. Room is what is left of a queue's places
-//!    after the packets in it and those granted a way to it. A packet at its goal asks for a free consumption port, the
-//!    first from the one that the number of its queue gives.
+//!    port that is free and behind which there is room, as [routing](crate::topology::Routing) says. Room is what is left of
+//!    a queue's places after the packets in it and those granted a way to it. A packet at its destination asks for a free
+//!    consumption port, the first from the one that the number of its queue gives.
 //! 6. **Grants.** Of the packets that ask for a port [arbitration](arbitration) grants it to one. It takes its place in the next
 //!    queue now.
 //! 7. **Cables**, where `output_queue` gives the channels of each port [queues](output_queues) of their own. There a grant takes a
@@ -39,7 +39,7 @@
 //!
 //! A router's requests depend on its own queues and on the room behind its own ports, which nobody else takes: that is
 //! why routers can be looked at in any order. Chance is a function of the seed and of what it decides, not of when it
-//! is asked ([chance](chance)), so that a run repeats to the cycle.
+//! is asked ([chance](crate::chance)), so that a run repeats to the cycle.
 //!
 //! A packet alone takes, over h channels, **(1 + r) + h·(1 + w + r) + L** cycles from its offer, and 2w more where hosts have
 //! cables ([`Delays::alone`]).
@@ -49,22 +49,22 @@
 //! [`Engine`] lives through cycles in which something happens, and looks at routers where something can; `reference` (in
 //! tests) lives through all and looks at all, and must say the same. [`PacketNetwork`] puts the engine under a workload.
 
+mod active_set;
 mod arbitration;
-mod chance;
 mod clock;
 mod delay_line;
 mod delays;
-mod design;
 mod engine;
 mod figures;
+mod ids;
+mod input_queues;
 mod layout;
 mod network;
 mod output_queues;
 mod packets;
 mod parameters;
-mod routing;
 mod sources;
-mod stirred;
+mod spec;
 mod usage;
 
 #[cfg(test)]
@@ -72,24 +72,27 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
+use crate::topology::HostId;
+
+pub use arbitration::Arbitration;
 pub use delays::Delays;
-pub use design::Design;
 pub use engine::Engine;
 pub use figures::{Batch, ChannelFigures, Figures, Observation};
-pub use network::PacketNetwork;
-pub use parameters::{Arbitration, Ascent, Parameters, Routing};
+pub use network::{PacketNetwork, PacketStatistics};
+pub use parameters::PacketParameters;
+pub use spec::PacketSpec;
 pub use usage::{ChannelUsage, Usage};
 
-/// What a host sends to a host.
+/// A message from a host to a host, cut into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What its sender calls it.
+    /// Its name, chosen by its sender.
     pub tag: u64,
     /// The host it leaves.
-    pub from: u32,
+    pub from: HostId,
     /// The host it goes to, perhaps the same.
-    pub to: u32,
-    /// How many packets it is: at least one.
+    pub to: HostId,
+    /// The number of its packets: at least one.
     pub packets: u64,
 }
 
@@ -98,11 +101,11 @@ pub struct Message {
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// When it was offered.
+    /// The cycle in which it was offered.
     pub created: u64,
-    /// When its first packet left its host.
+    /// The cycle in which its first packet left its host.
     pub injected: u64,
-    /// When the tail of its last was consumed.
+    /// The cycle in which the tail of its last packet was consumed.
     pub at: u64,
     /// Channels that its last packet took.
     pub hops: u32,

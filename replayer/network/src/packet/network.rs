@@ -1,15 +1,16 @@
 //! The packet model behind [`Network`]: messages in time become packets in cycles, and back.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use titr_common::units::Seconds;
 
 use super::clock::Clock;
-use super::{Batch, Delivery, Design, Engine, Message, Observation};
-use crate::agenda::{Agenda, Due};
+use super::{Batch, Delivery, Engine, Message, Observation, PacketSpec};
+use crate::indexed_heap::{Deadline, IndexedHeap};
 use crate::network::{LinkLoad, Network, Transfer, TransferId};
 use crate::statistics::Histogram;
-use crate::topology::{Link, LinkId};
+use crate::topology::{HostId, Link, LinkId};
 use titr_common::time::Time;
 
 /// Routers under a workload.
@@ -19,35 +20,59 @@ use titr_common::time::Time;
 /// take its own link, if it has one, as if alone.
 #[derive(Debug)]
 pub struct PacketNetwork {
-    design: Arc<Design>,
+    spec: Arc<PacketSpec>,
     engine: Engine,
     clock: Clock,
     /// The links of the topology.
     links: Vec<Link>,
-    /// When messages that stay within a host arrive, and which, by their key in the agenda.
-    staying: Agenda,
-    stays: slab::Slab<Arrival>,
-    /// What hosts' own links carried.
-    stayed: Vec<LinkLoad>,
+    /// The times at which messages that stay within their hosts arrive.
+    local_arrivals: IndexedHeap,
+    /// The messages that stay within their hosts, by their key in `local_arrivals`.
+    local: slab::Slab<PendingDelivery>,
+    /// The loads of the hosts' own links.
+    local_loads: Vec<LinkLoad>,
     injected: u32,
     /// The cycle that the engine is at.
     cycle: u64,
     deliveries: Vec<Delivery>,
-    arrivals: Vec<Arrival>,
-    /// What has arrived through routers.
+    arrivals: Vec<PendingDelivery>,
+    /// Counts of what has arrived through routers.
     arrived: Batch,
     latencies: Histogram,
 }
 
-/// A message that arrives, in the order in which such are to be told.
+/// Statistics of a packet network under a workload.
+#[derive(Clone, Debug)]
+pub struct PacketStatistics {
+    /// Observations of messages, packets and channels.
+    pub observation: Observation,
+    /// Phits carried, times the channels that each took.
+    pub phit_hops: u64,
+}
+
+impl PacketStatistics {
+    /// The statistics of a network from the start until `until`, if it is a packet network.
+    #[must_use]
+    pub fn of(network: &dyn Network, until: Time) -> Option<Self> {
+        let network: &PacketNetwork = (network as &dyn Any).downcast_ref()?;
+        let usage = network.engine.usage().clone();
+        let (packets, packet_latency) = (usage.consumed(), usage.latency());
+        let phit_hops = usage.packet_hops() * u64::from(network.spec.parameters().packet_phits);
+        let batch = Batch { cycles: network.clock.cycle(until), packets, packet_latency, ..network.arrived };
+        let observation = Observation { batches: vec![batch], latencies: network.latencies.clone(), usage };
+        Some(Self { observation, phit_hops })
+    }
+}
+
+/// A message whose delivery is to be told; in the order in which deliveries are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Arrival {
+struct PendingDelivery {
     sequence: u32,
     id: TransferId,
 }
 
-impl Arrival {
-    /// As the engine carries it.
+impl PendingDelivery {
+    /// The tag by which the engine knows the message.
     fn tag(self) -> u64 {
         u64::from(self.sequence) << 32 | u64::from(self.id.0)
     }
@@ -60,15 +85,15 @@ impl Arrival {
 impl PacketNetwork {
     /// An idle network of these routers, whose channels are these links.
     #[must_use]
-    pub fn new(design: Arc<Design>, links: &[Link]) -> Self {
+    pub fn new(spec: Arc<PacketSpec>, links: &[Link]) -> Self {
         Self {
-            engine: Engine::new(&design),
-            clock: Clock::new(design.cycle()),
+            engine: Engine::new(&spec),
+            clock: Clock::new(spec.cycle()),
             links: links.to_vec(),
-            staying: Agenda::default(),
-            stays: slab::Slab::new(),
-            stayed: vec![LinkLoad::default(); design.fabric().sockets.len()],
-            design,
+            local_arrivals: IndexedHeap::default(),
+            local: slab::Slab::new(),
+            local_loads: vec![LinkLoad::default(); spec.graph().hosts().len()],
+            spec,
             injected: 0,
             cycle: 0,
             deliveries: Vec::new(),
@@ -84,36 +109,36 @@ impl PacketNetwork {
         &self.engine
     }
 
-    /// The link that a message takes that stays within its host.
-    fn own_link(&self, transfer: Transfer) -> Option<Link> {
-        let first = self.design.fabric().loopback.filter(|_| transfer.from == transfer.to)?;
-        self.links.get((first.0 + transfer.from.0) as usize).copied()
+    /// The link of its host's own that a message takes which stays within its host.
+    fn loopback(&self, transfer: Transfer) -> Option<Link> {
+        let link = self.spec.graph().loopback(transfer.from).filter(|_| transfer.from == transfer.to)?;
+        self.links.get(link.index()).copied()
     }
 }
 
 impl Network for PacketNetwork {
     fn inject(&mut self, now: Time, transfer: Transfer) {
-        let arrival = Arrival { sequence: self.injected, id: transfer.id };
+        let arrival = PendingDelivery { sequence: self.injected, id: transfer.id };
         // Counts anew after four billion messages, of which only those that arrive at one instant are compared.
         self.injected = self.injected.wrapping_add(1);
-        if let Some(link) = self.own_link(transfer) {
+        if let Some(link) = self.loopback(transfer) {
             let at = now + Seconds(link.latency.0 + transfer.bytes.0 as f64 / link.bandwidth);
-            let key = self.stays.insert(arrival) as u32;
-            self.staying.set(key, Due { at, sequence: arrival.sequence.into() });
-            let load = &mut self.stayed[transfer.from.0 as usize];
+            let key = self.local.insert(arrival) as u32;
+            self.local_arrivals.set(key, Deadline { at, sequence: arrival.sequence.into() });
+            let load = &mut self.local_loads[transfer.from.index()];
             load.bytes += transfer.bytes;
             load.messages += 1;
             return;
         }
-        let packets = self.design.parameters().packets(transfer.bytes);
-        let message = Message { tag: arrival.tag(), from: transfer.from.0, to: transfer.to.0, packets };
+        let packets = self.spec.parameters().packets(transfer.bytes);
+        let message = Message { tag: arrival.tag(), from: transfer.from, to: transfer.to, packets };
         self.engine.offer(self.clock.cycle(now).max(self.cycle), message);
     }
 
     fn next_event(&mut self) -> Option<Time> {
         let cycle = self.engine.next_cycle().map(|cycle| self.clock.time(cycle));
-        let stays = self.staying.first().map(|(due, _)| due.at);
-        cycle.into_iter().chain(stays).min()
+        let local = self.local_arrivals.first().map(|(due, _)| due.at);
+        cycle.into_iter().chain(local).min()
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
@@ -124,42 +149,32 @@ impl Network for PacketNetwork {
         for delivery in self.deliveries.drain(..) {
             self.arrived.count(&delivery);
             self.latencies.add(delivery.at - delivery.created);
-            self.arrivals.push(Arrival::of_tag(delivery.message.tag));
+            self.arrivals.push(PendingDelivery::of_tag(delivery.message.tag));
         }
-        while let Some((_, key)) = self.staying.pop_by(now) {
-            self.arrivals.extend(self.stays.try_remove(key as usize));
+        while let Some((_, key)) = self.local_arrivals.pop_by(now) {
+            self.arrivals.extend(self.local.try_remove(key as usize));
         }
         self.arrivals.sort_unstable();
         delivered.extend(self.arrivals.drain(..).map(|arrival| arrival.id));
     }
 
-    /// Of the packet model: what packets occupied, and how many they were.
+    /// The bytes and the number of the packets that took each link, instead of messages.
     fn link_loads(&self) -> Vec<LinkLoad> {
         let mut loads = vec![LinkLoad::default(); self.links.len()];
-        let bytes = self.design.parameters().packet_bytes();
+        let bytes = self.spec.parameters().packet_bytes();
         let mut carried = |link: LinkId, packets: u64| {
             let load = &mut loads[link.index()];
             load.bytes += bytes.times(packets);
             load.messages += packets;
         };
-        for (link, packets) in self.engine.carried(self.design.fabric()) {
+        for (link, packets) in self.engine.carried(self.spec.graph()) {
             carried(link, packets);
         }
-        if let Some(first) = self.design.fabric().loopback {
-            let own = loads.iter_mut().skip(first.index());
-            own.zip(&self.stayed).for_each(|(load, stayed)| *load = *stayed);
+        for (host, &load) in (0..).map(HostId).zip(&self.local_loads) {
+            if let Some(link) = self.spec.graph().loopback(host) {
+                loads[link.index()] = load;
+            }
         }
         loads
-    }
-
-    fn observation(&self, until: Time) -> Option<Observation> {
-        let usage = self.engine.usage().clone();
-        let (packets, packet_latency) = (usage.consumed(), usage.latency());
-        let batch = Batch { cycles: self.clock.cycle(until), packets, packet_latency, ..self.arrived };
-        Some(Observation { batches: vec![batch], latencies: self.latencies.clone(), usage })
-    }
-
-    fn phit_hops(&self) -> Option<u64> {
-        Some(self.engine.usage().packet_hops() * u64::from(self.design.parameters().packet_phits))
     }
 }

@@ -1,79 +1,73 @@
-//! Packets and messages under way, each known by a small number that is free again once it has arrived.
+//! Packets under way, each known by a small number that is free again once it has arrived.
 
-use super::routing::Ways;
-
-/// A packet's place in [`Packets`].
-pub(super) type PacketId = u32;
+use super::ids::{MessageId, PacketId};
+use crate::topology::{Header, RouterId, Routing};
 
 /// A packet under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packet {
-    /// When its header came to the queue that it is in.
+    /// The cycle in which its header came to the queue that it is in.
     pub since: u64,
-    /// When it left its host.
+    /// The cycle in which it left its host.
     pub left: u64,
+    pub header: Header,
     /// The message that it is a part of.
-    pub message: u32,
-    pub from: u32,
-    pub to: u32,
-    /// The router at which `to` sits.
-    pub goal: u32,
-    /// What its choices by chance follow from.
-    pub ties: u64,
+    pub message: MessageId,
     /// Channels that it took.
     pub hops: u32,
 }
 
-/// All packets, and for each the steps that it has still to go along each dimension of a grid.
+/// All packets, with what the routing has each of them carry.
 #[derive(Debug)]
 pub(super) struct Packets {
     packets: Vec<Packet>,
-    dimensions: usize,
-    steps: Vec<i32>,
+    state_words: usize,
+    states: Vec<i32>,
     free: Vec<PacketId>,
 }
 
 impl Packets {
-    pub fn new(dimensions: usize) -> Self {
-        Self { packets: Vec::new(), dimensions, steps: Vec::new(), free: Vec::new() }
+    pub fn new(state_words: usize) -> Self {
+        Self { packets: Vec::new(), state_words, states: Vec::new(), free: Vec::new() }
     }
 
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         if let Some(id) = self.free.pop() {
-            self.packets[id as usize] = packet;
+            self.packets[id.index()] = packet;
             return id;
         }
         self.packets.push(packet);
-        self.steps.resize(self.steps.len() + self.dimensions, 0);
-        self.packets.len() as PacketId - 1
+        self.states.resize(self.states.len() + self.state_words, 0);
+        PacketId(self.packets.len() as u32 - 1)
     }
 
     pub fn remove(&mut self, id: PacketId) -> Packet {
         self.free.push(id);
-        self.packets[id as usize]
+        self.packets[id.index()]
     }
 
     pub fn get(&self, id: PacketId) -> &Packet {
-        &self.packets[id as usize]
+        &self.packets[id.index()]
     }
 
     pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
-        &mut self.packets[id as usize]
+        &mut self.packets[id.index()]
     }
 
-    pub fn steps(&self, id: PacketId) -> &[i32] {
-        let first = id as usize * self.dimensions;
-        &self.steps[first..first + self.dimensions]
+    /// The state that the packet carries for the routing.
+    pub fn state(&self, id: PacketId) -> &[i32] {
+        let first = id.index() * self.state_words;
+        &self.states[first..first + self.state_words]
     }
 
-    /// Counts the steps from router `from` on.
-    pub fn depart(&mut self, id: PacketId, from: u32, ways: &Ways) {
-        let first = id as usize * self.dimensions;
-        ways.depart(from, &self.packets[id as usize], &mut self.steps[first..first + self.dimensions]);
+    pub fn state_mut(&mut self, id: PacketId) -> &mut [i32] {
+        let first = id.index() * self.state_words;
+        &mut self.states[first..first + self.state_words]
     }
 
-    pub fn steps_mut(&mut self, id: PacketId) -> &mut [i32] {
-        let first = id as usize * self.dimensions;
-        &mut self.steps[first..first + self.dimensions]
+    /// Lets a packet start at the router `from`.
+    pub fn depart(&mut self, id: PacketId, from: RouterId, routing: &impl Routing) {
+        let header = self.packets[id.index()].header;
+        routing.depart(from, &header, self.state_mut(id));
     }
 }

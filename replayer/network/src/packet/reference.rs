@@ -1,19 +1,18 @@
-//! The same network, plainly: every queue of every router looked at in every cycle, and every phit counted. Slow, and
+//! The packet network, plainly: every queue of every router looked at in every cycle, and every phit counted. Slow, and
 //! written to be seen to be right; the engine must say the same of every message.
 
 use std::collections::VecDeque;
 
-use super::chance::chance;
-use super::design::Design;
-use super::layout::{Layout, NOWHERE};
+use super::ids::{MessageId, OutputId, QueueIndex};
+use super::layout::{Layout, Source};
 use super::packets::Packet;
-use super::parameters::{Arbitration, Parameters};
-use super::routing::Way;
-use super::{Delivery, Message};
+use super::{Arbitration, Delivery, Message, PacketParameters, PacketSpec};
+use crate::chance::chance;
+use crate::topology::{ChannelIndex, Header, OutputVc, PortIndex, RouterId, Routing};
 
 /// A network, the cycle that it is in, and all that is in it.
 pub struct Reference<'a> {
-    design: &'a Design,
+    spec: &'a PacketSpec,
     layout: Layout,
     now: u64,
     messages: Vec<Progress>,
@@ -37,8 +36,8 @@ pub struct Reference<'a> {
     last_channel: Vec<usize>,
     /// Packets whose last phit reaches its host after so many cycles more.
     landing: Vec<(u64, usize)>,
-    /// The queue that each port served last, as its router counts.
-    served: Vec<u32>,
+    /// The queue that each port served last.
+    served: Vec<QueueIndex>,
 }
 
 struct Progress {
@@ -64,11 +63,11 @@ struct Sending {
 }
 
 /// A head that asks for a port.
-struct Request {
-    router: usize,
-    place: u32,
+struct HeadRequest {
+    router: RouterId,
+    index: QueueIndex,
     queue: usize,
-    way: Way,
+    vc: OutputVc,
 }
 
 /// Counts down; what is over comes out.
@@ -80,40 +79,36 @@ fn elapse<T: Copy>(pending: &mut Vec<(u64, T)>) -> Vec<T> {
 }
 
 impl<'a> Reference<'a> {
-    pub fn new(design: &'a Design) -> Self {
-        let layout = Layout::new(&design.fabric, &design.parameters);
-        let hosts = design.fabric.sockets.len();
+    pub fn new(spec: &'a PacketSpec) -> Self {
+        let layout = Layout::new(spec);
+        let hosts = spec.graph.hosts().len();
         Self {
-            design,
+            spec,
             now: 0,
             messages: Vec::new(),
             packets: Vec::new(),
             waiting: vec![VecDeque::new(); hosts],
             sent: vec![0; hosts],
-            queues: vec![VecDeque::new(); layout.inputs.len()],
+            queues: vec![VecDeque::new(); layout.queues.len()],
             offered: Vec::new(),
             underway: Vec::new(),
             crossing: Vec::new(),
-            output_queues: vec![
-                vec![VecDeque::new(); design.parameters.virtual_channels as usize];
-                layout.outputs.len()
-            ],
+            output_queues: vec![vec![VecDeque::new(); spec.virtual_channels() as usize]; layout.outputs.len()],
             sending: Vec::new(),
-            last_channel: vec![design.parameters.virtual_channels as usize - 1; layout.outputs.len()],
+            last_channel: vec![spec.virtual_channels() as usize - 1; layout.outputs.len()],
             landing: Vec::new(),
             served: layout.outputs.iter().map(|output| output.served).collect(),
             layout,
         }
     }
 
-    fn parameters(&self) -> &Parameters {
-        &self.design.parameters
+    fn parameters(&self) -> &PacketParameters {
+        &self.spec.parameters
     }
 
-    /// What of `wire_delay` a host's cable takes, if hosts have cables.
+    /// The cycles of `wire_delay` that a host's cable takes, if hosts have cables.
     fn cable_delay(&self) -> u64 {
-        let has_cable = self.design.fabric.sockets[0].cable.is_some();
-        if has_cable { self.parameters().wire_delay.into() } else { 0 }
+        if self.spec.graph.has_host_cables() { self.parameters().wire_delay.into() } else { 0 }
     }
 
     /// Offers a message in the current cycle.
@@ -145,7 +140,7 @@ impl<'a> Reference<'a> {
         }
         self.underway = headers.into_iter().map(|(left, (packet, queue))| (left, packet, queue)).collect();
         for message in elapse(&mut self.offered) {
-            let host = self.messages[message].message.from as usize;
+            let host = self.messages[message].message.from.index();
             self.waiting[host].push_back(message);
         }
         self.fill_ports();
@@ -178,7 +173,7 @@ impl<'a> Reference<'a> {
 
     fn land(&mut self, packet: usize, delivered: &mut Vec<Delivery>) {
         let (packet, _) = &self.packets[packet];
-        let progress = &mut self.messages[packet.message as usize];
+        let progress = &mut self.messages[packet.message.index()];
         progress.missing -= 1;
         if progress.missing == 0 {
             let Progress { message, created, injected, .. } = *progress;
@@ -189,9 +184,9 @@ impl<'a> Reference<'a> {
     /// Each injection port that holds no packet takes one.
     fn fill_ports(&mut self) {
         for host in 0..self.waiting.len() {
-            let (first, _) = self.layout.hosts[host];
-            for queue in first..first + self.parameters().injection_ports {
-                if !self.queues[queue as usize].is_empty() {
+            let places = self.layout.hosts[host];
+            for queue in (places.first_queue.index()..).take(self.parameters().injection_ports as usize) {
+                if !self.queues[queue].is_empty() {
                     continue;
                 }
                 let Some(&id) = self.waiting[host].front() else { break };
@@ -201,20 +196,20 @@ impl<'a> Reference<'a> {
                     self.waiting[host].pop_front();
                 }
                 let Message { from, to, .. } = self.messages[id].message;
-                let goal = self.design.fabric.sockets[to as usize].router;
-                let ties = chance(self.parameters().seed, host as u64, self.sent[host]);
+                let random = chance(self.parameters().seed, host as u64, self.sent[host]);
                 self.sent[host] += 1;
-                let packet = Packet { since: self.now, left: 0, message: id as u32, from, to, goal, ties, hops: 0 };
-                let mut steps = vec![0; self.design.ways.dimensions()];
-                self.design.ways.depart(self.design.fabric.sockets[host].router, &packet, &mut steps);
-                self.queues[queue as usize].push_back(self.packets.len());
-                self.packets.push((packet, steps));
+                let header = Header { from, to, destination: self.spec.graph.hosts()[to.index()].router, random };
+                let packet = Packet { since: self.now, left: 0, header, message: MessageId(id as u32), hops: 0 };
+                let mut state = vec![0; self.spec.routing.state_words()];
+                self.spec.routing.depart(places.router, &header, &mut state);
+                self.queues[queue].push_back(self.packets.len());
+                self.packets.push((packet, state));
             }
         }
     }
 
-    fn is_crossing(&self, output: usize) -> bool {
-        self.crossing.iter().any(|crossing| crossing.output == output)
+    fn is_crossing(&self, output: OutputId) -> bool {
+        self.crossing.iter().any(|crossing| crossing.output == output.index())
     }
 
     /// Packets that a queue has room for: the rest of its places are taken by packets in it or on their way to it.
@@ -223,11 +218,13 @@ impl<'a> Reference<'a> {
         self.parameters().queue_packets - (self.queues[queue].len() + coming) as u32
     }
 
-    /// Likewise, where a packet may have to pass an output queue first: none if that is full, or else both together.
-    fn room_for_requests(&self, output: usize, channel: u32) -> u32 {
-        let behind = self.room((self.layout.outputs[output].first_queue + channel) as usize);
+    /// Packets that a channel of a port has room for. Where a packet has to pass an output queue first, that is none if the
+    /// output queue is full, or else the room of both queues together.
+    fn room_for_requests(&self, output: OutputId, channel: ChannelIndex) -> u32 {
+        let Some(next) = self.layout.outputs[output.index()].queue(channel) else { return 0 };
+        let behind = self.room(next.index());
         let places = self.parameters().output_queue;
-        let taken = self.output_queues[output][channel as usize].len() as u32;
+        let taken = self.output_queues[output.index()][channel.index()].len() as u32;
         if places == 0 {
             behind
         } else if taken == places {
@@ -237,100 +234,102 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// What the head of each queue asks for, if it does not leave already.
-    fn requests(&self) -> Vec<Request> {
+    /// The requests of the heads of all queues that do not leave already.
+    fn requests(&self) -> Vec<HeadRequest> {
         let mut requests = Vec::new();
-        for (router, this) in self.layout.routers.iter().enumerate() {
-            for place in 0..this.inputs {
-                let queue = (this.first_input + place) as usize;
+        for (router, this) in (0..).map(RouterId).zip(&self.layout.routers) {
+            for index in (0..this.queues).map(QueueIndex) {
+                let queue = this.queue(index).index();
                 let Some(&head) = self.queues[queue].front() else { continue };
                 if self.crossing.iter().any(|crossing| crossing.queue == queue) {
                     continue;
                 }
-                let (packet, steps) = &self.packets[head];
-                let output = |port: u32| (this.first_output + port) as usize;
-                let way = if packet.goal == router as u32 {
-                    let (first, ports) = (self.layout.hosts[packet.to as usize].1, self.parameters().consumption_ports);
-                    let mut ports = (0..ports).map(|port| first + (place + port) % ports);
-                    ports.find(|&port| !self.is_crossing(output(port))).map(|port| Way { port, channel: 0 })
+                let (Packet { header, .. }, state) = &self.packets[head];
+                let is_free = |port: &PortIndex| !self.is_crossing(this.output(*port));
+                let vc = if header.destination == router {
+                    let first = self.layout.hosts[header.to.index()].first_port;
+                    let ports = self.parameters().consumption_ports;
+                    let mut ports = (0..ports).map(|port| PortIndex(first.0 + (index.0 + port) % ports));
+                    ports.find(is_free).map(|port| OutputVc { port, channel: ChannelIndex(0) })
                 } else {
-                    let arrival = self.layout.inputs[queue].arrival;
-                    let room = |port, channel| match self.is_crossing(output(port)) {
-                        true => 0,
-                        false => self.room_for_requests(output(port), channel),
+                    let arrival = self.layout.queues[queue].source.arrival();
+                    let room = |port, channel| match is_free(&port) {
+                        true => self.room_for_requests(this.output(port), channel),
+                        false => 0,
                     };
-                    match self.design.ways.settle(router as u32, packet, steps) {
-                        Some(port) => self.design.ways.choose_channel(port, arrival, room),
-                        None => self.design.ways.choose(router as u32, (packet, steps), arrival, room),
+                    match self.spec.routing.fixed_output(router, header, state) {
+                        Some(port) => self.spec.routing.choose_channel(port, arrival, room),
+                        None => self.spec.routing.choose(router, header, state, arrival, room),
                     }
                 };
-                requests.extend(way.map(|way| Request { router, place, queue, way }));
+                requests.extend(vc.map(|vc| HeadRequest { router, index, queue, vc }));
             }
         }
         requests
     }
 
     /// Lets one of those that ask for a port pass.
-    fn arbitrate(&mut self, output: usize, requests: &[Request]) {
+    fn arbitrate(&mut self, output: usize, requests: &[HeadRequest]) {
         let routers = &self.layout.routers;
-        let asks = |request: &&Request| (routers[request.router].first_output + request.way.port) as usize == output;
-        let asking: Vec<&Request> = requests.iter().filter(asks).collect();
+        let asks = |request: &&HeadRequest| routers[request.router.index()].output(request.vc.port).index() == output;
+        let asking: Vec<&HeadRequest> = requests.iter().filter(asks).collect();
         let Some(first) = asking.first() else { return };
         // In the order in which queues follow the one served last.
-        let circle = routers[first.router].inputs;
-        let in_turn = (1..=circle).map(|after| (self.served[output] + after) % circle);
-        let in_turn = in_turn.filter_map(|place| asking.iter().find(|request| request.place == place));
-        let since = |request: &Request| self.packets[self.queues[request.queue][0]].0.since;
+        let circle = routers[first.router.index()].queues;
+        let in_turn = (1..=circle).map(|after| QueueIndex((self.served[output].0 + after) % circle));
+        let in_turn = in_turn.filter_map(|index| asking.iter().find(|request| request.index == index));
+        let since = |request: &HeadRequest| self.packets[self.queues[request.queue][0]].0.since;
         let winner = match self.parameters().arbitration {
             Arbitration::RoundRobin => in_turn.into_iter().next(),
             Arbitration::Fifo => in_turn.min_by_key(|request| since(request)),
             Arbitration::Longest => in_turn.min_by_key(|request| std::cmp::Reverse(self.queues[request.queue].len())),
             Arbitration::Random => {
                 let seed = self.parameters().seed ^ self.now;
-                in_turn.min_by_key(|request| chance(seed, output as u64, request.place.into()))
+                in_turn.min_by_key(|request| chance(seed, output as u64, request.index.0.into()))
             }
         };
-        let &Request { place, queue, way, .. } = winner.copied().unwrap();
-        self.served[output] = place;
-        self.pass(queue, output, way);
+        let &HeadRequest { index, queue, vc, .. } = winner.copied().unwrap();
+        self.served[output] = index;
+        self.pass(queue, output, vc);
     }
 
-    fn pass(&mut self, queue: usize, output: usize, way: Way) {
-        let Parameters { packet_phits, wire_delay, router_delay, .. } = *self.parameters();
+    fn pass(&mut self, queue: usize, output: usize, vc: OutputVc) {
+        let PacketParameters { packet_phits, wire_delay, router_delay, .. } = *self.parameters();
         let id = self.queues[queue][0];
         self.crossing.push(Crossing { queue, output, phits: packet_phits });
         let cable = self.cable_delay();
-        let (packet, steps) = &mut self.packets[id];
-        if self.layout.inputs[queue].arrival.is_none() {
-            self.messages[packet.message as usize].injected.get_or_insert(self.now);
+        let (packet, state) = &mut self.packets[id];
+        if let Source::Host(_) = self.layout.queues[queue].source {
+            self.messages[packet.message.index()].injected.get_or_insert(self.now);
         }
-        if self.layout.outputs[output].first_queue == NOWHERE {
+        let Some(next) = self.layout.outputs[output].queue(vc.channel) else {
             self.landing.push((u64::from(packet_phits) + cable, id));
             return;
-        }
+        };
         packet.hops += 1;
-        self.design.ways.step(way.port, steps);
+        self.spec.routing.hop(vc.port, self.layout.queues[next.index()].router, state);
         if self.parameters().output_queue > 0 {
-            self.output_queues[output][way.channel as usize].push_back(id);
+            self.output_queues[output][vc.channel.index()].push_back(id);
             return;
         }
-        let next = (self.layout.outputs[output].first_queue + way.channel) as usize;
-        self.underway.push((1 + u64::from(wire_delay) + u64::from(router_delay), id, next));
+        self.underway.push((1 + u64::from(wire_delay) + u64::from(router_delay), id, next.index()));
     }
 
     /// Lets one of the packets in a port's output queues onto its cable.
     fn send(&mut self, output: usize) {
-        let Parameters { packet_phits, wire_delay, router_delay, virtual_channels, .. } = *self.parameters();
+        let PacketParameters { packet_phits, wire_delay, router_delay, .. } = *self.parameters();
         if self.sending.iter().any(|sending| sending.output == output) {
             return;
         }
-        let channels = virtual_channels as usize;
+        let channels = self.spec.virtual_channels() as usize;
         let in_turn = (1..=channels).map(|after| (self.last_channel[output] + after) % channels);
-        let next = |channel: usize| self.layout.outputs[output].first_queue as usize + channel;
-        let head = |channel: usize| self.output_queues[output][channel].front().copied();
-        let mut able = in_turn.filter_map(|channel| Some((channel, head(channel)?)));
-        let Some((channel, id)) = able.find(|&(channel, _)| self.room(next(channel)) > 0) else { return };
-        self.underway.push((1 + u64::from(wire_delay) + u64::from(router_delay), id, next(channel)));
+        let next = |channel: usize| self.layout.outputs[output].queue(ChannelIndex(channel as u32));
+        let ready = |channel: usize| {
+            let (head, next) = (self.output_queues[output][channel].front().copied()?, next(channel)?.index());
+            (self.room(next) > 0).then_some((channel, head, next))
+        };
+        let Some((channel, id, next)) = in_turn.into_iter().find_map(ready) else { return };
+        self.underway.push((1 + u64::from(wire_delay) + u64::from(router_delay), id, next));
         self.last_channel[output] = channel;
         self.sending.push(Sending { output, channel, phits: packet_phits });
     }

@@ -1,4 +1,4 @@
-//! What the model promises: times that can be worked out by hand, every message once and in the end, and the same as the
+//! The promises of the model: times that can be worked out by hand, every message once and in the end, and the same as the
 //! reference to the cycle.
 
 use std::sync::Arc;
@@ -8,7 +8,9 @@ use titr_common::units::Seconds;
 
 use super::reference::Reference;
 use super::*;
-use crate::topology::{Cable, Dragonfly, Duplex, FatTree, Grid, HostId, Routing as Faithful, Shape, Stage, Topology};
+use crate::topology::{
+    Ascent, Cable, Dragonfly, Duplex, FatTree, Grid, RouteVariant, RoutingOptions, Shape, Stage, Topology,
+};
 
 const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
 
@@ -19,16 +21,24 @@ fn tree(m: &[u32], w: &[u32]) -> FatTree {
 
 fn dragonfly(nodes: u32, green: u32) -> Dragonfly {
     let shape = Shape { groups: 3, chassis: 2, blades: 3, nodes, green, black: 1, blue: 2 };
-    Dragonfly::new(shape, Faithful::Minimal, CABLE)
+    Dragonfly::new(shape, RouteVariant::Minimal, CABLE)
 }
 
-fn design(topology: &dyn Topology, parameters: Parameters) -> Design {
-    Design::new(topology.fabric().unwrap(), parameters).unwrap()
+fn spec_of(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec {
+    PacketSpec::new(topology.router_graph().unwrap(), parameters).unwrap()
+}
+
+fn routing(name: &str) -> RoutingOptions {
+    RoutingOptions { name: Some(name.parse().unwrap()), ..RoutingOptions::default() }
+}
+
+fn up_and_down(ascent: Ascent) -> RoutingOptions {
+    RoutingOptions { ascent: Some(ascent), ..RoutingOptions::default() }
 }
 
 /// Lives until nothing happens any more. Messages come with the cycle in which they are offered.
-fn run(design: &Design, messages: &[(u64, Message)]) -> Vec<Delivery> {
-    let (mut engine, mut deliveries) = (Engine::new(design), Vec::new());
+fn run(spec: &PacketSpec, messages: &[(u64, Message)]) -> Vec<Delivery> {
+    let (mut engine, mut deliveries) = (Engine::new(spec), Vec::new());
     let mut messages = messages.iter().peekable();
     loop {
         let offer = messages.peek().map(|&&(at, _)| at);
@@ -42,9 +52,9 @@ fn run(design: &Design, messages: &[(u64, Message)]) -> Vec<Delivery> {
     deliveries
 }
 
-/// The same, of the reference, which is given up on after so many cycles.
-fn run_reference(design: &Design, messages: &[(u64, Message)], most_cycles: u64) -> Vec<Delivery> {
-    let (mut reference, mut deliveries) = (Reference::new(design), Vec::new());
+/// Lets the reference live until nothing happens any more, or for so many cycles.
+fn run_reference(spec: &PacketSpec, messages: &[(u64, Message)], most_cycles: u64) -> Vec<Delivery> {
+    let (mut reference, mut deliveries) = (Reference::new(spec), Vec::new());
     let mut messages = messages.iter().peekable();
     for now in 0..most_cycles {
         if now > 0 {
@@ -62,19 +72,19 @@ fn run_reference(design: &Design, messages: &[(u64, Message)], most_cycles: u64)
 }
 
 fn message(from: u32, to: u32, packets: u64) -> Message {
-    Message { tag: from.into(), from, to, packets }
+    Message { tag: from.into(), from: HostId(from), to: HostId(to), packets }
 }
 
 /// Channels between routers on a shortest way: the links of the topology's own route but the hosts' cables.
 fn channels(topology: &dyn Topology, from: u32, to: u32) -> u64 {
     let mut route = Vec::new();
     topology.route(HostId(from), HostId(to), &mut route);
-    let cables = if topology.fabric().unwrap().sockets[0].cable.is_some() { 2 } else { 0 };
+    let cables = if topology.router_graph().unwrap().has_host_cables() { 2 } else { 0 };
     route.len() as u64 - cables
 }
 
 /// Every kind of network with every routing that it has, and routers of some delays and queues.
-fn all_networks() -> Vec<(Box<dyn Topology>, Design)> {
+fn all_networks() -> Vec<(Box<dyn Topology>, PacketSpec)> {
     let grids: [fn() -> Box<dyn Topology>; 4] = [
         || Box::new(Grid::torus(&[8, 8], CABLE)),
         || Box::new(Grid::torus(&[4, 3, 2], CABLE)),
@@ -88,25 +98,24 @@ fn all_networks() -> Vec<(Box<dyn Topology>, Design)> {
     ];
     let dragonflies: [fn() -> Box<dyn Topology>; 1] = [|| Box::new(dragonfly(2, 1))];
     let routed = [
-        (&grids[..], vec![Routing::DimensionOrder, Routing::Adaptive]),
-        (&trees, [Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive].map(Routing::UpDown).to_vec()),
-        (&dragonflies, vec![Routing::Minimal]),
+        (&grids[..], vec![routing("dor"), routing("adaptive")]),
+        (&trees, [Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive].map(up_and_down).to_vec()),
+        (&dragonflies, vec![routing("minimal")]),
     ];
     let mut all = Vec::new();
     for (topologies, routings) in routed {
         for (make, routing) in topologies.iter().flat_map(|make| routings.iter().map(move |routing| (make, *routing))) {
             for (router_delay, wire_delay, output_queue) in [(0, 0, 0), (3, 5, 0), (1, 2, 2)] {
-                let parameters = Parameters {
-                    routing,
-                    virtual_channels: 2,
+                let parameters = PacketParameters {
+                    routing: RoutingOptions { virtual_channels: Some(2), ..routing },
                     router_delay,
                     wire_delay,
                     output_queue,
-                    ..Parameters::default()
+                    ..PacketParameters::default()
                 };
                 let topology = make();
-                let design = design(&*topology, parameters);
-                all.push((topology, design));
+                let spec = spec_of(&*topology, parameters);
+                all.push((topology, spec));
             }
         }
     }
@@ -117,20 +126,20 @@ fn all_networks() -> Vec<(Box<dyn Topology>, Design)> {
 /// in the first router, and L to be consumed; where hosts have cables, w for each of them too.
 #[test]
 fn a_packet_alone_takes_what_the_formula_says() {
-    for (topology, design) in all_networks() {
-        let (r, w) = (u64::from(design.parameters.router_delay), u64::from(design.parameters.wire_delay));
-        let cables = if design.fabric().sockets[0].cable.is_some() { 2 } else { 0 };
+    for (topology, spec) in all_networks() {
+        let (r, w) = (u64::from(spec.parameters.router_delay), u64::from(spec.parameters.wire_delay));
+        let cables = if spec.graph().has_host_cables() { 2 } else { 0 };
         for (from, to) in (0..topology.hosts()).flat_map(|from| (0..topology.hosts()).map(move |to| (from, to))) {
             if from == to {
                 continue;
             }
             let h = channels(&*topology, from, to);
             let expected = 1 + r + h * (1 + r + w) + 16 + cables * w;
-            let [delivery] = run(&design, &[(7, message(from, to, 1))])[..] else { panic!("not delivered once") };
+            let [delivery] = run(&spec, &[(7, message(from, to, 1))])[..] else { panic!("not delivered once") };
             assert_eq!(delivery.at - 7, expected, "{} from {from} to {to}", topology.name());
             assert_eq!(u64::from(delivery.hops), h);
             assert_eq!(delivery.injected - 7, 1 + r + cables / 2 * w);
-            assert_eq!(Delays::of(&design).alone(h), expected);
+            assert_eq!(Delays::of(&spec).alone(h), expected);
         }
     }
 }
@@ -139,7 +148,7 @@ fn a_packet_alone_takes_what_the_formula_says() {
 /// has to wait there goes on when the tail of the other has left, L = 16 cycles later, and stays as much behind.
 #[test]
 fn two_that_contend_arrive_a_packet_apart() {
-    for (topology, design) in all_networks() {
+    for (topology, spec) in all_networks() {
         let hosts = topology.hosts();
         for to in [0, hosts / 2 + 1, hosts - 1] {
             for (one, other) in (0..hosts).flat_map(|one| (0..one).map(move |other| (one, other))) {
@@ -147,11 +156,11 @@ fn two_that_contend_arrive_a_packet_apart() {
                 if one == to || other == to || channels(&*topology, other, to) != h {
                     continue;
                 }
-                let times: Vec<_> = run(&design, &[(0, message(one, to, 1)), (0, message(other, to, 1))])
+                let times: Vec<_> = run(&spec, &[(0, message(one, to, 1)), (0, message(other, to, 1))])
                     .iter()
                     .map(|delivery| delivery.at)
                     .collect();
-                let alone = Delays::of(&design).alone(h);
+                let alone = Delays::of(&spec).alone(h);
                 assert_eq!(times, [alone, alone + 16], "{} from {one} and {other} to {to}", topology.name());
             }
         }
@@ -163,9 +172,9 @@ fn two_that_contend_arrive_a_packet_apart() {
 /// go at a phit a cycle, so the delay stays: 1 + 3 + 16 = 20 for the one, and 1 + 4 + 15 + 16 = 36 for the other.
 #[test]
 fn the_second_of_two_waits_for_the_first_tail() {
-    let design = design(&Grid::mesh(&[6], CABLE), Parameters::default());
-    let deliveries = run(&design, &[(0, message(0, 4, 1)), (0, message(1, 4, 1))]);
-    let times: Vec<_> = deliveries.iter().map(|delivery| (delivery.message.from, delivery.at)).collect();
+    let spec = spec_of(&Grid::mesh(&[6], CABLE), PacketParameters::default());
+    let deliveries = run(&spec, &[(0, message(0, 4, 1)), (0, message(1, 4, 1))]);
+    let times: Vec<_> = deliveries.iter().map(|delivery| (delivery.message.from.0, delivery.at)).collect();
     assert_eq!(times, [(1, 20), (0, 36)]);
 }
 
@@ -176,21 +185,22 @@ fn two_that_meet_are_consumed_one_after_the_other() {
     let topology = Grid::mesh(&[5], CABLE);
     let messages = [(0, message(0, 2, 1)), (0, message(4, 2, 1))];
     let times = |consumption_ports| -> Vec<_> {
-        let design = design(&topology, Parameters { consumption_ports, ..Parameters::default() });
-        run(&design, &messages).iter().map(|delivery| (delivery.message.from, delivery.at)).collect()
+        let spec = spec_of(&topology, PacketParameters { consumption_ports, ..PacketParameters::default() });
+        run(&spec, &messages).iter().map(|delivery| (delivery.message.from.0, delivery.at)).collect()
     };
     assert_eq!(times(1), [(0, 19), (4, 35)]);
     assert_eq!(times(2), [(0, 19), (4, 19)]);
 }
 
 /// A message of three packets leaves its host at a phit a cycle: its last tail is 2 · 16 cycles after the first; with three
-/// injection ports, and as many at its goal, the packets still share the one channel between.
+/// injection ports, and as many at its destination, the packets still share the one channel between.
 #[test]
 fn packets_of_a_message_follow_each_other() {
     for ports in [1, 3] {
-        let parameters = Parameters { injection_ports: ports, consumption_ports: ports, ..Parameters::default() };
-        let design = design(&Grid::mesh(&[4], CABLE), parameters);
-        let [delivery] = run(&design, &[(0, message(0, 3, 3))])[..] else { panic!("not delivered once") };
+        let parameters =
+            PacketParameters { injection_ports: ports, consumption_ports: ports, ..PacketParameters::default() };
+        let spec = spec_of(&Grid::mesh(&[4], CABLE), parameters);
+        let [delivery] = run(&spec, &[(0, message(0, 3, 3))])[..] else { panic!("not delivered once") };
         assert_eq!(delivery.at, 1 + 3 + 16 + 32);
     }
 }
@@ -200,23 +210,26 @@ fn packets_of_a_message_follow_each_other() {
 #[test]
 fn a_bubble_keeps_a_ring_moving() {
     for queue_packets in [2, 3] {
-        let design = design(&Grid::torus(&[4], CABLE), Parameters { queue_packets, ..Parameters::default() });
+        let spec =
+            spec_of(&Grid::torus(&[4], CABLE), PacketParameters { queue_packets, ..PacketParameters::default() });
         let messages: Vec<_> = (0..4).flat_map(|from| [(0, message(from, (from + 2) % 4, 200))]).collect();
-        assert_eq!(run(&design, &messages).len(), 4);
+        assert_eq!(run(&spec, &messages).len(), 4);
     }
 }
 
 #[test]
 fn what_would_deadlock_is_refused() {
-    let refused = |topology: &dyn Topology, parameters| Design::new(topology.fabric().unwrap(), parameters).is_err();
-    let defaults = Parameters::default;
-    assert!(refused(&Grid::torus(&[4], CABLE), Parameters { queue_packets: 1, ..defaults() }));
-    assert!(!refused(&Grid::mesh(&[4], CABLE), Parameters { queue_packets: 1, ..defaults() }));
-    assert!(refused(&Grid::torus(&[4], CABLE), Parameters { routing: Routing::Adaptive, ..defaults() }));
-    assert!(refused(&dragonfly(1, 1), Parameters { routing: Routing::Minimal, ..defaults() }));
+    let refused =
+        |topology: &dyn Topology, parameters| PacketSpec::new(topology.router_graph().unwrap(), parameters).is_err();
+    let on_one_channel = |name| RoutingOptions { virtual_channels: Some(1), ..routing(name) };
+    let defaults = PacketParameters::default;
+    assert!(refused(&Grid::torus(&[4], CABLE), PacketParameters { queue_packets: 1, ..defaults() }));
+    assert!(!refused(&Grid::mesh(&[4], CABLE), PacketParameters { queue_packets: 1, ..defaults() }));
+    assert!(refused(&Grid::torus(&[4], CABLE), PacketParameters { routing: on_one_channel("adaptive"), ..defaults() }));
+    assert!(refused(&dragonfly(1, 1), PacketParameters { routing: on_one_channel("minimal"), ..defaults() }));
 }
 
-fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, Routing)> {
+fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
     let sizes = || prop::collection::vec(1_u32..5, 1..4);
     let grids = prop_oneof![
         sizes().prop_map(|sizes| Arc::new(Grid::torus(&sizes, CABLE)) as Arc<dyn Topology>),
@@ -236,13 +249,13 @@ fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, Routing)> {
         (1_u32..3, 1_u32..3).prop_map(|(nodes, green)| Arc::new(dragonfly(nodes, green)) as Arc<dyn Topology>);
     let ascents = prop::sample::select(vec![Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive]);
     prop_oneof![
-        3 => (grids, prop::sample::select(vec![Routing::DimensionOrder, Routing::Adaptive])),
-        2 => (trees, ascents.prop_map(Routing::UpDown)),
-        1 => (dragonflies, Just(Routing::Minimal)),
+        3 => (grids, prop::sample::select(vec![routing("dor"), routing("adaptive")])),
+        2 => (trees, ascents.prop_map(up_and_down)),
+        1 => (dragonflies, Just(routing("minimal"))),
     ]
 }
 
-fn any_parameters() -> impl Strategy<Value = Parameters> {
+fn any_parameters() -> impl Strategy<Value = PacketParameters> {
     let arbitration = prop::sample::select(vec![
         Arbitration::RoundRobin,
         Arbitration::Fifo,
@@ -260,9 +273,9 @@ fn any_parameters() -> impl Strategy<Value = Parameters> {
             arbitration,
             seed,
         )| {
-            Parameters {
+            PacketParameters {
                 packet_phits,
-                virtual_channels,
+                routing: RoutingOptions { virtual_channels: Some(virtual_channels), ..RoutingOptions::default() },
                 queue_packets,
                 output_queue,
                 injection_ports,
@@ -271,20 +284,19 @@ fn any_parameters() -> impl Strategy<Value = Parameters> {
                 wire_delay: w,
                 arbitration,
                 seed,
-                ..Parameters::default()
+                ..PacketParameters::default()
             }
         },
     )
 }
 
 /// A network, and messages between its hosts in the order of their cycles, each with its number as tag.
-fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value = (Design, Vec<(u64, Message)>)> {
+fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value = (PacketSpec, Vec<(u64, Message)>)> {
     let messages = prop::collection::vec((0..span, any::<(u32, u32)>(), 1_u64..6), messages);
     (any_network(), any_parameters(), messages).prop_map(|((topology, routing), mut parameters, messages)| {
-        parameters.routing = routing;
-        if matches!(routing, Routing::Adaptive | Routing::Minimal) {
-            parameters.virtual_channels += 1;
-        }
+        let more = u32::from(routing.name.is_some_and(|name| ["adaptive", "minimal"].contains(&&*name.to_string())));
+        let virtual_channels = parameters.routing.virtual_channels.map(|channels| channels + more);
+        parameters.routing = RoutingOptions { virtual_channels, ..routing };
         let hosts = topology.hosts();
         let mut messages: Vec<_> = messages
             .into_iter()
@@ -292,7 +304,7 @@ fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value =
             .collect();
         messages.sort_by_key(|&(at, _)| at);
         messages.iter_mut().zip(0..).for_each(|((_, message), tag)| message.tag = tag);
-        (design(&*topology, parameters), messages)
+        (spec_of(&*topology, parameters), messages)
     })
 }
 
@@ -301,8 +313,8 @@ proptest! {
 
     /// Every message, in every network: created, injected and delivered in the same cycles over as many channels.
     #[test]
-    fn the_engine_is_the_reference((design, messages) in any_run(1..40, 60)) {
-        prop_assert_eq!(run(&design, &messages), run_reference(&design, &messages, 20_000));
+    fn the_engine_is_the_reference((spec, messages) in any_run(1..40, 60)) {
+        prop_assert_eq!(run(&spec, &messages), run_reference(&spec, &messages, 20_000));
     }
 }
 
@@ -311,8 +323,8 @@ proptest! {
 
     /// Whatever saturates the network, it drains, and each message arrives once.
     #[test]
-    fn saturating_traffic_drains((design, messages) in any_run(500..1000, 20)) {
-        let mut tags: Vec<_> = run(&design, &messages).iter().map(|delivery| delivery.message.tag).collect();
+    fn saturating_traffic_drains((spec, messages) in any_run(500..1000, 20)) {
+        let mut tags: Vec<_> = run(&spec, &messages).iter().map(|delivery| delivery.message.tag).collect();
         tags.sort_unstable();
         prop_assert_eq!(tags, Vec::from_iter(0..messages.len() as u64));
     }

@@ -1,7 +1,8 @@
-//! What passed where.
+//! Counts of the packets that passed each channel.
 
+use super::ids::QueueId;
 use crate::statistics::Histogram;
-use crate::topology::LinkId;
+use crate::topology::{ChannelIndex, LinkId};
 
 /// Counts of packets. Queues are numbered as [`Layout`](super::layout::Layout) does; a queue stands for the channel that
 /// leads to it, or for its host.
@@ -20,15 +21,15 @@ pub struct Usage {
 }
 
 /// The virtual channel of a link that leads to a queue.
-pub(super) type Channel = (LinkId, u32);
+pub(super) type Channel = (LinkId, ChannelIndex);
 
-/// What passed over a virtual channel.
+/// Counts of the packets that passed over a virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChannelUsage {
     /// The link that it shares.
     pub link: LinkId,
     /// Its number there.
-    pub channel: u32,
+    pub channel: ChannelIndex,
     /// Packets that it carried.
     pub packets: u64,
     /// Cycles that they were in the queue at its end, in all.
@@ -60,14 +61,14 @@ impl Usage {
     }
 
     /// A packet starts over the channel to a queue.
-    pub(super) fn carry(&mut self, queue: u32) {
-        self.queues[queue as usize].packets += 1;
+    pub(super) fn carry(&mut self, queue: QueueId) {
+        self.queues[queue.index()].packets += 1;
         self.packet_hops += 1;
     }
 
     /// A packet starts to leave a queue, in which it will have been for so long.
-    pub(super) fn leave(&mut self, queue: u32, cycles: u64) {
-        let queue = &mut self.queues[queue as usize];
+    pub(super) fn leave(&mut self, queue: QueueId, cycles: u64) {
+        let queue = &mut self.queues[queue.index()];
         queue.stays += cycles;
         self.injected += u64::from(queue.channel.is_none());
     }
@@ -90,7 +91,7 @@ impl Usage {
         self.injected
     }
 
-    /// Packets that reached theirs.
+    /// Packets that reached the host that they were sent to.
     #[must_use]
     pub fn consumed(&self) -> u64 {
         self.consumed
@@ -115,19 +116,19 @@ impl Usage {
         sum / self.consumed.max(1) as f64
     }
 
-    /// Of packets, from when they left their host until they were consumed.
+    /// Cycles from when each packet left its host until it was consumed.
     #[must_use]
     pub fn latencies(&self) -> &Histogram {
         &self.latencies
     }
 
-    /// The sum of these.
+    /// The sum of the [latencies](Self::latencies) of packets.
     #[must_use]
     pub fn latency(&self) -> u64 {
         self.latency
     }
 
-    /// What passed over each virtual channel of each link.
+    /// Counts for each virtual channel of each link.
     pub fn channels(&self) -> impl Iterator<Item = ChannelUsage> + Clone {
         self.queues.iter().filter_map(|&QueueUsage { channel, packets, stays }| {
             channel.map(|(link, channel)| ChannelUsage { link, channel, packets, stays })
@@ -140,7 +141,7 @@ impl Usage {
         Self::new(self.queues.iter().map(|queue| queue.channel))
     }
 
-    /// Counts what another has counted in the same network.
+    /// Adds the counts of another run of the same network.
     pub fn add(&mut self, other: &Self) {
         for (mine, theirs) in self.queues.iter_mut().zip(&other.queues) {
             mine.packets += theirs.packets;

@@ -13,18 +13,18 @@ pub struct Histogram {
 /// Percentiles of something.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Percentiles<T> {
-    /// Of half of all at most.
+    /// The number that half of all numbers are no greater than.
     pub p50: T,
-    /// Of 95 %.
+    /// The number that 95 % of all are no greater than.
     pub p95: T,
-    /// Of 99 %.
+    /// The number that 99 % of all are no greater than.
     pub p99: T,
-    /// Of all.
+    /// The greatest number.
     pub max: T,
 }
 
 impl<T> Percentiles<T> {
-    /// The same percentiles of something else.
+    /// Maps each percentile.
     pub fn map<U>(self, of: impl Fn(T) -> U) -> Percentiles<U> {
         Percentiles { p50: of(self.p50), p95: of(self.p95), p99: of(self.p99), max: of(self.max) }
     }

@@ -1,4 +1,4 @@
-//! What can be said of many numbers: means and how sure they are, and percentiles.
+//! Statistics of many numbers: means with confidence intervals, and percentiles.
 
 mod estimate;
 mod histogram;

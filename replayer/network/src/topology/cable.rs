@@ -5,31 +5,31 @@ use titr_common::units::Seconds;
 
 use super::{Link, LinkId, Sharing};
 
-/// What every cable of a topology is like, unless the topology says otherwise.
+/// The kind of all cables of a topology, unless the topology says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cable {
     /// Bytes per second, of each direction of a full-duplex cable.
     pub bandwidth: f64,
     /// From end to end.
     pub latency: Seconds,
-    /// What its two directions share.
+    /// How its two directions share the bandwidth.
     pub duplex: Duplex,
 }
 
-/// What the two directions of a cable share.
+/// How the two directions of a cable share its bandwidth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Duplex {
-    /// Nothing: a link for each direction (SimGrid's SPLITDUPLEX).
+    /// They share nothing: there is a link for each direction (SimGrid's SPLITDUPLEX).
     #[default]
     Full,
-    /// One link used both ways, as on a bus (SHARED).
+    /// They share one link, as on a bus (SHARED).
     Half,
-    /// One link that is never shared (FATPIPE).
+    /// They are one link, which messages never share (FATPIPE).
     FatPipe,
 }
 
-/// One of the two directions of a cable. Which is "up" is the topology's choice.
+/// A direction of a cable. Which is "up" is the topology's choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // Named as it is.
 pub enum Direction {

@@ -12,7 +12,10 @@ use std::fmt;
 
 use super::cable::Direction;
 use super::limiter::Limiters;
-use super::{Cable, Duplex, Fabric, HostId, Link, LinkId, NoFabric, Plan, Port, Routing, Socket, Topology};
+use super::{
+    Cable, Duplex, Geometry, HostId, HostPort, Link, LinkId, NoRouters, Port, RouteVariant, RouterGraph, RouterId,
+    Topology,
+};
 
 /// Sizes of a dragonfly: how many there are of each in the next larger one, and how many cables side by side make one
 /// link.
@@ -38,7 +41,7 @@ pub struct Shape {
 #[derive(Clone, Debug)]
 pub struct Dragonfly {
     shape: Shape,
-    routing: Routing,
+    variant: RouteVariant,
     cable: Cable,
     /// Cables of the nodes, then green, black and blue ones.
     links: Vec<Link>,
@@ -48,15 +51,27 @@ pub struct Dragonfly {
 /// Cables side by side at most, where each is a port.
 const MOST_PARALLEL: u32 = 64;
 
-/// A blade's router.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Router {
-    group: u32,
-    chassis: u32,
-    blade: u32,
+/// The place of a blade, and of its router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blade {
+    /// The group that it is in.
+    pub group: u32,
+    /// The chassis of the group.
+    pub chassis: u32,
+    /// The blade of the chassis.
+    pub blade: u32,
 }
 
-impl fmt::Display for Router {
+/// Routers are blades, numbered blade by blade, chassis by chassis, and group by group. Ports lead first to the other blades
+/// of the chassis (green), then to the other chassis of the group (black), and then to another group if the blade has blue
+/// cables; ports of cables side by side follow one another.
+impl Geometry for Shape {
+    fn family(&self) -> &'static str {
+        "dragonfly"
+    }
+}
+
+impl fmt::Display for Blade {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "blade-{}.{}.{}", self.group, self.chassis, self.blade)
     }
@@ -66,16 +81,16 @@ impl Dragonfly {
     /// A dragonfly of the given shape; every cable is like `cable`. No number of the shape may be 0, there must be at
     /// least as many blades as groups, and the number of cables must fit a `u32`.
     #[must_use]
-    pub fn new(shape: Shape, routing: Routing, cable: Cable) -> Self {
+    pub fn new(shape: Shape, variant: RouteVariant, cable: Cable) -> Self {
         let bundle = |count: u32| Cable { bandwidth: cable.bandwidth * f64::from(count), ..cable };
         let mut links = cable.lay(shape.hosts());
         links.extend(bundle(shape.green).lay(shape.green_links()));
         links.extend(bundle(shape.black).lay(shape.black_links()));
         links.extend(bundle(shape.blue).lay(pairs(shape.groups)));
-        Self { shape, routing, cable, links, limiters: Limiters::default() }
+        Self { shape, variant, cable, links, limiters: Limiters::default() }
     }
 
-    /// The same, but no host or router passes on more than `bandwidth` in all.
+    /// The dragonfly in which no host or router passes on more than `bandwidth` in all.
     #[must_use]
     pub fn limited(mut self, bandwidth: f64) -> Self {
         let Shape { groups, chassis, blades, .. } = self.shape;
@@ -83,47 +98,45 @@ impl Dragonfly {
         self
     }
 
-    fn router(&self, host: HostId) -> Router {
-        let Shape { chassis, blades, nodes, .. } = self.shape;
-        let blade = host.0 / nodes;
-        Router { group: blade / blades / chassis, chassis: blade / blades % chassis, blade: blade % blades }
+    fn blade(&self, host: HostId) -> Blade {
+        self.shape.blade(RouterId(host.0 / self.shape.nodes))
     }
 
     /// Adds to a route what a message takes to leave `at` by `link`.
-    fn leave(&self, at: Router, link: LinkId, route: &mut Vec<LinkId>) {
+    fn leave(&self, at: Blade, link: LinkId, route: &mut Vec<LinkId>) {
         let Shape { chassis, blades, .. } = self.shape;
         route.extend(self.limiters.of(self.shape.hosts() + (at.group * chassis + at.chassis) * blades + at.blade));
         route.push(link);
     }
 
     /// The ports of a blade's router to others.
-    fn ports(&self, at: Router) -> Vec<Port> {
+    fn ports(&self, at: Blade) -> Vec<Port> {
         let Shape { groups, chassis, blades, green, black, blue, .. } = self.shape;
-        let number = |to: Router| Some((to.group * chassis + to.chassis) * blades + to.blade);
+        let number = |to: Blade| Some(RouterId((to.group * chassis + to.chassis) * blades + to.blade));
         let mut ports = Vec::new();
-        let mut join = |to: Router, link, cables: u32| ports.extend((0..cables).map(|_| Port { to: number(to), link }));
+        let mut join = |to: Blade, link, cables: u32| ports.extend((0..cables).map(|_| Port { to: number(to), link }));
         for blade in (0..blades).filter(|&blade| blade != at.blade) {
-            join(Router { blade, ..at }, self.green(at, blade), green);
+            join(Blade { blade, ..at }, self.green(at, blade), green);
         }
         for other in (0..chassis).filter(|&other| other != at.chassis) {
-            join(Router { chassis: other, ..at }, self.black(at, other), black);
+            join(Blade { chassis: other, ..at }, self.black(at, other), black);
         }
         if at.chassis == 0 && at.blade < groups && at.blade != at.group {
-            let there = Router { group: at.blade, chassis: 0, blade: at.group };
+            let there = Blade { group: at.blade, chassis: 0, blade: at.group };
             join(there, self.blue(at.group, at.blade), blue);
         }
         ports
     }
 
     /// The green link from `at` to another blade of its chassis.
-    fn green(&self, at: Router, blade: u32) -> LinkId {
+    fn green(&self, at: Blade, blade: u32) -> LinkId {
         let Shape { chassis, blades, .. } = self.shape;
         let before = (at.group * chassis + at.chassis) * pairs(blades);
         self.directed(self.shape.hosts() + before, blades, at.blade, blade)
     }
 
     /// The black link from `at` to the blade of its position in another chassis of its group.
-    fn black(&self, at: Router, chassis: u32) -> LinkId {
+    fn black(&self, at: Blade, chassis: u32) -> LinkId {
         let Shape { chassis: all, blades, .. } = self.shape;
         let before = self.shape.green_links() + (at.group * blades + at.blade) * pairs(all);
         self.directed(self.shape.hosts() + before, all, at.chassis, chassis)
@@ -135,25 +148,25 @@ impl Dragonfly {
         self.directed(self.shape.hosts() + before, self.shape.groups, from, to)
     }
 
-    /// What a cable joins, and the colour of its kind, if it has one.
+    /// The names of the ends of a cable, and the colour of its kind, if it has one.
     fn ends(&self, cable: u32) -> (String, String, &'static str) {
         let Shape { chassis, blades, .. } = self.shape;
         let Some(green) = cable.checked_sub(self.shape.hosts()) else {
-            return (format!("node-{cable}"), self.router(HostId(cable)).to_string(), "");
+            return (format!("node-{cable}"), self.blade(HostId(cable)).to_string(), "");
         };
         let (low, high, colour) = if let Some(black) = green.checked_sub(self.shape.green_links()) {
             if let Some(blue) = black.checked_sub(self.shape.black_links()) {
                 let (low, high) = nth_pair(self.shape.groups, blue);
-                let router = |group, blade| Router { group, chassis: 0, blade };
+                let router = |group, blade| Blade { group, chassis: 0, blade };
                 (router(low, high), router(high, low), " blue")
             } else {
                 let (at, (low, high)) = (black / pairs(chassis), nth_pair(chassis, black % pairs(chassis)));
-                let router = |chassis| Router { group: at / blades, chassis, blade: at % blades };
+                let router = |chassis| Blade { group: at / blades, chassis, blade: at % blades };
                 (router(low), router(high), " black")
             }
         } else {
             let (at, (low, high)) = (green / pairs(blades), nth_pair(blades, green % pairs(blades)));
-            let router = |blade| Router { group: at / chassis, chassis: at % chassis, blade };
+            let router = |blade| Blade { group: at / chassis, chassis: at % chassis, blade };
             (router(low), router(high), " green")
         };
         (low.to_string(), high.to_string(), colour)
@@ -167,13 +180,20 @@ impl Dragonfly {
 }
 
 impl Shape {
-    /// How many hosts there are.
+    /// The place of the blade with a router.
+    pub(super) fn blade(&self, RouterId(router): RouterId) -> Blade {
+        let Shape { chassis, blades, .. } = *self;
+        Blade { group: router / blades / chassis, chassis: router / blades % chassis, blade: router % blades }
+    }
+
+    /// The number of hosts.
     #[must_use]
     pub fn hosts(&self) -> u32 {
         self.groups * self.chassis * self.blades * self.nodes
     }
 
-    /// How many cables such a dragonfly has, `u64::MAX` if that many or more. Those that make one link count once.
+    /// The number of cables of a dragonfly of this shape, `u64::MAX` if that many or more. Cables that make one link count
+    /// once.
     #[must_use]
     pub fn cables(&self) -> u64 {
         let pairs = |count: u32| u64::from(count) * u64::from(count.saturating_sub(1)) / 2;
@@ -198,7 +218,7 @@ impl Shape {
     }
 }
 
-/// How many pairs there are of `count` things.
+/// The number of pairs of `count` things.
 fn pairs(count: u32) -> u32 {
     count * count.saturating_sub(1) / 2
 }
@@ -226,7 +246,7 @@ impl Topology for Dragonfly {
         if let Some(device) = self.limiters.device(link) {
             return match device.checked_sub(self.shape.hosts()) {
                 None => format!("node-{device} limiter"),
-                Some(router) => format!("{} limiter", self.router(HostId(router * self.shape.nodes))),
+                Some(router) => format!("{} limiter", self.shape.blade(RouterId(router))),
             };
         }
         let (cable, direction) = self.cable.of_link(link);
@@ -240,47 +260,47 @@ impl Topology for Dragonfly {
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         route.extend(self.limiters.of(from.0));
         route.push(self.cable.link(from.0, Direction::Up));
-        let (mut at, goal) = (self.router(from), self.router(to));
-        if at.group != goal.group {
-            if at.blade != goal.group {
-                self.leave(at, self.green(at, goal.group), route);
-                at.blade = goal.group;
+        let (mut at, destination) = (self.blade(from), self.blade(to));
+        if at.group != destination.group {
+            if at.blade != destination.group {
+                self.leave(at, self.green(at, destination.group), route);
+                at.blade = destination.group;
             }
             if at.chassis != 0 {
                 self.leave(at, self.black(at, 0), route);
                 at.chassis = 0;
             }
-            self.leave(at, self.blue(at.group, goal.group), route);
-            at = Router { group: goal.group, chassis: 0, blade: at.group };
+            self.leave(at, self.blue(at.group, destination.group), route);
+            at = Blade { group: destination.group, chassis: 0, blade: at.group };
         }
-        if at.blade != goal.blade {
-            self.leave(at, self.green(at, goal.blade), route);
-            at.blade = goal.blade;
-            if self.routing == Routing::SimGrid {
+        if at.blade != destination.blade {
+            self.leave(at, self.green(at, destination.blade), route);
+            at.blade = destination.blade;
+            if self.variant == RouteVariant::SimGrid {
                 at.chassis = 0;
             }
         }
-        if at.chassis != goal.chassis {
-            self.leave(at, self.black(at, goal.chassis), route);
+        if at.chassis != destination.chassis {
+            self.leave(at, self.black(at, destination.chassis), route);
         }
-        self.leave(goal, self.cable.link(to.0, Direction::Down), route);
+        self.leave(destination, self.cable.link(to.0, Direction::Down), route);
         route.extend(self.limiters.of(to.0));
     }
 
-    fn fabric(&self) -> Result<Fabric, NoFabric> {
+    fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
         if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
-            return Err(NoFabric("packets need full-duplex cables, and pass no limiters"));
+            return Err(NoRouters("packets need full-duplex cables, and pass no limiters"));
         }
         if [self.shape.green, self.shape.black, self.shape.blue].iter().any(|&cables| cables > MOST_PARALLEL) {
-            return Err(NoFabric("packets need fewer cables side by side"));
+            return Err(NoRouters("packets need fewer cables side by side"));
         }
         let Shape { groups, chassis, blades, nodes, .. } = self.shape;
-        let sockets = (0..self.hosts()).map(|host| Socket {
-            router: host / nodes,
+        let hosts = (0..self.hosts()).map(|host| HostPort {
+            router: RouterId(host / nodes),
             cable: Some((self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down))),
         });
-        let ports = (0..groups * chassis * blades).map(|router| self.ports(self.router(HostId(router * nodes))));
-        Ok(Fabric::new(ports, sockets.collect(), Plan::Dragonfly(self.shape)))
+        let ports = (0..groups * chassis * blades).map(|router| self.ports(self.shape.blade(RouterId(router))));
+        Ok(RouterGraph::new(ports, hosts, self.shape))
     }
 }
 

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::shortest::Tree;
+use super::shortest::{Piece, ShortestPaths};
 use super::{HostId, Link, LinkId, Topology};
 
 /// A network as written.
@@ -18,25 +18,14 @@ pub struct Explicit {
     pieces: FxHashMap<(u32, u32), Box<[LinkId]>>,
     routes: Routes,
     /// For routes that are the shortest.
-    tree: Option<Tree>,
+    shortest: Option<ShortestPaths>,
 }
 
-/// A way from one node to another. Nodes are numbered: the hosts, then the routers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Where it begins.
-    pub from: u32,
-    /// Where it ends.
-    pub to: u32,
-    /// What it takes, in order.
-    pub links: Vec<LinkId>,
-}
-
-/// What routes between hosts are made of.
+/// How routes between hosts are made of pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Routes {
-    /// One piece each.
+    /// Each route is one piece.
     #[default]
     Full,
     /// A piece to the first router and one from there, without links that the route has already taken. A host's piece to
@@ -44,7 +33,7 @@ pub enum Routes {
     Hub,
     /// The pieces with fewest links, found by Floyd and Warshall's algorithm.
     Floyd,
-    /// The same by Dijkstra's, which of several that are as short may find another.
+    /// The pieces with fewest links, found by Dijkstra's algorithm, which of several that are as short may find another.
     Dijkstra,
 }
 
@@ -53,13 +42,13 @@ impl Explicit {
     #[must_use]
     pub fn new(hosts: u32, routers: u32, links: Vec<(String, Link)>, pieces: &[Piece], routes: Routes) -> Self {
         let (names, links) = links.into_iter().unzip();
-        let tree = match routes {
+        let shortest = match routes {
             Routes::Full | Routes::Hub => None,
-            Routes::Floyd => Some(Tree::floyd(hosts + routers, pieces)),
-            Routes::Dijkstra => Some(Tree::dijkstra(hosts + routers, pieces)),
+            Routes::Floyd => Some(ShortestPaths::floyd(hosts + routers, pieces)),
+            Routes::Dijkstra => Some(ShortestPaths::dijkstra(hosts + routers, pieces)),
         };
         let pieces = pieces.iter().map(|piece| ((piece.from, piece.to), piece.links.clone().into())).collect();
-        Self { hosts, links, names, pieces, routes, tree }
+        Self { hosts, links, names, pieces, routes, shortest }
     }
 
     fn piece(&self, from: u32, to: u32) -> &[LinkId] {
@@ -85,7 +74,7 @@ impl Topology for Explicit {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        match (self.routes, &self.tree) {
+        match (self.routes, &self.shortest) {
             (Routes::Hub, _) if self.pieces.contains_key(&(from.0, to.0)) => route.extend(self.piece(from.0, to.0)),
             (Routes::Hub, _) => {
                 let start = route.len();
@@ -95,8 +84,8 @@ impl Topology for Explicit {
                     }
                 }
             }
-            (_, Some(tree)) => {
-                for (from, to) in tree.path(from.0, to.0) {
+            (_, Some(paths)) => {
+                for (from, to) in paths.path(from.0, to.0) {
                     route.extend(self.piece(from, to));
                 }
             }

@@ -17,14 +17,17 @@
 
 use super::cable::Direction;
 use super::limiter::Limiters;
-use super::{Cable, Duplex, Fabric, HostId, Link, LinkId, NoFabric, Plan, Port, Routing, Socket, Topology};
+use super::{
+    Cable, Duplex, Geometry, HostId, HostPort, Link, LinkId, NoRouters, Port, RouteVariant, RouterGraph, RouterId,
+    Topology,
+};
 
 /// Hosts under levels of switches.
 #[derive(Clone, Debug)]
 pub struct FatTree {
     /// From the hosts upwards.
     stages: Vec<Laid>,
-    routing: Routing,
+    variant: RouteVariant,
     hosts: u32,
     /// Hosts and switches.
     devices: u32,
@@ -33,12 +36,24 @@ pub struct FatTree {
     limiters: Limiters,
 }
 
-/// What is between two levels.
+/// The stages of a tree, from the hosts upwards. Routers are switches, numbered level by level from the lowest. Ports lead
+/// first down: child by child, and those to one child side by side; then up: parent by parent, and those to one parent side
+/// by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stages(pub Vec<Stage>);
+
+impl Geometry for Stages {
+    fn family(&self) -> &'static str {
+        "tree"
+    }
+}
+
+/// The cables between two levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
     /// Children of each device of the upper level.
     pub down: u32,
-    /// Parents of each of the lower.
+    /// Parents of each device of the lower level.
     pub up: u32,
     /// Parallel cables between a child and a parent.
     pub count: u32,
@@ -48,7 +63,7 @@ pub struct Stage {
 #[derive(Clone, Copy, Debug)]
 struct Laid {
     stage: Stage,
-    /// What a unit of this stage's digit adds to a position: the product of `up` of the stages below.
+    /// The distance between positions whose digits of this stage differ by one: the product of `up` of the stages below.
     stride: u32,
     /// Hosts below each device of the lower level: the product of `down` of the stages below.
     hosts: u32,
@@ -65,12 +80,12 @@ impl Laid {
         position % self.stride + self.stride * (digit + to * (position / self.stride / from))
     }
 
-    /// Where the parent that `port` of the device at `position` leads to is.
+    /// The position of the parent that `port` of the device at `position` leads to.
     fn parent(self, position: u32, port: u32) -> u32 {
         self.redigit(position, self.stage.down, self.stage.up, port % self.stage.up)
     }
 
-    /// Where the child of the switch at `position` that is above `host` is.
+    /// The position of the child of the switch at `position` that is above `host`.
     fn child_towards(self, position: u32, host: u32) -> u32 {
         self.redigit(position, self.stage.up, self.stage.down, host / self.hosts % self.stage.down)
     }
@@ -126,7 +141,7 @@ impl FatTree {
         let devices = first_upper + stride;
         Self {
             stages: laid,
-            routing: Routing::default(),
+            variant: RouteVariant::default(),
             hosts,
             devices,
             cable,
@@ -135,21 +150,21 @@ impl FatTree {
         }
     }
 
-    /// The same, but routed as `routing` says.
+    /// The tree in which messages take this variant of routes.
     #[must_use]
-    pub fn routed(mut self, routing: Routing) -> Self {
-        self.routing = routing;
+    pub fn routed(mut self, variant: RouteVariant) -> Self {
+        self.variant = variant;
         self
     }
 
-    /// The same, but no host or switch passes on more than `bandwidth` in all.
+    /// The tree in which no host or switch passes on more than `bandwidth` in all.
     #[must_use]
     pub fn limited(mut self, bandwidth: f64) -> Self {
         self.limiters = Limiters::lay(self.devices, bandwidth, &mut self.links);
         self
     }
 
-    /// What a device is called.
+    /// The name of a device.
     fn device_name(&self, device: u32) -> String {
         match self.stages.iter().rposition(|stage| stage.first_upper <= device) {
             None => format!("node-{device}"),
@@ -157,7 +172,7 @@ impl FatTree {
         }
     }
 
-    /// How many cables such a tree has, `u64::MAX` if that many or more.
+    /// The number of cables of a tree of these stages, `u64::MAX` if that many or more.
     #[must_use]
     pub fn cables(stages: &[Stage]) -> u64 {
         let hosts = stages.iter().fold(1_u64, |hosts, stage| hosts.saturating_mul(stage.down.into()));
@@ -238,9 +253,9 @@ impl Topology for FatTree {
         let mut last_port = None;
         for stage in self.stages[..level].iter().rev() {
             let child = stage.child_towards(here, to.0);
-            let parallel = match self.routing {
-                Routing::Minimal => from.0 % stage.stage.count,
-                Routing::SimGrid => stage.parallel_after(&mut last_port, from.0, to.0),
+            let parallel = match self.variant {
+                RouteVariant::Minimal => from.0 % stage.stage.count,
+                RouteVariant::SimGrid => stage.parallel_after(&mut last_port, from.0, to.0),
             };
             let port = stage.port_to(here) + parallel * stage.stage.up;
             route.extend(self.limiters.of(stage.first_upper + here));
@@ -250,29 +265,30 @@ impl Topology for FatTree {
         route.extend(self.limiters.of(to.0));
     }
 
-    fn fabric(&self) -> Result<Fabric, NoFabric> {
+    fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
         if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
-            return Err(NoFabric("packets need full-duplex cables, and pass no limiters"));
+            return Err(NoRouters("packets need full-duplex cables, and pass no limiters"));
         }
         if self.stages.first().is_none_or(|first| first.ports() != 1) {
-            return Err(NoFabric("packets need hosts that hang by one cable each"));
+            return Err(NoRouters("packets need hosts that hang by one cable each"));
         }
         let first_host_cable = |host| (self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down));
-        let sockets = (0..self.hosts)
-            .map(|host| Socket { router: self.stages[0].parent(host, 0), cable: Some(first_host_cable(host)) });
+        let hosts = (0..self.hosts).map(|host| HostPort {
+            router: RouterId(self.stages[0].parent(host, 0)),
+            cable: Some(first_host_cable(host)),
+        });
         let switches = self.stages.iter().enumerate().flat_map(|(level, below)| {
             let end = self.stages.get(level + 1).map_or(self.devices, |above| above.first_upper);
             (0..end - below.first_upper).map(move |position| self.ports(level, position))
         });
-        let plan = Plan::Tree(self.stages.iter().map(|laid| laid.stage).collect());
-        Ok(Fabric::new(switches, sockets.collect(), plan))
+        Ok(RouterGraph::new(switches, hosts, Stages(self.stages.iter().map(|laid| laid.stage).collect())))
     }
 }
 
 impl FatTree {
     /// The ports of a switch above stage `level`. The lowest have none down: their hosts hang by cables of their own.
     fn ports(&self, level: usize, position: u32) -> Vec<Port> {
-        let switch = |device| Some(device - self.hosts);
+        let switch = |device| Some(RouterId(device - self.hosts));
         let mut ports = Vec::new();
         if let Some(lower) = level.checked_sub(1).map(|lower| self.stages[lower]) {
             let below = self.stages[level];

@@ -10,7 +10,9 @@
 
 use super::cable::Direction;
 use super::limiter::Limiters;
-use super::{Cable, Duplex, Edge, Fabric, HostId, Lattice, Link, LinkId, NoFabric, Plan, Port, Socket, Topology};
+use super::{
+    Cable, Duplex, Edge, HostId, HostPort, Lattice, Link, LinkId, NoRouters, Port, RouterGraph, RouterId, Topology,
+};
 
 /// Hosts on a grid.
 #[derive(Clone, Debug)]
@@ -22,7 +24,7 @@ pub struct Grid {
     limiters: Limiters,
 }
 
-/// One dimension.
+/// A dimension of the grid.
 #[derive(Clone, Copy, Debug)]
 struct Dim {
     /// Hosts in a row.
@@ -42,7 +44,7 @@ impl Grid {
         Self::new(sizes, Edge::Closed, cable)
     }
 
-    /// A mesh of these sizes, likewise.
+    /// A mesh of these sizes. Their product must fit a `u32`.
     #[must_use]
     pub fn mesh(sizes: &[u32], cable: Cable) -> Self {
         Self::new(sizes, Edge::Open, cable)
@@ -69,7 +71,7 @@ impl Grid {
         Self { lattice, dims, cable, links: cable.lay(first_cable), limiters: Limiters::default() }
     }
 
-    /// The same, but no host passes on more than `bandwidth` in all.
+    /// The grid in which no host passes on more than `bandwidth` in all.
     #[must_use]
     pub fn limited(mut self, bandwidth: f64) -> Self {
         self.limiters = Limiters::lay(self.hosts(), bandwidth, &mut self.links);
@@ -171,19 +173,19 @@ impl Topology for Grid {
         route.extend(self.limiters.of(to.0));
     }
 
-    fn fabric(&self) -> Result<Fabric, NoFabric> {
+    fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
         if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
-            return Err(NoFabric("packets need full-duplex cables, and pass no limiters"));
+            return Err(NoRouters("packets need full-duplex cables, and pass no limiters"));
         }
         let port = |host, along, direction| match self.hop(host, along, direction) {
-            Some((link, to)) => Port { to: Some(to), link },
+            Some((link, to)) => Port { to: Some(RouterId(to)), link },
             None => Port { to: None, link: LinkId::default() },
         };
         let ports = |host| {
             let along = 0..self.dims.len();
             along.flat_map(|along| [Direction::Up, Direction::Down].map(|way| port(host, along, way))).collect()
         };
-        let sockets = (0..self.hosts()).map(|router| Socket { router, cable: None }).collect();
-        Ok(Fabric::new((0..self.hosts()).map(ports), sockets, Plan::Grid(self.lattice.clone())))
+        let hosts = (0..self.hosts()).map(|router| HostPort { router: RouterId(router), cable: None });
+        Ok(RouterGraph::new((0..self.hosts()).map(ports), hosts, self.lattice.clone()))
     }
 }

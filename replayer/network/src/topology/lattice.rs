@@ -10,6 +10,7 @@
 //! it crosses k seams, it is off by k·a along the long dimension, and of all ways the shortest is among those that cross
 //! no seam or one in each short dimension.
 
+use super::Geometry;
 use super::cable::Direction;
 
 /// A grid's geometry.
@@ -19,15 +20,22 @@ pub struct Lattice {
     edge: Edge,
 }
 
-/// What is beyond the last place of a row.
+/// The neighbour beyond the last place of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
-    /// Nothing: a mesh.
+    /// There is none: a mesh.
     Open,
     /// The first place: a torus.
     Closed,
     /// The first place, half round the first dimension: a twisted torus.
     Twisted,
+}
+
+/// Routers are the places of the lattice. Port 2d leads up dimension d, port 2d + 1 down.
+impl Geometry for Lattice {
+    fn family(&self) -> &'static str {
+        "grid"
+    }
 }
 
 impl Lattice {
@@ -44,13 +52,13 @@ impl Lattice {
         &self.sizes
     }
 
-    /// What is at its sides.
+    /// The kind of its edges.
     #[must_use]
     pub fn edge(&self) -> Edge {
         self.edge
     }
 
-    /// How many places there are.
+    /// The number of places.
     #[must_use]
     pub fn places(&self) -> u32 {
         self.sizes.iter().product()

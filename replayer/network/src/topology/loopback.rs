@@ -1,6 +1,6 @@
 //! Messages that stay within a host: a link of its own for each host, beside any topology.
 
-use super::{Fabric, HostId, Link, LinkId, NoFabric, Topology};
+use super::{HostId, Link, LinkId, NoRouters, RouterGraph, Topology};
 
 /// A topology whose hosts reach themselves through a link of their own — shared memory, mostly — and not through
 /// their network card.
@@ -12,7 +12,7 @@ pub struct WithLoopback {
 }
 
 impl WithLoopback {
-    /// Adds such a `loopback` to each host of `inner`.
+    /// The topology `inner`, with a `loopback` added to each host.
     #[must_use]
     pub fn new(inner: Box<dyn Topology>, loopback: Link) -> Self {
         let mut links = inner.links().to_vec();
@@ -53,9 +53,9 @@ impl Topology for WithLoopback {
         }
     }
 
-    fn fabric(&self) -> Result<Fabric, NoFabric> {
-        let mut fabric = self.inner.fabric()?;
-        fabric.loopback = Some(LinkId(self.first()));
-        Ok(fabric)
+    fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
+        let mut graph = self.inner.router_graph()?;
+        graph.loopback = Some(LinkId(self.first()));
+        Ok(graph)
     }
 }

@@ -1,14 +1,19 @@
-//! How hosts are cabled: links, and the route between two hosts. Shared by all network models.
+//! How hosts are connected: links and the route between two hosts for all network models, and graphs of routers with their
+//! routings for the packet model.
+//!
+//! **To add a topology**, implement [`Topology`] in a file of its own and name the file here. If packets are to pass the
+//! topology, it gives its [`RouterGraph`]; a routing for the graph may be in the same file, and is a line in `routings!`.
 
 mod cable;
 mod dragonfly;
 mod explicit;
-mod fabric;
 mod fat_tree;
 mod grid;
 mod lattice;
 mod limiter;
 mod loopback;
+mod router_graph;
+mod routing;
 mod shortest;
 mod star;
 
@@ -17,30 +22,40 @@ use std::fmt::Debug;
 use serde::Deserialize;
 use titr_common::units::Seconds;
 
+use crate::ids::ids;
+
 pub use cable::{Cable, Direction, Duplex};
-pub use dragonfly::{Dragonfly, Shape};
-pub use explicit::{Explicit, Piece, Routes};
-pub use fabric::{Fabric, NoFabric, Plan, Port, Socket};
-pub use fat_tree::{FatTree, Stage};
+pub use dragonfly::{Blade, Dragonfly, Shape};
+pub use explicit::{Explicit, Routes};
+pub use fat_tree::{FatTree, Stage, Stages};
 pub use grid::Grid;
 pub use lattice::{Edge, Lattice};
 pub use loopback::WithLoopback;
+pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
+pub use routing::{
+    Ascent, BuildRouting, DragonflyRouting, GridRouting, Header, OutputVc, Routing, RoutingName, RoutingOptions,
+    TreeRouting, UnknownRouting, Unroutable, roomiest,
+};
+pub use shortest::Piece;
 pub use star::Star;
 
-/// A host, numbered from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HostId(pub u32);
+routing::routings! {
+    Grid(GridRouting),
+    Tree(TreeRouting),
+    Dragonfly(DragonflyRouting),
+}
 
-/// A link of a topology, numbered from 0. A cable used in both directions at full rate is two links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub u32);
-
-impl LinkId {
-    /// The place of its entry in a table of all links.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
+ids! {
+    /// A host, numbered from 0.
+    HostId
+    /// A link of a topology, numbered from 0. A cable used in both directions at full rate is two links.
+    LinkId
+    /// A router or switch, numbered from 0.
+    RouterId
+    /// A port of a router, numbered from 0 at each router.
+    PortIndex
+    /// A virtual channel of a link, numbered from 0 at each link.
+    ChannelIndex
 }
 
 /// How flows share a link's bandwidth.
@@ -54,51 +69,51 @@ pub enum Sharing {
     FatPipe,
 }
 
-/// A link.
+/// A link between hosts, switches or routers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
     /// Bytes per second.
     pub bandwidth: f64,
     /// Time for the first bit to cross.
     pub latency: Seconds,
-    /// How flows share it.
+    /// How flows share the bandwidth.
     pub sharing: Sharing,
 }
 
-/// How messages are routed, where SimGrid does otherwise than it means to.
+/// The route of a message, where SimGrid takes another one than the topology's definition says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Routing {
-    /// On the shortest way that the topology's definition says.
+pub enum RouteVariant {
+    /// The shortest route that the topology's definition says.
     #[default]
     Minimal,
-    /// As SimGrid 3.32 does.
+    /// The route that SimGrid 3.32 takes.
     SimGrid,
 }
 
 /// Hosts and the links between them.
 pub trait Topology: Debug + Send + Sync {
-    /// What it is, for reports: `torus 4×4×4`.
+    /// The name of the topology in reports: `torus 4×4×4`.
     fn name(&self) -> String;
 
-    /// How many hosts it has.
+    /// The number of hosts.
     fn hosts(&self) -> u32;
 
-    /// Its links, by number.
+    /// The links, by number.
     fn links(&self) -> &[Link];
 
-    /// What to call a link in reports: `node-3 up`, `node-5 +x`.
+    /// The name of a link in reports: `node-3 up`, `node-5 +x`.
     fn link_name(&self, link: LinkId) -> String;
 
     /// Appends to `route` the links that a message from one host to another takes, in order. A host has a route to
     /// itself where messages can turn round at the first switch; where there is no such switch, nothing is appended.
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>);
 
-    /// The routers that packets pass in it, if that is what it is made of.
+    /// The graph of routers that packets pass, if the topology describes routers.
     ///
     /// # Errors
-    /// Why it is not.
-    fn fabric(&self) -> Result<Fabric, NoFabric> {
-        Err(NoFabric("its links say nothing of routers between them"))
+    /// If the topology describes none, or some that packets cannot pass.
+    fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
+        Err(NoRouters("its links say nothing of routers between them"))
     }
 }

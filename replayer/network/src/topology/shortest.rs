@@ -5,19 +5,30 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use super::explicit::Piece;
+use super::LinkId;
+
+/// A way from one node to another. Nodes are numbered: the hosts, then the routers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The node at which it begins.
+    pub from: u32,
+    /// The node at which it ends.
+    pub to: u32,
+    /// The links that it takes, in order.
+    pub links: Vec<LinkId>,
+}
 
 /// The shortest ways between all nodes: for each two of them, the node before the second one.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
+pub(super) struct ShortestPaths {
     nodes: u32,
     before: Vec<Option<u32>>,
 }
 
-/// How many links a way has, where there is one.
+/// The number of links of a way, if there is one.
 type Length = Option<usize>;
 
-impl Tree {
+impl ShortestPaths {
     fn new(nodes: u32) -> Self {
         Self { nodes, before: vec![None; nodes as usize * nodes as usize] }
     }
@@ -28,27 +39,27 @@ impl Tree {
 
     /// By Floyd (CACM 5(6), 1962, algorithm 97): of ways as short, that through the node which comes first.
     pub(super) fn floyd(nodes: u32, pieces: &[Piece]) -> Self {
-        let mut tree = Self::new(nodes);
-        let mut lengths: Vec<Length> = vec![None; tree.before.len()];
+        let mut paths = Self::new(nodes);
+        let mut lengths: Vec<Length> = vec![None; paths.before.len()];
         for piece in pieces {
-            let entry = tree.entry(piece.from, piece.to);
+            let entry = paths.entry(piece.from, piece.to);
             lengths[entry] = Some(piece.links.len());
-            tree.before[entry] = Some(piece.from);
+            paths.before[entry] = Some(piece.from);
         }
         for through in 0..nodes {
             for from in 0..nodes {
-                let Some(there) = lengths[tree.entry(from, through)] else { continue };
+                let Some(there) = lengths[paths.entry(from, through)] else { continue };
                 for to in 0..nodes {
-                    let Some(onwards) = lengths[tree.entry(through, to)] else { continue };
-                    let entry = tree.entry(from, to);
+                    let Some(onwards) = lengths[paths.entry(through, to)] else { continue };
+                    let entry = paths.entry(from, to);
                     if lengths[entry].is_none_or(|length| there + onwards < length) {
                         lengths[entry] = Some(there + onwards);
-                        tree.before[entry] = tree.before[tree.entry(through, to)];
+                        paths.before[entry] = paths.before[paths.entry(through, to)];
                     }
                 }
             }
         }
-        tree
+        paths
     }
 
     /// By Dijkstra (Numerische Mathematik 1, 1959): of nodes as near, that is gone on from first which the pieces
@@ -64,7 +75,7 @@ impl Tree {
             leaving[piece.from as usize].push(piece);
         }
         let rank = |node: u32| mentioned.get(&node).copied().unwrap_or(usize::MAX);
-        let mut tree = Self::new(nodes);
+        let mut paths = Self::new(nodes);
         for from in 0..nodes {
             let mut lengths: Vec<Length> = vec![None; nodes as usize];
             lengths[from as usize] = Some(0);
@@ -76,18 +87,18 @@ impl Tree {
                 for piece in &leaving[here as usize] {
                     let longer = length + piece.links.len();
                     if piece.to == from && here == from {
-                        let entry = tree.entry(from, from);
-                        tree.before[entry] = Some(from);
+                        let entry = paths.entry(from, from);
+                        paths.before[entry] = Some(from);
                     } else if lengths[piece.to as usize].is_none_or(|known| longer < known) {
                         lengths[piece.to as usize] = Some(longer);
-                        let entry = tree.entry(from, piece.to);
-                        tree.before[entry] = Some(here);
+                        let entry = paths.entry(from, piece.to);
+                        paths.before[entry] = Some(here);
                         nearest.push(Reverse((longer, rank(piece.to), piece.to)));
                     }
                 }
             }
         }
-        tree
+        paths
     }
 
     /// The ends of each piece of the way from one node to another; none if there is no way.

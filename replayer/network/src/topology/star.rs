@@ -16,7 +16,8 @@ pub struct Star {
 }
 
 impl Star {
-    /// `hosts` hosts, each at the end of a `cable`. Every message between two hosts crosses the `backbone`; without one, the switch forwards at any rate and at once.
+    /// `hosts` hosts, each at the end of a `cable`. Every message between two hosts crosses the `backbone`; without one, the
+    /// switch forwards at any rate and at once.
     #[must_use]
     pub fn new(hosts: u32, cable: Cable, backbone: Option<Link>) -> Self {
         let mut links = cable.lay(hosts);
@@ -25,7 +26,7 @@ impl Star {
         Self { hosts, cable, links, backbone: backbone.map(|_| after_cables), limiters: Limiters::default() }
     }
 
-    /// The same, but no host sends and receives more than `bandwidth` in all.
+    /// The star in which no host sends and receives more than `bandwidth` in all.
     #[must_use]
     pub fn limited(mut self, bandwidth: f64) -> Self {
         self.limiters = Limiters::lay(self.hosts, bandwidth, &mut self.links);

@@ -5,15 +5,16 @@ use serde::Serialize;
 use super::pattern::Destinations;
 use super::size::Sizes;
 use super::source::{Bursts, Offers, OpenLoop, generator};
-use crate::packet::{Batch, Delivery, Design, Engine, Figures, Message, Observation};
+use crate::packet::{Batch, Delivery, Engine, Figures, Message, Observation, PacketSpec};
 use crate::statistics::{Estimate, Histogram};
+use crate::topology::HostId;
 
-/// What is measured.
+/// A measurement: the traffic, and how long it lasts.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Who sends to whom.
+    /// The hosts that hosts send to.
     pub destinations: Destinations,
-    /// How much.
+    /// The sizes of messages.
     pub sizes: Sizes,
     /// Cycles before the first that counts.
     pub warmup: u64,
@@ -23,9 +24,9 @@ pub struct Plan {
     pub runs: u32,
 }
 
-/// How much hosts send.
+/// How much hosts inject.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Demand {
+pub enum Injection {
     /// So many phits a cycle in the mean, above 0 and up to 1, whatever becomes of them.
     Load(f64),
     /// So many messages at once, and again when those of all hosts have arrived.
@@ -37,17 +38,17 @@ pub enum Demand {
 pub struct Point {
     /// Load that hosts were to offer, in phits a cycle and host: in bursts, all that the network takes.
     pub offered: f64,
-    /// How many messages a host sends at once, and how many cycles it takes until all have arrived.
+    /// The results of bursts, if hosts sent in bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
-    /// What came of it.
+    /// The figures of the network under that load.
     #[serde(flatten)]
     pub figures: Figures,
     /// Phits times channels that they took, in all runs and with the warm-up.
     pub phit_hops: u64,
 }
 
-/// What became of bursts.
+/// The results of bursts.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Burst {
     /// Messages of each host.
@@ -61,26 +62,26 @@ pub struct Burst {
 /// Parts of a run for confidence intervals where there is one run.
 const BATCHES: u64 = 10;
 
-/// An empty one of so many parts of `cycles`.
+/// The empty batch `number` of those that `cycles` are divided into.
 fn batch(number: u64, cycles: u64) -> Batch {
     // Cycle c counts in batch ⌊c·BATCHES / cycles⌋, so that a batch begins where that becomes its number.
     let first = |number: u64| (u128::from(number) * u128::from(cycles)).div_ceil(BATCHES.into()) as u64;
     Batch { cycles: first(number + 1) - first(number), ..Batch::default() }
 }
 
-/// What is seen in a run.
-struct Run {
+/// The observations of a run.
+struct MeasuredRun {
     warmup: u64,
     cycles: u64,
-    /// In the cycles that count.
+    /// Observations in the cycles that count.
     seen: Observation,
     /// Channels that packets took before.
     warmup_hops: u64,
-    /// What bursts took, in cycles.
+    /// The duration of each burst, in cycles.
     bursts: Vec<f64>,
 }
 
-impl Run {
+impl MeasuredRun {
     /// The batch that a cycle counts in.
     fn batch(&mut self, cycle: u64) -> Option<&mut Batch> {
         let counted = cycle.checked_sub(self.warmup)?;
@@ -94,13 +95,13 @@ impl Run {
     }
 }
 
-/// Measures what comes of a demand.
+/// Measures a network under synthetic traffic.
 #[must_use]
-pub fn measure(design: &Design, plan: &Plan, demand: Demand) -> Point {
-    let runs: Vec<Run> = (0..plan.runs).map(|number| run(design, plan, demand, number)).collect();
-    let (offered, burst) = match demand {
-        Demand::Load(load) => (load, None),
-        Demand::Burst(messages) => {
+pub fn measure(spec: &PacketSpec, plan: &Plan, injection: Injection) -> Point {
+    let runs: Vec<MeasuredRun> = (0..plan.runs).map(|number| run(spec, plan, injection, number)).collect();
+    let (offered, burst) = match injection {
+        Injection::Load(load) => (load, None),
+        Injection::Burst(messages) => {
             // The bursts of a run are as independent as runs are: they begin with an empty network.
             let cycles = Estimate::of(&runs.iter().flat_map(|run| run.bursts.iter().copied()).collect::<Vec<_>>());
             (1.0, Some(Burst { messages, cycles: cycles.mean, cycles_ci99: cycles.half_width }))
@@ -111,26 +112,26 @@ pub fn measure(design: &Design, plan: &Plan, demand: Demand) -> Point {
     Point {
         offered,
         burst,
-        figures: Figures::of(design, &observations),
-        phit_hops: packet_hops * u64::from(design.parameters().packet_phits),
+        figures: Figures::of(spec, &observations),
+        phit_hops: packet_hops * u64::from(spec.parameters().packet_phits),
     }
 }
 
-fn run(design: &Design, plan: &Plan, demand: Demand, number: u32) -> Run {
-    let parameters = design.parameters();
-    let hosts = design.fabric().sockets.len() as u32;
+fn run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32) -> MeasuredRun {
+    let parameters = spec.parameters();
+    let hosts = spec.graph().hosts().len() as u32;
     let mut random = generator(parameters.seed, number);
     let message_phits = plan.sizes.mean_packets(parameters) * f64::from(parameters.packet_phits);
-    let mut offers = match demand {
-        Demand::Load(load) => Offers::Steady(OpenLoop::new(hosts, (load / message_phits).min(1.0), &mut random)),
-        Demand::Burst(messages) => Offers::Bursts(Bursts::new(hosts, messages)),
+    let mut offers = match injection {
+        Injection::Load(load) => Offers::Steady(OpenLoop::new(hosts, (load / message_phits).min(1.0), &mut random)),
+        Injection::Burst(messages) => Offers::Bursts(Bursts::new(hosts, messages)),
     };
 
     let (warmup, cycles) = (plan.warmup, plan.cycles);
-    let mut engine = Engine::new(design);
+    let mut engine = Engine::new(spec);
     let batches = (0..BATCHES).map(|number| batch(number, cycles)).collect();
     let seen = Observation { batches, latencies: Histogram::default(), usage: engine.usage().empty() };
-    let mut run = Run { warmup, cycles, seen, warmup_hops: 0, bursts: Vec::new() };
+    let mut run = MeasuredRun { warmup, cycles, seen, warmup_hops: 0, bursts: Vec::new() };
     let (mut warm, mut consumed) = (false, (0, 0));
     let mut delivered = Vec::new();
     loop {
@@ -152,7 +153,7 @@ fn run(design: &Design, plan: &Plan, demand: Demand, number: u32) -> Run {
         offers.take(now, &mut random, |from, random| {
             let packets = parameters.packets(plan.sizes.draw(random));
             if let Some(to) = plan.destinations.draw(from, random) {
-                engine.offer(now, Message { tag: 0, from, to, packets });
+                engine.offer(now, Message { tag: 0, from: HostId(from), to: HostId(to), packets });
             }
         });
         engine.advance(now, &mut delivered);

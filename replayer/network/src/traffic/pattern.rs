@@ -16,7 +16,7 @@ use super::source::{below, unit};
 pub enum Pattern {
     /// Any other host.
     Uniform,
-    /// One host for a part of all messages, any other for the rest.
+    /// Host 0 for a part of all messages, any other host for the rest.
     HotSpot,
     /// The first eighth of the hosts for a quarter of all messages, any for the rest.
     HotRegion,
@@ -117,7 +117,7 @@ impl Destinations {
         Ok(Self { pattern, hosts, sizes: grid.map_or(vec![hosts], <[u32]>::to_vec) })
     }
 
-    /// Where a message of `from` goes; nowhere, if the pattern has it stay.
+    /// Draws the destination of a message of `from`; none if the pattern has the message stay.
     pub fn draw(&self, from: u32, random: &mut impl RngCore) -> Option<u32> {
         let to = match self.pattern {
             Pattern::Uniform => self.other(from, random),
@@ -152,7 +152,7 @@ impl Destinations {
         place + u32::from(place >= from)
     }
 
-    /// As far along in each dimension as `by` says of its size.
+    /// The host that is further along in each dimension, by the number of hosts that `by` gives for its size.
     fn shift(&self, from: u32, by: fn(u32) -> u32) -> u32 {
         let (mut stride, mut to) = (1, 0);
         for &size in &self.sizes {

@@ -7,7 +7,7 @@ use thiserror::Error;
 use titr_common::units::{Bytes, Quantity};
 
 use super::source::{below, unit};
-use crate::packet::Parameters;
+use crate::packet::PacketParameters;
 
 /// A distribution of sizes.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +69,7 @@ impl Sizes {
     }
 
     /// Packets of a message in the mean.
-    pub(super) fn mean_packets(&self, parameters: &Parameters) -> f64 {
+    pub(super) fn mean_packets(&self, parameters: &PacketParameters) -> f64 {
         let packets = |bytes: Bytes| parameters.packets(bytes) as f64;
         match self {
             &Self::Range(from, to) => {
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn means_are_those_of_what_is_drawn() {
-        let parameters = Parameters::default();
+        let parameters = PacketParameters::default();
         for text in ["64B", "0B", "65B", "0B..200B", "1B..1KiB", "64B:9,64KiB:1", "1B,2B,1kB"] {
             let sizes: Sizes = text.parse().unwrap();
             let mut random = Pcg64Mcg::seed_from_u64(1);

@@ -53,11 +53,11 @@ impl OpenLoop {
 pub(super) struct Bursts {
     hosts: u32,
     messages: u32,
-    /// When the last one began.
+    /// The cycle in which the last burst began.
     began: u64,
-    /// When the next one begins; `None` while the last is under way.
+    /// The cycle in which the next burst begins; `None` while the last is under way.
     next: Option<u64>,
-    /// How many cycles those took that are over, and when each was.
+    /// The bursts that are over: the cycle in which each ended, and how many cycles it took.
     pub over: Vec<(u64, u64)>,
 }
 

@@ -1,7 +1,7 @@
 //! The network that a platform file means: topology, cables, messages within a host, and the model's parameters.
 
 use titr_common::units::Seconds;
-use titr_network::flow::{Parameters, Penalties};
+use titr_network::flow::{FlowParameters, Penalties};
 use titr_network::topology::{Cable, HostId, Link, Topology, WithLoopback};
 use toml::Spanned;
 
@@ -97,10 +97,10 @@ fn cable(network: &NetworkTable) -> Result<Cable, &'static str> {
 }
 
 /// The preset's parameters, replaced by those that are written.
-fn flow(table: FlowTable) -> Parameters {
-    let preset = Parameters::from(table.preset);
+fn flow(table: FlowTable) -> FlowParameters {
+    let preset = FlowParameters::from(table.preset);
     let number = |written: Option<NonNegative>, default| written.map_or(default, |number| number.0);
-    Parameters {
+    FlowParameters {
         latency_factor: table.latency_factor.map_or(preset.latency_factor, |factor| factor.0),
         bandwidth_factor: table.bandwidth_factor.map_or(preset.bandwidth_factor, |factor| factor.0),
         weight_s: number(table.weight_s, preset.weight_s),

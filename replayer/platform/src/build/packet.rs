@@ -1,12 +1,12 @@
 //! The routers that `[network.packet]` means.
 
 use titr_common::units::{Bytes, Quantity};
-use titr_network::packet::{Ascent, Design, Parameters, Routing};
-use titr_network::topology::{Plan, Topology};
+use titr_network::packet::{PacketParameters, PacketSpec};
+use titr_network::topology::{RoutingOptions, Topology, Unroutable};
 use toml::Spanned;
 
 use super::Builder;
-use crate::schema::{FlowControl, NetworkTable, PacketTable, RoutingName};
+use crate::schema::{FlowControl, NetworkTable, PacketTable};
 use crate::source::Checked;
 
 /// Of channels, ports and queues at most: a mistyped number is refused rather than filling memory.
@@ -18,9 +18,9 @@ impl Builder<'_> {
         &self,
         network: &Spanned<NetworkTable>,
         topology: &dyn Topology,
-    ) -> Checked<(Design, Vec<String>)> {
+    ) -> Checked<(PacketSpec, Vec<String>)> {
         let table = &network.get_ref().packet;
-        let fabric = topology.fabric().map_err(|why| {
+        let graph = topology.router_graph().map_err(|why| {
             let mistake = self.wrong(network, format!("the packet model cannot have this {}: {why}", topology.name()));
             mistake.with_help("use a torus, a mesh, a tree or a dragonfly, or model = \"flow\"")
         })?;
@@ -28,19 +28,18 @@ impl Builder<'_> {
             return Err(self.wrong(network, "missing key `bandwidth`"));
         };
         let (phit, packet_phits, header_phits) = self.packet_size(table)?;
-        let routing = self.routing(table, &fabric.plan)?;
-        let defaults = Parameters::default();
-        let channels = match routing {
-            Routing::DimensionOrder | Routing::UpDown(_) => 1,
-            Routing::Adaptive => 3,
-            Routing::Minimal => 2,
+        let defaults = PacketParameters::default();
+        let channels = table.virtual_channels.as_ref().map(|number| self.number(Some(number), 1)).transpose()?;
+        let routing = RoutingOptions {
+            name: table.routing.as_ref().map(|name| *name.get_ref()),
+            virtual_channels: channels,
+            ascent: table.ascent.as_ref().map(|ascent| *ascent.get_ref()),
         };
-        let parameters = Parameters {
+        let parameters = PacketParameters {
             bandwidth: bandwidth.get_ref().0.bytes_per_second,
             phit,
             packet_phits,
             header_phits,
-            virtual_channels: self.number(table.virtual_channels.as_ref(), channels)?,
             queue_packets: self.number(table.queue_packets.as_ref(), defaults.queue_packets)?,
             output_queue: match &table.output_queue {
                 Some(none) if *none.get_ref() == 0 => 0,
@@ -54,31 +53,32 @@ impl Builder<'_> {
             wire_delay: table.wire_delay.unwrap_or(defaults.wire_delay),
             seed: table.seed,
         };
-        let design = Design::new(fabric, parameters).map_err(|why| {
-            let culprit = table.virtual_channels.as_ref().or(table.queue_packets.as_ref());
-            match culprit {
-                Some(number) => self.wrong(number, why.to_string()),
-                None => self.wrong(network, why.to_string()),
+        let spec = PacketSpec::new(graph, parameters).map_err(|why| {
+            let number = table.virtual_channels.as_ref().or(table.queue_packets.as_ref());
+            match (&why, &table.routing, number) {
+                (Unroutable::OtherRouting { .. }, Some(name), _) => self.wrong(name, why.to_string()),
+                (_, _, Some(number)) => self.wrong(number, why.to_string()),
+                (_, _, None) => self.wrong(network, why.to_string()),
             }
         })?;
-        self.flow_control(table, &design)?;
+        self.flow_control(table, &spec)?;
         let mut warnings = Vec::new();
         if network.get_ref().latency.as_ref().is_some_and(|latency| latency.get_ref().0.0 > 0.0)
             && table.wire_delay.is_none()
         {
-            let cycle = design.cycle();
+            let cycle = spec.cycle();
             warnings.push(format!(
                 "the packet model counts cycles, of {:.3} ns here, and does not use network.latency: \
                  network.packet.wire_delay says how many a cable takes",
                 cycle * 1e9
             ));
         }
-        Ok((design, warnings))
+        Ok((spec, warnings))
     }
 
     /// The phit, and how many of them a packet and its header are.
     fn packet_size(&self, table: &PacketTable) -> Checked<(Bytes, u32, u32)> {
-        let defaults = Parameters::default();
+        let defaults = PacketParameters::default();
         let phit = table.phit.as_ref().map_or(defaults.phit, |phit| phit.get_ref().0);
         if let Some(phit) = table.phit.as_ref().filter(|phit| phit.get_ref().0.0 == 0) {
             return Err(self.wrong(phit, "a phit is at least a byte"));
@@ -105,32 +105,9 @@ impl Builder<'_> {
         Ok((phit, packet, header))
     }
 
-    fn routing(&self, table: &PacketTable, plan: &Plan) -> Checked<Routing> {
-        let asked = table.routing.as_ref().map(|routing| *routing.get_ref());
-        let ascent = table.ascent.as_ref().map(|ascent| *ascent.get_ref());
-        Ok(match (plan, asked) {
-            (Plan::Grid(_), None | Some(RoutingName::Dor)) => Routing::DimensionOrder,
-            (Plan::Grid(_), Some(RoutingName::Adaptive)) => Routing::Adaptive,
-            (Plan::Tree(_), None | Some(RoutingName::UpDown)) => Routing::UpDown(ascent.unwrap_or(Ascent::DModK)),
-            (Plan::Tree(_), Some(RoutingName::Adaptive)) => Routing::UpDown(ascent.unwrap_or(Ascent::Adaptive)),
-            (Plan::Dragonfly(_), None | Some(RoutingName::Minimal)) => Routing::Minimal,
-            (plan, Some(_)) => {
-                let possible = match plan {
-                    Plan::Grid(_) => "a grid is routed by \"dor\" or \"adaptive\"",
-                    Plan::Tree(_) => "a tree is routed by \"updown\" or \"adaptive\"",
-                    Plan::Dragonfly(_) => "a dragonfly is routed by \"minimal\"",
-                };
-                return Err(match &table.routing {
-                    Some(routing) => self.wrong(routing, possible),
-                    None => self.source.mistake(None, possible),
-                });
-            }
-        })
-    }
-
-    fn flow_control(&self, table: &PacketTable, design: &Design) -> Checked<()> {
+    fn flow_control(&self, table: &PacketTable, spec: &PacketSpec) -> Checked<()> {
         match &table.flow_control {
-            Some(control) if *control.get_ref() == FlowControl::Vct && design.has_rings() => {
+            Some(control) if *control.get_ref() == FlowControl::Vct && spec.has_rings() => {
                 let mistake =
                     self.wrong(control, "packets in a ring can wait for each other for ever without a bubble");
                 Err(mistake.with_help("write flow_control = \"bubble\""))

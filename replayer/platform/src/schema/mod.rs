@@ -16,7 +16,7 @@ use crate::topology::TopologyTable;
 
 pub use mpi::{CollectivesTable, MpiTable};
 pub use network::{FlowTable, LoopbackTable, ModelName, NetworkTable, Through};
-pub use packet::{FlowControl, PacketTable, RoutingName};
+pub use packet::{FlowControl, PacketTable};
 pub use value::{NonNegative, OneOrMany};
 
 /// A whole file.

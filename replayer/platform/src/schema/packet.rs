@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 use titr_common::units::{Bytes, Quantity};
-use titr_network::packet::{Arbitration, Ascent};
+use titr_network::packet::Arbitration;
+use titr_network::topology::{Ascent, RoutingName};
 use toml::Spanned;
 
 /// `[network.packet]`: parameters of `model = "packet"`. The defaults are those of FSIN's router.
@@ -39,20 +40,6 @@ pub struct PacketTable {
     pub wire_delay: Option<u32>,
     /// The seed of everything that chance decides. Default: 0.
     pub seed: u64,
-}
-
-/// `[network.packet] routing`
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RoutingName {
-    /// Dimension order.
-    Dor,
-    /// Any shortest way.
-    Adaptive,
-    /// Up and down a tree.
-    UpDown,
-    /// The shortest way through a dragonfly.
-    Minimal,
 }
 
 /// `[network.packet] flow_control`

@@ -1,7 +1,7 @@
 //! `[topology.dragonfly]`
 
 use serde::Deserialize;
-use titr_network::topology::{Dragonfly, Routing, Shape, Topology};
+use titr_network::topology::{Dragonfly, RouteVariant, Shape, Topology};
 use toml::Spanned;
 
 use super::Site;
@@ -26,7 +26,7 @@ pub struct DragonflyTable {
     green: Option<Spanned<u32>>,
     /// Default: `"minimal"`.
     #[serde(default)]
-    routing: Routing,
+    routing: RouteVariant,
 }
 
 /// A dragonfly.

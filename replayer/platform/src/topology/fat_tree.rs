@@ -1,7 +1,7 @@
 //! `[topology.fat-tree]`
 
 use serde::Deserialize;
-use titr_network::topology::{FatTree, Routing, Stage, Topology};
+use titr_network::topology::{FatTree, RouteVariant, Stage, Topology};
 use toml::Spanned;
 
 use super::Site;
@@ -21,7 +21,7 @@ pub struct FatTreeTable {
     count: Option<Spanned<Vec<u32>>>,
     /// Default: `"minimal"`, which is D-mod-K.
     #[serde(default)]
-    routing: Routing,
+    routing: RouteVariant,
 }
 
 /// A fat-tree.

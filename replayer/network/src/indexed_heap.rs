@@ -1,25 +1,25 @@
-//! What is due when: a priority queue whose entries can be moved.
+//! Deadlines in a priority queue whose entries can be moved.
 
 use std::cmp::Ordering;
 
 use titr_common::time::Time;
 
-/// When something is due. `sequence` breaks ties, so that what is due at one instant has one order.
+/// The time at which something is due. `sequence` breaks ties, so that what is due at one instant has one order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Due<T = Time> {
+pub(super) struct Deadline<T = Time> {
     pub at: T,
     pub sequence: u64,
 }
 
 /// In the order of time, compared as one number: that takes no branch, which could not be foretold.
-impl<T: Copy + Eq + Into<u64>> Ord for Due<T> {
+impl<T: Copy + Eq + Into<u64>> Ord for Deadline<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         let number = |due: &Self| u128::from(due.at.into()) << 64 | u128::from(due.sequence);
         number(self).cmp(&number(other))
     }
 }
 
-impl<T: Copy + Eq + Into<u64>> PartialOrd for Due<T> {
+impl<T: Copy + Eq + Into<u64>> PartialOrd for Deadline<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -28,9 +28,9 @@ impl<T: Copy + Eq + Into<u64>> PartialOrd for Due<T> {
 /// A heap of at most one entry a key, where keys are small numbers. Because each key's place in the heap is known, a
 /// key whose time changes is moved by O(log n) comparisons: the heap holds nothing stale and is never rebuilt.
 #[derive(Debug, Default)]
-pub(super) struct Agenda<T = Time> {
-    heap: Vec<(Due<T>, u32)>,
-    /// Where each key stands in `heap`; `ABSENT` if nowhere.
+pub(super) struct IndexedHeap<T = Time> {
+    heap: Vec<(Deadline<T>, u32)>,
+    /// The place of each key in `heap`; `ABSENT` if it is not there.
     places: Vec<u32>,
 }
 
@@ -39,14 +39,14 @@ const ABSENT: u32 = u32::MAX;
 /// Children of a node. Four make the heap half as deep as two, and a node's children lie side by side in memory.
 const ARITY: usize = 4;
 
-impl<T: Copy + Ord + Into<u64>> Agenda<T> {
-    /// What is due first.
-    pub fn first(&self) -> Option<(Due<T>, u32)> {
+impl<T: Copy + Ord + Into<u64>> IndexedHeap<T> {
+    /// The entry that is due first.
+    pub fn first(&self) -> Option<(Deadline<T>, u32)> {
         self.heap.first().copied()
     }
 
     /// Enters `key`, or moves it if it is there.
-    pub fn set(&mut self, key: u32, due: Due<T>) {
+    pub fn set(&mut self, key: u32, due: Deadline<T>) {
         if self.places.len() <= key as usize {
             self.places.resize(key as usize + 1, ABSENT);
         }
@@ -67,16 +67,16 @@ impl<T: Copy + Ord + Into<u64>> Agenda<T> {
         }
     }
 
-    /// Enters `key`, or moves it if it is there and due later.
-    pub fn hasten(&mut self, key: u32, due: Due<T>) {
+    /// Enters `key`, or moves it to an earlier deadline if it is there and due later.
+    pub fn decrease_key(&mut self, key: u32, due: Deadline<T>) {
         let place = self.places.get(key as usize).copied().unwrap_or(ABSENT);
         if self.heap.get(place as usize).is_none_or(|entry| due < entry.0) {
             self.set(key, due);
         }
     }
 
-    /// Takes out what is due first.
-    pub fn pop(&mut self) -> Option<(Due<T>, u32)> {
+    /// Takes out the entry that is due first.
+    pub fn pop(&mut self) -> Option<(Deadline<T>, u32)> {
         let last = self.heap.pop()?;
         let first = match self.heap.first_mut() {
             Some(root) => {
@@ -104,8 +104,8 @@ impl<T: Copy + Ord + Into<u64>> Agenda<T> {
         }
     }
 
-    /// Takes out what is due first if that is by `now`.
-    pub fn pop_by(&mut self, now: T) -> Option<(Due<T>, u32)> {
+    /// Takes out the entry that is due first if it is due by `now`.
+    pub fn pop_by(&mut self, now: T) -> Option<(Deadline<T>, u32)> {
         self.first().filter(|(due, _)| due.at <= now)?;
         self.pop()
     }
@@ -140,7 +140,7 @@ impl<T: Copy + Ord + Into<u64>> Agenda<T> {
         self.put(place, entry);
     }
 
-    fn put(&mut self, place: usize, entry: (Due<T>, u32)) {
+    fn put(&mut self, place: usize, entry: (Deadline<T>, u32)) {
         self.heap[place] = entry;
         self.places[entry.1 as usize] = place as u32;
     }
@@ -157,7 +157,7 @@ mod tests {
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Set(u32, u64),
-        Hasten(u32, u64),
+        DecreaseKey(u32, u64),
         Remove(u32),
         Pop,
     }
@@ -166,43 +166,43 @@ mod tests {
         let (key, at) = (0_u32..20, 0_u64..50);
         prop_oneof![
             (key.clone(), at.clone()).prop_map(|(key, at)| Step::Set(key, at)),
-            (key.clone(), at).prop_map(|(key, at)| Step::Hasten(key, at)),
+            (key.clone(), at).prop_map(|(key, at)| Step::DecreaseKey(key, at)),
             key.prop_map(Step::Remove),
             Just(Step::Pop),
         ]
     }
 
     proptest! {
-        /// Whatever is entered, moved and taken out, the agenda answers as an ordered map does.
+        /// Whatever is entered, moved and taken out, the heap answers as an ordered map does.
         #[test]
         fn is_an_ordered_map(steps in prop::collection::vec(step(), 0..200)) {
-            let mut agenda = Agenda::default();
-            let mut model: BTreeMap<u32, Due> = BTreeMap::new();
+            let mut heap = IndexedHeap::default();
+            let mut model: BTreeMap<u32, Deadline> = BTreeMap::new();
             for (sequence, step) in (0_u64..).zip(steps) {
                 match step {
                     Step::Set(key, at) => {
-                        let due = Due { at: Time(at), sequence };
-                        agenda.set(key, due);
+                        let due = Deadline { at: Time(at), sequence };
+                        heap.set(key, due);
                         model.insert(key, due);
                     }
-                    Step::Hasten(key, at) => {
-                        let due = Due { at: Time(at), sequence };
-                        agenda.hasten(key, due);
+                    Step::DecreaseKey(key, at) => {
+                        let due = Deadline { at: Time(at), sequence };
+                        heap.decrease_key(key, due);
                         model.entry(key).and_modify(|known| *known = due.min(*known)).or_insert(due);
                     }
                     Step::Remove(key) => {
-                        agenda.remove(key);
+                        heap.remove(key);
                         model.remove(&key);
                     }
                     Step::Pop => {
                         let expected = model.iter().map(|(&key, &due)| (due, key)).min();
-                        prop_assert_eq!(agenda.pop(), expected);
+                        prop_assert_eq!(heap.pop(), expected);
                         if let Some((_, key)) = expected {
                             model.remove(&key);
                         }
                     }
                 }
-                prop_assert_eq!(agenda.first(), model.iter().map(|(&key, &due)| (due, key)).min());
+                prop_assert_eq!(heap.first(), model.iter().map(|(&key, &due)| (due, key)).min());
             }
         }
     }

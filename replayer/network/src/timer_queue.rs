@@ -1,26 +1,26 @@
-//! What is due when, where nothing is ever put off or called off: a queue, for what is due in the order in which it is
-//! entered, and a heap for the rest.
+//! Timers that are never put off or cancelled: a queue for those that are due in the order in which they are set, and a
+//! heap for the rest.
 //!
 //! Messages of one size that go equally far take equally long, so most of a program's are due in the order in which
-//! they were injected. Those cost no comparison but one.
+//! they were injected. A timer in the queue costs a single comparison.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::agenda::Due;
+use super::indexed_heap::Deadline;
 use titr_common::time::Time;
 
-/// Entries, each with a key, which need not be unique.
+/// Timers, each with a key, which need not be unique.
 #[derive(Debug, Default)]
-pub(super) struct Alarms {
+pub(super) struct TimerQueue {
     /// In order.
-    queue: VecDeque<(Due, u32)>,
-    heap: BinaryHeap<Reverse<(Due, u32)>>,
+    queue: VecDeque<(Deadline, u32)>,
+    heap: BinaryHeap<Reverse<(Deadline, u32)>>,
 }
 
-impl Alarms {
-    /// Enters one.
-    pub fn set(&mut self, key: u32, due: Due) {
+impl TimerQueue {
+    /// Sets a timer.
+    pub fn set(&mut self, key: u32, due: Deadline) {
         if self.queue.back().is_none_or(|&(last, _)| last <= due) {
             self.queue.push_back((due, key));
         } else {
@@ -28,8 +28,8 @@ impl Alarms {
         }
     }
 
-    /// When the first is due.
-    pub fn first(&self) -> Option<Due> {
+    /// The deadline of the first timer.
+    pub fn first(&self) -> Option<Deadline> {
         match (self.queue.front(), self.heap.peek()) {
             (Some(&(queued, _)), Some(&Reverse((heaped, _)))) => Some(queued.min(heaped)),
             (Some(&(due, _)), None) | (None, Some(&Reverse((due, _)))) => Some(due),
@@ -37,7 +37,7 @@ impl Alarms {
         }
     }
 
-    /// Takes out what is due first if that is by `now`.
+    /// Takes out the timer that is due first if it is due by `now`, and returns its key.
     pub fn pop_by(&mut self, now: Time) -> Option<u32> {
         let first = self.first().filter(|due| due.at <= now)?;
         if self.queue.front().is_some_and(|&(due, _)| due == first) {
@@ -58,13 +58,13 @@ mod tests {
         /// Whatever is entered and taken out, in whatever order, comes in the order of its time, and then of its entry.
         #[test]
         fn come_in_order(steps in prop::collection::vec((0_u64..50, 0_u64..60), 0..200)) {
-            let mut alarms = Alarms::default();
+            let mut timers = TimerQueue::default();
             let mut model = std::collections::BTreeSet::new();
             for (sequence, (at, now)) in (0_u64..).zip(steps) {
-                alarms.set(sequence as u32, Due { at: Time(at), sequence });
+                timers.set(sequence as u32, Deadline { at: Time(at), sequence });
                 model.insert((at, sequence));
-                prop_assert_eq!(alarms.first().map(|due| (due.at.0, due.sequence)), model.first().copied());
-                while let Some(key) = alarms.pop_by(Time(now)) {
+                prop_assert_eq!(timers.first().map(|due| (due.at.0, due.sequence)), model.first().copied());
+                while let Some(key) = timers.pop_by(Time(now)) {
                     let (at, sequence) = model.pop_first().unwrap();
                     prop_assert!(at <= now && sequence == u64::from(key));
                 }

@@ -1,4 +1,4 @@
-//! Routes that were asked for before, with what a network model derives from them.
+//! A cache of routes, with what a network model derives from each.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use titr_common::units::Bytes;
 use super::LinkLoad;
 use crate::topology::{HostId, LinkId, Topology};
 
-/// Remembers, for pairs of hosts, what the model made of their route (`T`). As many pairs as fit a fixed table:
+/// Remembers, for pairs of hosts, what the model derives from their route (`T`). As many pairs as fit a fixed table:
 /// a pair that falls on another's entry takes its place, so memory does not grow with the square of the machine.
 #[derive(Debug)]
-pub(super) struct Paths<T> {
+pub(super) struct RouteCache<T> {
     topology: Arc<dyn Topology>,
-    entries: Vec<Option<Path<T>>>,
-    /// What paths that lost their entry had carried, by link.
-    forgotten: Vec<LinkLoad>,
+    entries: Vec<Option<CachedPath<T>>>,
+    /// The loads of links by evicted paths.
+    evicted: Vec<LinkLoad>,
     /// Kept to be used again.
     route: Vec<LinkId>,
 }
 
-/// The way from one host to another.
+/// The path from one host to another.
 #[derive(Debug)]
-struct Path<T> {
+struct CachedPath<T> {
     ends: (HostId, HostId),
     carried: LinkLoad,
     derived: T,
@@ -30,20 +30,20 @@ struct Path<T> {
 /// Pairs remembered at most: all of them up to 128 hosts. More would cost more in cache misses than they save.
 const CAPACITY: u64 = 1 << 14;
 
-impl<T> Paths<T> {
+impl<T> RouteCache<T> {
     pub fn new(topology: Arc<dyn Topology>) -> Self {
         let hosts = u64::from(topology.hosts());
         let pairs = (hosts * hosts).min(CAPACITY) as usize;
         Self {
-            forgotten: vec![LinkLoad::default(); topology.links().len()],
+            evicted: vec![LinkLoad::default(); topology.links().len()],
             topology,
             entries: std::iter::repeat_with(|| None).take(pairs).collect(),
             route: Vec::new(),
         }
     }
 
-    /// What was derived of the path between two hosts, for a message of `bytes` which that is reckoned to carry. `derive`
-    /// makes it of a route that is not remembered, and is handed what was derived of the one that has to be forgotten.
+    /// Counts a message of `bytes` between two hosts, and returns what was derived from their route. `derive` derives it
+    /// from a route that is not in the cache, and is handed what was derived from the route that is evicted.
     pub fn carry(
         &mut self,
         ends: (HostId, HostId),
@@ -55,21 +55,21 @@ impl<T> Paths<T> {
         let other = self.entries[place].take_if(|path| path.ends != ends);
         let path = self.entries[place].get_or_insert_with(|| {
             if let Some(other) = &other {
-                other.add_to(&mut self.forgotten, &*self.topology, &mut self.route);
+                other.add_to(&mut self.evicted, &*self.topology, &mut self.route);
             }
             self.route.clear();
             self.topology.route(ends.0, ends.1, &mut self.route);
             let derived = derive(&self.route, other.map(|other| other.derived));
-            Path { ends, derived, carried: LinkLoad::default() }
+            CachedPath { ends, derived, carried: LinkLoad::default() }
         });
         path.carried.bytes += bytes;
         path.carried.messages += 1;
         &mut path.derived
     }
 
-    /// What each link has carried.
+    /// The load that each link has carried.
     pub fn loads(&self) -> Vec<LinkLoad> {
-        let (mut loads, mut route) = (self.forgotten.clone(), Vec::new());
+        let (mut loads, mut route) = (self.evicted.clone(), Vec::new());
         for path in self.entries.iter().flatten() {
             path.add_to(&mut loads, &*self.topology, &mut route);
         }
@@ -77,7 +77,7 @@ impl<T> Paths<T> {
     }
 }
 
-impl<T> Path<T> {
+impl<T> CachedPath<T> {
     fn add_to(&self, loads: &mut [LinkLoad], topology: &dyn Topology, route: &mut Vec<LinkId>) {
         route.clear();
         topology.route(self.ends.0, self.ends.1, route);

@@ -1,23 +1,29 @@
-//! What a message meets on its route, whatever its size: the terms on which it shares links.
+//! The cost of a route, whatever the size of the message: its latency, and what a flow on it demands of links.
 
-use super::parameters::Parameters;
-use super::sharing::Demand;
+use super::max_min::Demand;
+use super::parameters::FlowParameters;
 use crate::topology::{HostId, LinkId, Sharing, Topology};
 
-/// Of the messages from one host to another.
+/// The cost of the route from one host to another.
 #[derive(Debug, Default)]
-pub(super) struct Terms {
-    /// Seconds before the first byte arrives, if a message's size has no part in that.
+pub(super) struct RouteCost {
+    /// Seconds before the first byte arrives, before the factor for the message's size.
     pub latency: f64,
-    /// What each asks of its links.
+    /// The demand of each message on the links.
     pub demand: Demand,
     /// The way back; kept to be used again.
     back: Vec<LinkId>,
 }
 
-impl Terms {
-    /// Becomes those of messages that go from one end to the other by `route`.
-    pub fn find(&mut self, topology: &dyn Topology, parameters: &Parameters, ends: (HostId, HostId), route: &[LinkId]) {
+impl RouteCost {
+    /// Becomes the cost of `route` from one end to the other.
+    pub fn compute(
+        &mut self,
+        topology: &dyn Topology,
+        parameters: &FlowParameters,
+        ends: (HostId, HostId),
+        route: &[LinkId],
+    ) {
         let links = topology.links();
         let latency: f64 = route.iter().map(|link| links[link.index()].latency.0).sum();
         let queueing: f64 = route.iter().map(|link| parameters.weight_s / links[link.index()].bandwidth).sum();

@@ -3,12 +3,12 @@ use proptest::prelude::*;
 use super::super::reference::progressive_filling;
 use super::*;
 
-impl Sharing {
-    /// The rate of a flow that has entered, as last settled.
+impl MaxMinSolver {
+    /// The rate of a flow that has entered, as last solved.
     fn rate(&self, flow: FlowId) -> f64 {
         match self.pace(flow) {
             Pace::Rate(rate) => rate,
-            Pace::Tide(ease) => ease * self.tide(),
+            Pace::Shared(inverse_penalty) => inverse_penalty * self.shared_level(),
         }
     }
 }
@@ -19,13 +19,13 @@ fn demand(bound: f64, penalty: f64, uses: &[(u32, f64)]) -> Demand {
 
 /// The rates of flows that all come at once.
 fn shared(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
-    let mut sharing = Sharing::new(capacities.iter().copied());
+    let mut solver = MaxMinSolver::new(capacities.iter().copied());
     for (flow, demand) in (0..).map(FlowId).zip(demands) {
-        sharing.announce(flow, demand);
-        sharing.enter(flow);
+        solver.define(flow, demand);
+        solver.enter(flow);
     }
-    sharing.settle(&mut Vec::new());
-    (0..demands.len() as u32).map(|flow| sharing.rate(FlowId(flow))).collect()
+    solver.solve(&mut Vec::new());
+    (0..demands.len() as u32).map(|flow| solver.rate(FlowId(flow))).collect()
 }
 
 /// Two links in a row, one flow over both and one over each: the long one gets half of the narrower link, the short
@@ -43,7 +43,7 @@ fn penalties_divide_a_link() {
     assert_eq!(shared(&[12.0], &[demand(1e9, 1.0, &[(0, 1.0)]), demand(1e9, 2.0, &[(0, 1.0)])]), [8.0, 4.0]);
 }
 
-/// What a bound leaves goes to the others: 1 for the first, 11/2 for each of the other two.
+/// The capacity that a bound leaves goes to the others: 1 for the first, 11/2 for each of the other two.
 #[test]
 fn bounds_leave_the_rest() {
     let demands = [demand(1.0, 1.0, &[(0, 1.0)]), demand(1e9, 1.0, &[(0, 1.0)]), demand(1e9, 1.0, &[(0, 1.0)])];
@@ -62,18 +62,18 @@ fn crosstraffic_costs_both_ways() {
 /// A flow that leaves gives way at once, and one whose bottleneck is elsewhere is not recomputed.
 #[test]
 fn only_what_changes_is_reported() {
-    let mut sharing = Sharing::new([10.0, 4.0]);
+    let mut solver = MaxMinSolver::new([10.0, 4.0]);
     let demands = [demand(1e9, 1.0, &[(0, 1.0)]), demand(1e9, 1.0, &[(0, 1.0)]), demand(1e9, 1.0, &[(1, 1.0)])];
     for (flow, demand) in (0..).map(FlowId).zip(&demands) {
-        sharing.announce(flow, demand);
-        sharing.enter(flow);
+        solver.define(flow, demand);
+        solver.enter(flow);
     }
     let mut changed = Vec::new();
-    sharing.settle(&mut changed);
+    solver.solve(&mut changed);
     changed.clear();
-    sharing.leave(FlowId(0));
-    sharing.settle(&mut changed);
-    assert_eq!((&changed[..], sharing.rate(FlowId(1))), (&[FlowId(1)][..], 10.0));
+    solver.leave(FlowId(0));
+    solver.solve(&mut changed);
+    assert_eq!((&changed[..], solver.rate(FlowId(1))), (&[FlowId(1)][..], 10.0));
 }
 
 /// Links m, n, k, q, s. On m, g and x have 4 each and h, held by n, 2. At one instant w (on n) is held by s no longer
@@ -90,21 +90,21 @@ fn no_flow_overtakes_another_that_its_link_holds() {
         demand(1.0, 1.0, &[(s, 1.0)]),
     ];
     let after = [demand(1e9, 0.001, &[(q, 1.0)]), demand(1e9, 0.1, &[(k, 1.0)])];
-    let mut sharing = Sharing::new([10.0, 20.0, 5.0, 18.5, 19.0]);
+    let mut solver = MaxMinSolver::new([10.0, 20.0, 5.0, 18.5, 19.0]);
     for (flow, demand) in (0..).map(FlowId).zip(&before) {
-        sharing.announce(flow, demand);
-        sharing.enter(flow);
+        solver.define(flow, demand);
+        solver.enter(flow);
     }
-    sharing.settle(&mut Vec::new());
-    let rates = |sharing: &Sharing| [0, 1, 2].map(|flow| (sharing.rate(FlowId(flow)) * 1e6).round() / 1e6);
-    assert_eq!(rates(&sharing), [4.0, 4.0, 2.0]);
-    sharing.leave(FlowId(4));
+    solver.solve(&mut Vec::new());
+    let rates = |solver: &MaxMinSolver| [0, 1, 2].map(|flow| (solver.rate(FlowId(flow)) * 1e6).round() / 1e6);
+    assert_eq!(rates(&solver), [4.0, 4.0, 2.0]);
+    solver.leave(FlowId(4));
     for (flow, demand) in (5..).map(FlowId).zip(&after) {
-        sharing.announce(flow, demand);
-        sharing.enter(flow);
+        solver.define(flow, demand);
+        solver.enter(flow);
     }
-    sharing.settle(&mut Vec::new());
-    assert_eq!(rates(&sharing), [4.772_727, 0.454_545, 4.772_727]);
+    solver.solve(&mut Vec::new());
+    assert_eq!(rates(&solver), [4.772_727, 0.454_545, 4.772_727]);
 }
 
 /// A flow that may have a little more than a link carries — less than a thousandth of a byte per second more — gets what
@@ -119,18 +119,18 @@ fn a_bound_just_above_a_slow_link_is_not_met() {
 /// A flow of a thousand messages is bounded otherwise in one step: it arrives once, and frees each of its links once.
 #[test]
 fn a_bound_changes_once_for_all_messages_of_a_flow() {
-    let mut sharing = Sharing::new([1000.0, 4000.0]);
+    let mut solver = MaxMinSolver::new([1000.0, 4000.0]);
     let demands = [demand(10.0, 1.0, &[(0, 1.0), (1, 1.0)]), demand(10.0, 1.0, &[(0, 1.0)])];
     for (flow, demand) in (0..).map(FlowId).zip(&demands) {
-        sharing.announce(flow, demand);
-        (0..1000).for_each(|_| sharing.enter(flow));
+        solver.define(flow, demand);
+        (0..1000).for_each(|_| solver.enter(flow));
     }
-    sharing.settle(&mut Vec::new());
-    assert_eq!([0, 1].map(|flow| sharing.rate(FlowId(flow))), [0.5, 0.5]);
-    sharing.set_bound(FlowId(0), 0.25);
-    assert_eq!((&sharing.arrived[..], &sharing.loosened[..]), (&[FlowId(0)][..], &[LinkId(0)][..]));
-    sharing.settle(&mut Vec::new());
-    assert_eq!([0, 1].map(|flow| sharing.rate(FlowId(flow))), [0.25, 0.75]);
+    solver.solve(&mut Vec::new());
+    assert_eq!([0, 1].map(|flow| solver.rate(FlowId(flow))), [0.5, 0.5]);
+    solver.set_bound(FlowId(0), 0.25);
+    assert_eq!((&solver.arrived[..], &solver.freed[..]), (&[FlowId(0)][..], &[LinkId(0)][..]));
+    solver.solve(&mut Vec::new());
+    assert_eq!([0, 1].map(|flow| solver.rate(FlowId(flow))), [0.25, 0.75]);
 }
 
 const LINKS: usize = 8;
@@ -159,15 +159,15 @@ fn any_demand_on_a_cluster() -> impl Strategy<Value = Demand> {
     })
 }
 
-/// What happens to a flow.
+/// An event in the life of a flow.
 #[derive(Clone, Debug)]
 enum Step {
     /// So many of a new one enter.
     Enter(Demand, u32),
-    /// One more of one that is there.
+    /// One more message of a flow that is there.
     Again(prop::sample::Index),
     Leave(prop::sample::Index),
-    /// One that is there is bounded otherwise.
+    /// A flow that is there is bounded otherwise.
     Bound(prop::sample::Index, f64),
 }
 
@@ -185,11 +185,11 @@ fn any_bound() -> impl Strategy<Value = Step> {
 
 /// However flows come and go, singly or together, the rates are those of filling all links from nothing with each of them
 /// by itself, and every flow whose pace is another is reported.
-fn repair_equals_starting_over(capacities: &[f64], steps: Vec<(Step, bool)>) -> Result<(), TestCaseError> {
-    let mut sharing = Sharing::new(capacities.iter().copied());
+fn solving_again_equals_starting_over(capacities: &[f64], steps: Vec<(Step, bool)>) -> Result<(), TestCaseError> {
+    let mut solver = MaxMinSolver::new(capacities.iter().copied());
     let mut present: Vec<(Demand, u32)> = Vec::new();
     let mut known: Vec<Option<Pace>> = Vec::new();
-    for (step, settle) in steps {
+    for (step, solves) in steps {
         let there = |index: prop::sample::Index| {
             let flows: Vec<usize> = (0..present.len()).filter(|&flow| present[flow].1 > 0).collect();
             (!flows.is_empty()).then(|| flows[index.index(flows.len())])
@@ -200,40 +200,40 @@ fn repair_equals_starting_over(capacities: &[f64], steps: Vec<(Step, bool)>) -> 
                 present.resize(present.len().max(flow + 1), Default::default());
                 known.resize(present.len(), None);
                 known[flow] = None;
-                sharing.announce(FlowId(flow as u32), &demand);
-                (0..count).for_each(|_| sharing.enter(FlowId(flow as u32)));
+                solver.define(FlowId(flow as u32), &demand);
+                (0..count).for_each(|_| solver.enter(FlowId(flow as u32)));
                 present[flow] = (demand, count);
             }
             Step::Again(index) => {
                 if let Some(flow) = there(index) {
-                    sharing.enter(FlowId(flow as u32));
+                    solver.enter(FlowId(flow as u32));
                     present[flow].1 += 1;
                 }
             }
             Step::Leave(index) => {
                 if let Some(flow) = there(index) {
-                    sharing.leave(FlowId(flow as u32));
+                    solver.leave(FlowId(flow as u32));
                     present[flow].1 -= 1;
                 }
             }
             Step::Bound(index, bound) => {
                 if let Some(flow) = there(index) {
-                    settle_rates(&mut sharing, &mut known);
-                    sharing.set_bound(FlowId(flow as u32), bound);
+                    solve(&mut solver, &mut known);
+                    solver.set_bound(FlowId(flow as u32), bound);
                     present[flow].0.bound = bound;
                 }
             }
         }
-        if !settle {
+        if !solves {
             continue;
         }
-        settle_rates(&mut sharing, &mut known);
+        solve(&mut solver, &mut known);
         let each = |flow: usize| std::iter::repeat_n((flow, present[flow].0.clone()), present[flow].1 as usize);
         let (flows, demands): (Vec<usize>, Vec<Demand>) = (0..present.len()).flat_map(each).unzip();
         for (flow, expected) in flows.into_iter().zip(progressive_filling(capacities, &demands)) {
             let found = match known[flow] {
                 Some(Pace::Rate(rate)) => rate,
-                Some(Pace::Tide(ease)) => ease * sharing.tide(),
+                Some(Pace::Shared(inverse_penalty)) => inverse_penalty * solver.shared_level(),
                 None => f64::NAN,
             };
             prop_assert!((found - expected).abs() <= 1e-6 * expected, "flow {flow}: {found} not {expected}");
@@ -242,12 +242,12 @@ fn repair_equals_starting_over(capacities: &[f64], steps: Vec<(Step, bool)>) -> 
     Ok(())
 }
 
-/// Settles the rates, and notes those that are reported to be others now.
-fn settle_rates(sharing: &mut Sharing, known: &mut [Option<Pace>]) {
+/// Solves the rates, and notes those that are reported to be others now.
+fn solve(solver: &mut MaxMinSolver, known: &mut [Option<Pace>]) {
     let mut changed = Vec::new();
-    sharing.settle(&mut changed);
+    solver.solve(&mut changed);
     for flow in changed {
-        known[flow.index()] = Some(sharing.pace(flow));
+        known[flow.index()] = Some(solver.pace(flow));
     }
 }
 
@@ -259,20 +259,20 @@ proptest! {
         capacities in prop::collection::vec(prop_oneof![Just(100.0), 1.0..1000.0], LINKS),
         steps in prop::collection::vec((any_step(any_demand()), prop::bool::weighted(0.7)), 1..60),
     ) {
-        repair_equals_starting_over(&capacities, steps)?;
+        solving_again_equals_starting_over(&capacities, steps)?;
     }
 
-    /// Where one link holds most of them.
+    /// Flows around a backbone, which limits most of them.
     #[test]
     fn flows_around_a_backbone(
         backbone in 50.0..500.0,
         steps in prop::collection::vec((any_step(any_demand_on_a_cluster()), prop::bool::weighted(0.7)), 1..100),
     ) {
         let capacities = [&[backbone], &[100.0; LINKS - 1][..]].concat();
-        repair_equals_starting_over(&capacities, steps)?;
+        solving_again_equals_starting_over(&capacities, steps)?;
     }
 
-    /// Where flows are bounded otherwise while they are under way, as InfiniBand's contention does.
+    /// Flows that are bounded otherwise while they are under way, as by InfiniBand's contention.
     #[test]
     fn flows_whose_bounds_change(
         capacities in prop::collection::vec(prop_oneof![Just(100.0), 1.0..1000.0], LINKS),
@@ -281,6 +281,6 @@ proptest! {
             1..60,
         ),
     ) {
-        repair_equals_starting_over(&capacities, steps)?;
+        solving_again_equals_starting_over(&capacities, steps)?;
     }
 }

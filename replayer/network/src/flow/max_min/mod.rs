@@ -1,0 +1,368 @@
+//! The rates of flows that share links: weighted max-min fairness, kept up as flows come and go.
+//!
+//! **Vocabulary** (that of SimGrid's `lmm`). A link is a *constraint*: it has a capacity *C*. A flow f is a *variable*: it
+//! has a *sharing penalty* P, a *bound* b on its rate, and an *element* on each link l that it takes, with a *weight* w(l): a
+//! rate r uses w·r of that link. Its *level* is r·P: what a fair division makes equal. Flows that ask for the same get the
+//! same, so they are kept as one variable, with their *count* n: they use n·w·r.
+//!
+//! **The problem.** Rates are *feasible* if r ≤ b for each flow and Σ n·w·r ≤ C on each link. Of the feasible rates we
+//! want those that are max-min fair: no flow's level can be raised without lowering that of a flow whose level is no
+//! higher (Bertsekas and Gallager, *Data Networks*, §6.5.2). There is exactly one such division, and it is
+//! recognized link by link: it is the feasible one where **each flow is limited** —
+//!
+//! * by its bound: r = b, or
+//! * by a link, its *bottleneck*: the link is full, and no flow on it has a higher level.
+//!
+//! **The algorithm.** Because of that, a change makes only those rates *invalid* whose flows are limited no longer, and they
+//! are [found anew](resolve). When a flow leaves, those it shared a bottleneck with are limited no longer. When a flow
+//! comes, it takes its bound if the links have slack for that: nobody else notices, and it cost O(route). If they have not,
+//! it is invalid, and so are the flows whose bottleneck is the link without slack.
+//!
+//! **Slack.** A link whose flows could all have their bounds is never full. It has *slack* and is left out of the search,
+//! however many flows it carries; not even its load is kept. Slack is counted in whole quanta, of which a capacity and a
+//! bound are rounded up to the next, so that a flow whose bound is the capacity leaves exactly none. A quantum is at most
+//! [`TOLERANCE`] times the capacity, so that the rounding lets no link carry more than the tolerance allows.
+//!
+//! **Shared level.** Where one link is the bottleneck of many flows, and nothing but their common level moves, they are not
+//! even looked at: they get on with the [shared level](shared_level).
+
+mod resolve;
+mod shared_level;
+#[cfg(test)]
+mod tests;
+
+use resolve::Resolve;
+use shared_level::SharedLevel;
+
+use crate::topology::LinkId;
+
+/// A flow, numbered by the caller. Numbers are small and used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlowId(pub u32);
+
+/// The demand of a flow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Demand {
+    /// The greatest rate that it can have; positive.
+    pub bound: f64,
+    /// The sharing penalty: the higher, the less the flow gets where it shares; positive.
+    pub penalty: f64,
+    /// The links that it takes, each once, with the weight of its element there.
+    pub uses: Vec<(LinkId, f64)>,
+}
+
+/// Links, the flows on them, and their rates.
+#[derive(Debug)]
+pub struct MaxMinSolver {
+    links: Vec<Constraint>,
+    flows: Vec<Variable>,
+    /// Flows that came since the rates were last solved.
+    arrived: Vec<FlowId>,
+    /// Links that were bottlenecks when a flow left them since.
+    freed: Vec<LinkId>,
+    resolve: Resolve,
+    shared: Option<SharedLevel>,
+    /// The link that limited all flows that were invalid last.
+    last_bottleneck: Option<LinkId>,
+}
+
+/// The pace at which a flow gets on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// This rate, until the flow is reported again.
+    Rate(f64),
+    /// This many times the [shared level](MaxMinSolver::shared_level), whatever that is, until the flow is reported again.
+    Shared(f64),
+}
+
+#[derive(Debug)]
+struct Constraint {
+    capacity: f64,
+    /// Bytes per second that slack on this link is counted in.
+    quantum: f64,
+    /// The quanta that would be left if all its flows had their bounds. A whole number, because sums of whole numbers come
+    /// back to where they were; wide enough for any number of flows of any bound.
+    slack: i128,
+    /// Σ n·w·r of its flows; kept while there is no slack.
+    load: f64,
+    /// Its flows, and which of each flow's `elements` lies on it.
+    flows: Vec<(FlowId, u32)>,
+    /// The number of flows whose bottleneck it is.
+    limits: u32,
+    /// The filling that touched it last, and the index of its state there.
+    touched: (u64, u32),
+}
+
+#[derive(Debug, Default)]
+struct Variable {
+    count: u32,
+    /// The level at its bound.
+    bound: f64,
+    /// 1/P: the rate for each unit of level.
+    inverse_penalty: f64,
+    level: f64,
+    /// The link that limits it; none if its bound does.
+    bottleneck: Option<LinkId>,
+    elements: Vec<Element>,
+    /// The search that made its rate invalid last.
+    invalid: u64,
+    /// The filling that gave it its `next` level.
+    filled: u64,
+    next: (f64, Option<LinkId>),
+}
+
+/// The element of a flow on one link.
+#[derive(Clone, Copy, Debug)]
+struct Element {
+    link: LinkId,
+    /// The index of the flow in the link's list.
+    place: u32,
+    weight: f64,
+    /// The slack of the link that one flow takes.
+    slack: i64,
+}
+
+/// The largest quantum that slack is counted in, in bytes per second. On slow links, quanta are smaller.
+const LARGEST_QUANTUM: f64 = 1e-3;
+
+/// Two levels, or a load and a capacity, closer than this (relatively) are the same. Rates are feasible and fair within
+/// this tolerance.
+const TOLERANCE: f64 = 1e-9;
+
+impl MaxMinSolver {
+    /// Links of these capacities, no flows.
+    #[must_use]
+    pub fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
+        Self {
+            links: capacities.into_iter().map(Constraint::new).collect(),
+            flows: Vec::new(),
+            arrived: Vec::new(),
+            freed: Vec::new(),
+            resolve: Resolve::default(),
+            shared: None,
+            last_bottleneck: None,
+        }
+    }
+
+    /// Defines the demand of `flow`, of which none may be under way.
+    pub fn define(&mut self, flow: FlowId, demand: &Demand) {
+        if self.flows.len() <= flow.index() {
+            self.flows.resize_with(flow.index() + 1, Variable::default);
+        }
+        let known = &mut self.flows[flow.index()];
+        known.bound = demand.bound * demand.penalty;
+        known.inverse_penalty = 1.0 / demand.penalty;
+        known.elements.clear();
+        known.elements.extend(demand.uses.iter().map(|&(link, weight)| {
+            let slack = self.links[link.index()].slack_for(weight * demand.bound);
+            Element { link, place: 0, weight, slack }
+        }));
+    }
+
+    /// Bounds a flow's rate otherwise from now on, whether it is under way or not. The rates must have been solved. Costs
+    /// O(route), however many messages the flow stands for.
+    pub fn set_bound(&mut self, flow: FlowId, bound: f64) {
+        let under_way = self.flows[flow.index()].count;
+        if under_way > 0 {
+            self.withdraw(flow, under_way);
+        }
+        let known = &mut self.flows[flow.index()];
+        known.bound = bound / known.inverse_penalty;
+        for element in &mut known.elements {
+            element.slack = self.links[element.link.index()].slack_for(element.weight * bound);
+        }
+        if under_way > 0 {
+            self.insert(flow, under_way);
+        }
+    }
+
+    /// Lets one more message of `flow` start. Its rate means nothing until the rates are solved.
+    pub fn enter(&mut self, flow: FlowId) {
+        self.insert(flow, 1);
+    }
+
+    /// Lets a message of `flow` end. With the last, the number of the flow is free again.
+    pub fn leave(&mut self, flow: FlowId) {
+        self.withdraw(flow, 1);
+    }
+
+    /// Adds `more` to the count of a flow.
+    fn insert(&mut self, flow: FlowId, more: u32) {
+        let entering = &mut self.flows[flow.index()];
+        let first = entering.count == 0;
+        entering.count += more;
+        if first {
+            entering.level = 0.0;
+            entering.bottleneck = None;
+        }
+        let (bottleneck, inverse_penalty, rate) = (entering.bottleneck, entering.inverse_penalty, entering.rate());
+        for number in 0..entering.elements.len() {
+            let element = &mut self.flows[flow.index()].elements[number];
+            let link = &mut self.links[element.link.index()];
+            if first {
+                element.place = link.flows.len() as u32;
+                link.flows.push((flow, number as u32));
+            }
+            let weight = f64::from(more) * element.weight;
+            if let Some(shared) = self.shared.as_mut().filter(|shared| shared.link == element.link) {
+                match bottleneck {
+                    Some(bottleneck) if bottleneck == shared.link => shared.slope += weight * inverse_penalty,
+                    _ => shared.used += weight * rate,
+                }
+            }
+            let had_slack = link.has_slack();
+            link.slack -= i128::from(more) * i128::from(element.slack);
+            if !link.has_slack() {
+                let id = element.link;
+                if had_slack {
+                    self.recompute_load(id);
+                } else {
+                    self.links[id.index()].load += weight * rate;
+                }
+            }
+        }
+        self.arrived.push(flow);
+    }
+
+    /// Takes `fewer`, at least one and no more than there are, from the count of a flow.
+    fn withdraw(&mut self, flow: FlowId, fewer: u32) {
+        let leaving = &mut self.flows[flow.index()];
+        leaving.count -= fewer;
+        let last = leaving.count == 0;
+        let (bottleneck, inverse_penalty, rate) = (leaving.bottleneck, leaving.inverse_penalty, leaving.rate());
+        if last && let Some(link) = leaving.bottleneck.take() {
+            self.links[link.index()].limits -= 1;
+        }
+        for number in 0..leaving.elements.len() {
+            let element = self.flows[flow.index()].elements[number];
+            let link = &mut self.links[element.link.index()];
+            let weight = f64::from(fewer) * element.weight;
+            if let Some(shared) = self.shared.as_mut().filter(|shared| shared.link == element.link) {
+                match bottleneck {
+                    Some(bottleneck) if bottleneck == shared.link => shared.slope -= weight * inverse_penalty,
+                    _ => shared.used -= weight * rate,
+                }
+            }
+            link.slack += i128::from(fewer) * i128::from(element.slack);
+            link.load -= weight * rate;
+            if link.limits > 0 {
+                self.freed.push(element.link);
+            }
+            if last {
+                link.flows.swap_remove(element.place as usize);
+                if let Some(&(moved, number)) = link.flows.get(element.place as usize) {
+                    self.flows[moved.index()].elements[number as usize].place = element.place;
+                }
+            }
+        }
+    }
+
+    /// The pace of a flow that has entered, as last solved.
+    #[must_use]
+    pub fn pace(&self, flow: FlowId) -> Pace {
+        let known = &self.flows[flow.index()];
+        if self.is_member(flow) { Pace::Shared(known.inverse_penalty) } else { Pace::Rate(known.rate()) }
+    }
+
+    /// The level of the flows whose pace is [`Pace::Shared`].
+    #[must_use]
+    pub fn shared_level(&self) -> f64 {
+        self.shared.map_or(0.0, |shared| shared.level)
+    }
+
+    /// Makes the rates max-min fair again, and appends to `changed` the flows whose pace is another now.
+    pub fn solve(&mut self, changed: &mut Vec<FlowId>) {
+        if self.arrived.is_empty() && self.freed.is_empty() {
+            return;
+        }
+        if self.update_shared_level(changed) {
+            return;
+        }
+        self.begin_resolve();
+        self.end_shared_level(changed);
+        for number in 0..self.arrived.len() {
+            self.admit(self.arrived[number], changed);
+        }
+        self.arrived.clear();
+        for number in 0..self.freed.len() {
+            self.invalidate_limited_by(self.freed[number]);
+        }
+        self.freed.clear();
+        self.finish_resolve(changed);
+    }
+
+    /// Gives a flow that arrived its bound if there is slack for it, and makes its rate invalid if not.
+    fn admit(&mut self, flow: FlowId, changed: &mut Vec<FlowId>) {
+        let Variable { bound, level, inverse_penalty, count, .. } = self.flows[flow.index()];
+        if count == 0 {
+            return;
+        }
+        let more = f64::from(count) * (bound - level) * inverse_penalty;
+        let mut fits = true;
+        for number in 0..self.flows[flow.index()].elements.len() {
+            let element = self.flows[flow.index()].elements[number];
+            let link = &self.links[element.link.index()];
+            if !link.has_slack() && link.load + element.weight * more > link.capacity * (1.0 + TOLERANCE) {
+                fits = false;
+                self.invalidate_limited_by(element.link);
+            }
+        }
+        let admitted = &mut self.flows[flow.index()];
+        if !fits || admitted.bottleneck.is_some() {
+            self.invalidate(flow);
+        } else if level < bound {
+            admitted.level = bound;
+            for element in &admitted.elements {
+                self.links[element.link.index()].load += element.weight * more;
+            }
+            changed.push(flow);
+        }
+    }
+
+    fn recompute_load(&mut self, link: LinkId) {
+        let flows = &self.flows;
+        let link = &mut self.links[link.index()];
+        link.load = link.flows.iter().map(|&(flow, element)| flows[flow.index()].uses(element)).sum();
+    }
+}
+
+impl Constraint {
+    /// A link that carries nothing.
+    fn new(capacity: f64) -> Self {
+        let quantum = LARGEST_QUANTUM.min(TOLERANCE * capacity);
+        let idle = Self { capacity, quantum, slack: 0, load: 0.0, flows: Vec::new(), limits: 0, touched: (0, 0) };
+        Self { slack: idle.slack_for(capacity).into(), ..idle }
+    }
+
+    /// The slack that `bandwidth` bytes per second take.
+    fn slack_for(&self, bandwidth: f64) -> i64 {
+        // `as` saturates: an unbounded flow takes more slack than any link has.
+        (bandwidth / self.quantum).ceil() as i64
+    }
+
+    fn has_slack(&self) -> bool {
+        self.slack >= 0
+    }
+}
+
+impl Variable {
+    fn rate(&self) -> f64 {
+        self.level * self.inverse_penalty
+    }
+
+    /// How fast a rising level would have it use the link that one of its elements lies on: n·w/P.
+    fn slope(&self, element: u32) -> f64 {
+        f64::from(self.count) * self.elements[element as usize].weight * self.inverse_penalty
+    }
+
+    /// The bandwidth that it uses of the link that one of its elements lies on.
+    fn uses(&self, element: u32) -> f64 {
+        f64::from(self.count) * self.elements[element as usize].weight * self.rate()
+    }
+}
+
+impl FlowId {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}

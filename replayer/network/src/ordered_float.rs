@@ -1,0 +1,22 @@
+//! Floating-point numbers that can be compared as whole numbers.
+
+/// A number that is not negative, kept as a whole number by which such numbers are in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NonNegative(u64);
+
+impl NonNegative {
+    pub fn of(number: f64) -> Self {
+        // Floats that are not negative are in the order of their bits; adding makes -0.0 one of them.
+        Self((number + 0.0).to_bits())
+    }
+
+    pub fn value(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl From<NonNegative> for u64 {
+    fn from(number: NonNegative) -> Self {
+        number.0
+    }
+}

@@ -1,0 +1,16 @@
+//! Identifiers of the engine. Routers, ports and channels are numbered by the [topology](crate::topology).
+
+use crate::ids::ids;
+
+ids! {
+    /// An input queue, numbered among those of all routers.
+    QueueId
+    /// An input queue, numbered from 0 at its router.
+    QueueIndex
+    /// An output port, numbered among those of all routers.
+    OutputId
+    /// A packet under way.
+    PacketId
+    /// A message under way.
+    MessageId
+}

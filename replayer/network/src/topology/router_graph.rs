@@ -1,0 +1,118 @@
+//! A topology as a packet meets it: a graph of routers.
+//!
+//! A **router** has numbered **ports**; from each a channel leads to another router, or to nothing, where a mesh ends. A
+//! **host** is attached to one router: in a grid it shares a node with the router, under a switch it hangs by a cable.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::{LinkId, PortIndex, RouterId};
+
+/// Routers, the channels between them, and the hosts attached to them.
+#[derive(Clone, Debug)]
+pub struct RouterGraph {
+    /// The first port of each router; one entry more than there are routers.
+    first_port: Vec<u32>,
+    ports: Vec<Port>,
+    hosts: Vec<HostPort>,
+    geometry: Arc<dyn Geometry>,
+    /// The first of the links by which hosts reach themselves, one for each host, if there are such links.
+    pub(super) loopback: Option<LinkId>,
+}
+
+/// A port of a router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// The router that its channel leads to, if it leads anywhere.
+    pub to: Option<RouterId>,
+    /// The link that the channel is, or is part of.
+    pub link: LinkId,
+}
+
+/// How a host is attached to the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostPort {
+    /// The router that it is attached to.
+    pub router: RouterId,
+    /// The links from it to the router and back, unless router and host are one node.
+    pub cable: Option<(LinkId, LinkId)>,
+}
+
+/// The structure of a router graph: how routers and ports are numbered, as far as a routing has to know. A routing that
+/// is made for one structure asks for its type ([`RouterGraph::geometry`]).
+pub trait Geometry: Any + Debug + Send + Sync {
+    /// The name of the family of networks in messages, such as `grid`.
+    fn family(&self) -> &'static str;
+}
+
+/// Why packets cannot pass a topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct NoRouters(pub &'static str);
+
+impl RouterGraph {
+    /// A graph of routers with these ports, and of these hosts.
+    #[must_use]
+    pub fn new(
+        routers: impl IntoIterator<Item = Vec<Port>>,
+        hosts: impl IntoIterator<Item = HostPort>,
+        geometry: impl Geometry,
+    ) -> Self {
+        let (mut first_port, mut ports) = (vec![0], Vec::new());
+        for of_one in routers {
+            ports.extend(of_one);
+            first_port.push(ports.len() as u32);
+        }
+        Self { first_port, ports, hosts: hosts.into_iter().collect(), geometry: Arc::new(geometry), loopback: None }
+    }
+
+    /// All routers.
+    pub fn routers(&self) -> impl Iterator<Item = RouterId> + Clone + use<> {
+        (0..self.first_port.len() as u32 - 1).map(RouterId)
+    }
+
+    /// The ports of a router.
+    #[must_use]
+    pub fn ports(&self, router: RouterId) -> &[Port] {
+        &self.ports[self.first_port[router.index()] as usize..self.first_port[router.index() + 1] as usize]
+    }
+
+    /// A port of a router, if it is one that leads to a router.
+    #[must_use]
+    pub fn port(&self, router: RouterId, port: PortIndex) -> Option<&Port> {
+        self.ports(router).get(port.index())
+    }
+
+    /// How each host is attached.
+    #[must_use]
+    pub fn hosts(&self) -> &[HostPort] {
+        &self.hosts
+    }
+
+    /// Whether hosts hang by cables.
+    #[must_use]
+    pub fn has_host_cables(&self) -> bool {
+        self.hosts.iter().any(|host| host.cable.is_some())
+    }
+
+    /// The link by which a host reaches itself, if it has one.
+    #[must_use]
+    pub fn loopback(&self, host: super::HostId) -> Option<LinkId> {
+        self.loopback.map(|first| LinkId(first.0 + host.0))
+    }
+
+    /// The structure, if it is of type `G`.
+    #[must_use]
+    pub fn geometry<G: Geometry>(&self) -> Option<&G> {
+        (&*self.geometry as &dyn Any).downcast_ref()
+    }
+
+    /// The name of the family of networks in messages, such as `grid`.
+    #[must_use]
+    pub fn family(&self) -> &'static str {
+        self.geometry.family()
+    }
+}

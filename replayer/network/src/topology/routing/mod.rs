@@ -1,0 +1,324 @@
+//! Routing: by which port and virtual channel a packet leaves a router.
+//!
+//! A packet at the head of a queue asks for one virtual channel of one port that has room for it at this moment. Which it
+//! may ask for makes a network free of deadlock (W. J. Dally, B. Towles, "Principles and Practices of Interconnection
+//! Networks", 2004, ch. 14):
+//!
+//! - [`grid`]: dimension order, or adaptively with dimension order as escape, both under the bubble restriction.
+//! - [`tree`]: up and then down.
+//! - [`dragonfly`]: channels that change where the way between groups ends.
+//!
+//! **To add a routing**, implement [`Routing`] and [`BuildRouting`] for a type, and list the type in the `routings!` of
+//! [`topology`](super).
+
+mod dragonfly;
+mod grid;
+mod tree;
+
+use std::fmt::{self, Debug};
+use std::ops::Range;
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer, Error as _};
+use thiserror::Error;
+
+use super::{ChannelIndex, HostId, NoRouters, PortIndex, RouterGraph, RouterId, RoutingFunction};
+
+pub use dragonfly::DragonflyRouting;
+pub use grid::GridRouting;
+pub use tree::{Ascent, TreeRouting};
+
+/// A virtual channel of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputVc {
+    /// The port of the router.
+    pub port: PortIndex,
+    /// The virtual channel of the port's link.
+    pub channel: ChannelIndex,
+}
+
+/// The header of a packet, which stays the same on its way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// The host that sends it.
+    pub from: HostId,
+    /// The host that receives it.
+    pub to: HostId,
+    /// The router that `to` is attached to.
+    pub destination: RouterId,
+    /// A random number of the packet's own, from which its choices by chance follow.
+    pub random: u64,
+}
+
+/// Finds the ways of packets through a graph of routers, one hop at a time.
+///
+/// Each packet carries `state`: [`state_words`](Self::state_words) numbers that belong to the routing alone, such as the
+/// steps left along each dimension, or an intermediate router and whether the packet has passed it. [`depart`](Self::depart)
+/// and [`hop`](Self::hop) write the state, and the other methods read it.
+///
+/// `arrival` is the virtual channel of the router before by which a packet came, or `None` if its host is attached to
+/// this router. `room` tells for how many packets a virtual channel of a port has room: for none while the port is busy.
+pub trait Routing {
+    /// Virtual channels of each link.
+    fn virtual_channels(&self) -> u32;
+
+    /// Numbers that each packet carries for the routing.
+    fn state_words(&self) -> usize {
+        0
+    }
+
+    /// Whether queues form cycles that only bubbles keep moving.
+    fn has_rings(&self) -> bool {
+        false
+    }
+
+    /// Whether a packet that another was preferred to may find another port before the port it asked for is free again.
+    fn has_alternatives(&self) -> bool;
+
+    /// Writes the state of a packet that starts at router `from`.
+    fn depart(&self, _from: RouterId, _header: &Header, _state: &mut [i32]) {}
+
+    /// The port that a packet at router `at`, which is not its destination, has to take, if it has no choice. Asked once,
+    /// when the packet comes to the head of its queue.
+    fn fixed_output(&self, _at: RouterId, _header: &Header, _state: &[i32]) -> Option<PortIndex> {
+        None
+    }
+
+    /// The virtual channel of its [fixed output](Self::fixed_output) that a packet asks for now.
+    fn choose_channel(
+        &self,
+        port: PortIndex,
+        _arrival: Option<OutputVc>,
+        room: impl Fn(PortIndex, ChannelIndex) -> u32,
+    ) -> Option<OutputVc> {
+        roomiest(std::iter::once(port), 0..self.virtual_channels(), room)
+    }
+
+    /// The virtual channel that a packet at router `at` without a fixed output asks for now.
+    fn choose(
+        &self,
+        at: RouterId,
+        header: &Header,
+        state: &[i32],
+        arrival: Option<OutputVc>,
+        room: impl Fn(PortIndex, ChannelIndex) -> u32,
+    ) -> Option<OutputVc>;
+
+    /// Notes in the state of a packet that it goes through `port` to router `to`.
+    fn hop(&self, _port: PortIndex, _to: RouterId, _state: &mut [i32]) {}
+}
+
+/// How a routing is found and made.
+pub trait BuildRouting: Routing + Sized {
+    /// The names by which platform files ask for it. The first is its default.
+    const NAMES: &'static [&'static str];
+
+    /// Whether it can route this graph.
+    fn suits(graph: &RouterGraph) -> bool;
+
+    /// The routing of `graph`, which it [suits](Self::suits), by the name in `options` or by the default name.
+    ///
+    /// # Errors
+    /// If packets could wait for each other for ever.
+    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable>;
+}
+
+/// The routing that is asked for. An option that is `None` is the routing's default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoutingOptions {
+    /// The routing's name.
+    pub name: Option<RoutingName>,
+    /// Virtual channels of each link.
+    pub virtual_channels: Option<u32>,
+    /// How packets go up in trees.
+    pub ascent: Option<Ascent>,
+}
+
+/// The name of a registered routing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoutingName(&'static str);
+
+/// Why packets cannot be routed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unroutable {
+    /// The routing that is asked for is for other networks.
+    #[error("a {family} is routed by {}", alternatives(possible))]
+    OtherRouting {
+        /// The family of the network.
+        family: &'static str,
+        /// The names of the routings that it can have.
+        possible: Vec<&'static str>,
+    },
+    /// Packets could wait for each other for ever, or the network is too large.
+    #[error("{0}")]
+    Impossible(&'static str),
+}
+
+impl From<NoRouters> for Unroutable {
+    fn from(NoRouters(why): NoRouters) -> Self {
+        Self::Impossible(why)
+    }
+}
+
+impl RoutingOptions {
+    /// Whether a routing of these names is asked for.
+    pub(super) fn ask_for(&self, names: &[&'static str]) -> bool {
+        self.name.is_none_or(|RoutingName(name)| names.contains(&name))
+    }
+
+    /// Whether the routing with this name is asked for. The default is that of the first name.
+    fn is_named(&self, name: &str) -> bool {
+        self.name.is_some_and(|RoutingName(asked)| asked == name)
+    }
+}
+
+impl RoutingName {
+    /// The names of all registered routings.
+    #[must_use]
+    pub fn all() -> &'static [&'static str] {
+        RoutingFunction::names()
+    }
+}
+
+impl FromStr for RoutingName {
+    type Err = UnknownRouting;
+
+    fn from_str(name: &str) -> Result<Self, UnknownRouting> {
+        let known = Self::all().iter().find(|known| **known == name);
+        known.map(|known| Self(known)).ok_or_else(|| UnknownRouting(name.to_owned()))
+    }
+}
+
+/// No routing has this name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no routing `{0}`")]
+pub struct UnknownRouting(String);
+
+impl<'de> Deserialize<'de> for RoutingName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(|_| D::Error::unknown_variant(&name, Self::all()))
+    }
+}
+
+impl fmt::Display for RoutingName {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+fn alternatives(names: &[&str]) -> String {
+    names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(" or ")
+}
+
+/// The virtual channel with most room among some channels of some ports, if any has room; the first of those with as much.
+pub fn roomiest(
+    ports: impl Iterator<Item = PortIndex>,
+    channels: Range<u32>,
+    room: impl Fn(PortIndex, ChannelIndex) -> u32,
+) -> Option<OutputVc> {
+    let (mut most, mut best) = (0, None);
+    for port in ports {
+        for channel in channels.clone().map(ChannelIndex) {
+            let room = room(port, channel);
+            if room > most {
+                (most, best) = (room, Some(OutputVc { port, channel }));
+            }
+        }
+    }
+    best
+}
+
+/// Declares the enum of all registered routings. Calls reach a routing by a `match` instead of a virtual call, because the
+/// engine makes several for each hop of a packet.
+macro_rules! routings {
+    ($($name:ident($routing:ty),)*) => {
+        /// The routing of a network: one of those that are registered.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)] // Named as the type within.
+        pub enum RoutingFunction {
+            $($name($routing),)*
+        }
+
+        impl RoutingFunction {
+            /// The routing of `graph` that is asked for.
+            ///
+            /// # Errors
+            /// If it is not for such a graph, or if packets could wait for each other for ever.
+            pub fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
+                let mut possible = Vec::new();
+                $(
+                    if <$routing>::suits(graph) {
+                        if options.ask_for(<$routing>::NAMES) {
+                            return <$routing>::new(graph, options).map(Self::$name);
+                        }
+                        possible.extend_from_slice(<$routing>::NAMES);
+                    }
+                )*
+                Err(Unroutable::OtherRouting { family: graph.family(), possible })
+            }
+
+            /// The names of all routings, each once.
+            pub(in crate::topology) fn names() -> &'static [&'static str] {
+                static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::new(|| {
+                    let mut names = Vec::new();
+                    $(names.extend(<$routing>::NAMES.iter().filter(|name| !names.contains(*name)).collect::<Vec<_>>());)*
+                    names
+                });
+                &NAMES
+            }
+        }
+
+        impl Routing for RoutingFunction {
+            fn virtual_channels(&self) -> u32 {
+                match self { $(Self::$name(routing) => routing.virtual_channels(),)* }
+            }
+
+            fn state_words(&self) -> usize {
+                match self { $(Self::$name(routing) => routing.state_words(),)* }
+            }
+
+            fn has_rings(&self) -> bool {
+                match self { $(Self::$name(routing) => routing.has_rings(),)* }
+            }
+
+            fn has_alternatives(&self) -> bool {
+                match self { $(Self::$name(routing) => routing.has_alternatives(),)* }
+            }
+
+            fn depart(&self, from: RouterId, header: &Header, state: &mut [i32]) {
+                match self { $(Self::$name(routing) => routing.depart(from, header, state),)* }
+            }
+
+            fn fixed_output(&self, at: RouterId, header: &Header, state: &[i32]) -> Option<PortIndex> {
+                match self { $(Self::$name(routing) => routing.fixed_output(at, header, state),)* }
+            }
+
+            fn choose_channel(
+                &self,
+                port: PortIndex,
+                arrival: Option<OutputVc>,
+                room: impl Fn(PortIndex, ChannelIndex) -> u32,
+            ) -> Option<OutputVc> {
+                match self { $(Self::$name(routing) => routing.choose_channel(port, arrival, room),)* }
+            }
+
+            fn choose(
+                &self,
+                at: RouterId,
+                header: &Header,
+                state: &[i32],
+                arrival: Option<OutputVc>,
+                room: impl Fn(PortIndex, ChannelIndex) -> u32,
+            ) -> Option<OutputVc> {
+                match self { $(Self::$name(routing) => routing.choose(at, header, state, arrival, room),)* }
+            }
+
+            fn hop(&self, port: PortIndex, to: RouterId, state: &mut [i32]) {
+                match self { $(Self::$name(routing) => routing.hop(port, to, state),)* }
+            }
+        }
+    };
+}
+
+pub(super) use routings;

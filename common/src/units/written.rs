@@ -75,53 +75,10 @@ pub const BINARY: Prefixes = &[
 /// Powers of 1/1000.
 const FRACTIONS: Prefixes = &[("m", 1e-3), ("u", 1e-6), ("µ", 1e-6), ("μ", 1e-6), ("n", 1e-9), ("p", 1e-12)];
 
-/// A text that is not the quantity that was asked for.
-#[derive(Clone, Debug, PartialEq, ThisError)]
-pub enum UnitError {
-    /// The text does not begin with a number.
-    #[error("not a {name}: write a number and a unit, such as {example}")]
-    NoNumber {
-        /// Name of the quantity.
-        name: &'static str,
-        /// An example of it.
-        example: &'static str,
-    },
-    /// The text is a number alone.
-    #[error("a {name} needs a unit, such as {example}")]
-    NoUnit {
-        /// Name of the quantity.
-        name: &'static str,
-        /// An example of it.
-        example: &'static str,
-    },
-    /// The unit is none of the quantity's.
-    #[error("`{unit}` is not a unit of {name}: write, say, {example}")]
-    UnknownUnit {
-        /// The unit as written.
-        unit: String,
-        /// Name of the quantity.
-        name: &'static str,
-        /// An example of it.
-        example: &'static str,
-    },
-    /// The number is negative, not finite, or larger than can be counted.
-    #[error("a {name} cannot be {number}")]
-    Impossible {
-        /// Name of the quantity.
-        name: &'static str,
-        /// The number as read.
-        number: f64,
-    },
-    /// The number is 0 where there must be something.
-    #[error("a {name} must be more than zero")]
-    Zero {
-        /// Name of the quantity.
-        name: &'static str,
-    },
-    /// The number of bytes has a fraction.
-    #[error("a size is a whole number of bytes")]
-    Fraction,
-}
+/// A text or a number that is not the quantity that was asked for: a sentence that says why, and how to write one.
+#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
+#[error("{0}")]
+pub struct UnitError(String);
 
 impl Dimension {
     /// The worth of `text` in the base unit.
@@ -137,13 +94,13 @@ impl Dimension {
         let &Self { name, example, .. } = self;
         let (_, (_, (digits, number), _, unit)) = all_consuming((space0, consumed(double::<_, ()>), space0, rest))
             .parse(text)
-            .map_err(|_| UnitError::NoNumber { name, example })?;
+            .map_err(|_| UnitError(format!("not a {name}: write a number and a unit, such as {example}")))?;
         let unit = match (unit.trim_end(), self.unit_of_numbers) {
-            ("", None) => return Err(UnitError::NoUnit { name, example }),
+            ("", None) => return Err(UnitError(format!("a {name} needs a unit, such as {example}"))),
             ("", Some(unit)) => unit,
             (unit, _) => unit,
         };
-        let unknown = || UnitError::UnknownUnit { unit: unit.to_owned(), name, example };
+        let unknown = || UnitError(format!("`{unit}` is not a unit of {name}: write, say, {example}"));
         let worth = self.worth(unit).ok_or_else(unknown)?;
         self.check(number * worth, number)?;
         Ok((digits, number, worth))
@@ -151,9 +108,10 @@ impl Dimension {
 
     /// Finds fault with values that make no sense; `number` is what was written.
     fn check(&self, value: f64, number: f64) -> Result<(), UnitError> {
+        let name = self.name;
         match value {
-            _ if !value.is_finite() || value < 0.0 => Err(UnitError::Impossible { name: self.name, number }),
-            0.0 if !self.may_be_zero => Err(UnitError::Zero { name: self.name }),
+            _ if !value.is_finite() || value < 0.0 => Err(UnitError(format!("a {name} cannot be {number}"))),
+            0.0 if !self.may_be_zero => Err(UnitError(format!("a {name} must be more than zero"))),
             _ => Ok(()),
         }
     }
@@ -181,8 +139,8 @@ impl Written for Bytes {
     fn in_base_unit(number: f64) -> Result<Self, UnitError> {
         Self::DIMENSION.check(number, number)?;
         match number {
-            _ if number.fract() != 0.0 => Err(UnitError::Fraction),
-            _ if number >= u64::MAX as f64 => Err(UnitError::Impossible { name: Self::DIMENSION.name, number }),
+            _ if number.fract() != 0.0 => Err(UnitError("a size is a whole number of bytes".to_owned())),
+            _ if number >= u64::MAX as f64 => Err(UnitError(format!("a size cannot be {number}"))),
             _ => Ok(Self(number as u64)),
         }
     }

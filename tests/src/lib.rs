@@ -1,12 +1,15 @@
 //! What the end-to-end tests share: building the programs in `programs/`, running them with and without the tracer under
 //! a real `mpirun`, and reading what was recorded.
 
+mod extended;
 mod family;
 mod run;
 mod trace;
 
+pub use extended::{EXTENDED, Recorded, extended, extended_only, like, nothing_is_opaque, recorded};
 pub use family::{Family, build};
 pub use run::{
-    Run, Traced, binary, built, library, milestones, replay, run, traced, traced_alone, traced_as, traced_only,
+    Run, Traced, assert_sound, binary, built, library, milestones, replay, run, traced, traced_alone, traced_as,
+    traced_only,
 };
 pub use trace::lines;

@@ -143,6 +143,16 @@ pub fn milestones(text: &str) -> String {
     text.lines().filter(|line| line.starts_with("before") || line.starts_with("done")).collect()
 }
 
+/// `titr check` finds nothing wrong with a trace.
+///
+/// # Panics
+/// Where it does.
+#[track_caller]
+pub fn assert_sound(trace: &Path) {
+    let verdict = run(binary("titr").arg("check").arg(trace));
+    assert_eq!(verdict.status, Some(0), "{}: {}{}", trace.display(), verdict.stdout, verdict.stderr);
+}
+
 /// The JSON report of a replay on `examples/PLATFORM`.
 ///
 /// # Panics

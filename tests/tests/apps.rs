@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use titr_common::event::{Annotation, Event};
 use titr_common::trace::{Manifest, Trace};
 use titr_test_support::cannot_run;
-use titr_tests::{Family, binary, lines, replay, run};
+use titr_tests::{Family, assert_sound, lines, replay, run};
 
 /// A program, and where it is run.
 struct Application<'a> {
@@ -64,8 +64,7 @@ impl Application<'_> {
             let traced = go(Some(mode));
             assert_eq!((traced.0, &traced.1), (plain.0, &plain.1), "{mode}: {}", traced.2);
             let trace = directory.join(mode);
-            let verdict = run(binary("titr").arg("check").arg(&trace));
-            assert_eq!(verdict.status, Some(0), "{mode}: {}{}", verdict.stdout, verdict.stderr);
+            assert_sound(&trace);
             for rank in Manifest::read(&trace).unwrap().per_rank {
                 assert!(rank.untraced.is_empty() && rank.opaque.is_empty(), "{mode}: {rank:?}");
             }

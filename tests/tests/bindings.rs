@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use titr_common::trace::Manifest;
-use titr_tests::{Family, binary, lines, replay, run, traced};
+use titr_tests::{Family, assert_sound, lines, replay, run, traced};
 
 /// A program in one of the bindings, and the arguments that make it that.
 struct Binding {
@@ -49,8 +49,7 @@ fn check(name: &str, ranks: u32) {
         for entry in &Manifest::read(&trace.path()).unwrap().per_rank {
             assert_eq!(entry.untraced, [].into(), "{family:?}");
         }
-        let verdict = run(binary("titr").arg("check").arg(trace.path()));
-        assert_eq!(verdict.status, Some(0), "{family:?}: {}{}", verdict.stdout, verdict.stderr);
+        assert_sound(&trace.path());
         assert_eq!(replay("torus.toml", &trace.path())["ranks"], ranks);
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use titr_common::event::{Completed, Completion, Event, Rank};
 use titr_common::trace::{Manifest, Trace};
-use titr_tests::{Family, Traced, binary, build, lines, replay, run, traced};
+use titr_tests::{Family, Traced, assert_sound, binary, build, lines, replay, run, traced};
 
 /// The trace that `program` leaves is the golden one called `name`, is consistent, and can be replayed.
 fn check(name: &str, family: Family, ranks: u32, program: &Path, arguments: &[&str]) -> Traced {
@@ -13,8 +13,7 @@ fn check(name: &str, family: Family, ranks: u32, program: &Path, arguments: &[&s
     assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
     eprintln!("{name} as {} recorded it:", program.display());
     insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!(name, lines(&trace.path())) });
-    let verdict = run(binary("titr").arg("check").arg(trace.path()));
-    assert_eq!(verdict.status, Some(0), "{family:?}: {}{}", verdict.stdout, verdict.stderr);
+    assert_sound(&trace.path());
     assert_eq!(replay("torus.toml", &trace.path())["ranks"], ranks);
     trace
 }
@@ -157,8 +156,7 @@ fn requests_handed_from_thread_to_thread() {
 
 /// The trace is sound, and its replay comes to the end.
 fn replayed(family: Family, trace: &Path, messages: u64) {
-    let verdict = run(binary("titr").arg("check").arg(trace));
-    assert_eq!(verdict.status, Some(0), "{family:?}: {verdict:?}");
+    assert_sound(trace);
     let report = replay("torus.toml", trace);
     assert_eq!(report["messages"], messages, "{family:?}");
     let left: Vec<_> = report["warnings"].as_array().unwrap().iter().filter_map(|warning| warning.as_str()).collect();

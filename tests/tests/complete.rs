@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use titr_common::trace::Manifest;
-use titr_tests::{Family, Run, Traced, binary, library, lines, replay, run, traced};
+use titr_tests::{Family, Run, Traced, assert_sound, library, lines, replay, run, traced};
 
 /// A program written against the standard ABI, and a library that has it (or, with `options`, another one).
 struct Standard {
@@ -79,8 +79,7 @@ fn check(name: &str, family: Family, ranks: u32) -> (Traced, serde_json::Value) 
     for entry in &Manifest::read(&trace.path()).unwrap().per_rank {
         assert_eq!(entry.untraced, [].into(), "{family:?}");
     }
-    let verdict = run(binary("titr").arg("check").arg(trace.path()));
-    assert_eq!(verdict.status, Some(0), "{family:?}: {}{}", verdict.stdout, verdict.stderr);
+    assert_sound(&trace.path());
     let report = replay("torus.toml", &trace.path());
     assert_eq!(report["ranks"], ranks);
     (trace, report)
@@ -174,8 +173,7 @@ fn peak(family: Family, what: &str, number: u32, preload: bool) -> u64 {
     let run = run(&mut command);
     assert_eq!(run.status, Some(0), "{}", run.stderr);
     if preload {
-        let verdict = self::run(binary("titr").arg("check").arg(directory.path().join("traces")));
-        assert_eq!(verdict.status, Some(0), "{family:?} {what}: {}{}", verdict.stdout, verdict.stderr);
+        assert_sound(&directory.path().join("traces"));
     }
     let peak = run.stderr.lines().find_map(|line| line.strip_prefix("peak "));
     peak.unwrap_or_else(|| panic!("{}", run.stderr)).parse().unwrap()

@@ -74,8 +74,6 @@ const OPENINGS: [&str; 6] = ["What", "Those", "The same", "Likewise", "It is", "
 /// have an arm for all others. Lower a number when there are fewer; none may grow.
 const LEFT: &[(&str, [usize; 3])] = &[
     ("common", [83, 6, 1]),
-    ("replayer/network", [0, 0, 0]),
-    ("replayer/platform", [0, 0, 0]),
     ("replayer/formats", [7, 0, 0]),
     ("replayer/simulation", [119, 27, 3]),
     ("replayer", [61, 10, 0]),

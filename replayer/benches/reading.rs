@@ -7,8 +7,7 @@ use std::path::Path;
 
 use divan::counter::ItemsCount;
 use titr_common::event::Rank;
-use titr_common::event_buffer::EventBuffer;
-use titr_common::trace::{EventSource, StreamWriter, Trace};
+use titr_common::trace::{EventSource, LocatedEvents, StreamWriter, Trace};
 
 const LINES: &[u8] = b"9 recv 1 1 520\n9 recv 8 3 520\n9 compute 20345\n9 send 17 1 520\n9 send 10 3 520\n";
 const REPEATS: usize = 20_000;
@@ -25,7 +24,7 @@ fn read(bencher: divan::Bencher, directory: &Path, stream: &Path) {
     let source = Trace::open(&index).unwrap();
     bencher.counter(ItemsCount::new(EVENTS)).bench(|| {
         let mut stream = source.stream(Rank(9)).unwrap();
-        let mut events = EventBuffer::default();
+        let mut events = LocatedEvents::default();
         while stream.read(&mut events).unwrap() {
             divan::black_box(&mut events).clear();
         }

@@ -8,7 +8,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
-use support::machine::{mpi, run_programs, threads};
+use support::machine::{mpi, run_programs, run_workload, threads};
+use titr_simulation::observe::Breakdown;
+use titr_simulation::replay::Outcome;
+use titr_simulation::workload::Workload;
 
 /// When the last thread is done, in microseconds.
 fn done(ranks: u32, trace: &str) -> f64 {
@@ -30,14 +33,13 @@ fn a_thread_receives_what_another_one_of_its_rank_sends() {
     assert_eq!(done(1, large), 32.0);
 }
 
-/// Whatever was read at once: the second thread's events may be the first that were not.
+/// The second thread makes its first call when the first one comes to the call before it, wherever in a batch that is.
 #[test]
-fn a_thread_is_found_wherever_it_begins() {
+fn a_thread_makes_its_first_call_when_the_one_before_it_is_made() {
     for before in 300..1100 {
         let trace =
             format!("0 init\n{}0 recv 0 5 1000\n0.1 send 0 5 1000\n0 finalize", "0 compute 1000\n".repeat(before));
-        let late = done(1, &trace) - before as f64;
-        assert!([0.0, 3.0].contains(&late), "{before}: {late}");
+        assert_eq!(done(1, &trace) - before as f64, 3.0, "{before}");
     }
 }
 
@@ -76,6 +78,26 @@ fn a_thread_begins_where_the_others_were_when_it_first_called() {
     assert_eq!(done(2, trace), 12.0);
     let late = trace.replace("0.1 compute 1000", "0.1 compute 9000");
     assert_eq!(done(2, &late), 18.0);
+}
+
+/// What threads compute before their first calls, they compute at the same time.
+#[test]
+fn threads_that_follow_each_other_do_not_wait_for_what_these_compute() {
+    let of = |thread: &str| format!("0{thread} compute 10000\n0{thread} send 1 0 1000\n");
+    let trace = ["0 init\n", &of(""), &of(".1"), &of(".2"), &of(".3"), "0 finalize\n1 init\n"].concat();
+    assert_eq!(done(2, &(trace + &"1 recv 0 0 1000\n".repeat(4) + "1 finalize")), 13.0);
+}
+
+/// The first call of the second thread returned after a call that needs it, and after one more: no order in which the calls
+/// were made is that in which they returned.
+#[test]
+fn a_thread_whose_first_call_took_long_begins_at_the_standstill() {
+    let trace = "0 init\n0 compute 4000\n0 recv 1 0 1000\n0 compute 1000\n0 recv 1 1 1000\n0.1 recv 1 2 20000\n0 finalize\n\
+                 1 init\n1 send 0 2 20000\n1 send 0 0 1000\n1 send 0 1 1000\n1 finalize";
+    let outcome = run_programs(threads(2, trace), &mpi()).unwrap();
+    // The large message leaves when both wait, at 4; the other two after its arrival at 26.
+    assert_eq!(support::machine::micros(outcome.simulated_time.seconds()), 30.0);
+    assert_eq!(outcome.warnings.len(), 1, "{:?}", outcome.warnings);
 }
 
 #[test]
@@ -208,5 +230,70 @@ proptest! {
         };
         let one_after_another = orders(&[Vec::new(), Vec::new()]);
         prop_assert_eq!(done(2, &orders(&turns)), done(2, &one_after_another));
+    }
+}
+
+/// A message between two threads of the ranks 0 and 1, or of one of them, and what both compute before.
+#[derive(Clone, Debug)]
+struct Exchange {
+    from: (u32, u32),
+    to: (u32, u32),
+    work: [u32; 2],
+    large: bool,
+    /// Whether the receive returned first.
+    receive_first: bool,
+}
+
+fn exchange() -> impl Strategy<Value = Exchange> {
+    let thread = || (0..2_u32, 0..4_u32);
+    let work = || prop::array::uniform2(prop_oneof![Just(0), 1..9000_u32]);
+    (thread(), thread(), work(), any::<bool>(), any::<bool>())
+        .prop_filter("a thread that sends to itself waits for ever", |(from, to, ..)| from != to)
+        .prop_map(|(from, to, work, large, receive_first)| Exchange { from, to, work, large, receive_first })
+}
+
+/// The trace of the two ranks, whose threads appear as they come.
+fn exchanges(all: &[Exchange]) -> String {
+    let mut lines = vec!["0 init\n1 init\n".to_owned()];
+    for (tag, Exchange { from, to, work, large, receive_first }) in all.iter().enumerate() {
+        let side = |(rank, thread): (u32, u32), word, (peer, _): (u32, u32), work: u32| {
+            let who = format!("{rank}.{thread}").replace(".0", "");
+            let computed = format!("{who} compute {work}\n").repeat((work > 0).into());
+            format!("{computed}{who} {word} {peer} {tag} {}\n", if *large { 20_000 } else { 1000 })
+        };
+        let both = [side(*from, "send", *to, work[0]), side(*to, "recv", *from, work[1])];
+        lines.extend(if *receive_first { both.into_iter().rev().collect::<Vec<_>>() } else { both.to_vec() });
+    }
+    lines.concat() + "0 finalize\n1 finalize\n"
+}
+
+proptest! {
+    /// To the picosecond.
+    #[test]
+    fn predicted_time_depends_on_no_batch_no_prefetching_and_no_other_rank(
+        all in prop::collection::vec(exchange(), 0..60),
+        batches in prop::collection::vec(1..5000_usize, 3),
+        others in 1..40_u32,
+        rounds in 0..20_usize,
+    ) {
+        let trace = exchanges(&all);
+        let outcome = run_programs(threads(2, &trace), &mpi()).unwrap();
+        prop_assert_eq!(&outcome.warnings, &[""; 0]);
+        let finishes = |outcome: Outcome<Breakdown>| {
+            outcome.observer.per_rank().take(2).map(|shares| shares.finish.0.to_bits()).collect::<Vec<_>>()
+        };
+        let (events, expected) = (outcome.events, finishes(outcome));
+        for batch in batches {
+            let here = run_workload(Workload::in_batches(threads(2, &trace), batch), &mpi()).unwrap();
+            let ahead = run_workload(Workload::read_ahead_in_batches(threads(2, &trace), batch), &mpi()).unwrap();
+            prop_assert_eq!((here.events, ahead.events), (events, events));
+            prop_assert_eq!((finishes(here), finishes(ahead)), (expected.clone(), expected.clone()));
+        }
+        let other = |rank: u32| {
+            let thread = format!("{rank} compute 777\n{rank}.1 compute 333\n{rank}.1 send {rank} 7 1000\n{rank} recv {rank} 7 1000\n");
+            format!("{rank} init\n{}{rank} finalize\n", thread.repeat(rounds))
+        };
+        let among = trace + &(2..2 + others).map(other).collect::<String>();
+        prop_assert_eq!(finishes(run_programs(threads(2 + others, &among), &mpi()).unwrap()), expected);
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use titr_common::event::{Actor, Event, Rank};
 use titr_common::grammar::write_event;
-use titr_common::trace::{EventSource, Trace};
+use titr_common::trace::Trace;
 
 /// All events of all ranks as lines, but for what differs from run to run: how much was computed, when, and how often a
 /// rank asked in vain.
@@ -18,7 +18,7 @@ pub fn lines(trace: &Path) -> String {
         while let Some(event) = stream.next_event().unwrap_or_else(|error| panic!("{error}")) {
             match event {
                 Event::Compute(_) | Event::Annotation(_) | Event::Test(_, None) | Event::Iprobe(_, false) => {}
-                event => write_event(&mut text, Actor { rank, thread: stream.thread() }, &event),
+                event => write_event(&mut text, Actor { rank, thread: stream.location().thread }, &event),
             }
         }
     }

@@ -87,12 +87,8 @@ const LEFT: &[(&str, [usize; 3])] = &[
 const LONGEST: usize = 400;
 
 /// Files that have more, and are to be taken apart.
-const LONG: &[&str] = &[
-    "common/tests/grammar.rs",
-    "replayer/simulation/src/ranks/communicator.rs",
-    "replayer/simulation/src/workload/look_ahead.rs",
-    "tracer/src/record/requests.rs",
-];
+const LONG: &[&str] =
+    &["common/tests/grammar.rs", "replayer/simulation/src/ranks/communicator.rs", "tracer/src/record/requests.rs"];
 
 /// A row of [`LAYERS`].
 struct Layer {

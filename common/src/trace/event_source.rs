@@ -2,31 +2,20 @@
 
 use std::path::PathBuf;
 
-use super::TraceError;
-use crate::event::{Event, ThreadId};
-use crate::event_buffer::EventBuffer;
+use super::{LocatedEvents, Location, TraceError};
+use crate::event::Event;
 
 /// The events of one rank, in order: a stream of a trace, a synthetic pattern, or either of them changed on the way.
 pub trait EventSource {
-    /// Appends the next event, or the next few, to `events`; false at the end.
+    /// Appends the next event, or the next few, to `events`, each with its place; false at the end.
     ///
     /// # Errors
     /// Where the trace cannot be read.
-    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError>;
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError>;
 
     /// The file that the events are read from, where there is one.
     fn path(&self) -> Option<PathBuf> {
         None
-    }
-
-    /// The line in that file of the events that were read last.
-    fn line(&self) -> Option<u64> {
-        None
-    }
-
-    /// The thread of the events that were read last.
-    fn thread(&self) -> ThreadId {
-        ThreadId::MAIN
     }
 
     /// Why the trace ends before the program did, if it does.
@@ -36,20 +25,12 @@ pub trait EventSource {
 }
 
 impl<S: EventSource + ?Sized> EventSource for Box<S> {
-    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         (**self).read(events)
     }
 
     fn path(&self) -> Option<PathBuf> {
         (**self).path()
-    }
-
-    fn line(&self) -> Option<u64> {
-        (**self).line()
-    }
-
-    fn thread(&self) -> ThreadId {
-        (**self).thread()
     }
 
     fn torn(&self) -> Option<String> {
@@ -59,10 +40,10 @@ impl<S: EventSource + ?Sized> EventSource for Box<S> {
 
 /// A list of events, all of the main thread.
 impl EventSource for std::vec::IntoIter<Event> {
-    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         let event = self.next();
         let more = event.is_some();
-        event.into_iter().for_each(|event| events.push(event));
+        event.into_iter().for_each(|event| events.push(event, Location::default()));
         Ok(more)
     }
 }

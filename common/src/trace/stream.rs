@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use super::error::TraceError;
 use super::event_source::EventSource;
-use crate::event::{Event, ThreadId};
-use crate::event_buffer::{EventBuffer, EventRef};
+use super::located::{LocatedEvents, Location};
+use crate::event::Event;
+use crate::event_buffer::EventRef;
 
 /// The events of one rank of a trace in any format, one at a time or as they come.
 pub struct RankStream {
     source: Box<dyn EventSource + Send>,
     /// What the source gave last, for readers who want one event at a time, and how many of them they have.
-    pending: EventBuffer,
+    pending: LocatedEvents,
     given: usize,
     events: u64,
     ended: bool,
@@ -29,7 +30,7 @@ pub enum Ending {
 impl RankStream {
     /// The events of `source`.
     pub(super) fn new(source: Box<dyn EventSource + Send>) -> Self {
-        Self { source, pending: EventBuffer::default(), given: 0, events: 0, ended: false }
+        Self { source, pending: LocatedEvents::default(), given: 0, events: 0, ended: false }
     }
 
     /// The next event; `None` at the end, and from then on.
@@ -37,16 +38,23 @@ impl RankStream {
     /// # Errors
     /// Where the trace cannot be read.
     pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
-        if self.given == self.pending.len() {
+        while self.given == self.pending.len() {
             let mut events = std::mem::take(&mut self.pending);
             events.clear();
             let read = self.read(&mut events);
             (self.pending, self.given) = (events, 0);
-            read?;
+            if !read? {
+                return Ok(None);
+            }
         }
-        let event = self.pending.get(self.given).map(EventRef::to_event);
-        self.given += usize::from(event.is_some());
-        Ok(event)
+        self.given += 1;
+        Ok(self.pending.get(self.given - 1).map(EventRef::to_event))
+    }
+
+    /// The place of the event that [`next_event`](Self::next_event) gave last.
+    #[must_use]
+    pub fn location(&self) -> Location {
+        self.pending.location(self.given.saturating_sub(1))
     }
 
     /// How many events were read.
@@ -63,7 +71,7 @@ impl RankStream {
 }
 
 impl EventSource for RankStream {
-    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         if self.ended {
             return Ok(false);
         }
@@ -76,14 +84,6 @@ impl EventSource for RankStream {
 
     fn path(&self) -> Option<PathBuf> {
         self.source.path()
-    }
-
-    fn line(&self) -> Option<u64> {
-        self.source.line()
-    }
-
-    fn thread(&self) -> ThreadId {
-        self.source.thread()
     }
 
     fn torn(&self) -> Option<String> {

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::error::TraceError;
 use super::event_source::EventSource;
 use super::lines::Lines;
+use super::located::{LocatedEvents, Location};
 use super::shared_file::SharedFile;
-use crate::event::{Rank, ThreadId};
+use crate::event::Rank;
 use crate::event_buffer::EventBuffer;
 use crate::grammar::{END, EventReader, HEADER};
 
@@ -115,11 +116,16 @@ impl TextStream {
 
 impl EventSource for TextStream {
     /// Reads the next line that has events. A torn stream is an error, or ends if what there is was asked for.
-    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         if self.ended {
             return Ok(false);
         }
-        match self.read_line(events) {
+        let first = events.len();
+        match self.read_line(events.events_mut()) {
+            Ok(true) => {
+                events.locate(first, Location { thread: self.reader.thread(), line: Some(self.line) });
+                Ok(true)
+            }
             Err(torn @ TraceError::Torn { .. }) if self.partial => {
                 (self.ended, self.torn) = (true, Some(torn.to_string()));
                 Ok(false)
@@ -130,15 +136,6 @@ impl EventSource for TextStream {
 
     fn path(&self) -> Option<PathBuf> {
         Some(self.input.path())
-    }
-
-    fn line(&self) -> Option<u64> {
-        Some(self.line)
-    }
-
-    /// A line is of one thread.
-    fn thread(&self) -> ThreadId {
-        self.reader.thread()
     }
 
     fn torn(&self) -> Option<String> {

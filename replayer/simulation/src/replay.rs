@@ -4,8 +4,9 @@ use titr_common::units::{Bytes, Speed};
 
 use crate::observe::{Observer, Traffic};
 use crate::ranks::{Causality, Ranks, Recorded, ReplayError, Seat};
-use crate::workload::{Program, Workload};
+use crate::workload::Workload;
 use titr_common::time::Time;
+use titr_common::trace::EventSource;
 use titr_network::Network;
 use titr_platform::Mpi;
 
@@ -66,8 +67,8 @@ impl<A, B> Outcome<(A, B)> {
 ///
 /// # Errors
 /// Where the trace cannot be read or makes no sense, or where it ends in a deadlock.
-pub fn replay<P: Program, O: Observer>(
-    workload: Workload<P>,
+pub fn replay<S: EventSource, O: Observer>(
+    workload: Workload<S>,
     mut seats: Vec<Seat>,
     mpi: &Mpi,
     network: &mut (impl Network + ?Sized),
@@ -92,7 +93,7 @@ pub fn replay<P: Program, O: Observer>(
         let now = match (own, wires) {
             (Some(own), Some(wires)) => own.min(wires),
             (Some(only), None) | (None, Some(only)) => only,
-            (None, None) if ranks.read_on()? => continue,
+            (None, None) if ranks.begin_threads()? => continue,
             (None, None) => break,
         };
         if now == Time::NEVER {

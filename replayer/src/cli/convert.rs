@@ -130,7 +130,7 @@ fn to_simgrid(args: &Args) -> Result<(), Failure> {
     }
     let source = args.trace.open()?.partial(args.partial);
     let ranks = source.ranks();
-    let written = simgrid::convert(Workload::merged(source.streams()?), &rules, &args.output)?;
+    let written = simgrid::convert(Workload::new(source.streams()?), &rules, &args.output)?;
     let (index, events, actions) = (written.index.display(), count(written.events), count(written.actions));
     let of = plural(u64::from(ranks), "rank", "ranks");
     eprintln!("{index}: {events} events of {ranks} {of} became {actions} actions");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::{Arg, Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
 use titr_common::trace::manifest::{Mode, RankEntry};
-use titr_common::trace::{Trace, TraceError};
+use titr_common::trace::{RankStream, Trace, TraceError};
 
 use super::timeline::TimelineArgs;
 use super::traffic::{self, TrafficArgs};
@@ -23,7 +23,7 @@ use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Causality, Recorded, Seat};
 use titr_simulation::replay::{Options, Progress};
-use titr_simulation::workload::{Computation, Foresight, Recomputed, Workload};
+use titr_simulation::workload::{Computation, Recomputed, Workload};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -197,15 +197,12 @@ fn recorded(args: &Args, source: &Trace) -> Recorded {
 }
 
 /// The events of all ranks, with the computation that was asked for.
-fn programs(args: &Args, source: &Trace, recorded: Recorded) -> Result<Vec<Foresight<Recomputed>>, TraceError> {
+fn programs(args: &Args, source: &Trace) -> Result<Vec<Recomputed<RankStream>>, TraceError> {
     if args.compute == Compute::Timed && source.manifest().is_some_and(|manifest| manifest.mode != Mode::Extended) {
         let what = "the trace is not an extended one, and has no times (TITRACE_MODE=extended)".into();
         return Err(TraceError::Directory { path: "--compute timed".into(), what });
     }
-    let program = |stream| {
-        let recomputed = Recomputed::new(stream, args.compute.into(), args.compute_scale);
-        Foresight::new(recomputed, recorded == Recorded::All)
-    };
+    let program = |stream| Recomputed::new(stream, args.compute.into(), args.compute_scale);
     Ok(source.streams()?.into_iter().map(program).collect())
 }
 
@@ -220,7 +217,7 @@ fn replays(args: &Args, platform: &Platform, source: &Trace, seats: &[Seat]) -> 
         let mut meter = Meter::new(source);
         let progress = meter.as_mut().map(|meter| meter as &mut dyn Progress);
         let options = Options { causality: args.causality, partial: args.partial, recorded, progress };
-        let workload = Workload::read_ahead(programs(args, source, recorded)?);
+        let workload = Workload::read_ahead(programs(args, source)?);
         let breakdown = Breakdown::new(source.ranks());
         let timeline = if run == 0 { &args.timeline } else { &TimelineArgs::default() };
         let outcome = timeline.replay(workload, seats.to_vec(), &platform.mpi, network.as_mut(), breakdown, options)?;

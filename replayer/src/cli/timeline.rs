@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::Failure;
+use titr_common::trace::EventSource;
 use titr_formats::timeline::{Chronicle, Format, Paje, Perfetto};
 use titr_network::Network;
 use titr_platform::Mpi;
 use titr_simulation::observe::{Breakdown, Timeline};
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, Outcome, replay};
-use titr_simulation::workload::{Program, Workload};
+use titr_simulation::workload::Workload;
 
 /// Which there are to be.
 #[derive(Debug, Default, Args)]
@@ -32,9 +33,9 @@ const SIMULATED: &str = "simulated time";
 
 impl TimelineArgs {
     /// Replays, and draws that if asked to.
-    pub(super) fn replay<P: Program>(
+    pub(super) fn replay<S: EventSource>(
         &self,
-        workload: Workload<P>,
+        workload: Workload<S>,
         seats: Vec<Seat>,
         mpi: &Mpi,
         network: &mut dyn Network,

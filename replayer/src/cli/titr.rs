@@ -8,8 +8,8 @@ use clap::{Parser, Subcommand};
 use serde::Serialize;
 use titr_common::event::{Actor, Rank};
 use titr_common::grammar::write_event;
+use titr_common::trace::TraceError;
 use titr_common::trace::manifest::{Ended, Manifest};
-use titr_common::trace::{EventSource, TraceError};
 
 use super::{Failure, TraceArgs, convert, gather, generate, run, schedule};
 use crate::inspect::{Inventory, Verdict, check};
@@ -248,7 +248,7 @@ fn cat(trace: &TraceArgs, rank: Option<u32>, partial: bool, out: &mut impl Write
         let mut stream = source.stream(rank)?;
         while let Some(event) = stream.next_event()? {
             line.clear();
-            write_event(&mut line, Actor { rank, thread: stream.thread() }, &event);
+            write_event(&mut line, Actor { rank, thread: stream.location().thread }, &event);
             out.write_all(&line)?;
         }
     }

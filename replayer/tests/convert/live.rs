@@ -29,7 +29,7 @@ fn titr_says(trace: &Path, platform: &Path, collectives: &str) -> f64 {
     let source = Trace::open(trace).unwrap();
     let hosts = platform.place(source.ranks()).unwrap().0.into_iter();
     let seats = hosts.map(|host| Seat { host, speed: platform.speed(host) }).collect();
-    let workload = Workload::merged(source.streams().unwrap());
+    let workload = Workload::new(source.streams().unwrap());
     let mut network = models::build(&platform, 0);
     let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), (), Options::default());
     outcome.unwrap_or_else(|error| panic!("{}: {error}", trace.display())).simulated_time.seconds().0

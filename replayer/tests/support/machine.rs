@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use titr_common::collectives::{Library, Selection};
-use titr_common::event::{Event, ThreadId};
-use titr_common::event_buffer::EventBuffer;
+use titr_common::event::Event;
 use titr_common::grammar::Parser;
-use titr_common::trace::TraceError;
+use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
@@ -15,7 +14,7 @@ use titr_platform::{EagerTransfer, Mpi, Overhead};
 use titr_simulation::observe::{Breakdown, Shares};
 use titr_simulation::ranks::{ReplayError, Seat};
 use titr_simulation::replay::{Options, Outcome, replay};
-use titr_simulation::workload::{Program, Workload};
+use titr_simulation::workload::Workload;
 
 /// What MPI costs: nothing, and eager messages travel at once.
 pub fn mpi() -> Mpi {
@@ -51,41 +50,38 @@ pub struct Lines {
     rank: u32,
     lines: std::vec::IntoIter<String>,
     parser: Parser,
-    thread: ThreadId,
 }
 
-impl Program for Lines {
-    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
+impl EventSource for Lines {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         for line in self.lines.by_ref() {
             let (actor, event) = self.parser.line(line.as_bytes()).unwrap().unwrap();
             if actor.rank.0 == self.rank {
-                self.thread = actor.thread;
-                events.push(event);
+                events.push(event, Location { thread: actor.thread, line: None });
                 return Ok(true);
             }
         }
         Ok(false)
-    }
-
-    fn thread(&self) -> ThreadId {
-        self.thread
     }
 }
 
 /// The lines of each rank, with those of all its threads.
 pub fn threads(ranks: u32, trace: &str) -> Vec<Lines> {
     let lines: Vec<String> = trace.lines().map(|line| line.trim().to_owned()).collect();
-    let lines =
-        |rank| Lines { rank, lines: lines.clone().into_iter(), parser: Parser::new(ranks), thread: ThreadId::MAIN };
+    let lines = |rank| Lines { rank, lines: lines.clone().into_iter(), parser: Parser::new(ranks) };
     (0..ranks).map(lines).collect()
 }
 
-pub fn run_programs<P: Program>(programs: Vec<P>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
-    let ranks = programs.len() as u32;
+pub fn run_programs<S: EventSource>(programs: Vec<S>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
+    run_workload(Workload::new(programs), mpi)
+}
+
+pub fn run_workload<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
+    let ranks = workload.ranks() as u32;
     let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
     let mut network = Ideal::new(Arc::new(Star::new(ranks, cable, None)));
     let seats = (0..ranks).map(|host| Seat { host: HostId(host), speed: Speed { per_second: 1e9 } }).collect();
-    replay(Workload::new(programs), seats, mpi, &mut network, Breakdown::new(ranks), Options::default())
+    replay(workload, seats, mpi, &mut network, Breakdown::new(ranks), Options::default())
 }
 
 /// When each rank is done, in microseconds.

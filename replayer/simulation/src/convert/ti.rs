@@ -6,7 +6,7 @@ use std::path::Path;
 
 use titr_common::event::{Event, Rank};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
-use titr_common::trace::{EventSource, Manifest, RankWriter, Trace};
+use titr_common::trace::{Manifest, RankWriter, Trace};
 
 use super::ConvertError;
 
@@ -57,7 +57,7 @@ fn stream(source: &Trace, directory: &Path, entry: &mut RankEntry) -> Result<Fol
             folded.seen += 1;
         } else {
             folded.events += 1;
-            writer.write(events.thread(), &event).map_err(failed)?;
+            writer.write(events.location().thread, &event).map_err(failed)?;
         }
     }
     *entry = writer.finish(entry.clone()).map_err(failed)?;

@@ -14,10 +14,12 @@ use super::envelope::{Envelope, Selector};
 use super::error::{Fault, ReplayError};
 use super::exchange::Outbound;
 use super::operation::OperationId;
+use super::program::ThreadIndex;
 use super::request::Template;
 use super::{Agent, Ranks, Recorded};
 use crate::observe::{Activity, Observer};
-use crate::workload::{Match, Program, ThreadIndex, is_older};
+use crate::workload::Match;
+use titr_common::trace::EventSource;
 
 /// Why an event cannot be carried out.
 pub(super) enum Failure {
@@ -43,13 +45,15 @@ impl From<Fault> for Failure {
     }
 }
 
-impl<P: Program, O: Observer> Ranks<'_, P, O> {
+impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Does what the next event of `thread` says, and claims what it has to wait for. `None`: there is more of it to do.
     pub(super) fn carry_out(&mut self, thread: ThreadIndex) -> Result<Option<Activity>, Failure> {
         let me = Agent::Thread(thread);
         let rank = self.threads[thread.0 as usize].rank;
         let at = rank.0 as usize;
-        let Some(EventRef::Event(event)) = self.workload.front(thread)? else { return Ok(Some(Activity::Compute)) };
+        let Some(EventRef::Event(event)) = self.programs.front(thread, &self.requests)? else {
+            return Ok(Some(Activity::Compute));
+        };
         Ok(Some(match event {
             Event::Init
             | Event::Finalize
@@ -153,9 +157,9 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                         operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
                     }
                     Completed::Outstanding(_) => {
-                        let operations = match self.workload.asks(thread) {
+                        let operations = match self.programs.outstanding(thread) {
                             None => table.complete_all(),
-                            Some(asked) => table.complete_where(|id| is_older(id) || asked.contains(&id)),
+                            Some(asked) => table.complete_where(|id| asked.contains(&id)),
                         };
                         operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
                     }
@@ -165,7 +169,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             Event::Test(_, None) => Activity::Wait,
             Event::Collective(collective, Completion::Blocking) => {
                 let collective = collective.clone();
-                let recorded = self.workload.take_messages(thread).filter(|_| self.recorded >= Recorded::Blocking);
+                let recorded = self.programs.take_messages(thread)?.filter(|_| self.recorded >= Recorded::Blocking);
                 self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
                 let operation = self.start_collective(rank, &collective, recorded)?;
                 self.claim(me, Some(operation));
@@ -173,7 +177,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             }
             Event::Collective(collective, Completion::Request(id)) => {
                 let (collective, id) = (collective.clone(), *id);
-                let recorded = self.workload.take_messages(thread).filter(|_| self.recorded >= Recorded::All);
+                let recorded = self.programs.take_messages(thread)?.filter(|_| self.recorded >= Recorded::All);
                 self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
                 let operation = self.start_collective(rank, &collective, recorded)?;
                 self.requests[at].add(id, Some(operation))?;
@@ -302,7 +306,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         request: Option<RequestId>,
     ) -> Result<Option<Match>, Failure> {
         match request {
-            Some(id) if message.is_open() => self.workload.matched(thread, id).map_err(Failure::from),
+            Some(id) if message.is_open() => self.programs.matched(thread, id).map_err(Failure::from),
             _ => Ok(None),
         }
     }

@@ -19,7 +19,7 @@ use super::exchange::Outbound;
 use super::operation::{OperationId, What};
 use super::{Agent, Ranks, Timeline, recorded};
 use crate::observe::Observer;
-use crate::workload::Program;
+use titr_common::trace::EventSource;
 
 /// A collective in progress at one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ pub(super) struct Begun {
     pub(super) work: Instructions,
 }
 
-impl<P: Program, O: Observer> Ranks<'_, P, O> {
+impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// `rank` starts a collective, which is the messages recorded or else those of its schedule.
     pub(super) fn start_collective(
         &mut self,

@@ -264,8 +264,8 @@ mod tests {
 
     use super::super::envelope::Context;
     use super::super::operation::Claim;
+    use super::super::program::ThreadIndex;
     use super::*;
-    use crate::workload::ThreadIndex;
     use titr_platform::Overhead;
 
     const SENDER: Agent = Agent::Thread(ThreadIndex(0));

@@ -35,6 +35,7 @@ mod fate;
 mod matching;
 mod neighborhood;
 mod operation;
+mod program;
 mod queues;
 mod recorded;
 mod request;
@@ -58,8 +59,9 @@ use titr_common::event::Rank;
 use titr_common::units::{Seconds, Speed};
 
 use crate::observe::{Departure, Observer};
-use crate::workload::{Program, ThreadIndex, Workload};
+use crate::workload::Workload;
 use titr_common::time::Time;
+use titr_common::trace::EventSource;
 use titr_network::topology::HostId;
 use titr_network::{Network, Transfer, TransferId};
 use titr_platform::Mpi;
@@ -68,6 +70,7 @@ use agenda::Agenda;
 use collective::{Run, RunId};
 use exchange::{Exchange, MessageId};
 use operation::Claim;
+use program::{Programs, ThreadIndex};
 use thread::Thread;
 use warnings::Warnings;
 
@@ -104,12 +107,12 @@ impl Timeline {
 }
 
 /// All ranks of a simulated program.
-pub struct Ranks<'a, P, O> {
+pub struct Ranks<'a, S, O> {
     now: Time,
     mpi: &'a Mpi,
     causality: Causality,
     places: Vec<Seat>,
-    workload: Workload<P>,
+    programs: Programs<S>,
     observer: O,
     /// The main thread of each rank, and the others.
     threads: Vec<Thread>,
@@ -133,17 +136,17 @@ pub enum Recorded {
     None,
     /// Blocking ones.
     Blocking,
-    /// Non-blocking ones, too, whose messages stand before them.
+    /// Non-blocking ones, too.
     All,
 }
 
-impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
+impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// The ranks of `workload`, each on its seat, about to start.
     ///
     /// # Errors
     /// Where there are fewer seats than ranks.
     pub fn new(
-        workload: Workload<P>,
+        workload: Workload<S>,
         seats: Vec<Seat>,
         mpi: &'a Mpi,
         causality: Causality,
@@ -160,9 +163,9 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
             mpi,
             causality,
             places: seats,
-            workload,
+            programs: Programs::new(workload),
             observer,
-            threads: (0..ranks as u32).map(|rank| Thread::new(Rank(rank), Time::ZERO)).collect(),
+            threads: (0..ranks as u32).map(|rank| Thread::new(Rank(rank))).collect(),
             requests: (0..ranks).map(|_| RequestTable::default()).collect(),
             runs: Slab::new(),
             exchange: Exchange::new(ranks, mpi, causality),
@@ -176,7 +179,10 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
 
     /// Which collectives are to be the messages that an extended trace has of them.
     #[must_use]
-    pub fn as_recorded(self, recorded: Recorded) -> Self {
+    pub fn as_recorded(mut self, recorded: Recorded) -> Self {
+        if recorded == Recorded::All {
+            self.programs.want_messages_of_nonblocking();
+        }
         Self { recorded, ..self }
     }
 
@@ -189,7 +195,7 @@ impl<'a, P: Program, O: Observer> Ranks<'a, P, O> {
             match agent {
                 Agent::Thread(thread) => {
                     self.run_thread(thread)?;
-                    if !self.workload.woken().is_empty() {
+                    if self.programs.has_signals() {
                         self.resume();
                     }
                 }

@@ -11,9 +11,9 @@ use super::communicator::Members;
 use super::error::Fault;
 use super::operation::OperationId;
 use crate::observe::Observer;
-use crate::workload::Program;
+use titr_common::trace::EventSource;
 
-impl<P: Program, O: Observer> Ranks<'_, P, O> {
+impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// `rank` starts one.
     pub(super) fn start_neighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<OperationId, Fault> {
         let index = self.communicators.find(rank, call.comm)?;

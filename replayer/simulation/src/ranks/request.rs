@@ -141,6 +141,14 @@ impl RequestTable {
         Ok(activity)
     }
 
+    /// The requests with a number that there are, whether each is persistent, and whether it is to be completed.
+    pub(crate) fn open(&self) -> impl Iterator<Item = (RequestId, bool, bool)> {
+        self.numbered.iter().map(|(&id, request)| match request {
+            Request::Once(_) => (id, false, true),
+            Request::Persistent(_, activity) => (id, true, activity.is_some()),
+        })
+    }
+
     /// How many were never completed.
     pub(crate) fn outstanding(&self) -> usize {
         let active = |request: &&Request| matches!(request, Request::Once(_) | Request::Persistent(_, Some(_)));

@@ -11,10 +11,11 @@ use super::envelope::{Context, Selector};
 use super::error::Place;
 use super::exchange::Message;
 use super::operation::{OperationId, What};
+use super::program::ThreadIndex;
 use super::{Agent, Ranks, RequestTable};
 use crate::observe::Observer;
-use crate::workload::{Program, ThreadIndex};
 use titr_common::format::{count, plural};
+use titr_common::trace::EventSource;
 
 /// How many lines of a kind a report has at most.
 const SHOWN: usize = 8;
@@ -51,7 +52,7 @@ impl Stuck {
     }
 }
 
-impl<P: Program, O: Observer> Ranks<'_, P, O> {
+impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Why nobody can go on.
     pub(crate) fn deadlock(&self) -> Deadlock {
         let mut stuck: BTreeMap<Actor, Stuck> = (0..)
@@ -59,7 +60,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             .zip(&self.threads)
             .filter(|(_, state)| !state.finished)
             .map(|(thread, _)| {
-                (self.workload.actor(thread), Stuck { place: self.place(thread), waits: self.turn(thread) })
+                (self.programs.actor(thread), Stuck { place: self.place(thread), waits: self.turn(thread) })
             })
             .collect();
         let collectives: FxHashMap<OperationId, Actor> = self
@@ -67,12 +68,12 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             .operations
             .awaited()
             .filter_map(|(id, agent, _)| match agent {
-                Agent::Thread(thread) => Some((id, self.workload.actor(thread))),
+                Agent::Thread(thread) => Some((id, self.programs.actor(thread))),
                 Agent::Run(_) => None,
             })
             .collect();
         let actor = |agent| match agent {
-            Agent::Thread(thread) => self.workload.actor(thread),
+            Agent::Thread(thread) => self.programs.actor(thread),
             Agent::Run(run) => {
                 let run = &self.runs[run.0 as usize];
                 collectives.get(&run.operation).copied().unwrap_or_else(|| run.rank.into())
@@ -99,10 +100,10 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
     /// What `thread` waits for in another thread of its rank.
     fn turn(&self, thread: ThreadIndex) -> Vec<(String, Option<Actor>)> {
         let other = |number: ThreadId| {
-            let actor = Actor { thread: number, ..self.workload.actor(thread) };
+            let actor = Actor { thread: number, ..self.programs.actor(thread) };
             (format!("its turn, which comes after an event of thread {}", number.0), Some(actor))
         };
-        self.workload.waits_for(thread).map(other).into_iter().collect()
+        self.programs.waits_for(thread).map(other).into_iter().collect()
     }
 
     /// What who claimed an operation waits for; nothing for a collective, whose own operations say it.
@@ -177,7 +178,7 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 self.requests.len()
             ));
         }
-        all.extend((0..self.requests.len() as u32).filter_map(|rank| self.workload.torn(Rank(rank))));
+        all.extend((0..self.requests.len() as u32).filter_map(|rank| self.programs.torn(Rank(rank))));
         all.extend(self.leftovers().into_iter().map(|what| format!("never received: {what}")));
         let open: Vec<usize> = self.requests.iter().map(RequestTable::outstanding).collect();
         let ranks = open.iter().filter(|&&open| open > 0).count();

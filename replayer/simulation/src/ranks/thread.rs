@@ -1,7 +1,7 @@
 //! One thread's program: its events one after another, each at its time. Most ranks have one thread.
 //!
 //! The threads of a rank share its requests and communicators, and whatever is sent to it. Each computes on a core of its
-//! own. When one has to wait for what another does first, and when a new one begins, the [workload](crate::workload) says.
+//! own. [`program`](super::program) says when a thread begins and what it has to wait for in another.
 
 use titr_common::event::{Actor, Completion, Event, Rank, SendMode};
 use titr_common::event_buffer::EventRef;
@@ -10,11 +10,12 @@ use titr_common::units::Seconds;
 use super::call::Failure;
 use super::error::{Place, ReplayError};
 use super::exchange::Exchange;
+use super::program::{Signal, ThreadIndex};
 use super::request::{RequestTable, Template};
 use super::{Agent, Ranks, Timeline};
 use crate::observe::{Activity, Observer};
-use crate::workload::{Program, ThreadIndex};
 use titr_common::time::Time;
+use titr_common::trace::EventSource;
 use titr_platform::Mpi;
 
 /// Where a thread is in its program.
@@ -29,28 +30,52 @@ pub(super) struct Thread {
     paid: bool,
     /// How many of the requests that it starts are started.
     pub(super) started: usize,
-    /// What it waits in.
-    pub(super) waiting: Option<Activity>,
+    pub(super) waiting: Option<Waiting>,
     pub(super) finished: bool,
+    /// When its last call was over, or when it began.
+    last_call_over: Time,
+    /// When it may make its first call.
+    first_call: Time,
+}
+
+/// What a thread waits in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waiting {
+    /// A call.
+    Call(Activity),
+    /// Its turn, before a call that comes after those of other threads.
+    Turn,
 }
 
 impl Thread {
-    /// One that begins at `now`.
-    pub(super) fn new(rank: Rank, now: Time) -> Self {
-        let timeline = Timeline { clock: now, awaited: 0 };
-        Self { rank, timeline, events: 0, began: now, paid: false, started: 0, waiting: None, finished: false }
+    /// A thread of `rank` that begins at time zero.
+    pub(super) fn new(rank: Rank) -> Self {
+        Self {
+            rank,
+            timeline: Timeline::default(),
+            events: 0,
+            began: Time::ZERO,
+            paid: false,
+            started: 0,
+            waiting: None,
+            finished: false,
+            last_call_over: Time::ZERO,
+            first_call: Time::ZERO,
+        }
     }
 }
 
-impl<P: Program, O: Observer> Ranks<'_, P, O> {
+impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Carries out events of `thread` until one has to wait, or for a time that has not come.
     pub(super) fn run_thread(&mut self, thread: ThreadIndex) -> Result<(), ReplayError> {
         let at = thread.0 as usize;
-        if let Some(activity) = self.threads[at].waiting.take() {
-            self.account(thread, activity);
+        match self.threads[at].waiting.take() {
+            Some(Waiting::Call(activity)) => self.end_call(thread, activity),
+            Some(Waiting::Turn) => self.account(thread, Activity::Wait),
+            None => {}
         }
         loop {
-            let Some(moment) = self.workload.front(thread)? else {
+            let Some(moment) = self.programs.front(thread, &self.requests)? else {
                 self.stop(thread);
                 return Ok(());
             };
@@ -58,6 +83,10 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
             let rank = state.rank;
             if !state.paid {
                 state.events += 1;
+                let is_call = !matches!(moment, EventRef::Compute(_) | EventRef::Event(Event::Sleep(_)));
+                if is_call {
+                    state.timeline.clock = state.timeline.clock.max(state.first_call);
+                }
                 state.began = state.timeline.clock;
                 if thread == ThreadIndex::from(rank) {
                     self.observer.entered(rank, moment, state.began);
@@ -68,8 +97,8 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                     _ => overhead(moment, state, self.mpi, &self.exchange, &self.requests),
                 };
                 state.timeline.clock = state.timeline.clock + span;
-                if let EventRef::Compute(_) | EventRef::Event(Event::Sleep(_)) = moment {
-                    self.workload.pass(thread);
+                if !is_call {
+                    self.pass(thread)?;
                     self.account(thread, Activity::Compute);
                     continue;
                 }
@@ -96,14 +125,14 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
                 }
                 Err(Failure::Replay(error)) => return Err(error),
             };
-            self.workload.pass(thread);
+            self.pass(thread)?;
             let state = &mut self.threads[at];
             state.paid = false;
             if state.timeline.awaited > 0 {
-                state.waiting = Some(activity);
+                state.waiting = Some(Waiting::Call(activity));
                 return Ok(());
             }
-            self.account(thread, activity);
+            self.end_call(thread, activity);
         }
     }
 
@@ -113,15 +142,15 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         let at = thread.0 as usize;
         let (rank, clock) = (self.threads[at].rank, self.threads[at].timeline.clock);
         self.threads[at].began = clock;
-        if self.workload.is_waiting(thread) {
-            self.threads[at].waiting = Some(Activity::Wait);
+        if self.programs.is_waiting(thread) {
+            self.threads[at].waiting = Some(Waiting::Turn);
             return;
         }
         while let Some(sent) = self.exchange.left_behind(rank) {
             self.claim(Agent::Thread(thread), Some(sent));
         }
         if self.threads[at].timeline.awaited > 0 {
-            self.threads[at].waiting = Some(Activity::Send);
+            self.threads[at].waiting = Some(Waiting::Call(Activity::Send));
             return;
         }
         self.threads[at].finished = true;
@@ -131,28 +160,55 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
         }
     }
 
-    /// Those go on that waited for another thread of their rank, or that are new.
+    /// The event of `thread` takes place, and others may begin.
+    #[inline]
+    fn pass(&mut self, thread: ThreadIndex) -> Result<(), ReplayError> {
+        if self.programs.pass(thread, &self.requests)? {
+            self.resume();
+        }
+        Ok(())
+    }
+
+    /// Lets the threads go on that waited for another thread of their rank, or that begin.
     #[cold]
     pub(super) fn resume(&mut self) {
-        for thread in std::mem::take(self.workload.woken()) {
-            let rank = self.workload.actor(thread).rank;
-            match self.threads.get_mut(thread.0 as usize) {
-                Some(state) => state.timeline.clock = state.timeline.clock.max(self.now),
-                None => self.threads.push(Thread::new(rank, self.now)),
+        for signal in self.programs.take_signals() {
+            let (Signal::Runnable(thread) | Signal::Begins { thread, .. }) = signal;
+            for new in self.threads.len()..=thread.0 as usize {
+                self.threads.push(Thread::new(self.programs.actor(ThreadIndex(new as u32)).rank));
+            }
+            match signal {
+                Signal::Runnable(_) => {
+                    let clock = &mut self.threads[thread.0 as usize].timeline.clock;
+                    *clock = (*clock).max(self.now);
+                }
+                Signal::Begins { follows, .. } => {
+                    let followed = &self.threads[follows.0 as usize];
+                    let (begin, first_call) = (followed.last_call_over, followed.timeline.clock.max(self.now));
+                    let state = &mut self.threads[thread.0 as usize];
+                    (state.timeline.clock, state.last_call_over, state.first_call) = (begin, begin, first_call);
+                }
             }
             self.agenda.ready(Agent::Thread(thread));
         }
     }
 
-    /// Where nobody can go on, reads what it takes to wake one who does not know how.
+    /// Called when nothing can go on and no message travels. Lets threads begin that have not; returns whether there are any.
     ///
     /// # Errors
     /// Where the trace cannot be read.
-    pub fn read_on(&mut self) -> Result<bool, ReplayError> {
-        self.workload.read_on()?;
-        let any = !self.workload.woken().is_empty();
+    pub fn begin_threads(&mut self) -> Result<bool, ReplayError> {
+        let begun = self.programs.bring_threads_forward(&self.requests)?;
+        self.warnings.brought_forward += begun;
         self.resume();
-        Ok(any)
+        Ok(begun > 0)
+    }
+
+    /// The call that `thread` is in is over.
+    fn end_call(&mut self, thread: ThreadIndex, activity: Activity) {
+        let state = &mut self.threads[thread.0 as usize];
+        state.last_call_over = state.timeline.clock;
+        self.account(thread, activity);
     }
 
     /// The event that `thread` is at took until now.
@@ -163,16 +219,16 @@ impl<P: Program, O: Observer> Ranks<'_, P, O> {
 
     /// Where `thread` is in its trace.
     pub(super) fn place(&self, thread: ThreadIndex) -> Place {
-        let Actor { rank, thread: number } = self.workload.actor(thread);
+        let Actor { rank, thread: number } = self.programs.actor(thread);
         // One that waits for its turn has not begun its event.
-        let waits = self.workload.waits_for(thread).is_some();
-        let (event, line) = (self.threads[thread.0 as usize].events + u64::from(waits), self.workload.line(thread));
+        let waits = self.programs.waits_for(thread).is_some();
+        let (event, line) = (self.threads[thread.0 as usize].events + u64::from(waits), self.programs.line(thread));
         Place { rank, thread: number, event, line }
     }
 
     /// Puts what the next event of `thread` costs on its clock.
     pub(super) fn pay(&mut self, thread: ThreadIndex) -> Result<(), ReplayError> {
-        if let Some(moment) = self.workload.front(thread)? {
+        if let Some(moment) = self.programs.front(thread, &self.requests)? {
             let state = &mut self.threads[thread.0 as usize];
             let cost = overhead(moment, state, self.mpi, &self.exchange, &self.requests);
             state.timeline.clock = state.timeline.clock + cost;

@@ -15,6 +15,8 @@ pub(super) struct Warnings {
     pub(super) idle_waits: u64,
     /// Collectives that were to be the messages recorded, where none are.
     pub(super) redecomposed: u64,
+    /// Threads that began at a standstill.
+    pub(super) brought_forward: u64,
     skipped: BTreeMap<Skipped, (u64, Bytes)>,
 }
 
@@ -35,11 +37,13 @@ impl Warnings {
     pub(super) fn sentences(&self) -> Vec<String> {
         let open = "whose match is not in the trace took the oldest message that fits";
         let schedule = "whose messages were not recorded followed the platform's algorithm";
+        let forward = "began only when nothing else could go on, as calls before the first of each wait for it";
         let idle = "found no outstanding request with their source, destination and tag, and passed";
         [
             (self.open_wildcards, plural(self.open_wildcards, "wildcard receive", "wildcard receives"), open),
             (self.idle_waits, plural(self.idle_waits, "wait", "waits"), idle),
             (self.redecomposed, plural(self.redecomposed, "collective call", "collective calls"), schedule),
+            (self.brought_forward, plural(self.brought_forward, "thread", "threads"), forward),
         ]
         .into_iter()
         .filter(|(number, ..)| *number > 0)

@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use titr_common::event::{Annotation, Event, Span, ThreadId};
-use titr_common::event_buffer::EventBuffer;
-use titr_common::trace::{RankStream, TraceError};
+use titr_common::event_buffer::EventRef;
+use titr_common::trace::{EventSource, Located, LocatedEvents, TraceError};
 use titr_common::units::{Instructions, Nanoseconds, Seconds};
-
-use super::Program;
 
 /// Where the computation between two calls comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,69 +20,74 @@ pub enum Computation {
 }
 
 /// A rank's events with its computation changed.
-pub struct Recomputed {
-    stream: RankStream,
+pub struct Recomputed<S> {
+    source: S,
     computation: Computation,
     scale: f64,
     /// When the last call of each thread returned; that of the main one, when the clock began.
     returned: Vec<Option<Nanoseconds>>,
+    /// What was read last.
+    read: LocatedEvents,
 }
 
-impl Recomputed {
-    /// The events of `stream`, whose computation is multiplied with `scale`.
+impl<S> Recomputed<S> {
+    /// The events of `source`, whose computation is multiplied with `scale`.
     #[must_use]
-    pub fn new(stream: RankStream, computation: Computation, scale: f64) -> Self {
-        Self { stream, computation, scale, returned: vec![Some(Nanoseconds(0))] }
+    pub fn new(source: S, computation: Computation, scale: f64) -> Self {
+        let returned = vec![Some(Nanoseconds(0))];
+        Self { source, computation, scale, returned, read: LocatedEvents::default() }
     }
 
-    /// The event in place of this one, before it stands what is computed instead.
-    fn recompute(&mut self, event: Event, thread: ThreadId, events: &mut EventBuffer) {
-        match (event, self.computation) {
-            (Event::Compute(work), Computation::Counted) => {
-                events.push(Event::Compute(Instructions(work.0 * self.scale)));
-            }
-            (Event::Compute(_), Computation::Timed | Computation::Ignored) => {}
-            (event @ Event::Annotation(Annotation::Call(Span { begin, end })), Computation::Timed) => {
-                let at = thread.0 as usize;
-                if self.returned.len() <= at {
-                    self.returned.resize(at + 1, None);
-                }
-                // What a thread computed before its first call is not known.
-                let before = self.returned[at].replace(end).unwrap_or(begin);
-                let passed = begin.0.saturating_sub(before.0) as f64 * 1e-9 * self.scale;
-                if passed > 0.0 {
-                    events.push(Event::Sleep(Seconds(passed)));
-                }
-                events.push(event);
-            }
-            (event, _) => events.push(event),
+    /// Whether nothing changes.
+    fn is_as_recorded(&self) -> bool {
+        self.computation == Computation::Counted && self.scale.to_bits() == 1.0_f64.to_bits()
+    }
+
+    /// The time that a thread computed before a call, by the time it spent outside of MPI.
+    fn computed_before(&mut self, thread: ThreadId, call: Span) -> Option<Seconds> {
+        let at = thread.0 as usize;
+        if self.returned.len() <= at {
+            self.returned.resize(at + 1, None);
         }
+        // What a thread computed before its first call is not known.
+        let before = self.returned[at].replace(call.end).unwrap_or(call.begin);
+        let passed = call.begin.0.saturating_sub(before.0) as f64 * 1e-9 * self.scale;
+        (passed > 0.0).then_some(Seconds(passed))
     }
 }
 
-impl Program for Recomputed {
-    fn read(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
-        if self.computation == Computation::Counted && self.scale.to_bits() == 1.0_f64.to_bits() {
-            return self.stream.read(events);
+impl<S: EventSource> EventSource for Recomputed<S> {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+        if self.is_as_recorded() {
+            return self.source.read(events);
         }
-        let Some(event) = self.stream.next_event()? else { return Ok(false) };
-        self.recompute(event, self.stream.thread(), events);
-        Ok(true)
+        let mut read = std::mem::take(&mut self.read);
+        read.clear();
+        let more = self.source.read(&mut read)?;
+        for Located { event, location } in read.iter() {
+            if let EventRef::Compute(work) = event {
+                if self.computation == Computation::Counted {
+                    events.push(Event::Compute(Instructions(work.0 * self.scale)), location);
+                }
+                continue;
+            }
+            if let EventRef::Event(&Event::Annotation(Annotation::Call(call))) = event
+                && self.computation == Computation::Timed
+                && let Some(time) = self.computed_before(location.thread, call)
+            {
+                events.push(Event::Sleep(time), location);
+            }
+            events.push(event.to_event(), location);
+        }
+        self.read = read;
+        Ok(more)
     }
 
     fn path(&self) -> Option<PathBuf> {
-        Program::path(&self.stream)
-    }
-
-    fn line(&self) -> Option<u64> {
-        Program::line(&self.stream)
-    }
-
-    fn thread(&self) -> ThreadId {
-        self.stream.thread()
+        self.source.path()
     }
 
     fn torn(&self) -> Option<String> {
-        self.stream.torn()
+        self.source.torn()
     }
 }

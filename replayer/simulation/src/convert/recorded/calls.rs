@@ -90,10 +90,10 @@ impl Calls {
 
     /// The thread of what was read last.
     pub(super) fn thread(&self) -> ThreadId {
-        self.stream.thread()
+        self.stream.location().thread
     }
 
     pub(super) fn line(&self) -> Option<u64> {
-        self.stream.line()
+        self.stream.location().line
     }
 }

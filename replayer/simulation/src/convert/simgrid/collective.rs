@@ -11,7 +11,7 @@ use super::messages::LONGEST;
 use super::store::{Posted, Way};
 use super::translation::{Operation, Translation};
 use crate::ranks::{CommIndex, Context, Fault, Members, OperationId, Part, neighborhood_steps};
-use crate::workload::Program;
+use titr_common::trace::EventSource;
 
 /// How many collectives of a communicator are told apart by their tags: more than are under way at one time.
 const UNDER_WAY: u64 = 1 << 10;
@@ -32,7 +32,7 @@ pub(super) struct Run {
     work: Instructions,
 }
 
-impl<P: Program> Translation<'_, P> {
+impl<S: EventSource> Translation<'_, S> {
     /// A blocking collective.
     pub(super) fn collective(&mut self, rank: Rank, index: CommIndex, call: Collective) -> Result<(), Fault> {
         let part = self.communicators.begin(index, rank, &call)?;

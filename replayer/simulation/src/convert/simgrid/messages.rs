@@ -9,7 +9,8 @@ use super::collective::Run;
 use super::store::{Name, Posted, Way};
 use super::translation::{Operation, Translation};
 use crate::ranks::{Fault, OperationId};
-use crate::workload::{Match, Program};
+use crate::workload::Match;
+use titr_common::trace::EventSource;
 
 /// SimGrid counts the elements of a message in a C `int`.
 pub(super) const LONGEST: Bytes = Bytes(i32::MAX as u64);
@@ -21,7 +22,7 @@ struct Expected {
     bytes: Bytes,
 }
 
-impl<P: Program> Translation<'_, P> {
+impl<S: EventSource> Translation<'_, S> {
     pub(super) fn send(&mut self, rank: Rank, mode: SendMode, message: Outgoing) -> Result<(), Fault> {
         if mode == SendMode::Buffered && message.bytes >= self.rules.eager_threshold {
             return self.isend(rank, mode, message).map(drop);

@@ -33,7 +33,8 @@ pub use losses::Losses;
 
 use super::ConvertError;
 use super::output::Texts;
-use crate::workload::{Program, Workload};
+use crate::workload::Workload;
+use titr_common::trace::EventSource;
 use translation::Translation;
 
 /// The name of the index.
@@ -80,7 +81,11 @@ impl Written {
 ///
 /// # Errors
 /// Where the trace cannot be read or makes no sense, or the directory cannot be written.
-pub fn convert<P: Program>(workload: Workload<P>, rules: &Rules, directory: &Path) -> Result<Written, ConvertError> {
+pub fn convert<S: EventSource>(
+    workload: Workload<S>,
+    rules: &Rules,
+    directory: &Path,
+) -> Result<Written, ConvertError> {
     let ranks: Vec<Rank> = (0..workload.ranks() as u32).map(Rank).collect();
     let texts = Texts::create(directory, ranks.len())?;
     let mut translation = Translation::new(workload, rules, texts);

@@ -20,11 +20,12 @@ use super::{INDEX, Rules, Written};
 use crate::convert::ConvertError;
 use crate::convert::output::Texts;
 use crate::ranks::{CommIndex, Communicators, Fault, OperationId, Place, RequestTable, Template, agreement};
-use crate::workload::{Match, Program, Workload};
+use crate::workload::{Match, Workload};
+use titr_common::trace::EventSource;
 
 /// A trace on its way.
-pub(super) struct Translation<'a, P> {
-    workload: Workload<P>,
+pub(super) struct Translation<'a, S> {
+    workload: Workload<S>,
     pub(super) rules: &'a Rules,
     pub(super) communicators: Communicators,
     pub(super) tags: Tags,
@@ -74,8 +75,8 @@ impl From<TraceError> for Failure {
     }
 }
 
-impl<'a, P: Program> Translation<'a, P> {
-    pub(super) fn new(workload: Workload<P>, rules: &'a Rules, texts: Texts) -> Self {
+impl<'a, S: EventSource> Translation<'a, S> {
+    pub(super) fn new(workload: Workload<S>, rules: &'a Rules, texts: Texts) -> Self {
         let count = workload.ranks();
         let communicators = Communicators::new(count);
         let tags = Tags::new(communicators.get(CommIndex::WORLD).context);
@@ -96,18 +97,18 @@ impl<'a, P: Program> Translation<'a, P> {
     /// Translates up to `turn` events of `rank`; false at its end.
     pub(super) fn advance(&mut self, rank: Rank, turn: usize) -> Result<bool, ConvertError> {
         for _ in 0..turn {
-            let Some(event) = self.workload.front(rank.into())?.map(EventRef::to_event) else { return Ok(false) };
+            let Some(event) = self.workload.rank(rank).front()?.map(EventRef::to_event) else { return Ok(false) };
             self.state(rank).events += 1;
             match self.event(rank, event) {
                 Ok(()) => {}
                 Err(Failure::Trace(error)) => return Err(error.into()),
                 Err(Failure::Fault(fault)) => {
-                    let (event, line) = (self.state(rank).events, self.workload.line(rank.into()));
+                    let (event, line) = (self.state(rank).events, self.workload.rank(rank).place());
                     let place = Place { rank, thread: ThreadId::MAIN, event, line };
                     return Err(ConvertError::Event { place: Box::new(place), fault: Box::new(fault) });
                 }
             }
-            self.workload.pass(rank.into());
+            self.workload.rank(rank).pass();
             self.texts.relieve(rank)?;
         }
         Ok(true)
@@ -223,7 +224,7 @@ impl<'a, P: Program> Translation<'a, P> {
         request: Option<RequestId>,
     ) -> Result<Option<Match>, Failure> {
         match request {
-            Some(id) if message.is_open() => Ok(self.workload.matched(rank.into(), id)?),
+            Some(id) if message.is_open() => Ok(self.workload.rank(rank).matched(id)?),
             _ => Ok(None),
         }
     }
@@ -320,8 +321,8 @@ impl<'a, P: Program> Translation<'a, P> {
                 self.emit(rank, &Event::Finalize);
             }
         }
-        let Self { workload, ranks: states, texts, losses, actions, .. } = self;
-        let torn = ranks.iter().filter_map(|&rank| workload.torn(rank)).collect();
+        let Self { mut workload, ranks: states, texts, losses, actions, .. } = self;
+        let torn = ranks.iter().filter_map(|&rank| workload.rank(rank).torn()).collect();
         let events = states.iter().map(|state| state.events).sum();
         Ok(Written { index: texts.finish(INDEX)?, events, actions, losses, torn })
     }

@@ -21,16 +21,11 @@ use titr_common::event::{CommId, CommUse, Event, RequestId, RequestUse};
 /// The first of the numbers given here: those of a trace are smaller.
 const FRESH: u32 = 1 << 31;
 
-/// Whether a request is one of those that were made when there was one thread only.
-pub(crate) fn is_older(id: RequestId) -> bool {
-    id.0 < FRESH
-}
-
 /// One event of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Which thread of the rank, in the order in which they came.
-    pub(super) lane: usize,
+    /// The place of the thread among those of its rank.
+    pub(super) thread: usize,
     /// Which of its events, from 1.
     pub(super) number: u64,
 }
@@ -40,13 +35,13 @@ pub(super) struct Step {
 pub(super) struct Order {
     /// How many each thread has.
     events: Vec<u64>,
-    requests: FxHashMap<RequestId, Request>,
-    communicators: FxHashMap<CommId, Communicator>,
+    requests: FxHashMap<RequestId, KnownRequest>,
+    communicators: FxHashMap<CommId, KnownCommunicator>,
     /// How many numbers were given.
     numbers: u32,
 }
 
-struct Request {
+struct KnownRequest {
     id: RequestId,
     persistent: bool,
     /// Whether it is to be completed.
@@ -54,7 +49,7 @@ struct Request {
     named: Step,
 }
 
-struct Communicator {
+struct KnownCommunicator {
     id: CommId,
     /// What used it last, of each thread.
     uses: Vec<Step>,
@@ -63,23 +58,51 @@ struct Communicator {
 }
 
 impl Order {
+    /// Of a rank with these requests: whether each is persistent, and whether it is to be completed. They keep their numbers.
+    pub(super) fn new(requests: impl Iterator<Item = (RequestId, bool, bool)>) -> Self {
+        let named = Step { thread: 0, number: 0 };
+        let requests = requests.map(|(id, persistent, active)| (id, KnownRequest { id, persistent, active, named }));
+        Self { requests: requests.collect(), ..Self::default() }
+    }
+
+    /// Takes the event that the main thread is at when the first other one comes. It has done already what it does to
+    /// requests, and keeps the numbers of the trace.
+    pub(super) fn take_current(&mut self, event: &Event) {
+        let mut event = event.clone();
+        self.events.push(1);
+        let here = Step { thread: 0, number: 1 };
+        event.requests(|id, _| {
+            if let Some(request) = self.requests.get_mut(id) {
+                request.named = here;
+            }
+        });
+        event.communicators(|id, use_| {
+            if use_ == CommUse::Makes {
+                let made = KnownCommunicator { id: *id, uses: Vec::new(), made: Some(here), collective: None };
+                self.communicators.insert(*id, made);
+            } else {
+                self.use_communicator(id, use_, here, &mut Vec::new());
+            }
+        });
+    }
+
     /// Takes the next event of the trace, of a thread: gives what it names the numbers they have here, and what it
     /// `asks` after without naming it, and says what it comes after.
-    pub(super) fn take(&mut self, lane: usize, event: &mut Event, asks: &mut [RequestId]) -> Vec<Step> {
+    pub(super) fn take(&mut self, thread: usize, event: &mut Event, asks: &mut [RequestId]) -> Vec<Step> {
         let mut after = Vec::new();
-        if lane >= self.events.len() {
-            self.events.resize(lane + 1, 0);
+        if thread >= self.events.len() {
+            self.events.resize(thread + 1, 0);
         }
-        self.events[lane] += 1;
-        let here = Step { lane, number: self.events[lane] };
+        self.events[thread] += 1;
+        let here = Step { thread, number: self.events[thread] };
 
         asks.iter_mut().for_each(|id| self.name(id, RequestUse::Completes, here, &mut after));
         event.requests(|id, use_| self.name(id, use_, here, &mut after));
         event.communicators(|id, use_| self.use_communicator(id, use_, here, &mut after));
         if let Event::Finalize = event {
-            after.extend((0..).zip(&self.events).map(|(lane, &number)| Step { lane, number }));
+            after.extend((0..).zip(&self.events).map(|(thread, &number)| Step { thread, number }));
         }
-        after.retain(|step| step.lane != lane);
+        after.retain(|step| step.thread != thread);
         after
     }
 
@@ -90,11 +113,10 @@ impl Order {
 
     fn name(&mut self, id: &mut RequestId, naming: RequestUse, here: Step, after: &mut Vec<Step>) {
         if let RequestUse::Makes { persistent } = naming {
-            let request = Request { id: RequestId(self.fresh()), persistent, active: !persistent, named: here };
+            let request = KnownRequest { id: RequestId(self.fresh()), persistent, active: !persistent, named: here };
             self.requests.insert(std::mem::replace(id, request.id), request);
             return;
         }
-        // One that was made before there were threads keeps its number.
         let Some(request) = self.requests.get_mut(id) else { return };
         after.push(std::mem::replace(&mut request.named, here));
         match naming {
@@ -121,11 +143,11 @@ impl Order {
         let told = *id;
         if use_ == CommUse::Makes {
             *id = CommId(self.fresh());
-            let made = Communicator { id: *id, uses: Vec::new(), made: Some(here), collective: None };
+            let made = KnownCommunicator { id: *id, uses: Vec::new(), made: Some(here), collective: None };
             self.communicators.insert(told, made);
             return;
         }
-        let known = || Communicator { id: told, uses: Vec::new(), made: None, collective: None };
+        let known = || KnownCommunicator { id: told, uses: Vec::new(), made: None, collective: None };
         let communicator = self.communicators.entry(told).or_insert_with(known);
         *id = communicator.id;
         after.extend(communicator.made);
@@ -134,7 +156,7 @@ impl Order {
             CommUse::Collective => after.extend(communicator.collective.replace(here)),
             CommUse::Frees => after.append(&mut communicator.uses),
         }
-        match communicator.uses.iter_mut().find(|step| step.lane == here.lane) {
+        match communicator.uses.iter_mut().find(|step| step.thread == here.thread) {
             Some(step) => *step = here,
             None => communicator.uses.push(here),
         }

@@ -1,0 +1,260 @@
+//! The programs of all ranks: the next event of each of their threads.
+//!
+//! Most ranks have one thread, whose events are those of the rank's [window](Window). A rank with several has a
+//! [queue](queues) for each of them.
+//!
+//! # Threads
+//! A trace has the calls of a rank's threads in the order in which they returned. It does not have what threads do without
+//! MPI: forks, joins and locks, so a thread that waited in one seems to be early. Each thread carries out its own events one
+//! after another, on a core of its own. The order in which the threads take turns is not replayed: another machine lets
+//! them return in another order. These rules hold:
+//!
+//! * **Order**: a call comes after the calls whose effects it uses ([`order`]).
+//! * **Beginning**: a thread *follows* the thread whose event stands in the trace before its own first one. A trace does not
+//!   say when a thread was made; this is as early as it can have been. So a thread begins when the call before that event was
+//!   over: what it computes before its first call, it computes while the thread that it follows computes. And it makes its
+//!   first call no earlier than that event takes place, so that first calls are made in the order of the trace.
+//! * **Standstill**: a first call can take so long that calls which returned before it depend on it. When nothing in any rank
+//!   can go on, and no message travels, the next thread of each rank begins at that time. It is looked for among so many events to come
+//!   ([`queues::STANDSTILL_REACH`]).
+//!
+//! None of this depends on how events are read, in which batches and how far ahead.
+
+mod order;
+mod queues;
+
+use std::path::PathBuf;
+
+use titr_common::event::{Actor, Message, Rank, RequestId, ThreadId};
+use titr_common::event_buffer::EventRef;
+use titr_common::trace::{EventSource, TraceError};
+
+use super::RequestTable;
+use crate::workload::{Match, Window, Workload};
+use queues::ThreadQueues;
+
+/// A thread of the simulated program: number *n* is the main thread of rank *n*, and those of the ranks that have more
+/// follow in the order in which they appear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct ThreadIndex(pub(super) u32);
+
+impl From<Rank> for ThreadIndex {
+    fn from(rank: Rank) -> Self {
+        Self(rank.0)
+    }
+}
+
+/// A thread that can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signal {
+    /// The events that it waited for are over.
+    Runnable(ThreadIndex),
+    /// The thread begins, as the event of the thread that it follows takes place.
+    Begins { thread: ThreadIndex, follows: ThreadIndex },
+}
+
+/// The programs of all ranks.
+pub(super) struct Programs<S> {
+    ranks: Vec<Program<S>>,
+    table: ThreadTable,
+}
+
+struct Program<S> {
+    window: Window<S>,
+    /// For a rank with several threads. The window's next event is of the main thread as long as there is but one.
+    queues: Option<Box<ThreadQueues>>,
+}
+
+/// All threads of all ranks.
+struct ThreadTable {
+    ranks: usize,
+    /// The threads that are not the main one of their rank, and the place of each among those of its rank.
+    others: Vec<(Actor, usize)>,
+    signals: Vec<Signal>,
+}
+
+impl ThreadTable {
+    fn find(&self, thread: ThreadIndex) -> (Actor, usize) {
+        let other = (thread.0 as usize).checked_sub(self.ranks).and_then(|at| self.others.get(at).copied());
+        other.unwrap_or_else(|| (Actor::from(Rank(thread.0)), 0))
+    }
+
+    fn add(&mut self, actor: Actor, at: usize) -> ThreadIndex {
+        let index = ThreadIndex((self.ranks + self.others.len()) as u32);
+        self.others.push((actor, at));
+        index
+    }
+}
+
+impl<S: EventSource> Programs<S> {
+    pub(super) fn new(workload: Workload<S>) -> Self {
+        let table = ThreadTable { ranks: workload.ranks(), others: Vec::new(), signals: Vec::new() };
+        let windows = workload.into_windows().into_iter();
+        Self { ranks: windows.map(|window| Program { window, queues: None }).collect(), table }
+    }
+
+    /// Finds the messages of non-blocking collectives, too.
+    pub(super) fn want_messages_of_nonblocking(&mut self) {
+        self.ranks.iter_mut().for_each(|program| program.window.want_messages_of_nonblocking());
+    }
+
+    /// The rank and the number of a thread.
+    pub(super) fn actor(&self, thread: ThreadIndex) -> Actor {
+        self.table.find(thread).0
+    }
+
+    /// The next event of `thread`, until it is [passed](Self::pass). `None`: there is none, or it
+    /// [waits](Self::is_waiting). A rank that turns out to have several threads has these `requests`.
+    #[inline]
+    pub(super) fn front(
+        &mut self,
+        thread: ThreadIndex,
+        requests: &[RequestTable],
+    ) -> Result<Option<EventRef<'_>>, TraceError> {
+        let at = thread.0 as usize;
+        let is_here = |program: &Program<S>| program.queues.is_none() && program.window.has_next();
+        if self.ranks.get(at).is_some_and(is_here) {
+            return Ok(self.ranks[at].window.give());
+        }
+        self.find_front(thread, requests)
+    }
+
+    /// The next event where it takes more than a look.
+    #[cold]
+    fn find_front(
+        &mut self,
+        thread: ThreadIndex,
+        requests: &[RequestTable],
+    ) -> Result<Option<EventRef<'_>>, TraceError> {
+        let (Actor { rank, .. }, at) = self.table.find(thread);
+        let Program { window, queues } = &mut self.ranks[rank.0 as usize];
+        if queues.is_none() {
+            if !window.settle()? {
+                return Ok(None);
+            }
+            if window.thread() == ThreadId::MAIN {
+                return Ok(window.give());
+            }
+        }
+        let requests = &requests[rank.0 as usize];
+        let queues = queues.get_or_insert_with(|| Box::new(ThreadQueues::new(rank, None, requests)));
+        queues.front(at, window, &mut self.table)
+    }
+
+    /// The next event of `thread` takes place; true if there are [signals](Self::take_signals).
+    #[inline]
+    pub(super) fn pass(&mut self, thread: ThreadIndex, requests: &[RequestTable]) -> Result<bool, TraceError> {
+        match self.ranks.get_mut(thread.0 as usize) {
+            Some(Program { window, queues: None }) => {
+                if window.pass() {
+                    self.meet_thread(Rank(thread.0), requests)?;
+                    return Ok(true);
+                }
+                Ok(false)
+            }
+            _ => self.pass_in_queue(thread),
+        }
+    }
+
+    #[cold]
+    fn pass_in_queue(&mut self, thread: ThreadIndex) -> Result<bool, TraceError> {
+        let (Actor { rank, .. }, at) = self.table.find(thread);
+        let Program { window, queues } = &mut self.ranks[rank.0 as usize];
+        if let Some(queues) = queues {
+            queues.pass(at, window, &mut self.table)?;
+        }
+        Ok(!self.table.signals.is_empty())
+    }
+
+    /// The event after that which takes place in the only thread of `rank` is the first of another.
+    #[cold]
+    fn meet_thread(&mut self, rank: Rank, requests: &[RequestTable]) -> Result<(), TraceError> {
+        let Program { window, queues } = &mut self.ranks[rank.0 as usize];
+        let current = window.given();
+        let mut several = ThreadQueues::new(rank, current, &requests[rank.0 as usize]);
+        several.dispatch(window, &mut self.table)?;
+        *queues = Some(Box::new(several));
+        Ok(())
+    }
+
+    /// Nothing can go on: lets the next thread of each rank begin that has not. Returns how many these are.
+    pub(super) fn bring_threads_forward(&mut self, requests: &[RequestTable]) -> Result<u64, TraceError> {
+        let mut begun = 0;
+        for (rank, Program { window, queues }) in (0..).zip(&mut self.ranks) {
+            if queues.is_none() && window.finds_other_thread(queues::STANDSTILL_REACH) {
+                *queues = Some(Box::new(ThreadQueues::new(Rank(rank), window.given(), &requests[rank as usize])));
+            }
+            if let Some(queues) = queues {
+                begun += u64::from(queues.bring_forward(window, &mut self.table)?);
+            }
+        }
+        Ok(begun)
+    }
+
+    /// The threads that can go on since this was asked last.
+    pub(super) fn take_signals(&mut self) -> Vec<Signal> {
+        std::mem::take(&mut self.table.signals)
+    }
+
+    /// Whether there are threads that can go on.
+    #[inline]
+    pub(super) fn has_signals(&self) -> bool {
+        !self.table.signals.is_empty()
+    }
+
+    /// The messages that the next event of `thread`, a collective, was made of; `None` where the trace does not tell.
+    pub(super) fn take_messages(&mut self, thread: ThreadIndex) -> Result<Option<Vec<Message>>, TraceError> {
+        let (Actor { rank, .. }, at) = self.table.find(thread);
+        let Program { window, queues } = &mut self.ranks[rank.0 as usize];
+        match queues {
+            Some(queues) => Ok(queues.take_messages(at)),
+            None => window.take_messages(),
+        }
+    }
+
+    /// What became of the request that the next event of `thread` starts, if the trace says it within reach.
+    pub(super) fn matched(&mut self, thread: ThreadIndex, request: RequestId) -> Result<Option<Match>, TraceError> {
+        let (Actor { rank, .. }, at) = self.table.find(thread);
+        let Program { window, queues } = &mut self.ranks[rank.0 as usize];
+        match queues {
+            Some(queues) => Ok(queues.matched(at, request)),
+            None => window.matched(request),
+        }
+    }
+
+    /// If the next event of `thread` asks after all requests that are outstanding: which these are, if the rank has several
+    /// threads.
+    pub(super) fn outstanding(&self, thread: ThreadIndex) -> Option<&[RequestId]> {
+        self.queues(thread).map(|(queues, at)| queues.outstanding(at))
+    }
+
+    /// Whether `thread` has a next event, and has to wait for what other threads of its rank do before.
+    pub(super) fn is_waiting(&self, thread: ThreadIndex) -> bool {
+        self.queues(thread).is_some_and(|(queues, at)| queues.is_waiting(at))
+    }
+
+    /// The thread of the same rank that `thread` waits for.
+    pub(super) fn waits_for(&self, thread: ThreadIndex) -> Option<ThreadId> {
+        self.queues(thread).and_then(|(queues, at)| queues.waits_for(at))
+    }
+
+    /// The file and line of the event of `thread` that was given out last, where it has any.
+    pub(super) fn line(&self, thread: ThreadIndex) -> Option<(PathBuf, u64)> {
+        let window = &self.ranks.get(self.actor(thread).rank.0 as usize)?.window;
+        match self.queues(thread) {
+            Some((queues, at)) => window.path().cloned().zip(queues.line(at)),
+            None => window.place(),
+        }
+    }
+
+    /// Why the trace of `rank` ends before the program did, if it does.
+    pub(super) fn torn(&self, rank: Rank) -> Option<String> {
+        self.ranks[rank.0 as usize].window.torn()
+    }
+
+    /// The threads of the rank of `thread`, where there are several, and its place among them.
+    fn queues(&self, thread: ThreadIndex) -> Option<(&ThreadQueues, usize)> {
+        let (Actor { rank, .. }, at) = self.table.find(thread);
+        Some((self.ranks[rank.0 as usize].queues.as_deref()?, at))
+    }
+}

@@ -1,0 +1,307 @@
+//! The events of a rank that has several threads, in a queue for each thread.
+//!
+//! The events are dispatched from the trace, in its order, whenever a thread asks for its next one: first all those before
+//! it, however many there are, to the threads that are behind. So when a thread gets an event depends on the trace alone,
+//! at the price of keeping what other threads have still to do.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{Actor, Completed, Completion, Event, Message, Rank, RequestId, ThreadId};
+use titr_common::event_buffer::EventRef;
+use titr_common::trace::{EventSource, TraceError};
+
+use super::order::{Order, Step};
+use super::{Signal, ThreadIndex, ThreadTable};
+use crate::ranks::RequestTable;
+use crate::workload::{Match, Window};
+
+/// How many more events are read at a standstill to find a thread that could begin.
+pub(super) const STANDSTILL_REACH: usize = 1 << 12;
+
+/// The threads of a rank, each with its events.
+pub(super) struct ThreadQueues {
+    rank: Rank,
+    threads: Vec<ThreadQueue>,
+    order: Order,
+    /// Whether a persistent request, of those that are known, receives from whoever sends.
+    open: FxHashMap<RequestId, bool>,
+    /// The thread of the event that was dispatched last.
+    last: usize,
+}
+
+/// A thread.
+struct ThreadQueue {
+    thread: ThreadId,
+    index: ThreadIndex,
+    /// The thread whose event stands before its first.
+    follows: usize,
+    events: VecDeque<QueuedEvent>,
+    /// How many of its events are over.
+    over: u64,
+    /// Whether the first event in the queue takes place: the thread has done what the event says, and may wait in it.
+    takes_place: bool,
+    state: ThreadState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ThreadState {
+    /// It will begin when the thread that it follows is far enough.
+    NotBegun,
+    Running,
+    /// Its next event comes after others that are not over.
+    Waiting,
+    Ended,
+}
+
+struct QueuedEvent {
+    event: Event,
+    line: Option<u64>,
+    /// What has to be over before.
+    after: Vec<Step>,
+    details: Option<Box<Details>>,
+}
+
+/// What few events have.
+#[derive(Default)]
+struct Details {
+    /// The messages that an extended trace says it was made of.
+    messages: Option<Vec<Message>>,
+    /// For an event that asks after all outstanding requests: those that were, in the order of the trace.
+    outstanding: Vec<RequestId>,
+    /// What the requests that it starts are matched with, if they leave that open.
+    matches: Vec<(RequestId, Match)>,
+    /// The threads that begin when it takes place.
+    followers: Vec<usize>,
+}
+
+impl ThreadQueues {
+    /// The threads of a rank that has had one so far, and has these `requests`; the event, with its line, that its only
+    /// thread is in, if it is in any.
+    pub(super) fn new(rank: Rank, current: Option<(Event, Option<u64>)>, requests: &RequestTable) -> Self {
+        let mut order = Order::new(requests.open());
+        let mut main = ThreadQueue::new(ThreadId::MAIN, ThreadIndex::from(rank), 0);
+        main.state = ThreadState::Running;
+        if let Some((event, line)) = current {
+            order.take_current(&event);
+            main.takes_place = true;
+            main.events.push_back(QueuedEvent { event, line, after: Vec::new(), details: None });
+        }
+        Self { rank, threads: vec![main], order, open: FxHashMap::default(), last: 0 }
+    }
+
+    /// The next event of a thread, if it can begin that.
+    pub(super) fn front(
+        &mut self,
+        at: usize,
+        window: &mut Window<impl EventSource>,
+        table: &mut ThreadTable,
+    ) -> Result<Option<EventRef<'_>>, TraceError> {
+        if std::mem::take(&mut self.threads[at].takes_place) {
+            self.end_event(at, table);
+        }
+        while self.threads[at].events.is_empty() && self.dispatch(window, table)? {}
+        let state = match self.threads[at].events.front() {
+            None => ThreadState::Ended,
+            Some(event) if self.is_next(event) => ThreadState::Running,
+            Some(_) => ThreadState::Waiting,
+        };
+        let thread = &mut self.threads[at];
+        thread.state = state;
+        Ok(if state == ThreadState::Running { self.current(at) } else { None })
+    }
+
+    /// The event that a thread is at.
+    pub(super) fn current(&self, at: usize) -> Option<EventRef<'_>> {
+        let queued = self.threads[at].events.front()?;
+        if let Event::Compute(work) = queued.event {
+            return Some(EventRef::Compute(work));
+        }
+        Some(EventRef::Event(&queued.event))
+    }
+
+    /// The next event of a thread takes place.
+    pub(super) fn pass(
+        &mut self,
+        at: usize,
+        window: &mut Window<impl EventSource>,
+        table: &mut ThreadTable,
+    ) -> Result<(), TraceError> {
+        let thread = &mut self.threads[at];
+        thread.takes_place = true;
+        let is_last = self.last == at && thread.events.len() == 1;
+        let details = thread.events.front_mut().and_then(|event| event.details.as_mut());
+        let followers = details.map_or_else(Vec::new, |details| std::mem::take(&mut details.followers));
+        followers.into_iter().for_each(|follower| self.begin(follower, table));
+        if is_last {
+            // The event after it may be the first of a thread.
+            self.dispatch(window, table)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the next thread begin that has not; true if there is one.
+    pub(super) fn bring_forward(
+        &mut self,
+        window: &mut Window<impl EventSource>,
+        table: &mut ThreadTable,
+    ) -> Result<bool, TraceError> {
+        for _ in 0..STANDSTILL_REACH {
+            if let Some(next) = self.threads.iter().position(|thread| thread.state == ThreadState::NotBegun) {
+                self.begin(next, table);
+                return Ok(true);
+            }
+            if !self.dispatch(window, table)? {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    fn begin(&mut self, at: usize, table: &mut ThreadTable) {
+        let follows = self.threads[self.threads[at].follows].index;
+        let thread = &mut self.threads[at];
+        if thread.state == ThreadState::NotBegun {
+            thread.state = ThreadState::Running;
+            table.signals.push(Signal::Begins { thread: thread.index, follows });
+        }
+    }
+
+    /// The event that a thread was at is over.
+    fn end_event(&mut self, at: usize, table: &mut ThreadTable) {
+        self.threads[at].events.pop_front();
+        self.threads[at].over += 1;
+        for other in 0..self.threads.len() {
+            let thread = &self.threads[other];
+            if thread.state == ThreadState::Waiting && thread.events.front().is_some_and(|event| self.is_next(event)) {
+                self.threads[other].state = ThreadState::Running;
+                table.signals.push(Signal::Runnable(self.threads[other].index));
+            }
+        }
+    }
+
+    fn is_next(&self, event: &QueuedEvent) -> bool {
+        event.after.iter().all(|step| self.threads[step.thread].over >= step.number)
+    }
+
+    /// Appends the next event of the trace to the queue of its thread; false at the end.
+    pub(super) fn dispatch(
+        &mut self,
+        window: &mut Window<impl EventSource>,
+        table: &mut ThreadTable,
+    ) -> Result<bool, TraceError> {
+        let Some(moment) = window.front()? else { return Ok(false) };
+        let mut event = moment.to_event();
+        let mut details = Details::default();
+        if let Event::Collective(..) = event {
+            details.messages = window.take_messages()?;
+        }
+        for &id in self.left_open(&event) {
+            if let Some(found) = window.matched(id)? {
+                details.matches.push((id, found));
+            }
+        }
+        if let Event::Wait(_, Completed::Outstanding(_)) | Event::Test(_, Some(Completed::Outstanding(_))) = event {
+            details.outstanding = self.order.outstanding();
+        }
+        let (line, at) = (window.line(), self.thread(window.thread(), table));
+        window.pass();
+        let after = self.order.take(at, &mut event, &mut details.outstanding);
+        details.matches.iter_mut().for_each(|(id, _)| *id = self.order.request(*id));
+        let details = (!details.is_empty()).then(|| Box::new(details));
+        self.threads[at].events.push_back(QueuedEvent { event, line, after, details });
+        self.last = at;
+        Ok(true)
+    }
+
+    /// The place of `thread` here; a new one begins with the event that was dispatched last.
+    fn thread(&mut self, thread: ThreadId, table: &mut ThreadTable) -> usize {
+        if let Some(known) = self.threads.iter().position(|known| known.thread == thread) {
+            return known;
+        }
+        let new = self.threads.len();
+        let index = table.add(Actor { rank: self.rank, thread }, new);
+        self.threads.push(ThreadQueue::new(thread, index, self.last));
+        let followed = &mut self.threads[self.last];
+        let takes_place = followed.takes_place && followed.events.len() == 1;
+        match followed.events.back_mut() {
+            Some(last) if !takes_place => last.details.get_or_insert_default().followers.push(new),
+            _ => self.begin(new, table),
+        }
+        new
+    }
+
+    /// The requests that an event starts and that may leave open what they receive.
+    fn left_open<'e>(&mut self, event: &'e Event) -> Vec<&'e RequestId> {
+        if let Event::Recv(message, Completion::Request(Some(id))) = event
+            && message.is_open()
+        {
+            return vec![id];
+        }
+        if let Event::Recv(message, Completion::Persistent(id)) = event {
+            self.open.insert(*id, message.is_open());
+        }
+        if let Event::Send(_, _, Completion::Persistent(id))
+        | Event::Collective(_, Completion::Persistent(id))
+        | Event::Neighborhood(_, Completion::Persistent(id)) = event
+        {
+            self.open.insert(*id, false);
+        }
+        // What was set up before there were threads is not known.
+        if let Event::Start(ids) = event {
+            return ids.iter().filter(|id| self.open.get(id).copied().unwrap_or(true)).collect();
+        }
+        Vec::new()
+    }
+
+    fn details(&self, at: usize) -> Option<&Details> {
+        self.threads[at].events.front()?.details.as_deref()
+    }
+
+    /// The messages that the event which a thread is at was made of.
+    pub(super) fn take_messages(&mut self, at: usize) -> Option<Vec<Message>> {
+        self.threads[at].events.front_mut()?.details.as_mut()?.messages.take()
+    }
+
+    /// The requests that the event which a thread is at means by all that are outstanding.
+    pub(super) fn outstanding(&self, at: usize) -> &[RequestId] {
+        self.details(at).map_or(&[], |details| &details.outstanding)
+    }
+
+    /// What became of the request that the event which a thread is at starts.
+    pub(super) fn matched(&self, at: usize, request: RequestId) -> Option<Match> {
+        let matches = &self.details(at)?.matches;
+        matches.iter().find(|(id, _)| *id == request).map(|&(_, found)| found)
+    }
+
+    /// Whether a thread has a next event, which comes after others that are not over.
+    pub(super) fn is_waiting(&self, at: usize) -> bool {
+        self.threads[at].state == ThreadState::Waiting
+    }
+
+    /// The other thread that has to come first, if a thread waits for one.
+    pub(super) fn waits_for(&self, at: usize) -> Option<ThreadId> {
+        let event = self.threads[at].events.front()?;
+        let step = event.after.iter().find(|step| self.threads[step.thread].over < step.number)?;
+        Some(self.threads[step.thread].thread)
+    }
+
+    /// The line of the event that a thread is at.
+    pub(super) fn line(&self, at: usize) -> Option<u64> {
+        self.threads[at].events.front()?.line
+    }
+}
+
+impl ThreadQueue {
+    fn new(thread: ThreadId, index: ThreadIndex, follows: usize) -> Self {
+        let (events, state) = (VecDeque::new(), ThreadState::NotBegun);
+        Self { thread, index, follows, events, over: 0, takes_place: false, state }
+    }
+}
+
+impl Details {
+    fn is_empty(&self) -> bool {
+        let Self { messages, outstanding, matches, followers } = self;
+        messages.is_none() && outstanding.is_empty() && matches.is_empty() && followers.is_empty()
+    }
+}

@@ -1,0 +1,186 @@
+//! Events in batches, read when they are asked for or before that by a thread that reads for all ranks.
+//!
+//! While a rank's batch is replayed, the thread unpacks and parses the next one. The source and the batch to fill travel
+//! to the thread as a [`ReadJob`] and back again, so nothing is shared. Nothing above can see where a batch ends: which
+//! events come depends on the source alone, however large batches are and however fast the thread is.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+use titr_common::trace::{EventSource, LocatedEvents, TraceError};
+
+/// Consecutive events of one rank.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) events: LocatedEvents,
+    pub(super) then: Then,
+}
+
+/// What follows the last event of a batch.
+#[derive(Debug, Default)]
+pub(super) enum Then {
+    /// The next batch.
+    #[default]
+    More,
+    /// The end of the trace; why it is not the end of the program, where it is not.
+    End(Option<String>),
+    /// An event that cannot be read.
+    Fault(Box<TraceError>),
+}
+
+impl Batch {
+    /// Replaces the events by the next ones of `source`, of about `size` bytes.
+    fn fill(&mut self, source: &mut impl EventSource, size: usize) {
+        self.events.clear();
+        self.then = Then::More;
+        while self.events.bytes() < size {
+            match source.read(&mut self.events) {
+                Ok(true) => {}
+                Ok(false) => return self.then = Then::End(source.torn()),
+                Err(error) => return self.then = Then::Fault(Box::new(error)),
+            }
+        }
+    }
+}
+
+/// One rank's source, read in batches.
+pub(super) struct BatchReader<S> {
+    /// The file of the source.
+    pub(super) path: Option<PathBuf>,
+    /// The approximate size of a batch in bytes.
+    size: usize,
+    reading: ReadBy<S>,
+}
+
+/// Who reads the source.
+enum ReadBy<S> {
+    /// Whoever asks for a batch.
+    Asker(Box<S>),
+    /// The thread that takes jobs from the sender; the receiver gets them back.
+    Thread(Sender<ReadJob<S>>, Receiver<ReadJob<S>>),
+}
+
+/// A batch to be filled from a source.
+pub(super) struct ReadJob<S> {
+    source: Box<S>,
+    batch: Batch,
+    size: usize,
+    done: SyncSender<ReadJob<S>>,
+}
+
+impl<S: EventSource> BatchReader<S> {
+    pub(super) fn new(source: S, size: usize) -> Self {
+        Self { path: source.path(), size: size.max(1), reading: ReadBy::Asker(Box::new(source)) }
+    }
+
+    /// Lets the thread at the other end of `jobs` read ahead.
+    pub(super) fn ahead(self, jobs: &Sender<ReadJob<S>>) -> Self {
+        let ReadBy::Asker(source) = self.reading else { return self };
+        let (done, results) = sync_channel(1);
+        // Should the thread be gone, so is `done`, and the first batch is the error.
+        let _ = jobs.send(ReadJob { source, batch: Batch::default(), size: self.size, done });
+        Self { reading: ReadBy::Thread(jobs.clone(), results), ..self }
+    }
+
+    /// Replaces `batch` by the next one, whose memory becomes that of a further one.
+    pub(super) fn turn(&mut self, batch: &mut Batch) {
+        match &mut self.reading {
+            ReadBy::Asker(source) => batch.fill(&mut **source, self.size),
+            ReadBy::Thread(jobs, results) => match results.recv() {
+                Ok(ReadJob { source, batch: next, size, done }) => {
+                    let used = std::mem::replace(batch, next);
+                    if let Then::More = batch.then {
+                        let _ = jobs.send(ReadJob { source, batch: used, size, done });
+                    }
+                }
+                Err(gone) => {
+                    let path = self.path.clone().unwrap_or_default();
+                    batch.events.clear();
+                    batch.then = Then::Fault(Box::new(TraceError::Io { path, error: io::Error::other(gone) }));
+                }
+            },
+        }
+    }
+
+    /// The next batch, in memory of its own.
+    pub(super) fn next(&mut self) -> Batch {
+        let mut batch = Batch::default();
+        self.turn(&mut batch);
+        batch
+    }
+}
+
+/// Starts a thread that fills batches, in the order in which they are asked for, until nobody can ask any more.
+pub(super) fn spawn<S: EventSource + Send + 'static>() -> io::Result<Sender<ReadJob<S>>> {
+    let (jobs, inbox) = channel::<ReadJob<S>>();
+    thread::Builder::new().name("read-ahead".into()).spawn(move || {
+        for mut job in inbox {
+            job.batch.fill(&mut *job.source, job.size);
+            // Nobody waits for the batch any more where a replay ended early.
+            let _ = job.done.clone().send(job);
+        }
+    })?;
+    Ok(jobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::event::Event;
+    use titr_common::trace::{LocatedEvents, Location};
+    use titr_common::units::Instructions;
+
+    use super::*;
+
+    /// So many events, then an error.
+    #[derive(Clone)]
+    struct Faulty(u32);
+
+    impl EventSource for Faulty {
+        fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+            if self.0 == 0 {
+                return Err(TraceError::Empty { path: PathBuf::new() });
+            }
+            self.0 -= 1;
+            let line = Some(self.0.into());
+            events.push(Event::Compute(Instructions(self.0.into())), Location { line, ..Location::default() });
+            Ok(true)
+        }
+    }
+
+    /// What it reads, with lines and the error at the end.
+    fn read(mut reader: BatchReader<Faulty>) -> (Vec<Event>, Vec<u64>, String) {
+        let (mut events, mut lines) = (Vec::new(), Vec::new());
+        let mut batch = Batch::default();
+        loop {
+            reader.turn(&mut batch);
+            lines.extend(batch.events.iter().filter_map(|located| located.location.line));
+            events.extend(batch.events.iter().map(|located| located.event.to_event()));
+            match &batch.then {
+                Then::More => {}
+                Then::Fault(error) => return (events, lines, error.to_string()),
+                Then::End(_) => panic!("it ends with an error"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_read_depends_neither_on_the_thread_nor_on_the_size_of_batches() {
+        let jobs = spawn().unwrap();
+        let whole = read(BatchReader::new(Faulty(1000), usize::MAX));
+        assert_eq!((whole.0.len(), whole.1[999]), (1000, 0));
+        for size in [1, 1000, 1_000_000] {
+            assert_eq!(read(BatchReader::new(Faulty(1000), size)), whole);
+            assert_eq!(read(BatchReader::new(Faulty(1000), size).ahead(&jobs)), whole);
+        }
+    }
+
+    #[test]
+    fn a_thread_that_is_gone_is_an_error() {
+        let (jobs, inbox) = channel();
+        drop(inbox);
+        let (events, _, error) = read(BatchReader::new(Faulty(1), 1).ahead(&jobs));
+        assert_eq!((events.len(), error.as_str()), (0, ": receiving on a closed channel"));
+    }
+}

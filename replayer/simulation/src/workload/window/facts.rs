@@ -1,0 +1,151 @@
+//! What looking ahead in a rank's events saw: of its requests, and of the messages of its collectives.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{Annotation, Collective, CommId, Completed, Event, Message, Rank, RequestId, Tag};
+
+/// What became of a receive that left its source or tag open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// The receive got a message from this rank with this tag.
+    With(Rank, Tag),
+    /// The receive was cancelled before it got a message (MPI 4.0 §3.8.4).
+    Cancelled,
+}
+
+/// What was seen ahead, in events that are still to come.
+#[derive(Default)]
+pub(super) struct Facts {
+    /// Of each request, in order.
+    requests: FxHashMap<RequestId, VecDeque<Mark>>,
+    /// Kept only if the messages of non-blocking collectives are wanted.
+    collectives: Option<Collectives>,
+}
+
+/// A fact about a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// The request is started, again.
+    Started,
+    Matched(Rank, Tag),
+    Cancelled,
+    Completed,
+}
+
+/// The messages of collectives.
+#[derive(Default)]
+struct Collectives {
+    /// How many collectives were passed on each communicator.
+    passed: FxHashMap<CommId, u64>,
+    /// The messages that were seen ahead, by the number of their collective on its communicator.
+    messages: FxHashMap<(CommId, u64), Vec<Message>>,
+}
+
+impl Facts {
+    /// Keeps the messages of non-blocking collectives, too, from here on.
+    pub(super) fn want_messages(&mut self) {
+        self.collectives = Some(Collectives::default());
+    }
+
+    /// Whether there is nothing to do when an event is passed.
+    #[inline]
+    pub(super) fn are_none(&self) -> bool {
+        self.requests.is_empty() && self.collectives.is_none()
+    }
+
+    /// Nothing that is still to come was seen.
+    pub(super) fn forget_requests(&mut self) {
+        self.requests.clear();
+    }
+
+    /// An event was seen ahead.
+    pub(super) fn see(&mut self, event: &Event) {
+        let mut mark = |request, mark| self.requests.entry(request).or_default().push_back(mark);
+        if let &Event::Matched(request, source, tag) = event {
+            mark(request, Mark::Matched(source, tag));
+        }
+        if let &Event::Cancel(request) = event {
+            mark(request, Mark::Cancelled);
+        }
+        event.starts().iter().for_each(|&request| mark(request, Mark::Started));
+        if let Event::Wait(_, completed) | Event::Test(_, Some(completed)) = event {
+            match completed {
+                Completed::Outstanding(_) => {
+                    self.requests.values_mut().for_each(|marks| marks.push_back(Mark::Completed));
+                }
+                Completed::One(_, request) => request.iter().for_each(|&request| mark(request, Mark::Completed)),
+                Completed::These(requests) => requests.iter().for_each(|&request| mark(request, Mark::Completed)),
+            }
+        }
+        if let &Event::Annotation(Annotation::Message(message)) = event
+            && let Some(collectives) = &mut self.collectives
+        {
+            collectives.messages.entry((message.comm, message.number)).or_default().push(message);
+        }
+    }
+
+    /// An event is passed.
+    pub(super) fn pass(&mut self, event: &Event) {
+        let Some(Collectives { passed, messages }) = &mut self.collectives else { return };
+        if let Event::CommCreate(_, _, Some(group)) = event {
+            passed.remove(&group.id);
+        }
+        if let Event::Collective(call, _) = event {
+            let number = passed.entry(call.comm).or_default();
+            messages.remove(&(call.comm, *number));
+            *number += 1;
+        }
+    }
+
+    /// `event` is the next one: what was seen of the requests that it starts is about this start.
+    pub(super) fn reach(&mut self, event: &Event) {
+        for request in event.starts() {
+            // A match before this start was out of reach of the start it belongs to.
+            while let Some(marks) = self.requests.get_mut(request)
+                && !matches!(marks.pop_front(), Some(Mark::Started) | None)
+            {}
+        }
+    }
+
+    /// What becomes of `request`, which the next event starts; `Err` with what it is if nothing more is seen.
+    pub(super) fn matched(&mut self, request: RequestId) -> Result<Option<Match>, Option<Match>> {
+        let marks = self.requests.entry(request).or_default();
+        let mut cancelled = None;
+        while let Some(mark) = marks.front() {
+            match *mark {
+                // A match after a cancel: the message was faster.
+                Mark::Matched(source, tag) => {
+                    marks.pop_front();
+                    return Ok(Some(Match::With(source, tag)));
+                }
+                Mark::Started | Mark::Completed => return Ok(cancelled),
+                Mark::Cancelled => {
+                    cancelled = Some(Match::Cancelled);
+                    if marks.len() == 1 {
+                        break;
+                    }
+                    marks.pop_front();
+                }
+            }
+        }
+        Err(cancelled)
+    }
+
+    /// If the messages of `call`, which the next event starts, are wanted: the name by which they are known.
+    pub(super) fn messages_of(&self, call: &Collective) -> Option<(CommId, u64)> {
+        let number = self.collectives.as_ref()?.passed.get(&call.comm).copied();
+        Some((call.comm, number.unwrap_or(0)))
+    }
+
+    /// Whether all messages of the collective that `request` stands for were seen.
+    pub(super) fn is_complete(&mut self, request: RequestId) -> bool {
+        let marks = self.requests.entry(request).or_default();
+        marks.iter().any(|mark| matches!(mark, Mark::Started | Mark::Completed))
+    }
+
+    /// The messages that were seen of a collective.
+    pub(super) fn take_messages(&mut self, of: (CommId, u64)) -> Option<Vec<Message>> {
+        self.collectives.as_mut()?.messages.remove(&of)
+    }
+}

@@ -1,0 +1,335 @@
+//! A rank's events in the order of its trace, with what the trace says about them only later.
+//!
+//! A trace tells some facts when the program learnt them, which is too late for a replay:
+//! * what a wildcard receive was matched with stands before the event that completes its request. A replay wants to know
+//!   it when the receive is posted: replaying the recorded match keeps a replay deterministic, and gives the program the
+//!   messages that it got.
+//! * the messages that a non-blocking collective was made of stand there too. A replay wants them when the collective
+//!   starts, where those of a blocking collective stand.
+//!
+//! So a window looks ahead, at each event once, however many events ask. How far is bounded, and counted in events: the
+//! answer does not depend on how the events are read.
+
+mod facts;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use titr_common::event::{Annotation, Completion, Event, Message, RequestId, ThreadId};
+use titr_common::event_buffer::EventRef;
+use titr_common::trace::{EventSource, TraceError};
+
+use super::prefetch::{Batch, BatchReader, Then};
+use facts::Facts;
+pub use facts::Match;
+
+/// How many events are read ahead at most. HPCC's RandomAccess asks after a receive 70,000 times before it is matched.
+const REACH: usize = 1 << 18;
+
+/// The events of one rank that are still to come.
+///
+/// The *next* event is never an annotation of extended tracing nor an [`Event::Matched`]: the window passes over these,
+/// and tells what they say when it is asked.
+pub struct Window<S> {
+    reader: BatchReader<S>,
+    /// The batch that the next event is in, and its index there.
+    batch: Batch,
+    at: usize,
+    /// The index after the last event in the batch that is of the same thread as the next event.
+    run_end: usize,
+    /// The index in the batch of the event that was given out last; [`LEFT`] if it was in the batch before.
+    given: usize,
+    /// That event and its line, if it was in the batch before.
+    left: Option<(Event, Option<u64>)>,
+    /// The batches after this one that were read so far.
+    further: VecDeque<Batch>,
+    /// How many events, from the next one on, were looked at.
+    seen: usize,
+    /// The first event that was not looked at, if any was: the batch, counted from this one, and the index there.
+    unseen: (usize, usize),
+    /// What they say.
+    facts: Facts,
+    /// The messages that stand before the next event; `None` if no annotation does.
+    messages: Option<Vec<Message>>,
+}
+
+/// The index of an event that is not in the batch any more.
+const LEFT: usize = usize::MAX;
+
+impl<S: EventSource> Window<S> {
+    pub(super) fn new(reader: BatchReader<S>) -> Self {
+        Self {
+            reader,
+            batch: Batch::default(),
+            at: 0,
+            run_end: 0,
+            given: LEFT,
+            left: None,
+            further: VecDeque::new(),
+            seen: 0,
+            unseen: (0, 0),
+            facts: Facts::default(),
+            messages: None,
+        }
+    }
+
+    /// Finds the messages of non-blocking collectives, too, from here on.
+    pub(crate) fn want_messages_of_nonblocking(&mut self) {
+        self.facts.want_messages();
+    }
+
+    /// The file that the events come from, where there is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&PathBuf> {
+        self.reader.path.as_ref()
+    }
+
+    /// The line of the event that was given out last.
+    #[must_use]
+    pub fn line(&self) -> Option<u64> {
+        match self.given {
+            LEFT => self.left.as_ref().and_then(|(_, line)| *line),
+            given => self.batch.events.location(given).line,
+        }
+    }
+
+    /// The file and the line of the event that was given out last.
+    #[must_use]
+    pub fn place(&self) -> Option<(PathBuf, u64)> {
+        self.path().cloned().zip(self.line())
+    }
+
+    /// The event that was given out last, and its line.
+    pub(crate) fn given(&self) -> Option<(Event, Option<u64>)> {
+        if self.given == LEFT {
+            return self.left.clone();
+        }
+        Some((self.batch.events.get(self.given)?.to_event(), self.line()))
+    }
+
+    /// The thread of the next event.
+    pub(crate) fn thread(&self) -> ThreadId {
+        self.batch.events.thread(self.at)
+    }
+
+    /// Why the trace ends before the program did, if the window is at its end and it does.
+    #[must_use]
+    pub fn torn(&self) -> Option<String> {
+        match &self.batch.then {
+            Then::End(reason) => reason.clone(),
+            Then::More | Then::Fault(_) => None,
+        }
+    }
+
+    /// The next event; `None` at the end.
+    ///
+    /// # Errors
+    /// Where the trace cannot be read.
+    pub fn front(&mut self) -> Result<Option<EventRef<'_>>, TraceError> {
+        Ok(if self.settle()? { self.give() } else { None })
+    }
+
+    /// Whether the next event is here and needs no more reading.
+    #[inline]
+    pub(crate) fn has_next(&self) -> bool {
+        let next = self.batch.events.get(self.at);
+        !matches!(next, None | Some(EventRef::Event(Event::Matched(..) | Event::Annotation(_))))
+    }
+
+    /// The next event, if it [is here](Self::has_next).
+    #[inline]
+    pub(crate) fn give(&mut self) -> Option<EventRef<'_>> {
+        self.given = self.at;
+        self.batch.events.get(self.at)
+    }
+
+    /// Passes over what stands before the next event; false at the end.
+    pub(crate) fn settle(&mut self) -> Result<bool, TraceError> {
+        while !self.has_next() {
+            match self.batch.events.get(self.at) {
+                Some(EventRef::Event(&Event::Annotation(seen))) => {
+                    match seen {
+                        Annotation::Call(_) => self.messages.get_or_insert_default().clear(),
+                        Annotation::Message(message) => self.messages.get_or_insert_default().push(message),
+                    }
+                    self.pass();
+                }
+                Some(_) => {
+                    self.pass();
+                }
+                None => match std::mem::take(&mut self.batch.then) {
+                    Then::More => self.turn(),
+                    Then::Fault(error) => return Err(*error),
+                    end @ Then::End(_) => {
+                        self.batch.then = end;
+                        return Ok(false);
+                    }
+                },
+            }
+        }
+        Ok(true)
+    }
+
+    /// Goes on to the event after the next one; true if that is of another thread.
+    #[inline]
+    pub fn pass(&mut self) -> bool {
+        self.at += 1;
+        self.seen = self.seen.saturating_sub(1);
+        if self.at < self.run_end && self.facts.are_none() { false } else { self.pass_with_care() }
+    }
+
+    /// Goes on where that takes more than a step.
+    #[cold]
+    fn pass_with_care(&mut self) -> bool {
+        if let Some(EventRef::Event(event)) = self.batch.events.get(self.at - 1) {
+            self.facts.pass(event);
+        }
+        let mut of_another = false;
+        if self.at == self.run_end {
+            let thread = self.batch.events.thread(self.at - 1);
+            if self.at == self.batch.events.len() && matches!(self.batch.then, Then::More) {
+                self.turn();
+            }
+            self.run_end = self.batch.events.end_of_run(self.at);
+            of_another = self.at < self.run_end && self.thread() != thread;
+        }
+        if self.seen == 0 {
+            self.facts.forget_requests();
+        } else if let Some(EventRef::Event(next)) = self.batch.events.get(self.at) {
+            self.facts.reach(next);
+        }
+        of_another
+    }
+
+    /// Goes on to the next batch.
+    #[cold]
+    fn turn(&mut self) {
+        if let Some(event) = self.batch.events.get(self.given) {
+            self.left = Some((event.to_event(), self.line()));
+            self.given = LEFT;
+        }
+        match self.further.pop_front() {
+            Some(next) => self.batch = next,
+            None => self.reader.turn(&mut self.batch),
+        }
+        self.unseen = self.unseen.0.checked_sub(1).map_or((0, 0), |batch| (batch, self.unseen.1));
+        self.at = 0;
+        self.run_end = self.batch.events.end_of_run(0);
+    }
+
+    /// What becomes of `request`, which the next event starts; `None` if the trace does not say it within reach.
+    ///
+    /// # Errors
+    /// Where the trace cannot be read.
+    pub fn matched(&mut self, request: RequestId) -> Result<Option<Match>, TraceError> {
+        self.look_from_here();
+        loop {
+            match self.facts.matched(request) {
+                Ok(found) => return Ok(found),
+                Err(found) if !self.look_further()? => return Ok(found),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// The messages that the next event, a collective, was made of; `None` where the trace does not tell. Those of a
+    /// non-blocking one are told only if they are wanted.
+    ///
+    /// # Errors
+    /// Where the trace cannot be read.
+    pub(crate) fn take_messages(&mut self) -> Result<Option<Vec<Message>>, TraceError> {
+        let before = self.messages.take();
+        let Some(EventRef::Event(Event::Collective(call, Completion::Request(request)))) =
+            self.batch.events.get(self.at)
+        else {
+            return Ok(before);
+        };
+        let Some(messages) = self.facts.messages_of(call) else { return Ok(before) };
+        let request = *request;
+        self.look_from_here();
+        while !self.facts.is_complete(request) && self.look_further()? {}
+        let found = self.facts.take_messages(messages);
+        Ok(match (before, found) {
+            (None, found) => found,
+            (Some(before), found) => Some(before.into_iter().chain(found.into_iter().flatten()).collect()),
+        })
+    }
+
+    /// Whether an event of another thread than the next event's is among so many events to come.
+    pub(crate) fn finds_other_thread(&mut self, among: usize) -> bool {
+        let thread = self.thread();
+        let mut distance = self.run_end - self.at;
+        if self.run_end < self.batch.events.len() {
+            return distance < among;
+        }
+        for next in 0.. {
+            if distance >= among {
+                return false;
+            }
+            if next == self.further.len() {
+                if !matches!(self.further.back().unwrap_or(&self.batch).then, Then::More) {
+                    return false;
+                }
+                self.further.push_back(self.reader.next());
+            }
+            let Some(Batch { events, .. }) = self.further.get(next) else { return false };
+            if events.is_empty() {
+                continue;
+            }
+            if events.thread(0) != thread {
+                return true;
+            }
+            let end = events.end_of_run(0);
+            distance += end;
+            if end < events.len() {
+                return distance < among;
+            }
+        }
+        false
+    }
+
+    /// From here on events are looked at, unless they were already.
+    fn look_from_here(&mut self) {
+        if self.seen == 0 {
+            self.seen = 1;
+            self.unseen = (0, self.at + 1);
+        }
+    }
+
+    /// Looks at one more event; false if there is none within reach.
+    fn look_further(&mut self) -> Result<bool, TraceError> {
+        if self.seen > REACH {
+            return Ok(false);
+        }
+        let moment = loop {
+            let ((at, index), further) = (self.unseen, self.further.len());
+            let batch = match at.checked_sub(1) {
+                Some(at) => &mut self.further[at],
+                None => &mut self.batch,
+            };
+            if index < batch.events.len() {
+                break batch.events.get(index);
+            }
+            if at < further {
+                self.unseen = (at + 1, 0);
+                continue;
+            }
+            match std::mem::take(&mut batch.then) {
+                Then::More => self.further.push_back(self.reader.next()),
+                Then::Fault(error) => return Err(*error),
+                end @ Then::End(_) => {
+                    batch.then = end;
+                    return Ok(false);
+                }
+            }
+        };
+        self.seen += 1;
+        self.unseen.1 += 1;
+        if let Some(EventRef::Event(event)) = moment {
+            self.facts.see(event);
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,156 @@
+//! What a window tells of the events to come.
+
+use titr_common::event::{Collective, CommId, Completed, Incoming, MessageEnd, Quantifier, Rank, Span, Tag, Wildcard};
+use titr_common::trace::{LocatedEvents, Location};
+use titr_common::units::{Bytes, Instructions};
+
+use super::*;
+
+fn irecv(request: u32) -> Event {
+    let wildcard = Wildcard { source: true, tag: true };
+    let incoming = Incoming { comm: CommId::WORLD, from: None, tag: None, bytes: Bytes(1), wildcard };
+    Event::Recv(incoming, Completion::Request(Some(RequestId(request))))
+}
+
+fn matched(request: u32, source: u32) -> Event {
+    Event::Matched(RequestId(request), Rank(source), Tag(0))
+}
+
+fn wait(request: u32) -> Event {
+    Event::Wait(Quantifier::Single, Completed::These(vec![RequestId(request)]))
+}
+
+fn compute() -> Event {
+    Event::Compute(Instructions(1.0))
+}
+
+/// What a receive is told: the source, that it is cancelled, or nothing.
+type Told = Option<Result<u32, &'static str>>;
+
+fn window(events: &[Event], batch: usize) -> Window<std::vec::IntoIter<Event>> {
+    let events = events.to_vec();
+    Window::new(BatchReader::new(events.into_iter(), batch))
+}
+
+/// Gives out all events, asking at each receive; however large batches are.
+fn sources(events: Vec<Event>) -> (Vec<Told>, Vec<Event>) {
+    let told = |batch| {
+        let mut window = window(&events, batch);
+        let (mut sources, mut given) = (Vec::new(), Vec::new());
+        while let Some(event) = window.front().unwrap().map(EventRef::to_event) {
+            for &request in event.starts() {
+                sources.push(window.matched(request).unwrap().map(|found| match found {
+                    Match::With(source, _) => Ok(source.0),
+                    Match::Cancelled => Err("cancelled"),
+                }));
+            }
+            given.push(event);
+            window.pass();
+        }
+        (sources, given)
+    };
+    let all = told(usize::MAX);
+    assert_eq!(told(1), all);
+    assert_eq!(told(1000), all);
+    all
+}
+
+#[test]
+fn each_receive_is_told_its_own_match() {
+    let events = vec![
+        irecv(0),
+        irecv(1),
+        compute(),
+        matched(1, 5),
+        wait(1),
+        irecv(1),
+        matched(0, 6),
+        wait(0),
+        matched(1, 7),
+        wait(1),
+    ];
+    let (told, given) = sources(events);
+    assert_eq!(told, [6, 5, 7].map(|source| Some(Ok(source))));
+    assert_eq!(given, [irecv(0), irecv(1), compute(), wait(1), irecv(1), wait(0), wait(1)]);
+}
+
+#[test]
+fn one_that_never_matched_is_not_told_another_ones() {
+    let (told, _) = sources(vec![irecv(0), wait(0), irecv(0), matched(0, 5), wait(0)]);
+    assert_eq!(told, [None, Some(Ok(5))]);
+}
+
+#[test]
+fn a_cancel_counts_unless_the_message_was_faster() {
+    let cancel = || Event::Cancel(RequestId(0));
+    let (told, _) = sources(vec![irecv(0), cancel(), wait(0), irecv(0), cancel(), matched(0, 5), wait(0)]);
+    assert_eq!(told, [Some(Err("cancelled")), Some(Ok(5))]);
+    let (told, _) = sources(vec![irecv(0), cancel(), wait(0)]);
+    assert_eq!(told, [Some(Err("cancelled"))]);
+}
+
+#[test]
+fn a_match_out_of_reach_is_nobodys() {
+    let mut events = vec![irecv(0)];
+    events.extend(std::iter::repeat_n(compute(), REACH));
+    events.extend([matched(0, 5), wait(0), irecv(0), matched(0, 6), wait(0)]);
+    let (told, given) = sources(events);
+    assert_eq!(told, [None, Some(Ok(6))]);
+    assert_eq!(given.len(), REACH + 4);
+}
+
+fn ibarrier(request: u32) -> Event {
+    Event::Collective(Collective::barrier(CommId::WORLD), Completion::Request(RequestId(request)))
+}
+
+fn seen(number: u64, peer: u32) -> Event {
+    let (end, peer, span) = (MessageEnd::Sent, Rank(peer), Span::default());
+    Event::Annotation(Annotation::Message(Message { comm: CommId::WORLD, number, end, peer, bytes: Bytes(8), span }))
+}
+
+/// Their messages stand before the waits, and in whichever order.
+#[test]
+fn a_non_blocking_collective_is_told_its_messages_when_it_starts() {
+    let call = Event::Annotation(Annotation::Call(Span::default()));
+    let events = [call.clone(), ibarrier(0), call.clone(), ibarrier(1), compute(), seen(1, 5), seen(0, 6), wait(1)];
+    let events = [&events[..], &[seen(0, 7), wait(0), call, ibarrier(0), wait(0)]].concat();
+    for batch in [1, 1000] {
+        let mut window = window(&events, batch);
+        window.want_messages_of_nonblocking();
+        let mut peers = Vec::new();
+        while let Some(event) = window.front().unwrap().map(EventRef::to_event) {
+            if let Event::Collective(..) = event {
+                let messages = window.take_messages().unwrap().unwrap();
+                peers.push(messages.iter().map(|message| message.peer.0).collect::<Vec<_>>());
+            }
+            window.pass();
+        }
+        assert_eq!(peers, [vec![6, 7], vec![5], vec![]]);
+    }
+}
+
+/// Two events of thread 0, three of thread 1, two of thread 0.
+#[test]
+fn where_the_events_of_another_thread_begin_does_not_depend_on_batches() {
+    struct Threads(u32);
+    impl EventSource for Threads {
+        fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+            self.0 += 1;
+            let thread = ThreadId(u32::from((3..=5).contains(&self.0)));
+            if self.0 <= 7 {
+                events.push(compute(), Location { thread, line: Some(self.0.into()) });
+            }
+            Ok(self.0 <= 7)
+        }
+    }
+    for batch in [1, 40, 70, 100, 1000] {
+        let mut window = Window::new(BatchReader::new(Threads(0), batch));
+        assert!(window.settle().unwrap());
+        assert_eq!([2, 3].map(|among| window.finds_other_thread(among)), [false, true]);
+        let mut changes = Vec::new();
+        while window.front().unwrap().is_some() {
+            changes.push(window.pass());
+        }
+        assert_eq!(changes, [false, true, false, false, true, false, false]);
+    }
+}

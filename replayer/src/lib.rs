@@ -1,7 +1,6 @@
 //! The commands `titr-replay` and `titr`: they parse arguments, replay and print.
 
 pub mod cli;
-mod cpu;
 pub mod generate;
 pub mod inspect;
 pub mod report;

@@ -41,6 +41,25 @@ fn the_ring_of_the_paper_as_json() {
 }
 
 #[test]
+fn an_analysis_adds_its_findings() {
+    let shown = ring(&["--json", "--analyse", "matrix"]);
+    let json: serde_json::Value = serde_json::from_str(shown.strip_suffix("[0]").unwrap()).unwrap();
+    let pair = |from, to| serde_json::json!({"from": from, "to": to, "messages": 1, "bytes": 1_000_000});
+    let pairs: Vec<_> = [(0, 1), (1, 2), (2, 3), (3, 0)].map(|(from, to)| pair(from, to)).into();
+    assert_eq!(json["analyses"]["matrix"], serde_json::Value::from(pairs));
+}
+
+#[test]
+fn each_run_reads_all_events_of_a_shared_file() {
+    let (platform, trace) = (here("../examples/packet.toml"), here("../examples/ring.txt"));
+    let arguments = ["--platform", platform.to_str().unwrap(), "--runs", "2", "--json", trace.to_str().unwrap()];
+    let shown = Folder::new().run(TITR_REPLAY, &arguments);
+    let json: serde_json::Value = serde_json::from_str(shown.strip_suffix("[0]").unwrap()).unwrap();
+    let times: Vec<f64> = serde_json::from_value(json["runs"]["simulated_times"].clone()).unwrap();
+    assert!(times[0] > 0.0 && (times[1] / times[0] - 1.0).abs() < 0.1, "{times:?}");
+}
+
+#[test]
 fn the_same_bytes_every_time() {
     let program = here("tests/data/simgrid/traces/is.S.4.idx");
     let platform = here("../examples/torus.toml");

@@ -27,8 +27,8 @@ const LAYERS: &str = "\
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
 | `replayer/platform` | `common` `replayer/network` | `mpi` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
 | `replayer/formats` | `common` | `input` `timeline` |
-| `replayer/simulation` | `common` `replayer/network` `replayer/platform` `replayer/formats` | `models` `observe` `workload` `ranks` `convert` `replay` |
-| `replayer` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` | `cpu` `inspect` `report` `schedule` `generate` `cli` |
+| `replayer/simulation` | `common` `replayer/network` `replayer/platform` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `workload` `ranks` `convert` `replay` `models` `result` `traffic` `dry_run` `simulation` |
+| `replayer` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` | `inspect` `report` `schedule` `generate` `cli` |
 | `wrappers` |  | `object` `library` `absent` (`abi` `argument` `call` `function` `functions` `pmpi` `signature`) `observation` `own_comm` |
 | `tracer/papi-sys` |  |  |
 | `tracer` | `common` `wrappers` `tracer/papi-sys` | `notice` `vocabulary` (`config` `directory` `sink`) `extended` `counter` `gather` `record` `life` |
@@ -37,7 +37,6 @@ const LAYERS: &str = "\
 
 /// Files of one crate that import each other, each group in order. None may be added.
 const CIRCLES: &[(&str, &[&str])] = &[
-    ("common", &["trace/format", "trace/opened"]),
     ("common", &["trace/manifest", "trace/part"]),
     ("replayer/simulation", &["convert/simgrid/collective", "convert/simgrid/messages", "convert/simgrid/translation"]),
     ("replayer/simulation", &["ranks/causality", "ranks/exchange", "ranks/matching", "ranks/operation"]),

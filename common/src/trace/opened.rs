@@ -1,14 +1,36 @@
 //! A trace that is open, whatever format it is in.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::error::TraceError;
-use super::format::{self, NATIVE, RankSources};
+use super::event_source::EventSource;
 use super::manifest::Manifest;
 use super::section::Section;
 use super::stream::RankStream;
 use crate::event::Rank;
+
+/// Where the events of the ranks of an opened trace are.
+pub trait RankSources: Send + Sync {
+    /// The events of `rank`, from its first; of a torn stream those that there are, if that is `partial`.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError>;
+
+    /// The file of `rank` as it is on disk; `None` where the rank has no file of its own.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened.
+    fn file(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
+        let _ = rank;
+        Ok(None)
+    }
+
+    /// What of the trace has no counterpart in titr's events, as far as it was read: a sentence for each kind.
+    fn untranslated(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
 
 /// A trace, opened: how many ranks it has is known, and that their events are there.
 #[derive(Clone)]
@@ -20,22 +42,6 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Opens a trace that titr or SimGrid wrote: a directory, an archive, an index, or a file with the events of all ranks.
-    ///
-    /// # Errors
-    /// Where a file is missing or is none of these.
-    pub fn open(path: &Path) -> Result<Self, TraceError> {
-        Self::open_all(&[path])
-    }
-
-    /// Opens a trace that titr or SimGrid wrote, or several directories and archives that hold the parts of one.
-    ///
-    /// # Errors
-    /// Where a file is missing or is none of these, or the parts do not make a whole.
-    pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, TraceError> {
-        format::open(paths, NATIVE.iter().copied())
-    }
-
     /// A trace of `ranks` ranks, whose events `sources` has.
     pub fn new(ranks: u32, sources: impl RankSources + 'static) -> Self {
         Self { ranks, sources: Arc::new(sources), manifest: None, partial: false }

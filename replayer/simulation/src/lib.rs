@@ -1,8 +1,48 @@
-//! Replays what MPI programs asked of a machine on machines that need not exist.
+//! Predicts how long an MPI program takes on a machine that need not exist, by replaying a trace of it.
+//!
+//! ```
+//! use titr_simulation::{Platform, Simulation, Trace};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let platform = Platform::load("../../examples/cluster16.toml".as_ref(), &[])?;
+//! let trace = Trace::open("../../examples/ring.txt".as_ref())?;
+//!
+//! let result = Simulation::new(&platform, &trace).compute_scale(0.5).analyse("matrix").run()?;
+//!
+//! println!("{} s on a {}", result.simulated_time.0, result.network.topology);
+//! for (rank, shares) in result.per_rank.iter().enumerate() {
+//!     println!("rank {rank} computes for {} s and is done after {} s", shares.compute.0, shares.finish.0);
+//! }
+//! println!("{}", serde_json::to_string(&result)?);
+//! # assert_eq!((result.ranks, result.messages), (4, 4));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A [`Simulation`] is a [`Platform`], a [`Trace`] and options; its [`SimulationResult`] is plain data that serialises. Who
+//! wants to follow a replay as it goes on implements [`observe::Observer`]; an [`observe::Analysis`] adds what it finds to the
+//! result.
 
 pub mod convert;
+mod dry_run;
 pub mod models;
+mod normalisation;
 pub mod observe;
 pub mod ranks;
 pub mod replay;
+pub mod result;
+mod simulation;
+mod stopwatch;
+pub mod traffic;
+mod warnings;
 pub mod workload;
+
+pub use dry_run::dry_run;
+pub use normalisation::Comparison;
+pub use ranks::Causality;
+pub use replay::Progress;
+pub use result::SimulationResult;
+pub use simulation::{Simulation, SimulationError};
+pub use titr_common::trace::Trace;
+pub use titr_platform::Platform;
+pub use workload::Computation;

@@ -10,20 +10,20 @@ use titr_common::trace::EventSource;
 use titr_network::Network;
 use titr_platform::Mpi;
 
-/// What a replay is to do beside replaying.
+/// Options of a replay.
 #[derive(Default)]
 pub struct Options<'a> {
-    /// What sends wait for.
+    /// The events that sends wait for.
     pub causality: Causality,
     /// Whether ranks that wait for ever are an end like any other: the trace is known to be torn.
     pub partial: bool,
     /// Which collectives are to be the messages that an extended trace has of them.
     pub recorded: Recorded,
-    /// Who is told from time to time how far it is.
+    /// Told from time to time how far the replay is.
     pub progress: Option<&'a mut dyn Progress>,
 }
 
-/// Whoever wants to know how far a replay is.
+/// Follows how far a replay is.
 pub trait Progress {
     /// So many events are replayed, and so many seconds simulated.
     fn at(&mut self, events: u64, simulated: f64);
@@ -32,7 +32,7 @@ pub trait Progress {
 /// How many turns of the loop lie between two reports of progress.
 const REPORT_EVERY: u64 = 1 << 14;
 
-/// What a replay gives.
+/// The outcome of a replay.
 #[derive(Clone, Debug)]
 pub struct Outcome<O> {
     /// When the last rank was done.
@@ -43,23 +43,22 @@ pub struct Outcome<O> {
     pub events: u64,
     /// Messages that entered the network.
     pub messages: u64,
-    /// What they carried.
+    /// Payload of these messages.
     pub bytes: Bytes,
-    /// What could not be simulated as it was, and what was left over.
+    /// Sentences on what could not be simulated as it was, and what was left over.
     pub warnings: Vec<String>,
-    /// What the trace holds and no model simulates.
+    /// Sentences on events that no model simulates.
     pub skipped: Vec<String>,
-    /// What the observer saw.
+    /// The observer.
     pub observer: O,
 }
 
-impl<A, B> Outcome<(A, B)> {
-    /// The same for the first of two observers, and the second one.
+impl<A> Outcome<A> {
+    /// This outcome with another observer, made of the one that there is.
     #[must_use]
-    pub fn split(self) -> (Outcome<A>, B) {
-        let Self { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer: (observer, other) } =
-            self;
-        (Outcome { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer }, other)
+    pub fn map<B>(self, observer: impl FnOnce(A) -> B) -> Outcome<B> {
+        let Self { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer: old } = self;
+        Outcome { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer: observer(old) }
     }
 }
 

@@ -1,21 +1,17 @@
 //! `titr convert`.
 
-use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use titr_common::collectives::{Library, Selection};
 use titr_common::units::Bytes;
-
-use super::timeline::{Named, create};
-use super::{Failure, TraceArgs, library};
-use titr_common::format::{count, plural};
-use titr_formats::timeline::{self, Chronicle, Paje, Perfetto};
+use titr_formats::timeline;
 use titr_platform::Platform;
-use titr_simulation::convert::recorded::{Drawn, Recording};
-use titr_simulation::convert::simgrid::{self, Rules};
-use titr_simulation::convert::ti;
-use titr_simulation::workload::Workload;
+use titr_simulation::convert::{self, Rules};
+
+use super::timeline::begin;
+use super::{Failure, TraceArgs, library};
 
 const NOTES: &str = "\
 `simgrid` writes index.txt and a text file for each rank, which SimGrid 3.32 replays:
@@ -42,8 +38,8 @@ Exit status: 0 done; 1 the trace, the platform or the directory is at fault; 2 w
 #[command(after_help = NOTES)]
 pub(super) struct Args {
     /// The format of the output.
-    #[arg(long, value_name = "FORMAT")]
-    to: Format,
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    to: String,
     /// The output: a new or empty directory; for paje and perfetto a file.
     #[arg(short, long, value_name = "PLACE")]
     output: PathBuf,
@@ -60,82 +56,47 @@ pub(super) struct Args {
     trace: TraceArgs,
 }
 
-/// What a trace can be converted to.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// A trace for `smpirun -replay`.
-    #[value(name = "simgrid")]
-    SimGrid,
-    /// A time-independent trace of titr's.
-    Ti,
-    /// A timeline of an extended trace for ViTE and pj_dump.
-    Paje,
-    /// A timeline of an extended trace for Perfetto (Chrome's JSON).
-    Perfetto,
+/// The formats that a trace can be converted to.
+fn formats() -> PossibleValuesParser {
+    let traces = convert::FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.about));
+    let timelines = timeline::FORMATS.iter().map(|format| {
+        let about = format!("A timeline of an extended trace for {}", format.viewers);
+        PossibleValue::new(format.name).help(about)
+    });
+    traces.chain(timelines).collect::<Vec<_>>().into()
 }
 
 pub(super) fn convert(args: &Args) -> Result<(), Failure> {
-    match args.to {
-        Format::SimGrid => to_simgrid(args),
-        Format::Ti => to_ti(args),
-        Format::Paje => draw(args, |out, ranks| Ok(Box::new(Paje::new(out, ranks)?))),
-        Format::Perfetto => draw(args, |out, ranks| Ok(Box::new(Perfetto::new(out, ranks, RECORDED)?))),
+    let rules = rules(args)?;
+    let (trace, output) = (args.trace.open()?.partial(args.partial), &args.output);
+    let notes = if let Some(format) = convert::FORMATS.iter().find(|format| format.name == args.to) {
+        (format.convert)(&trace, &rules, output)?
+    } else if let Some(format) = timeline::FORMATS.iter().find(|format| format.name == args.to) {
+        convert::timeline::convert(&trace, output, |subject| begin(format, output, subject))?
+    } else {
+        return Err(Failure::Usage(format!("there is no format '{}'", args.to)));
+    };
+    eprintln!("{}", notes.written);
+    for difference in notes.differences {
+        eprintln!("  {difference}");
     }
-}
-
-/// What time it is that goes by.
-const RECORDED: &str = "recorded time";
-
-fn draw(
-    args: &Args,
-    format: impl FnOnce(BufWriter<Named>, u32) -> io::Result<Box<dyn timeline::Format>>,
-) -> Result<(), Failure> {
-    let source = args.trace.open()?.partial(args.partial);
-    let recording = Recording::open(&source)?;
-    let format = format(create(&args.output)?, source.ranks())?;
-    let Drawn { calls, messages, lost } = recording.draw(Chronicle::new(vec![format]))?;
-    let (path, ranks) = (args.output.display(), source.ranks());
-    let of = plural(u64::from(ranks), "rank", "ranks");
-    let arrows = plural(messages, "message", "messages");
-    eprintln!("{path}: {} calls of {ranks} {of}, {} {arrows}", count(calls), count(messages));
-    if lost > 0 {
-        eprintln!("  drawn to the end, as the trace has no receive of theirs: {}", count(lost));
+    for lost in trace.untranslated() {
+        eprintln!("  {lost}");
     }
     Ok(())
 }
 
-fn to_ti(args: &Args) -> Result<(), Failure> {
-    let source = args.trace.open()?.partial(args.partial);
-    let folded = ti::convert(&source, &args.output)?;
-    let (path, ranks) = (args.output.display(), source.ranks());
-    let (of, events) = (plural(u64::from(ranks), "rank", "ranks"), count(folded.events));
-    eprintln!(
-        "{path}: {events} events of {ranks} {of}; {} times and messages of collectives are left out",
-        count(folded.seen)
-    );
-    Ok(())
-}
-
-fn to_simgrid(args: &Args) -> Result<(), Failure> {
+/// The platform's rules, or SimGrid's own.
+fn rules(args: &Args) -> Result<Rules, Failure> {
     let mut rules = match &args.platform {
         Some(file) => {
             let mpi = Platform::load(file, &[])?.mpi;
             Rules { collectives: mpi.collectives, eager_threshold: mpi.eager_threshold }
         }
-        // SimGrid's own.
         None => Rules { collectives: Selection::from(Library::SimGrid), eager_threshold: Bytes(64 << 10) },
     };
     if let Some(library) = args.collectives {
         rules.collectives = Selection::from(library);
     }
-    let source = args.trace.open()?.partial(args.partial);
-    let ranks = source.ranks();
-    let written = simgrid::convert(Workload::new(source.streams()?), &rules, &args.output)?;
-    let (index, events, actions) = (written.index.display(), count(written.events), count(written.actions));
-    let of = plural(u64::from(ranks), "rank", "ranks");
-    eprintln!("{index}: {events} events of {ranks} {of} became {actions} actions");
-    for warning in written.warnings() {
-        eprintln!("  {warning}");
-    }
-    Ok(())
+    Ok(rules)
 }

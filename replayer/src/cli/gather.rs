@@ -6,7 +6,7 @@ use clap::Parser;
 use titr_common::trace;
 
 use super::Failure;
-use super::elsewhere::Fetched;
+use super::ssh::Fetched;
 use titr_common::format::{plural, volume};
 
 const NOTES: &str = "\

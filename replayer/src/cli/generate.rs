@@ -181,7 +181,7 @@ struct Grid {
     dimensions: Option<Dimensions>,
 }
 
-/// What any kernel can be told.
+/// The options of all kernels.
 #[derive(Debug, clap::Args)]
 struct Run {
     /// Number of repetitions.

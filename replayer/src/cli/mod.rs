@@ -3,11 +3,12 @@
 //! 0: done. 1: the input is at fault, and standard error says how. 2: wrong usage (clap's status).
 
 mod convert;
-mod elsewhere;
 mod gather;
 mod generate;
 pub mod replay;
+mod report;
 mod schedule;
+mod ssh;
 mod timeline;
 pub mod titr;
 mod trace;
@@ -22,10 +23,10 @@ use titr_common::collectives::Library;
 use titr_common::trace::TraceError;
 
 use crate::generate::NotWritten;
-use titr_network::traffic::NoPattern;
-use titr_platform::{PlacementError, PlatformError};
+use titr_platform::PlatformError;
+use titr_simulation::SimulationError;
 use titr_simulation::convert::ConvertError;
-use titr_simulation::ranks::ReplayError;
+use titr_simulation::traffic::TrafficError;
 use trace::TraceArgs;
 
 /// The exit status that clap has for it.
@@ -38,28 +39,36 @@ enum Failure {
     TraceArgs(#[from] TraceError),
     #[error("{}", shown(.0))]
     Platform(#[from] PlatformError),
-    #[error(transparent)]
-    Placement(#[from] PlacementError),
-    #[error(transparent)]
-    Replay(#[from] ReplayError),
+    #[error("{}{}", option_at_fault(.0), .0)]
+    Simulation(#[from] SimulationError),
     #[error(transparent)]
     Convert(#[from] ConvertError),
     #[error(transparent)]
     Generate(#[from] NotWritten),
     #[error(transparent)]
-    Traffic(#[from] NoPattern),
-    #[error(
-        "synthetic traffic is for the packet model: write model = \"packet\" under [network], or --set network.model=packet"
-    )]
-    NotPackets,
+    Traffic(#[from] TrafficError),
     /// The command has said what is wrong.
     #[error("")]
     Findings,
-    /// What was asked for does not exist.
+    /// An option asks for something that does not exist.
     #[error("{0}")]
     Usage(String),
     #[error("cannot write: {0}")]
     Output(#[from] io::Error),
+}
+
+/// The option that asks for what is not possible, where it is one.
+fn option_at_fault(error: &SimulationError) -> &'static str {
+    match error {
+        SimulationError::NoTimes => "--compute timed: ",
+        SimulationError::NotComparable(_) => "--normalise: ",
+        SimulationError::NoAnalysis(_) => "--analyse: ",
+        SimulationError::NoRuns => "--runs: ",
+        SimulationError::Trace(_)
+        | SimulationError::Placement(_)
+        | SimulationError::Replay(_)
+        | SimulationError::Findings(_) => "",
+    }
 }
 
 /// A mistake in a platform, in its own text.

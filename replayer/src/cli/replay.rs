@@ -1,29 +1,24 @@
 //! `titr-replay`.
 
-use std::io::{BufWriter, IsTerminal, StdoutLock, Write, stderr};
+use std::io::{BufWriter, IsTerminal, StdoutLock, stderr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
-use titr_common::trace::manifest::{Mode, RankEntry};
-use titr_common::trace::{RankStream, Trace, TraceError};
+use titr_common::format::count;
+use titr_common::trace::Manifest;
+use titr_formats::timeline::Subject;
+use titr_simulation::observe::{ANALYSES, Timeline};
+use titr_simulation::{Causality, Computation, Platform, Progress, Simulation, Trace};
 
+use super::report::ReportArgs;
 use super::timeline::TimelineArgs;
 use super::traffic::{self, TrafficArgs};
 use super::{Failure, TraceArgs, run};
-use crate::cpu::Stopwatch;
-use crate::inspect::Comparison;
-use crate::report::{ChannelUse, Replays, Report, Tables, manifest_warnings, summary};
-use titr_common::format::count;
-use titr_network::packet::PacketStatistics;
-use titr_platform::Platform;
-use titr_simulation::models;
-use titr_simulation::observe::Breakdown;
-use titr_simulation::ranks::{Causality, Recorded, Seat};
-use titr_simulation::replay::{Options, Progress};
-use titr_simulation::workload::{Computation, Recomputed, Workload};
+use crate::report::{Results, text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +30,7 @@ Examples:
 Exit status: 0 replayed; 1 the trace, the platform or a value is at fault; 2 wrong usage.";
 
 /// Predicts how long a traced MPI program takes on another machine.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "titr-replay", version, after_help = EXAMPLES, mut_arg("places", or_traffic))]
 struct Args {
     /// The machine: a platform file of titr's (TOML) or of SimGrid's (XML).
@@ -54,9 +49,6 @@ struct Args {
     /// Multiplies all computation by this factor.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     compute_scale: f64,
-    /// Prints one JSON object instead of a summary.
-    #[arg(long)]
-    json: bool,
     /// Replays what there is of a torn trace: the program was killed, or is still running.
     #[arg(long)]
     partial: bool,
@@ -67,17 +59,18 @@ struct Args {
     normalise: bool,
     /// Says what a send waits for.
     #[arg(long, value_enum, default_value_t, conflicts_with = "traffic")]
-    causality: Causality,
+    causality: WaitsFor,
     /// Runs a packet network with N different seeds, and prints confidence intervals [default: 1, with traffic 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: Option<u32>,
-    /// Also writes tables into this directory: CSV files of the summary, ranks, links, channels and hops, or of the points
-    /// of a curve.
-    #[arg(long, value_name = "DIRECTORY")]
-    csv: Option<PathBuf>,
     /// Prints each virtual channel of a packet network, not only the busiest links.
     #[arg(long)]
     channels: bool,
+    /// Adds the findings of an analysis to the JSON object. May be given several times.
+    #[arg(long = "analyse", value_name = "ANALYSIS", value_parser = analyses(), conflicts_with = "traffic")]
+    analyses: Vec<String>,
+    #[command(flatten)]
+    report: ReportArgs,
     #[command(flatten)]
     timeline: TimelineArgs,
     #[command(flatten)]
@@ -91,7 +84,7 @@ fn or_traffic(trace: Arg) -> Arg {
     trace.required(false).required_unless_present("traffic").conflicts_with("traffic")
 }
 
-/// What collectives are made of.
+/// The messages that collectives are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Collectives {
     /// The messages that the trace has of them.
@@ -122,6 +115,33 @@ impl From<Compute> for Computation {
     }
 }
 
+/// The events that a send waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum WaitsFor {
+    /// A send waits for nothing: each rank sends all its messages in order, as fast as the network takes them (§4.1).
+    None,
+    /// A send waits for the receives before it; computation and MPI itself take no time (§4.2).
+    Causal,
+    /// A send waits for the receives and the computation before it (§4.3).
+    #[default]
+    Timed,
+}
+
+impl From<WaitsFor> for Causality {
+    fn from(waits_for: WaitsFor) -> Self {
+        match waits_for {
+            WaitsFor::None => Self::None,
+            WaitsFor::Causal => Self::Causal,
+            WaitsFor::Timed => Self::Timed,
+        }
+    }
+}
+
+/// The names of all analyses.
+fn analyses() -> PossibleValuesParser {
+    ANALYSES.iter().map(|kind| kind.name).collect::<Vec<_>>().into()
+}
+
 fn factor(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(factor) if (0.0..f64::INFINITY).contains(&factor) => Ok(factor),
@@ -147,102 +167,44 @@ pub fn main() -> ExitCode {
         }
         match args.traffic.pattern() {
             Some(pattern) => {
-                let Args { json, runs, channels, ref csv, .. } = args;
-                let shown = traffic::Shown { json, channels, csv: csv.as_deref() };
-                traffic::sweep(&platform, pattern, &args.traffic, runs.unwrap_or(3), shown, out)
+                let runs = args.runs.unwrap_or(3);
+                traffic::sweep(&platform, pattern, &args.traffic, runs, args.channels, &args.report, out)
             }
-            None => replay_and_report(&args, &platform, out),
+            None => replay(&args, &platform, out),
         }
     })
 }
 
-fn replay_and_report(args: &Args, platform: &Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
-    let source = args.trace.open()?.partial(args.partial);
-    let (factors, unlike) = computation(&source, args.normalise)?;
-    let seats = platform.place(source.ranks())?.0.into_iter().zip(factors);
-    let seats = seats.map(|(host, factor)| Seat { host, speed: platform.speed(host).for_counts_worth(factor) });
-    let seats: Vec<Seat> = seats.collect();
-    let replays = replays(args, platform, &source, &seats)?;
-
-    let mut report = Report::new(platform, replays);
-    report.warnings.extend(source.manifest().map(manifest_warnings).unwrap_or_default());
-    report.warnings.extend(unlike);
-    if let Some(directory) = &args.csv {
-        Tables::create(directory)?.of_replay(platform, &report)?;
+fn replay(args: &Args, platform: &Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+    let trace = args.trace.open()?.partial(args.partial);
+    let subject = Subject { ranks: trace.ranks(), time: "simulated time" };
+    let mut timeline = args.timeline.begin(subject)?.map(Timeline::new);
+    let mut meter = Meter::new(&trace);
+    let mut simulation = Simulation::new(platform, &trace)
+        .runs(args.runs.unwrap_or(1))
+        .computation(args.compute.into())
+        .compute_scale(args.compute_scale)
+        .normalise(args.normalise)
+        .recorded_collectives(args.collectives == Some(Collectives::Recorded))
+        .causality(args.causality.into())
+        .channels(args.channels);
+    for name in &args.analyses {
+        simulation = simulation.analyse(name);
     }
-    if args.channels
-        && let Some(packets) = &mut report.packets
-    {
-        packets.channels = Some(ChannelUse::all(platform, &packets.figures.channels));
+    if let Some(timeline) = &mut timeline {
+        simulation = simulation.observe(timeline);
     }
-    if args.json {
-        serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        summary(&report, out)?;
+    if let Some(meter) = &mut meter {
+        simulation = simulation.progress(meter);
+    }
+    let result = simulation.run()?;
+    drop(meter);
+    timeline.map_or(Ok(()), Timeline::finish)?;
+    args.report.write(Results::Simulation(&result), out)?;
+    if args.report.has_summary() {
+        text::summary(&result, out)?;
     }
     Ok(())
-}
-
-/// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow
-/// another schedule than the next.
-fn recorded(args: &Args, source: &Trace) -> Recorded {
-    let nonblocking = |name: &String| name.strip_prefix("MPI_I").is_some_and(|rest| !rest.starts_with("neighbor"));
-    let opaque = |entry: &RankEntry| entry.opaque.keys().any(nonblocking);
-    match (args.collectives, source.manifest()) {
-        (Some(Collectives::Recorded), Some(manifest)) if !manifest.per_rank.iter().any(opaque) => Recorded::All,
-        (Some(Collectives::Recorded), _) => Recorded::Blocking,
-        _ => Recorded::None,
-    }
-}
-
-/// The events of all ranks, with the computation that was asked for.
-fn programs(args: &Args, source: &Trace) -> Result<Vec<Recomputed<RankStream>>, TraceError> {
-    if args.compute == Compute::Timed && source.manifest().is_some_and(|manifest| manifest.mode != Mode::Extended) {
-        let what = "the trace is not an extended one, and has no times (TITRACE_MODE=extended)".into();
-        return Err(TraceError::Directory { path: "--compute timed".into(), what });
-    }
-    let program = |stream| Recomputed::new(stream, args.compute.into(), args.compute_scale);
-    Ok(source.streams()?.into_iter().map(program).collect())
-}
-
-/// Replays as often as asked.
-fn replays(args: &Args, platform: &Platform, source: &Trace, seats: &[Seat]) -> Result<Replays, Failure> {
-    let runs = args.runs.unwrap_or(1);
-    let recorded = recorded(args, source);
-    let stopwatch = Stopwatch::start();
-    let (mut first, mut times, mut observations, mut phit_hops) = (None, Vec::new(), Vec::new(), None);
-    for run in 0..runs {
-        let mut network = models::build(platform, run);
-        let mut meter = Meter::new(source);
-        let progress = meter.as_mut().map(|meter| meter as &mut dyn Progress);
-        let options = Options { causality: args.causality, partial: args.partial, recorded, progress };
-        let workload = Workload::read_ahead(programs(args, source)?);
-        let breakdown = Breakdown::new(source.ranks());
-        let timeline = if run == 0 { &args.timeline } else { &TimelineArgs::default() };
-        let outcome = timeline.replay(workload, seats.to_vec(), &platform.mpi, network.as_mut(), breakdown, options)?;
-        times.push(outcome.simulated_time);
-        if let Some(packets) = PacketStatistics::of(&*network, outcome.simulated_time) {
-            observations.push(packets.observation);
-            phit_hops = Some(packets.phit_hops + phit_hops.unwrap_or(0));
-        }
-        first.get_or_insert_with(|| (outcome, network.link_loads()));
-    }
-    let (outcome, loads) = first.ok_or(Failure::Usage("--runs 0 replays nothing".to_owned()))?;
-    let (wall, cpu) = (stopwatch.wall(), stopwatch.cpu());
-    Ok(Replays { outcome, loads, times, observations, phit_hops, wall, cpu })
-}
-
-/// What each rank's computation is multiplied with, and what should be known of it if it is not.
-fn computation(source: &Trace, normalise: bool) -> Result<(Vec<f64>, Vec<String>), TraceError> {
-    let as_recorded = vec![1.0; source.ranks() as usize];
-    let Some(manifest) = source.manifest() else { return Ok((as_recorded, Vec::new())) };
-    let comparison = Comparison::of(manifest);
-    if !normalise {
-        return Ok((as_recorded, comparison.warnings()));
-    }
-    let refused = |what| TraceError::Directory { path: "--normalise".into(), what };
-    Ok((comparison.factors().map_err(refused)?, Vec::new()))
 }
 
 /// Shows how far a replay is, on one line of a terminal.
@@ -255,9 +217,9 @@ struct Meter {
 
 impl Meter {
     /// None where nobody looks.
-    fn new(source: &Trace) -> Option<Self> {
-        let total = |manifest: &titr_common::trace::Manifest| manifest.per_rank.iter().map(|rank| rank.events).sum();
-        let total = source.manifest().map(total).filter(|&total| total > 0);
+    fn new(trace: &Trace) -> Option<Self> {
+        let total = |manifest: &Manifest| manifest.per_rank.iter().map(|rank| rank.events).sum();
+        let total = trace.manifest().map(total).filter(|&total| total > 0);
         stderr().is_terminal().then(|| Self { start: Instant::now(), shown: Duration::ZERO, total })
     }
 }

@@ -1,88 +1,79 @@
-//! The files that a timeline is drawn into.
+//! Options for timelines, and the files that these are written to.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::error::Error;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use titr_formats::timeline::{EventSorter, FORMATS, Subject, TimelineFormat, TimelineWriter};
 
-use super::Failure;
-use titr_common::trace::EventSource;
-use titr_formats::timeline::{Chronicle, Format, Paje, Perfetto};
-use titr_network::Network;
-use titr_platform::Mpi;
-use titr_simulation::observe::{Breakdown, Timeline};
-use titr_simulation::ranks::Seat;
-use titr_simulation::replay::{Options, Outcome, replay};
-use titr_simulation::workload::Workload;
-
-/// Which there are to be.
-#[derive(Debug, Default, Args)]
-pub(super) struct TimelineArgs {
-    /// Writes a timeline for ViTE and pj_dump: what each rank does when, and each message as an arrow. With several runs,
-    /// the timeline is that of the first.
-    #[arg(long, value_name = "FILE", conflicts_with = "traffic")]
-    paje: Option<PathBuf>,
-    /// Writes the timeline for <https://ui.perfetto.dev> (Chrome's JSON).
-    #[arg(long, value_name = "FILE", conflicts_with = "traffic")]
-    perfetto: Option<PathBuf>,
-}
-
-/// What time it is that goes by.
-const SIMULATED: &str = "simulated time";
+/// The timelines that are asked for: an option for each format.
+#[derive(Default)]
+pub(super) struct TimelineArgs(Vec<(&'static TimelineFormat, PathBuf)>);
 
 impl TimelineArgs {
-    /// Replays, and draws that if asked to.
-    pub(super) fn replay<S: EventSource>(
-        &self,
-        workload: Workload<S>,
-        seats: Vec<Seat>,
-        mpi: &Mpi,
-        network: &mut dyn Network,
-        breakdown: Breakdown,
-        options: Options,
-    ) -> Result<Outcome<Breakdown>, Failure> {
-        let timeline = self.chronicle(workload.ranks() as u32)?.map(|chronicle| Box::new(Timeline::new(chronicle)));
-        let (outcome, timeline) = replay(workload, seats, mpi, network, (breakdown, timeline), options)?.split();
-        timeline.map_or(Ok(()), |timeline| timeline.into_chronicle().finish())?;
-        Ok(outcome)
-    }
-
-    /// What writes them; nothing if none was asked for.
-    fn chronicle(&self, ranks: u32) -> io::Result<Option<Chronicle>> {
-        let mut formats: Vec<Box<dyn Format>> = Vec::new();
-        if let Some(path) = &self.paje {
-            formats.push(Box::new(Paje::new(create(path)?, ranks)?));
-        }
-        if let Some(path) = &self.perfetto {
-            formats.push(Box::new(Perfetto::new(create(path)?, ranks, SIMULATED)?));
-        }
-        Ok((!formats.is_empty()).then(|| Chronicle::new(formats)))
+    /// Begins the files; `None` if none is asked for.
+    pub(super) fn begin(&self, subject: Subject) -> io::Result<Option<EventSorter>> {
+        let writers = self.0.iter().map(|(format, path)| begin(format, path, subject));
+        let writers: Vec<_> = writers.collect::<io::Result<_>>()?;
+        Ok((!writers.is_empty()).then(|| EventSorter::new(writers)))
     }
 }
 
-/// An empty file.
-pub(super) fn create(path: &Path) -> io::Result<BufWriter<Named>> {
-    let file = File::create(path).map_err(|error| of(path, error))?;
-    Ok(BufWriter::new(Named { path: path.into(), file }))
+impl Args for TimelineArgs {
+    fn augment_args(command: Command) -> Command {
+        let option = |format: &TimelineFormat| {
+            let help = format!(
+                "Writes a timeline for {}: what each rank does when, and each message as an arrow. With several runs, the \
+                 timeline is that of the first",
+                format.viewers
+            );
+            let option = Arg::new(format.name).long(format.name).value_name("FILE").help(help);
+            option.value_parser(value_parser!(PathBuf)).conflicts_with("traffic")
+        };
+        command.args(FORMATS.iter().map(option))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for TimelineArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let asked_for = FORMATS.iter().map(|format| (format, matches.get_one::<PathBuf>(format.name)));
+        Ok(Self(asked_for.filter_map(|(format, path)| Some((format, path?.clone()))).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Begins a file in `format` at `path`.
+pub(super) fn begin(format: &TimelineFormat, path: &Path, subject: Subject) -> io::Result<Box<dyn TimelineWriter>> {
+    let file = File::create(path).map_err(|error| at(path, error))?;
+    (format.begin)(Box::new(BufWriter::new(NamedFile { path: path.into(), file })), &subject)
 }
 
 /// A file whose errors say which it is.
-pub(super) struct Named {
+struct NamedFile {
     path: PathBuf,
     file: File,
 }
 
-impl Write for Named {
+impl Write for NamedFile {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        self.file.write(text).map_err(|error| of(&self.path, error))
+        self.file.write(text).map_err(|error| at(&self.path, error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush().map_err(|error| of(&self.path, error))
+        self.file.flush().map_err(|error| at(&self.path, error))
     }
 }
 
-fn of(path: &Path, error: io::Error) -> io::Error {
+fn at(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -83,7 +83,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// What `info --json` prints.
+/// The object that `info --json` prints.
 #[derive(Serialize)]
 struct Info<'a> {
     #[serde(flatten)]
@@ -135,7 +135,7 @@ fn messages(inventory: &Inventory) -> String {
     format!("{} outside of collectives, {}", count(inventory.messages), volume(inventory.bytes))
 }
 
-/// The same things told once, with how often they are there.
+/// Counts how often each text is there.
 fn tally(all: impl Iterator<Item = String>) -> Vec<(String, u64)> {
     let mut tally = BTreeMap::new();
     for one in all {
@@ -144,7 +144,7 @@ fn tally(all: impl Iterator<Item = String>) -> Vec<(String, u64)> {
     tally.into_iter().collect()
 }
 
-/// What was run, where, and how it was counted.
+/// Prints the program, its hosts, and how computation was counted.
 fn origin(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
     row(out, "program", &manifest.command.join(" "))?;
     row(out, "MPI", manifest.mpi.lines().next().unwrap_or_default())?;

@@ -10,7 +10,7 @@ use super::{Kernel, Script};
 pub struct AllToAll {
     /// How many there are.
     pub ranks: u32,
-    /// What each message carries.
+    /// The payload of each message.
     pub bytes: Bytes,
 }
 

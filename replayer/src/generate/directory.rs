@@ -12,7 +12,7 @@ use titr_common::trace::{Manifest, RankWriter};
 
 use super::{Kernel, Pause, program};
 
-/// What was written.
+/// The size of the trace that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generated {
     /// By how many ranks.

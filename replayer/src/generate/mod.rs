@@ -37,7 +37,7 @@ use std::iter::once;
 use thiserror::Error;
 use titr_common::event::Event;
 
-/// What each rank of a program does.
+/// A program, by what each of its ranks does.
 pub trait Kernel {
     /// How many there are.
     fn ranks(&self) -> u32;
@@ -47,7 +47,7 @@ pub trait Kernel {
         1
     }
 
-    /// What `me` does in a phase, by its number from the first of the first iteration on.
+    /// Writes the events of `me` in a phase; phases are numbered from the first of the first iteration on.
     fn phase(&self, me: u32, number: u64, script: &mut Script);
 }
 

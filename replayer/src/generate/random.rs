@@ -31,7 +31,7 @@ impl Random {
         }
     }
 
-    /// Who sends to whom in a phase: a function of the phase and the seed, so that all ranks know it.
+    /// The senders and receivers of a phase: a function of the phase and the seed, so that all ranks know it.
     fn pairs(&self, number: u64) -> impl Iterator<Item = (u32, u32)> + use<> {
         let sent = number % self.phases() * self.wave;
         let (ranks, mut random) = (u64::from(self.ranks), generator(self.seed, number as u32));

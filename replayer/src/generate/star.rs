@@ -1,4 +1,4 @@
-//! One rank and all others: what a master hands out, and what it collects.
+//! A root and all others: a master hands out work, and collects results.
 
 use titr_common::units::Bytes;
 

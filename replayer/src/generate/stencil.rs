@@ -9,9 +9,9 @@ use titr_network::topology::{Direction, Lattice};
 /// other's neighbours on both sides.
 #[derive(Clone, Debug)]
 pub struct Stencil {
-    /// Who is next to whom.
+    /// The neighbours of each rank.
     pub grid: Lattice,
-    /// What each message carries: a face.
+    /// The payload of each message: a face.
     pub bytes: Bytes,
 }
 

@@ -12,7 +12,7 @@ pub struct Tree {
     pub ranks: u32,
     /// How many children a rank has; at least one.
     pub arity: u32,
-    /// What each message carries.
+    /// The payload of each message.
     pub bytes: Bytes,
 }
 

@@ -10,9 +10,9 @@ use titr_network::topology::{Direction, Lattice};
 /// begins the next iteration: there are as many fronts under way as the mesh is long.
 #[derive(Clone, Debug)]
 pub struct Wavefront {
-    /// Who is next to whom, in a mesh.
+    /// The neighbours of each rank, in a mesh.
     pub grid: Lattice,
-    /// What each message carries.
+    /// The payload of each message.
     pub bytes: Bytes,
 }
 

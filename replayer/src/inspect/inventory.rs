@@ -8,7 +8,7 @@ use titr_common::event::{Event, Rank, RequestId, Transfers};
 use titr_common::trace::{Ending, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
-/// What a trace holds.
+/// The contents of a trace.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Inventory {
     /// Size of the world.
@@ -21,13 +21,13 @@ pub struct Inventory {
     pub compute: Instructions,
     /// Messages sent outside of collectives; what a persistent request sends counts once for each start.
     pub messages: u64,
-    /// What they carry.
+    /// Payload of these messages.
     pub bytes: Bytes,
     /// How each rank's stream ended, and how much was in it.
     pub per_rank: Vec<RankEnd>,
 }
 
-/// One rank's stream.
+/// The length and the end of a rank's stream.
 #[derive(Clone, Debug, Serialize)]
 pub struct RankEnd {
     /// Events in it.

@@ -1,9 +1,7 @@
-//! What a trace holds, and whether it is sound, without a machine.
+//! Contents and soundness of a trace.
 
 mod check;
-mod counters;
 mod inventory;
 
 pub use check::{Verdict, check};
-pub use counters::Comparison;
 pub use inventory::{Inventory, RankEnd};

@@ -9,7 +9,7 @@ use titr_common::event::CollectiveKind;
 /// the library, and `library:name` where a library's parameters spell it otherwise.
 ///
 /// # Errors
-/// Those of `out`.
+/// Where `out` cannot be written.
 pub fn write(out: &mut impl Write) -> io::Result<()> {
     for collective in CollectiveKind::ALL {
         for algorithm in Algorithm::all(collective) {

@@ -1,4 +1,4 @@
-//! What each pair of members exchanges: a line `src dst messages bytes`, tab-separated, for each pair with traffic.
+//! The traffic between each pair of members: a line `src dst messages bytes`, tab-separated, for each pair with traffic.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use super::Example;
 /// Writes it, below a line that names the columns.
 ///
 /// # Errors
-/// Those of `out`.
+/// Where `out` cannot be written.
 pub fn write(example: &Example, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "src\tdst\tmessages\tbytes")?;
     for me in example.members() {
@@ -22,14 +22,14 @@ pub fn write(example: &Example, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What goes from one member to another.
+/// The traffic from one member to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Traffic {
     messages: u64,
     bytes: Bytes,
 }
 
-/// What a member sends in these steps, to each receiver.
+/// The traffic that a member sends in these steps, by receiver.
 fn sent(steps: &[Step]) -> BTreeMap<Member, Traffic> {
     let mut sent: BTreeMap<Member, Traffic> = BTreeMap::new();
     for step in steps {

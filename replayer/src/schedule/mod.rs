@@ -1,4 +1,4 @@
-//! What a collective is made of, to look at.
+//! The steps that a collective is made of, to look at.
 //!
 //! A schedule (`titr_common::collectives`) is a function of the call. An [`Example`] is a call in which every member
 //! moves as much as any other; its schedule is shown as each member's steps ([`steps`]) or as what each pair exchanges
@@ -26,12 +26,12 @@ pub struct Example {
     recv: Volumes,
 }
 
-/// What an [`Example`] is made from.
+/// The arguments that an [`Example`] is made from.
 #[derive(Clone, Debug)]
 pub struct Outline {
     /// Whose algorithms, and which.
     pub selection: Selection,
-    /// What is called.
+    /// The collective that is called.
     pub collective: CollectiveKind,
     /// Members of the communicator.
     pub ranks: u32,
@@ -40,7 +40,7 @@ pub struct Outline {
     pub bytes: Bytes,
     /// The root, where there is one.
     pub root: Member,
-    /// One element of the datatype.
+    /// The size of an element of the datatype.
     pub element: Bytes,
     /// Whether operands may change places.
     pub is_commutative: bool,
@@ -55,7 +55,7 @@ pub enum Impossible {
     /// The root is no member.
     #[error("the root is one of the ranks 0 to {last}, not {root}")]
     Root {
-        /// Who was said to be it.
+        /// The root that was asked for.
         root: Member,
         /// The last member.
         last: Member,
@@ -74,7 +74,7 @@ impl Example {
     /// The call of this outline.
     ///
     /// # Errors
-    /// What cannot be called.
+    /// The collective that cannot be called.
     pub fn new(outline: Outline) -> Result<Self, Impossible> {
         let Outline { selection, collective, ranks, bytes, root, element, is_commutative } = outline;
         let last = ranks.checked_sub(1).ok_or(Impossible::NoRanks)?;

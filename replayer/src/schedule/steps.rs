@@ -13,7 +13,7 @@ use super::Example;
 /// Writes them, below a line that says what algorithm it is.
 ///
 /// # Errors
-/// Those of `out`.
+/// Where `out` cannot be written.
 pub fn write(example: &Example, out: &mut impl Write) -> io::Result<()> {
     let choice = example.choice();
     let library = example.selection().library;

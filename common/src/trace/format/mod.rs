@@ -12,11 +12,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::error::TraceError;
-use super::event_source::EventSource;
 use super::lines::Lines;
 use super::opened::Trace;
-use super::section::Section;
-use crate::event::Rank;
 
 /// A format that traces are read from.
 pub trait TraceFormat: Sync {
@@ -33,29 +30,6 @@ pub trait TraceFormat: Sync {
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError>;
 }
 
-/// Where the events of the ranks of an opened trace are.
-pub trait RankSources: Send + Sync {
-    /// The events of `rank`, from its first; of a torn stream those that there are, if that is `partial`.
-    ///
-    /// # Errors
-    /// Where they cannot be read.
-    fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError>;
-
-    /// The file of `rank` as it is on disk; `None` where the rank has no file of its own.
-    ///
-    /// # Errors
-    /// Where the file cannot be opened.
-    fn file(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
-        let _ = rank;
-        Ok(None)
-    }
-
-    /// What of the trace has no counterpart in titr's events, as far as it was read: a sentence for each kind.
-    fn untranslated(&self) -> Vec<String> {
-        Vec::new()
-    }
-}
-
 /// The formats that titr and SimGrid write. Any text file that is not one of events is taken for an index.
 pub static NATIVE: &[&dyn TraceFormat] = &[&titr::Titr, &text::Text, &simgrid_index::SimgridIndex];
 
@@ -69,19 +43,39 @@ pub fn open<'a>(
 ) -> Result<Trace, TraceError> {
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let candidate = Candidate::new(&paths)?;
-    match formats.into_iter().find(|format| format.recognises(&candidate)) {
-        Some(format) => format.open(&paths),
-        None => {
-            let path = paths.first().map_or(PathBuf::new(), PathBuf::from);
-            Err(TraceError::Directory { path, what: "a trace in no format that is known here".into() })
+    let mut names = Vec::new();
+    for format in formats {
+        if format.recognises(&candidate) {
+            return format.open(&paths);
         }
+        names.push(format.name());
+    }
+    let path = paths.first().map_or(PathBuf::new(), PathBuf::from);
+    Err(TraceError::Directory { path, what: format!("in none of the formats {}", names.join(", ")) })
+}
+
+impl Trace {
+    /// Opens a trace that titr or SimGrid wrote: a directory, an archive, an index, or a file with the events of all ranks.
+    ///
+    /// # Errors
+    /// Where a file is missing or is none of these.
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
+        Self::open_all(&[path])
+    }
+
+    /// Opens a trace that titr or SimGrid wrote, or several directories and archives that hold the parts of one.
+    ///
+    /// # Errors
+    /// Where a file is missing or is none of these, or the parts do not make a whole.
+    pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, TraceError> {
+        open(paths, NATIVE.iter().copied())
     }
 }
 
 /// How much of a file a format can look at to recognise it.
 const HEAD: u64 = 512;
 
-/// What may be a trace: the paths that somebody gave, and how the file begins where there is one.
+/// A possible trace: the paths that somebody gave, and how the file begins where there is one.
 pub struct Candidate<'a> {
     paths: &'a [&'a Path],
     is_directory: bool,

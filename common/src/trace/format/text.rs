@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Candidate, RankSources, TraceFormat};
+use super::{Candidate, TraceFormat};
 use crate::event::Rank;
 use crate::trace::error::TraceError;
 use crate::trace::event_source::EventSource;
-use crate::trace::opened::Trace;
+use crate::trace::opened::{RankSources, Trace};
 use crate::trace::shared_file::{SharedFile, count_ranks, leading_number};
 use crate::trace::text_stream::{Input, TextStream};
 

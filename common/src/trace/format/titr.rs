@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Candidate, RankSources, TraceFormat};
+use super::{Candidate, TraceFormat};
 use crate::event::Rank;
 use crate::trace::archive;
 use crate::trace::error::TraceError;
 use crate::trace::event_source::EventSource;
 use crate::trace::lines::Lines;
-use crate::trace::opened::Trace;
+use crate::trace::opened::{RankSources, Trace};
 use crate::trace::part::{Parts, Whole};
 use crate::trace::section::Section;
 use crate::trace::text_stream::{Input, TextStream};

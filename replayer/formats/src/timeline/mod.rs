@@ -1,19 +1,19 @@
 //! A run to look at: what each rank did when, and an arrow for each message, in the formats of viewers.
 //!
-//! A timeline is told as **marks** in the order of time, whoever tells them: a replay as simulated time goes on, or an
-//! extended trace. A rank is in one state from its first mark to its last; a message departs and arrives. Viewers want the
-//! marks in this order, and files of any length: a [`Format`] writes each as it comes. Who learns of marks ahead of time
-//! keeps them in a [`Chronicle`] until then.
+//! A timeline is a series of **events** in the order of time, whether they come from a replay as simulated time goes on or
+//! from an extended trace. A rank is in one state from its first event to its last; a message departs and arrives. Viewers
+//! want files of any length in this order, so a [`TimelineWriter`] writes each event as it comes. Who learns of events ahead
+//! of time keeps them in an [`EventSorter`] until then.
+//!
+//! To add a format, write it in a file of this folder and name it in [`FORMATS`].
 
-mod chronicle;
+mod event_sorter;
 mod paje;
 mod perfetto;
 
-pub use chronicle::Chronicle;
-pub use paje::Paje;
-pub use perfetto::Perfetto;
+pub use event_sorter::EventSorter;
 
-use std::io;
+use std::io::{self, Write};
 
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
@@ -22,12 +22,12 @@ use titr_common::units::Bytes;
 
 pub use titr_common::event::Activity;
 
-/// What a rank is in: an MPI call, or between two.
+/// The state of a rank: in an MPI call, or between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Its word in the trace.
+    /// The word of the call in the trace.
     word: &'static str,
-    /// What kind of thing that is.
+    /// The kind of activity.
     pub activity: Activity,
 }
 
@@ -65,43 +65,68 @@ impl State {
 /// A message between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrow {
-    /// Names it: no two of a timeline have the same.
+    /// A number that no other message of the timeline has.
     pub key: u64,
     /// The sender.
     pub from: Rank,
     /// The receiver.
     pub to: Rank,
-    /// What it carries.
+    /// The payload.
     pub bytes: Bytes,
     /// Whether a collective is made of it.
     pub in_collective: bool,
 }
 
-/// Something that happens.
+/// An event of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum TimelineEvent {
     /// A rank begins something; what it was at before ends.
     Enter(Rank, State),
     /// A rank comes to its end.
     Leave(Rank),
-    /// A message leaves.
+    /// A message departs.
     Depart(Arrow),
-    /// It is there.
+    /// A message arrives.
     Arrive(Arrow),
 }
 
-/// A file of a viewer.
-pub trait Format {
-    /// Writes what happens at `at`; nothing that is told later happens earlier.
+/// A format that viewers read.
+pub struct TimelineFormat {
+    /// The name of the format.
+    pub name: &'static str,
+    /// The programs that read it.
+    pub viewers: &'static str,
+    /// Begins a file.
+    pub begin: Begin,
+}
+
+/// Begins a file that shows a subject.
+pub type Begin = fn(Box<dyn Write>, &Subject) -> io::Result<Box<dyn TimelineWriter>>;
+
+/// The subject of a timeline.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject {
+    /// Size of the world.
+    pub ranks: u32,
+    /// The kind of time that goes by, such as `simulated time`.
+    pub time: &'static str,
+}
+
+/// All formats of timelines.
+pub static FORMATS: &[TimelineFormat] = &[paje::PAJE, perfetto::PERFETTO];
+
+/// A file in a format that viewers read.
+pub trait TimelineWriter {
+    /// Writes what happens at `at`; no later call has an earlier time.
     ///
     /// # Errors
-    /// Where it cannot be written.
-    fn mark(&mut self, at: Time, mark: Mark) -> io::Result<()>;
+    /// Where the file cannot be written.
+    fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()>;
 
     /// Writes that there is nothing after `end`.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Where the file cannot be written.
     fn finish(&mut self, end: Time) -> io::Result<()>;
 }
 

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use titr_common::event::Rank;
 
 use super::Activity;
-use super::{Arrow, Format, Mark, State};
+use super::{Arrow, State, TimelineEvent, TimelineFormat, TimelineWriter};
 use titr_common::time::Time;
 
 /// Events by their number, with their fields.
@@ -82,19 +82,23 @@ const HEADER: &str = "\
 4 0 p P 0 program
 ";
 
+/// Paje's format.
+pub(super) const PAJE: TimelineFormat = TimelineFormat {
+    name: "paje",
+    viewers: "ViTE and pj_dump",
+    begin: |out, subject| Ok(Box::new(Paje::new(out, subject.ranks)?)),
+};
+
 /// A Paje file.
-pub struct Paje<W> {
+struct Paje<W> {
     out: W,
     /// The alias of each state that there was.
     aliases: HashMap<&'static str, usize>,
 }
 
 impl<W: Write> Paje<W> {
-    /// One of so many ranks.
-    ///
-    /// # Errors
-    /// Where it cannot be written.
-    pub fn new(mut out: W, ranks: u32) -> io::Result<Self> {
+    /// Begins a file of so many ranks.
+    fn new(mut out: W, ranks: u32) -> io::Result<Self> {
         out.write_all(HEADER.as_bytes())?;
         for rank in 0..ranks {
             writeln!(out, "4 0 r{rank} R p \"rank {rank}\"")?;
@@ -133,21 +137,21 @@ impl std::fmt::Display for Seconds {
     }
 }
 
-impl<W: Write> Format for Paje<W> {
-    fn mark(&mut self, at: Time, mark: Mark) -> io::Result<()> {
+impl<W: Write> TimelineWriter for Paje<W> {
+    fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()> {
         let at = Seconds(at);
         let kind = |arrow: Arrow| if arrow.in_collective { 'c' } else { 'm' };
-        match mark {
-            Mark::Enter(Rank(rank), state) => {
+        match event {
+            TimelineEvent::Enter(Rank(rank), state) => {
                 let alias = self.alias(state)?;
                 writeln!(self.out, "6 {at} S r{rank} s{alias}")
             }
-            Mark::Leave(Rank(rank)) => writeln!(self.out, "5 {at} R r{rank}"),
-            Mark::Depart(arrow) => {
+            TimelineEvent::Leave(Rank(rank)) => writeln!(self.out, "5 {at} R r{rank}"),
+            TimelineEvent::Depart(arrow) => {
                 let Arrow { key, from, bytes, .. } = arrow;
                 writeln!(self.out, "7 {at} M p {} r{} {key} {}", kind(arrow), from.0, bytes.0)
             }
-            Mark::Arrive(arrow) => {
+            TimelineEvent::Arrive(arrow) => {
                 writeln!(self.out, "8 {at} M p {} r{} {}", kind(arrow), arrow.to.0, arrow.key)
             }
         }

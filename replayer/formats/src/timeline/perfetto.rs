@@ -1,5 +1,5 @@
 //! The trace event format of Chrome, in JSON, which <https://ui.perfetto.dev> opens (N. Duca, D. Sinclair, "Trace Event
-//! Format", 2016).
+//! TimelineWriter", 2016).
 //!
 //! Ranks are threads of one process, states are complete slices (`X`), and a message is a flow (`s` to `f`) between two
 //! slices of no length that say what it is: an arrow begins and ends in a slice. Times are microseconds with three
@@ -10,22 +10,26 @@ use std::io::{self, Write};
 use titr_common::event::Rank;
 
 use super::Activity;
-use super::{Arrow, Format, Mark, State};
+use super::{Arrow, State, TimelineEvent, TimelineFormat, TimelineWriter};
 use titr_common::time::Time;
 
+/// The format of Chrome and Perfetto.
+pub(super) const PERFETTO: TimelineFormat = TimelineFormat {
+    name: "perfetto",
+    viewers: "https://ui.perfetto.dev (Chrome's JSON)",
+    begin: |out, subject| Ok(Box::new(Perfetto::new(out, subject.ranks, subject.time)?)),
+};
+
 /// A Chrome JSON file.
-pub struct Perfetto<W> {
+struct Perfetto<W> {
     out: W,
-    /// What each rank is at, and since when.
+    /// The state of each rank, and since when it is in it.
     states: Vec<Option<(State, Time)>>,
 }
 
 impl<W: Write> Perfetto<W> {
-    /// One of so many ranks of a process called `name`.
-    ///
-    /// # Errors
-    /// Where it cannot be written.
-    pub fn new(mut out: W, ranks: u32, name: &str) -> io::Result<Self> {
+    /// Begins a file of so many ranks of a process called `name`.
+    fn new(mut out: W, ranks: u32, name: &str) -> io::Result<Self> {
         let name = serde_json::Value::from(name);
         writeln!(out, r#"{{"displayTimeUnit":"ns","traceEvents":["#)?;
         write!(out, r#"{{"ph":"M","pid":1,"name":"process_name","args":{{"name":{name}}}}}"#)?;
@@ -91,20 +95,22 @@ impl std::fmt::Display for Micros {
     }
 }
 
-impl<W: Write> Format for Perfetto<W> {
-    fn mark(&mut self, at: Time, mark: Mark) -> io::Result<()> {
-        match mark {
-            Mark::Enter(rank, state) => {
+impl<W: Write> TimelineWriter for Perfetto<W> {
+    fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()> {
+        match event {
+            TimelineEvent::Enter(rank, state) => {
                 self.end_state(rank, at)?;
                 if let Some(entry) = self.states.get_mut(rank.0 as usize) {
                     *entry = Some((state, at));
                 }
                 Ok(())
             }
-            Mark::Leave(rank) => self.end_state(rank, at),
-            Mark::Depart(arrow) => self.end_of(arrow, arrow.from, at, &format!("to {}", arrow.to.0), r#""ph":"s""#),
+            TimelineEvent::Leave(rank) => self.end_state(rank, at),
+            TimelineEvent::Depart(arrow) => {
+                self.end_of(arrow, arrow.from, at, &format!("to {}", arrow.to.0), r#""ph":"s""#)
+            }
             // Bound to the slice that encloses it, not to the next one.
-            Mark::Arrive(arrow) => {
+            TimelineEvent::Arrive(arrow) => {
                 self.end_of(arrow, arrow.to, at, &format!("from {}", arrow.from.0), r#""ph":"f","bp":"e""#)
             }
         }

@@ -1,4 +1,4 @@
-//! What can go wrong in a conversion.
+//! Errors of conversions.
 
 use std::io;
 use std::path::PathBuf;

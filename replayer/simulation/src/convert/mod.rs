@@ -1,9 +1,49 @@
-//! Traces in the formats of other tools, a module for each, and in titr's own.
+//! Traces in the formats of other tools, and in titr's own.
+//!
+//! To add a format, write it in a module of this folder and name it in [`FORMATS`]. Formats of timelines are added in
+//! [`titr_formats::timeline`].
 
 mod error;
 mod output;
-pub mod recorded;
 pub mod simgrid;
 pub mod ti;
+pub mod timeline;
+
+use std::path::Path;
+
+use titr_common::collectives::Selection;
+use titr_common::trace::Trace;
+use titr_common::units::Bytes;
 
 pub use error::ConvertError;
+
+/// A format that traces are converted to.
+pub struct OutputFormat {
+    /// The name of the format.
+    pub name: &'static str,
+    /// The use of the format, in a few words.
+    pub about: &'static str,
+    /// Writes a trace to a place: a directory that is new or empty.
+    pub convert: fn(&Trace, &Rules, &Path) -> Result<ConversionNotes, ConvertError>,
+}
+
+/// All formats but those of timelines.
+pub static FORMATS: &[OutputFormat] = &[simgrid::SIMGRID, ti::TI];
+
+/// How calls that a format cannot express become others.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The algorithms of collectives.
+    pub collectives: Selection,
+    /// Sends of fewer bytes complete at once.
+    pub eager_threshold: Bytes,
+}
+
+/// The outcome of a conversion, for people.
+#[derive(Clone, Debug)]
+pub struct ConversionNotes {
+    /// A sentence on what was written.
+    pub written: String,
+    /// A sentence for each kind of difference from the trace.
+    pub differences: Vec<String>,
+}

@@ -21,7 +21,7 @@ pub(super) struct Texts {
 
 struct Text {
     path: PathBuf,
-    /// What is not written yet.
+    /// Text that is not written yet.
     pending: Vec<u8>,
 }
 
@@ -69,7 +69,7 @@ impl Texts {
     }
 }
 
-/// What could not be finished is taken away, so that a second attempt finds the directory as the first did.
+/// Removes the files of a conversion that was not finished, so that a second attempt finds the directory as the first did.
 impl Drop for Texts {
     fn drop(&mut self) {
         if self.finished {

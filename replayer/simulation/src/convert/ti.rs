@@ -5,12 +5,29 @@ use std::fs;
 use std::path::Path;
 
 use titr_common::event::{Event, Rank};
+use titr_common::format::{count, plural};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
 use titr_common::trace::{Manifest, RankWriter, Trace};
 
-use super::ConvertError;
+use super::{ConversionNotes, ConvertError, OutputFormat};
 
-/// What was converted.
+/// titr's own format, without times.
+pub(super) const TI: OutputFormat = OutputFormat {
+    name: "ti",
+    about: "A time-independent trace of titr's",
+    convert: |trace, _, directory| {
+        let folded = convert(trace, directory)?;
+        let (path, ranks) = (directory.display(), trace.ranks());
+        let (of, events) = (plural(u64::from(ranks), "rank", "ranks"), count(folded.events));
+        let left_out = count(folded.seen);
+        let written = format!(
+            "{path}: {events} events of {ranks} {of}; {left_out} times and messages of collectives are left out"
+        );
+        Ok(ConversionNotes { written, differences: Vec::new() })
+    },
+};
+
+/// Counts of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Folded {
     /// Events of the new trace.

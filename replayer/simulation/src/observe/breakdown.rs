@@ -7,7 +7,7 @@ use titr_common::units::Seconds;
 use super::{Activity, Observer};
 use titr_common::time::Time;
 
-/// One rank's time by activity, that of all its threads. Of one thread the parts add up to `finish`.
+/// A rank's time by activity, summed over its threads. With one thread the parts add up to `finish`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[allow(missing_docs)] // Named as the activities are.
 pub struct Shares {
@@ -16,7 +16,7 @@ pub struct Shares {
     pub recv: Seconds,
     pub wait: Seconds,
     pub collective: Seconds,
-    /// When it was done: the last of its threads.
+    /// The time at which the last thread of the rank was done.
     pub finish: Seconds,
 }
 
@@ -31,13 +31,13 @@ struct Sums {
 }
 
 impl Breakdown {
-    /// For a world of `ranks`.
+    /// No time yet, in a world of `ranks` ranks.
     #[must_use]
     pub fn new(ranks: u32) -> Self {
         Self(vec![Sums::default(); ranks as usize])
     }
 
-    /// What was gathered, by rank.
+    /// The time of each rank by activity.
     pub fn per_rank(&self) -> impl Iterator<Item = Shares> + '_ {
         self.0.iter().map(|sums| {
             let [compute, send, recv, wait, collective] = sums.by_activity.map(|sum| Time(sum).seconds());

@@ -1,8 +1,14 @@
-//! Listeners on a replay: what each rank does and when, which messages travel. An analysis is an [`Observer`]; what no
-//! analysis listens to costs nothing, as observers are chosen when the program is compiled. One that is seldom wanted is an
-//! `Option`: a second copy of the replay without it would make both slower, as the compiler inlines what is called once.
+//! Listeners on a replay: what each rank does and when, which messages travel.
+//!
+//! An [`Observer`] is told; an [`Analysis`] is an observer whose findings are part of the result. To add an analysis, write
+//! it in a file of this folder and name it in [`ANALYSES`]. To add a callback, add it to the list below: tuples and lists
+//! of observers pass it on by themselves.
+//!
+//! What nobody listens to costs nothing: the two observers that every replay has are compiled into it as a tuple, and all
+//! others are in a list that is empty most of the time.
 
 mod breakdown;
+mod matrix;
 mod timeline;
 mod traffic;
 
@@ -12,9 +18,8 @@ pub use traffic::Traffic;
 
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
-use titr_common::units::Bytes;
-
 use titr_common::time::Time;
+use titr_common::units::Bytes;
 use titr_network::TransferId;
 
 pub use titr_common::event::Activity;
@@ -22,122 +27,92 @@ pub use titr_common::event::Activity;
 /// A message that enters the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// What the network calls it until it is delivered.
+    /// The name that the network has for it until it is delivered.
     pub id: TransferId,
     /// The sender.
     pub from: Rank,
     /// The receiver.
     pub to: Rank,
-    /// What it carries.
+    /// Its payload.
     pub bytes: Bytes,
     /// Whether a collective is made of it.
     pub in_collective: bool,
 }
 
-/// Whoever wants to know. A rank's own clock runs ahead of the simulation while nobody can see it: what it does is told
-/// before its time, but never after it.
-#[allow(unused_variables)]
-pub trait Observer {
-    /// `rank` begins with `moment` at `at`, the next thing it does; of several threads, the main one.
-    fn entered(&mut self, rank: Rank, moment: EventRef, at: Time) {}
+/// Declares the trait with its callbacks, and observers that are made of several.
+macro_rules! observers {
+    ($( $(#[$doc:meta])* fn $callback:ident($($argument:ident: $type:ty),*); )*) => {
+        /// Receives callbacks during a replay. A rank's local clock may be ahead of simulated time, so callbacks can carry
+        /// times after the last that was [reached](Self::reached), but never before it.
+        #[allow(unused_variables)]
+        pub trait Observer {
+            $( $(#[$doc])* fn $callback(&mut self, $($argument: $type),*) {} )*
+        }
 
-    /// `rank` was at `activity` from `from` to `to`: the next thing it did after what was told before, or a thread of it
-    /// where it has several.
-    fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {}
+        /// Two observers, which are told one after the other.
+        impl<A: Observer, B: Observer> Observer for (A, B) {
+            $(
+                #[inline(always)]
+                fn $callback(&mut self, $($argument: $type),*) {
+                    self.0.$callback($($argument),*);
+                    self.1.$callback($($argument),*);
+                }
+            )*
+        }
+
+        /// Observers that are known only when the program runs. To find that there are none is all that they cost then.
+        impl Observer for Vec<&mut dyn Observer> {
+            $(
+                #[inline(always)]
+                fn $callback(&mut self, $($argument: $type),*) {
+                    if !self.is_empty() {
+                        self.iter_mut().for_each(|observer| observer.$callback($($argument),*));
+                    }
+                }
+            )*
+        }
+    };
+}
+
+observers! {
+    /// `rank` begins with `event` at `at`, the next thing it does; of several threads, the main one.
+    fn entered(rank: Rank, event: EventRef<'_>, at: Time);
+
+    /// `rank` was at `activity` from `from` to `to`: the next thing it did after the last callback, or a thread of it where
+    /// it has several.
+    fn spent(rank: Rank, activity: Activity, from: Time, to: Time);
 
     /// `rank` has come to its end, or its main thread.
-    fn finished(&mut self, rank: Rank, at: Time) {}
+    fn finished(rank: Rank, at: Time);
 
     /// A message enters the network at `now`.
-    fn injected(&mut self, now: Time, message: Departure) {}
+    fn injected(now: Time, message: Departure);
 
-    /// It is delivered.
-    fn delivered(&mut self, now: Time, id: TransferId) {}
+    /// The message of this name is delivered.
+    fn delivered(now: Time, id: TransferId);
 
     /// The simulation is at `now`.
-    fn reached(&mut self, now: Time) {}
+    fn reached(now: Time);
 }
 
 impl Observer for () {}
 
-impl<O: Observer> Observer for Option<Box<O>> {
-    #[inline(always)]
-    fn entered(&mut self, rank: Rank, moment: EventRef, at: Time) {
-        if let Some(observer) = self {
-            observer.entered(rank, moment, at);
-        }
-    }
-
-    #[inline(always)]
-    fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
-        if let Some(observer) = self {
-            observer.spent(rank, activity, from, to);
-        }
-    }
-
-    #[inline(always)]
-    fn finished(&mut self, rank: Rank, at: Time) {
-        if let Some(observer) = self {
-            observer.finished(rank, at);
-        }
-    }
-
-    #[inline(always)]
-    fn injected(&mut self, now: Time, message: Departure) {
-        if let Some(observer) = self {
-            observer.injected(now, message);
-        }
-    }
-
-    #[inline(always)]
-    fn delivered(&mut self, now: Time, id: TransferId) {
-        if let Some(observer) = self {
-            observer.delivered(now, id);
-        }
-    }
-
-    #[inline(always)]
-    fn reached(&mut self, now: Time) {
-        if let Some(observer) = self {
-            observer.reached(now);
-        }
-    }
+/// An observer that explains a replay: its findings are part of the result.
+pub trait Analysis: Observer {
+    /// The findings, once the replay has ended.
+    ///
+    /// # Errors
+    /// Where that cannot be serialised.
+    fn findings(&self) -> serde_json::Result<serde_json::Value>;
 }
 
-impl<A: Observer, B: Observer> Observer for (A, B) {
-    #[inline(always)]
-    fn entered(&mut self, rank: Rank, moment: EventRef, at: Time) {
-        self.0.entered(rank, moment, at);
-        self.1.entered(rank, moment, at);
-    }
-
-    #[inline(always)]
-    fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
-        self.0.spent(rank, activity, from, to);
-        self.1.spent(rank, activity, from, to);
-    }
-
-    #[inline(always)]
-    fn finished(&mut self, rank: Rank, at: Time) {
-        self.0.finished(rank, at);
-        self.1.finished(rank, at);
-    }
-
-    #[inline(always)]
-    fn injected(&mut self, now: Time, message: Departure) {
-        self.0.injected(now, message);
-        self.1.injected(now, message);
-    }
-
-    #[inline(always)]
-    fn delivered(&mut self, now: Time, id: TransferId) {
-        self.0.delivered(now, id);
-        self.1.delivered(now, id);
-    }
-
-    #[inline(always)]
-    fn reached(&mut self, now: Time) {
-        self.0.reached(now);
-        self.1.reached(now);
-    }
+/// How an analysis is called and made.
+pub struct AnalysisKind {
+    /// The name that it is asked for by, and that its findings have in the result.
+    pub name: &'static str,
+    /// Makes it for a world of so many ranks.
+    pub new: fn(ranks: u32) -> Box<dyn Analysis>,
 }
+
+/// All analyses.
+pub static ANALYSES: &[AnalysisKind] = &[matrix::MATRIX];

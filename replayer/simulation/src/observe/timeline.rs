@@ -1,48 +1,52 @@
 //! Simulated time as a timeline.
 
+use std::io;
+
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
 
 use super::{Departure, Observer};
 use titr_common::time::Time;
-use titr_formats::timeline::{Arrow, Chronicle, Mark, State};
+use titr_formats::timeline::{Arrow, EventSorter, State, TimelineEvent};
 use titr_network::TransferId;
 
-/// Tells a chronicle what happens.
+/// Writes what happens to a timeline.
 pub struct Timeline {
-    chronicle: Chronicle,
+    sorter: EventSorter,
     /// Messages so far.
     messages: u64,
-    /// Those under way, by what the network calls them; a name is used again once its message has arrived.
+    /// The messages under way, by the names that the network has for them; a name is used again once its message has arrived.
     under_way: Vec<Option<Arrow>>,
 }
 
 impl Timeline {
-    /// One that is written as `chronicle` says.
+    /// A timeline of a replay, whose events go to `sorter`.
     #[must_use]
-    pub fn new(chronicle: Chronicle) -> Self {
-        Self { chronicle, messages: 0, under_way: Vec::new() }
+    pub fn new(sorter: EventSorter) -> Self {
+        Self { sorter, messages: 0, under_way: Vec::new() }
     }
 
-    /// What was told.
-    #[must_use]
-    pub fn into_chronicle(self) -> Chronicle {
-        self.chronicle
+    /// Writes the rest.
+    ///
+    /// # Errors
+    /// Where a file could not be written, now or before.
+    pub fn finish(self) -> io::Result<()> {
+        self.sorter.finish()
     }
 }
 
-/// All of it is cold, and so out of the way of replays that nobody draws.
+/// All callbacks are cold, and so out of the way of replays without a timeline.
 impl Observer for Timeline {
     #[cold]
     fn entered(&mut self, rank: Rank, moment: EventRef, at: Time) {
         if let Some(state) = State::of(moment) {
-            self.chronicle.tell(at, Mark::Enter(rank, state));
+            self.sorter.push(at, TimelineEvent::Enter(rank, state));
         }
     }
 
     #[cold]
     fn finished(&mut self, rank: Rank, at: Time) {
-        self.chronicle.tell(at, Mark::Leave(rank));
+        self.sorter.push(at, TimelineEvent::Leave(rank));
     }
 
     #[cold]
@@ -55,18 +59,18 @@ impl Observer for Timeline {
             self.under_way.resize(place + 1, None);
         }
         self.under_way[place] = Some(arrow);
-        self.chronicle.tell(now, Mark::Depart(arrow));
+        self.sorter.push(now, TimelineEvent::Depart(arrow));
     }
 
     #[cold]
     fn delivered(&mut self, now: Time, id: TransferId) {
         if let Some(arrow) = self.under_way.get_mut(id.0 as usize).and_then(Option::take) {
-            self.chronicle.tell(now, Mark::Arrive(arrow));
+            self.sorter.push(now, TimelineEvent::Arrive(arrow));
         }
     }
 
     #[cold]
     fn reached(&mut self, now: Time) {
-        self.chronicle.reach(now);
+        self.sorter.flush_until(now);
     }
 }

@@ -1,4 +1,4 @@
-//! How much the network was given.
+//! The number and size of the messages that enter the network.
 
 use titr_common::units::Bytes;
 
@@ -8,9 +8,9 @@ use titr_common::time::Time;
 /// Messages that entered the network, those within collectives too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// How many.
+    /// The number of messages.
     pub messages: u64,
-    /// What they carried.
+    /// Payload of these messages.
     pub bytes: Bytes,
 }
 

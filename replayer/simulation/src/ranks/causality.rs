@@ -6,12 +6,10 @@
 
 use std::collections::VecDeque;
 
-use clap::ValueEnum;
-
 use super::operation::OperationId;
 
 /// What a send waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Causality {
     /// A send waits for nothing: each rank sends all its messages in order, as fast as the network takes them (§4.1).
     None,

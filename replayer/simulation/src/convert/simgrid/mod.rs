@@ -25,17 +25,30 @@ mod translation;
 
 use std::path::{Path, PathBuf};
 
-use titr_common::collectives::Selection;
 use titr_common::event::{Event, Rank};
-use titr_common::units::Bytes;
+use titr_common::format::{count, plural};
 
 pub use losses::Losses;
 
-use super::ConvertError;
+pub use super::Rules;
 use super::output::Texts;
+use super::{ConversionNotes, ConvertError, OutputFormat};
 use crate::workload::Workload;
 use titr_common::trace::EventSource;
 use translation::Translation;
+
+/// The format of `smpirun -replay`.
+pub(super) const SIMGRID: OutputFormat = OutputFormat {
+    name: "simgrid",
+    about: "A trace for `smpirun -replay`",
+    convert: |trace, rules, directory| {
+        let written = convert(Workload::new(trace.streams()?), rules, directory)?;
+        let (index, events, actions) = (written.index.display(), count(written.events), count(written.actions));
+        let of = plural(u64::from(trace.ranks()), "rank", "ranks");
+        let what = format!("{index}: {events} events of {} {of} became {actions} actions", trace.ranks());
+        Ok(ConversionNotes { written: what, differences: written.warnings() })
+    },
+};
 
 /// The name of the index.
 pub const INDEX: &str = "index.txt";
@@ -43,16 +56,7 @@ pub const INDEX: &str = "index.txt";
 /// How many events of a rank are translated before it is another one's turn.
 const TURN: usize = 1 << 10;
 
-/// What decides what becomes of a trace.
-#[derive(Clone, Debug)]
-pub struct Rules {
-    /// The algorithms of collectives.
-    pub collectives: Selection,
-    /// Sends of fewer bytes complete at once.
-    pub eager_threshold: Bytes,
-}
-
-/// What was written.
+/// The outcome of a conversion.
 #[derive(Clone, Debug)]
 pub struct Written {
     /// The index, which SimGrid is given.
@@ -61,14 +65,14 @@ pub struct Written {
     pub events: u64,
     /// Actions that they became.
     pub actions: u64,
-    /// What SimGrid cannot be told.
+    /// Counts of what SimGrid's format cannot express.
     pub losses: Losses,
     /// Why streams ended before their program did.
     pub torn: Vec<String>,
 }
 
 impl Written {
-    /// What is different in SimGrid, a sentence for each kind.
+    /// A sentence for each kind of difference in SimGrid.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all = self.torn.clone();

@@ -32,7 +32,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Those of `stream`, whose times are by `clock`; rank 0's, if that is not known.
+    /// The calls of `stream`, whose times are by `clock`; by that of rank 0, if it is not known.
     pub(super) fn new(stream: RankStream, clock: Option<Clock>) -> Self {
         Self { stream, clock, begun: None, until: Time::ZERO }
     }

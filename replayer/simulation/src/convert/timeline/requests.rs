@@ -5,7 +5,7 @@ use titr_common::event::{Incoming, Outgoing, Rank, RequestId, Tag};
 
 use titr_common::time::Time;
 
-/// What goes on until a request is completed. Of a send nobody waits for anything here.
+/// An operation that goes on until its request is completed. Sends are left out: nothing here waits for them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Active {
     Receive(Incoming),
@@ -13,7 +13,7 @@ pub(super) enum Active {
     Collective(Time),
 }
 
-/// What starting a persistent request does.
+/// The operation that a persistent request starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Template {
     Send(Outgoing),
@@ -36,7 +36,7 @@ impl RequestTable {
         self.active.remove(&id)
     }
 
-    /// What is cancelled brings nothing: that it was too late happens, but is rare.
+    /// A cancelled receive gets nothing. A cancel that comes too late happens, but is rare.
     pub(super) fn cancel(&mut self, id: RequestId) {
         if let Some(Active::Receive(_)) = self.active.get(&id) {
             self.active.remove(&id);
@@ -51,7 +51,7 @@ impl RequestTable {
         all
     }
 
-    /// What a receive got that left it open.
+    /// Says which message a wildcard receive got.
     pub(super) fn matched(&mut self, id: RequestId, from: Rank, tag: Tag) {
         if let Some(Active::Receive(message)) = self.active.get_mut(&id) {
             (message.from, message.tag) = (Some(from), Some(tag));

@@ -10,25 +10,50 @@ mod channels;
 mod requests;
 
 use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
 
 use titr_common::event::{
     CommId, Completed, Completion, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId,
 };
 use titr_common::event_buffer::EventRef;
+use titr_common::format::{count, plural};
 use titr_common::trace::Trace;
 
-use super::ConvertError;
+use super::{ConversionNotes, ConvertError};
 use crate::ranks::{Communicators, Fault, Place};
 use calls::{Call, Calls};
 use channels::{Channel, Channels};
 use requests::{Active, RequestTable, Template};
 use titr_common::time::Time;
-use titr_formats::timeline::{Chronicle, Mark, State};
+use titr_formats::timeline::{EventSorter, State, Subject, TimelineEvent, TimelineWriter};
 
-/// An extended trace about to be drawn.
-pub struct Recording {
+/// Writes the recorded times of an extended trace to `path`, in a file that `begin` begins.
+///
+/// # Errors
+/// Where the trace cannot be read or says nothing of time, or the file cannot be written.
+pub fn convert(
+    trace: &Trace,
+    path: &Path,
+    begin: impl FnOnce(Subject) -> io::Result<Box<dyn TimelineWriter>>,
+) -> Result<ConversionNotes, ConvertError> {
+    let recording = Recording::open(trace)?;
+    let subject = Subject { ranks: trace.ranks(), time: "recorded time" };
+    let writer = begin(subject).map_err(ConvertError::Drawing)?;
+    let TimelineStats { calls, messages, lost } = recording.write(EventSorter::new(vec![writer]))?;
+    let (path, ranks) = (path.display(), trace.ranks());
+    let of = plural(u64::from(ranks), "rank", "ranks");
+    let arrows = plural(messages, "message", "messages");
+    let written = format!("{path}: {} calls of {ranks} {of}, {} {arrows}", count(calls), count(messages));
+    let unreceived = format!("drawn to the end, as the trace has no receive of theirs: {}", count(lost));
+    let differences = if lost > 0 { vec![unreceived] } else { Vec::new() };
+    Ok(ConversionNotes { written, differences })
+}
+
+/// An extended trace about to become a timeline.
+struct Recording {
     ranks: Vec<Reading>,
-    /// Who goes on next: when the next call of each rank was made.
+    /// The time of the next call of each rank.
     order: BTreeSet<(Time, u32)>,
     /// When each collective that goes on in the background was begun: what it was made of is told in the end.
     background: BTreeSet<(Time, u32, RequestId)>,
@@ -44,15 +69,15 @@ struct Reading {
     requests: RequestTable,
 }
 
-/// What was drawn.
+/// Counts of a timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drawn {
+struct TimelineStats {
     /// Calls of all ranks.
-    pub calls: u64,
+    calls: u64,
     /// Messages.
-    pub messages: u64,
-    /// Of these, the ones that no receive is known of: they arrive when all is over.
-    pub lost: u64,
+    messages: u64,
+    /// Messages without a known receive: they arrive when all is over.
+    lost: u64,
 }
 
 impl Recording {
@@ -60,7 +85,7 @@ impl Recording {
     ///
     /// # Errors
     /// Where it cannot be read or says nothing of time.
-    pub fn open(source: &Trace) -> Result<Self, ConvertError> {
+    fn open(source: &Trace) -> Result<Self, ConvertError> {
         let count = source.ranks() as usize;
         let (mut ranks, mut order) = (Vec::with_capacity(count), BTreeSet::new());
         for (rank, stream) in (0..).zip(source.streams()?) {
@@ -81,11 +106,11 @@ impl Recording {
     ///
     /// # Errors
     /// Where the trace cannot be read or makes no sense, or the timeline cannot be written.
-    pub fn draw(mut self, mut chronicle: Chronicle) -> Result<Drawn, ConvertError> {
+    fn write(mut self, mut sorter: EventSorter) -> Result<TimelineStats, ConvertError> {
         let mut calls = 0;
         for &(first, rank) in &self.order {
             if first > Time::ZERO {
-                chronicle.tell(Time::ZERO, Mark::Enter(Rank(rank), State::COMPUTING));
+                sorter.push(Time::ZERO, TimelineEvent::Enter(Rank(rank), State::COMPUTING));
             }
         }
         while let Some((_, rank)) = self.order.pop_first() {
@@ -95,31 +120,33 @@ impl Recording {
             let next = reading.next.as_ref().map(|next| next.from);
             self.order.extend(next.map(|next| (next, rank)));
             calls += 1;
-            self.call(Rank(rank), &call, &mut chronicle)?;
+            self.call(Rank(rank), &call, &mut sorter)?;
             match next {
-                Some(next) if next > call.to => chronicle.tell(call.to, Mark::Enter(Rank(rank), State::COMPUTING)),
+                Some(next) if next > call.to => {
+                    sorter.push(call.to, TimelineEvent::Enter(Rank(rank), State::COMPUTING))
+                }
                 Some(_) => {}
-                None => chronicle.tell(call.to, Mark::Leave(Rank(rank))),
+                None => sorter.push(call.to, TimelineEvent::Leave(Rank(rank))),
             }
             let begun = self.background.first().map(|&(begun, ..)| begun);
             let next = self.order.first().map(|&(next, _)| next);
-            chronicle.reach(begun.into_iter().chain(next).min().unwrap_or(call.to));
+            sorter.flush_until(begun.into_iter().chain(next).min().unwrap_or(call.to));
         }
-        let (messages, lost) = (self.channels.messages(), self.channels.end(&mut chronicle));
-        chronicle.finish().map_err(ConvertError::Drawing)?;
-        Ok(Drawn { calls, messages, lost })
+        let (messages, lost) = (self.channels.messages(), self.channels.end(&mut sorter));
+        sorter.finish().map_err(ConvertError::Drawing)?;
+        Ok(TimelineStats { calls, messages, lost })
     }
 
     /// Tells a call of `rank`.
-    fn call(&mut self, rank: Rank, call: &Call, chronicle: &mut Chronicle) -> Result<(), ConvertError> {
+    fn call(&mut self, rank: Rank, call: &Call, sorter: &mut EventSorter) -> Result<(), ConvertError> {
         if let Some(state) = call.events.iter().find_map(|event| State::of(EventRef::Event(event))) {
-            chronicle.tell(call.from, Mark::Enter(rank, state));
+            sorter.push(call.from, TimelineEvent::Enter(rank, state));
         }
         let told = call
             .messages
             .iter()
-            .try_for_each(|message| self.message(rank, message, chronicle))
-            .and_then(|()| call.events.iter().try_for_each(|event| self.event(rank, call, event, chronicle)));
+            .try_for_each(|message| self.message(rank, message, sorter))
+            .and_then(|()| call.events.iter().try_for_each(|event| self.event(rank, call, event, sorter)));
         told.map_err(|fault| {
             let calls = &self.ranks[rank.0 as usize].calls;
             let line = calls.path().zip(calls.line());
@@ -129,7 +156,7 @@ impl Recording {
     }
 
     /// A message that a collective was made of.
-    fn message(&mut self, rank: Rank, message: &Message, chronicle: &mut Chronicle) -> Result<(), Fault> {
+    fn message(&mut self, rank: Rank, message: &Message, sorter: &mut EventSorter) -> Result<(), Fault> {
         let index = self.communicators.find(rank, message.comm)?;
         let context = self.communicators.get(index).context.of_collectives();
         let (begin, end) = self.ranks[rank.0 as usize].calls.span(message.span);
@@ -137,28 +164,28 @@ impl Recording {
         match message.end {
             MessageEnd::Sent => {
                 let channel = Channel { context, from: rank, to: peer, number };
-                self.channels.depart(channel, begin, message.bytes, chronicle);
+                self.channels.depart(channel, begin, message.bytes, sorter);
             }
             MessageEnd::Received => {
-                self.channels.arrive(Channel { context, from: peer, to: rank, number }, end, chronicle);
+                self.channels.arrive(Channel { context, from: peer, to: rank, number }, end, sorter);
             }
         }
         Ok(())
     }
 
-    fn event(&mut self, rank: Rank, call: &Call, event: &Event, chronicle: &mut Chronicle) -> Result<(), Fault> {
+    fn event(&mut self, rank: Rank, call: &Call, event: &Event, sorter: &mut EventSorter) -> Result<(), Fault> {
         let requests = &mut self.ranks[rank.0 as usize].requests;
         match event {
             Event::Send(_, message, Completion::Blocking | Completion::Request(_)) => {
-                self.send(rank, call, *message, chronicle)?;
+                self.send(rank, call, *message, sorter)?;
             }
-            Event::Recv(message, Completion::Blocking) => self.receive(rank, call, *message, chronicle)?,
+            Event::Recv(message, Completion::Blocking) => self.receive(rank, call, *message, sorter)?,
             Event::Sendrecv(outgoing, incoming) => {
                 if let Some(message) = outgoing {
-                    self.send(rank, call, *message, chronicle)?;
+                    self.send(rank, call, *message, sorter)?;
                 }
                 if let Some(message) = incoming {
-                    self.receive(rank, call, *message, chronicle)?;
+                    self.receive(rank, call, *message, sorter)?;
                 }
             }
             Event::Recv(message, Completion::Request(Some(id))) => requests.add(*id, Active::Receive(*message)),
@@ -172,12 +199,12 @@ impl Recording {
             Event::Collective(_, Completion::Persistent(id)) | Event::Neighborhood(_, Completion::Persistent(id)) => {
                 requests.set_up(*id, Template::Collective);
             }
-            Event::Start(ids) => ids.iter().try_for_each(|&id| self.start(rank, call, id, chronicle))?,
+            Event::Start(ids) => ids.iter().try_for_each(|&id| self.start(rank, call, id, sorter))?,
             Event::Cancel(id) => requests.cancel(*id),
             Event::Matched(id, source, tag) => requests.matched(*id, *source, *tag),
             Event::RequestFree(id) => {
                 requests.tear_down(*id);
-                self.complete(rank, call, *id, chronicle)?;
+                self.complete(rank, call, *id, sorter)?;
             }
             Event::Wait(_, completed) | Event::Test(_, Some(completed)) => {
                 let ids = match completed {
@@ -185,7 +212,7 @@ impl Recording {
                     Completed::These(ids) => ids.clone(),
                     Completed::Outstanding(_) => requests.active(),
                 };
-                ids.into_iter().try_for_each(|id| self.complete(rank, call, id, chronicle))?;
+                ids.into_iter().try_for_each(|id| self.complete(rank, call, id, sorter))?;
             }
             Event::CommCreate(_, _, Some(group)) => {
                 self.communicators.create(rank, group)?;
@@ -199,10 +226,10 @@ impl Recording {
         Ok(())
     }
 
-    fn start(&mut self, rank: Rank, call: &Call, id: RequestId, chronicle: &mut Chronicle) -> Result<(), Fault> {
+    fn start(&mut self, rank: Rank, call: &Call, id: RequestId, sorter: &mut EventSorter) -> Result<(), Fault> {
         let requests = &mut self.ranks[rank.0 as usize].requests;
         match requests.template(id) {
-            Some(Template::Send(message)) => self.send(rank, call, message, chronicle)?,
+            Some(Template::Send(message)) => self.send(rank, call, message, sorter)?,
             Some(Template::Receive(message)) => requests.add(id, Active::Receive(message)),
             Some(Template::Collective) => self.begin(rank, call, id),
             None => {}
@@ -216,9 +243,9 @@ impl Recording {
         self.background.insert((call.from, rank.0, id));
     }
 
-    fn complete(&mut self, rank: Rank, call: &Call, id: RequestId, chronicle: &mut Chronicle) -> Result<(), Fault> {
+    fn complete(&mut self, rank: Rank, call: &Call, id: RequestId, sorter: &mut EventSorter) -> Result<(), Fault> {
         match self.ranks[rank.0 as usize].requests.complete(id) {
-            Some(Active::Receive(message)) => self.receive(rank, call, message, chronicle)?,
+            Some(Active::Receive(message)) => self.receive(rank, call, message, sorter)?,
             Some(Active::Collective(begun)) => {
                 self.background.remove(&(begun, rank.0, id));
             }
@@ -227,18 +254,18 @@ impl Recording {
         Ok(())
     }
 
-    fn send(&mut self, rank: Rank, call: &Call, message: Outgoing, chronicle: &mut Chronicle) -> Result<(), Fault> {
+    fn send(&mut self, rank: Rank, call: &Call, message: Outgoing, sorter: &mut EventSorter) -> Result<(), Fault> {
         let Outgoing { comm, to, tag, bytes } = message;
         let channel = self.channel(rank, comm, rank, to, tag.0)?;
-        self.channels.depart(channel, call.from, bytes, chronicle);
+        self.channels.depart(channel, call.from, bytes, sorter);
         Ok(())
     }
 
     /// A receive is complete.
-    fn receive(&mut self, rank: Rank, call: &Call, message: Incoming, chronicle: &mut Chronicle) -> Result<(), Fault> {
+    fn receive(&mut self, rank: Rank, call: &Call, message: Incoming, sorter: &mut EventSorter) -> Result<(), Fault> {
         if let Incoming { comm, from: Some(from), tag: Some(tag), .. } = message {
             let channel = self.channel(rank, comm, from, rank, tag.0)?;
-            self.channels.arrive(channel, call.to, chronicle);
+            self.channels.arrive(channel, call.to, sorter);
         }
         Ok(())
     }

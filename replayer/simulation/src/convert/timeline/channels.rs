@@ -12,9 +12,9 @@ use titr_common::units::Bytes;
 
 use crate::ranks::Context;
 use titr_common::time::Time;
-use titr_formats::timeline::{Arrow, Chronicle, Mark};
+use titr_formats::timeline::{Arrow, EventSorter, TimelineEvent};
 
-/// What messages are matched by. Within a collective, `number` is the collective's, elsewhere it is the tag.
+/// The key that messages are matched by. Within a collective, `number` is the collective's, elsewhere it is the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Channel {
     pub(super) context: Context,
@@ -23,7 +23,7 @@ pub(super) struct Channel {
     pub(super) number: u64,
 }
 
-/// What is known of one end only.
+/// Messages of which one end is known.
 #[derive(Debug)]
 enum Halves {
     /// Messages under way, and when they left.
@@ -45,11 +45,11 @@ impl Channels {
         self.messages
     }
 
-    pub(super) fn depart(&mut self, channel: Channel, at: Time, bytes: Bytes, chronicle: &mut Chronicle) {
+    pub(super) fn depart(&mut self, channel: Channel, at: Time, bytes: Bytes, sorter: &mut EventSorter) {
         self.messages += 1;
         let Channel { context, from, to, .. } = channel;
         let arrow = Arrow { key: self.messages, from, to, bytes, in_collective: context.is_collective() };
-        chronicle.tell(at, Mark::Depart(arrow));
+        sorter.push(at, TimelineEvent::Depart(arrow));
         match self.open.entry(channel).or_insert_with(|| Halves::Departed(VecDeque::new())) {
             Halves::Departed(under_way) => under_way.push_back((arrow, at)),
             Halves::Arriving(arriving) => {
@@ -58,17 +58,17 @@ impl Channels {
                 if arriving.is_empty() {
                     self.open.remove(&channel);
                 }
-                chronicle.tell(then, Mark::Arrive(arrow));
+                sorter.push(then, TimelineEvent::Arrive(arrow));
             }
         }
     }
 
-    pub(super) fn arrive(&mut self, channel: Channel, at: Time, chronicle: &mut Chronicle) {
+    pub(super) fn arrive(&mut self, channel: Channel, at: Time, sorter: &mut EventSorter) {
         match self.open.entry(channel).or_insert_with(|| Halves::Arriving(VecDeque::new())) {
             Halves::Arriving(arriving) => arriving.push_back(at),
             Halves::Departed(under_way) => {
                 if let Some((arrow, departed)) = under_way.pop_front() {
-                    chronicle.tell(at.max(departed), Mark::Arrive(arrow));
+                    sorter.push(at.max(departed), TimelineEvent::Arrive(arrow));
                 }
                 if under_way.is_empty() {
                     self.open.remove(&channel);
@@ -78,7 +78,7 @@ impl Channels {
     }
 
     /// Lets what is under way arrive when all is over; how many messages that are.
-    pub(super) fn end(self, chronicle: &mut Chronicle) -> u64 {
+    pub(super) fn end(self, sorter: &mut EventSorter) -> u64 {
         let halves = self.open.into_values().filter_map(|halves| match halves {
             Halves::Departed(under_way) => Some(under_way),
             Halves::Arriving(_) => None,
@@ -86,8 +86,8 @@ impl Channels {
         let mut lost: Vec<Arrow> = halves.flatten().map(|(arrow, _)| arrow).collect();
         // The table's order is no order to rely on.
         lost.sort_by_key(|arrow| arrow.key);
-        let end = chronicle.end();
-        lost.iter().for_each(|&arrow| chronicle.tell(end, Mark::Arrive(arrow)));
+        let end = sorter.end();
+        lost.iter().for_each(|&arrow| sorter.push(end, TimelineEvent::Arrive(arrow)));
         lost.len() as u64
     }
 }

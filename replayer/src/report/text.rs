@@ -2,19 +2,18 @@
 
 use std::io::{self, Write};
 
-use titr_common::units::Seconds;
-
-use super::{LinkUse, Packets, Report, Runs, channel_table};
 use titr_common::format::{TimeUnit, count, plural, volume};
-use titr_network::statistics::Percentiles;
-use titr_simulation::observe::Shares;
+use titr_common::units::Seconds;
+use titr_simulation::SimulationResult;
+use titr_simulation::result::{ChannelUse, LinkUse, Packets, Percentiles, Runs, Shares};
+use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 
-/// Prints it.
+/// Prints the summary of a simulation.
 ///
 /// # Errors
 /// Where `out` cannot be written.
-pub fn summary(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let Report { simulated_time, ranks, events, messages, bytes, network, .. } = report;
+pub fn summary(report: &SimulationResult, out: &mut impl Write) -> io::Result<()> {
+    let SimulationResult { simulated_time, ranks, events, messages, bytes, network, .. } = report;
     let hosts = u64::from(network.hosts);
     writeln!(out, "Predicted time  {:.9} s", simulated_time.0)?;
     if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &report.runs {
@@ -60,11 +59,11 @@ pub fn summary(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\nReplayed in {:.3} s, {events_per_second} events a second", speed.wall_seconds)
 }
 
-/// What is told of each rank.
+/// A part of a rank's time.
 type Part<'a> = &'a dyn Fn(&Shares) -> Seconds;
 
 /// Where the time goes: the mean over the ranks, and who spends most.
-fn time(report: &Report, out: &mut impl Write) -> io::Result<()> {
+fn time(report: &SimulationResult, out: &mut impl Write) -> io::Result<()> {
     let ranks = &report.per_rank;
     let unit = TimeUnit::of(report.simulated_time);
     // A rank that is done earlier waits for the last one.
@@ -116,7 +115,7 @@ fn most(ranks: &[Shares], part: Part) -> Option<(usize, Seconds)> {
     parts.reduce(|most, next| if next.1.0 > most.1.0 { next } else { most })
 }
 
-/// What routers saw.
+/// Prints the figures of the routers.
 fn packets(packets: &Packets, out: &mut impl Write) -> io::Result<()> {
     let Packets { cycles, figures, .. } = packets;
     writeln!(out, "\nRouters         {} cycles, {:.4} phits a cycle and host", count(*cycles), figures.accepted)?;
@@ -147,4 +146,78 @@ fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  {name:<width$}  {use_:>5.1} %  {payload:>9}  {messages:>8}")?;
     }
     Ok(())
+}
+
+/// Prints a row for each virtual channel.
+fn channel_table(channels: &[ChannelUse], out: &mut impl Write) -> io::Result<()> {
+    let width = channels.iter().map(|channel| channel.link.chars().count()).max().unwrap_or_default().max(4);
+    writeln!(out, "\n  {:<width$}  channel    packets    use  queue", "Link")?;
+    for ChannelUse { link, channel, packets, utilization, occupancy } in channels {
+        writeln!(out, "  {link:<width$}  {channel:>7}  {packets:>9}  {utilization:>5.3}  {occupancy:>5.2}")?;
+    }
+    Ok(())
+}
+
+/// The columns of a curve.
+const HEADING: &str = "
+ offered  injected  accepted          message latency   network   p95   p99      max   hops  use  most
+               phits a cycle and host                                  cycles                channels";
+
+/// Prints what is measured, and the columns of the curve.
+///
+/// # Errors
+/// Where `out` cannot be written.
+pub fn curve_heading(what: &str, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{what}")?;
+    writeln!(out, "{HEADING}")
+}
+
+/// Prints a point of a curve, and its virtual channels if they were asked for.
+///
+/// # Errors
+/// Where `out` cannot be written.
+pub fn curve_point(measured: &MeasuredPoint, out: &mut impl Write) -> io::Result<()> {
+    curve_row(measured, out)?;
+    if let Some(channels) = &measured.channels {
+        channel_table(channels, out)?;
+    }
+    out.flush()
+}
+
+/// Prints what there is to say at the end of a curve.
+///
+/// # Errors
+/// Where `out` cannot be written.
+pub fn curve_end(result: &TrafficResult, out: &mut impl Write) -> io::Result<()> {
+    for warning in &result.warnings {
+        writeln!(out, "warning: {warning}")?;
+    }
+    let rate = result.phit_hops_per_second / 1e6;
+    writeln!(out, "{rate:.1} million phit-hops a second of a processor's time")
+}
+
+fn curve_row(MeasuredPoint { point, .. }: &MeasuredPoint, out: &mut impl Write) -> io::Result<()> {
+    let sure = |half_width: Option<f64>| half_width.map_or(String::new(), |half_width| format!("± {half_width:.2}"));
+    let figures = &point.figures;
+    let percentiles = figures.message_latency_percentiles;
+    writeln!(
+        out,
+        "{:8.3}  {:8.4}  {:8.4} {:<9}{:9.2} {:<9} {:8.2} {:5} {:5} {:8}  {:5.2}  {:.2}  {:.2}",
+        point.offered,
+        figures.injected,
+        figures.accepted,
+        figures.accepted_ci99.map_or(String::new(), |half_width| format!("± {half_width:.4}")),
+        figures.message_latency,
+        sure(figures.message_latency_ci99),
+        figures.network_latency,
+        percentiles.p95,
+        percentiles.p99,
+        percentiles.max,
+        figures.hops,
+        figures.channel_use,
+        figures.channel_use_max,
+    )?;
+    let Some(Burst { messages, cycles, cycles_ci99 }) = point.burst else { return Ok(()) };
+    let sure = cycles_ci99.map_or(String::new(), |half_width| format!(" ± {half_width:.1}"));
+    writeln!(out, "a burst of {messages} messages a host takes {cycles:.1}{sure} cycles")
 }

@@ -24,11 +24,11 @@ struct Class {
     counts: Counts,
     cpu: String,
     ranks: Vec<u32>,
-    /// What the yardstick counts as, and how many instructions a second of CPU time that is; none if it is not recorded.
+    /// The count of the reference kernel, and that count by second; none if it is not recorded.
     yardstick: Option<(f64, f64)>,
 }
 
-/// What is counted.
+/// The unit of a rank's counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Counts {
     Instructions,
@@ -47,14 +47,14 @@ impl Counts {
     }
 }
 
-/// What makes the counters of a trace comparable.
+/// A comparison of the counters of all ranks of a trace.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     classes: Vec<Class>,
 }
 
 impl Comparison {
-    /// Of the ranks of a trace.
+    /// Compares the ranks of a trace.
     #[must_use]
     pub fn of(manifest: &Manifest) -> Self {
         let mut classes: BTreeMap<(Counts, &str), Vec<&RankEntry>> = BTreeMap::new();
@@ -83,10 +83,10 @@ impl Comparison {
         })
     }
 
-    /// What each rank's computation is to be multiplied with, by rank.
+    /// The factor for each rank's computation, by rank.
     ///
     /// # Errors
-    /// Who has recorded no yardstick.
+    /// Where ranks have recorded no count of the reference kernel; the text names them.
     pub fn factors(&self) -> Result<Vec<f64>, String> {
         let mut factors = BTreeMap::new();
         let Some(reference) = self.classes.first() else { return Ok(Vec::new()) };
@@ -102,7 +102,7 @@ impl Comparison {
         Ok(factors.into_values().collect())
     }
 
-    /// What should be known of ranks that do not count alike; nothing if all do.
+    /// Sentences on ranks that do not count alike; none if all do.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let Some(reference) = self.classes.first().filter(|_| !self.alike()) else { return Vec::new() };
@@ -126,7 +126,7 @@ fn median(mut numbers: Vec<f64>) -> Option<f64> {
     numbers.get(numbers.len() / 2).copied().filter(|number| number.is_finite())
 }
 
-/// What the counts of `class` are worth to `reference`.
+/// The worth of a count of `class` in counts of `reference`.
 fn factor(reference: &Class, class: &Class) -> Option<f64> {
     Some(reference.yardstick?.0 / class.yardstick?.0)
 }

@@ -1,0 +1,64 @@
+//! A replay on a machine where nothing takes time, to find out whether a trace can be replayed on any.
+//!
+//! All sends are buffered there, so a wait that has no end is due to something that is missing from the trace and not to a
+//! machine.
+
+use titr_common::collectives::{Library, Selection};
+use titr_common::time::Time;
+use titr_common::trace::{Trace, TraceError};
+use titr_common::units::{Bytes, Speed};
+use titr_network::topology::HostId;
+use titr_network::{LinkLoad, Network, Transfer, TransferId};
+use titr_platform::{EagerTransfer, Mpi, Overhead};
+
+use crate::ranks::Seat;
+use crate::replay::{Options, replay};
+use crate::workload::Workload;
+
+/// Why `trace` cannot be replayed to its end without anything left over; nothing if it can.
+///
+/// # Errors
+/// Where the trace cannot be opened.
+pub fn dry_run(trace: &Trace) -> Result<Vec<String>, TraceError> {
+    let seat = Seat { host: HostId(0), speed: Speed { per_second: f64::INFINITY } };
+    let mpi = Mpi {
+        eager_threshold: Bytes(u64::MAX),
+        eager_transfer: EagerTransfer::AtOnce,
+        send_overhead: Overhead::default(),
+        isend_overhead: Overhead::default(),
+        recv_overhead: Overhead::default(),
+        collectives: Selection::from(Library::SimGrid),
+    };
+    let workload = Workload::read_ahead(trace.streams()?);
+    let seats = vec![seat; workload.ranks()];
+    Ok(match replay(workload, seats, &mpi, &mut Instant::default(), (), Options::default()) {
+        Ok(outcome) => outcome.warnings,
+        Err(error) => vec![error.to_string()],
+    })
+}
+
+/// A network that takes no time.
+#[derive(Default)]
+struct Instant {
+    now: Time,
+    under_way: Vec<TransferId>,
+}
+
+impl Network for Instant {
+    fn inject(&mut self, now: Time, transfer: Transfer) {
+        self.now = now;
+        self.under_way.push(transfer.id);
+    }
+
+    fn next_event(&mut self) -> Option<Time> {
+        (!self.under_way.is_empty()).then_some(self.now)
+    }
+
+    fn advance(&mut self, _: Time, delivered: &mut Vec<TransferId>) {
+        delivered.append(&mut self.under_way);
+    }
+
+    fn link_loads(&self) -> Vec<LinkLoad> {
+        Vec::new()
+    }
+}

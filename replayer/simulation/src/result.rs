@@ -1,0 +1,200 @@
+//! The result of a simulation: plain data that serialises. `titr-replay --json` prints it as it is.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use titr_common::time::Time;
+use titr_common::units::{Bytes, Seconds};
+use titr_network::LinkLoad;
+use titr_network::packet::{ChannelFigures, Figures, Observation, PacketSpec};
+use titr_network::statistics::Estimate;
+use titr_network::topology::LinkId;
+use titr_platform::Platform;
+
+pub use crate::observe::Shares;
+pub use titr_network::statistics::Percentiles;
+
+/// How many of the busiest links `links` has.
+const BUSIEST: usize = 5;
+
+/// The result of a simulation.
+#[derive(Clone, Debug, Serialize)]
+pub struct SimulationResult {
+    /// The time at which the last rank was done.
+    pub simulated_time: Seconds,
+    /// Size of the world.
+    pub ranks: usize,
+    /// Trace events replayed.
+    pub events: u64,
+    /// Messages that entered the network, those within collectives included.
+    pub messages: u64,
+    /// Payload of these messages.
+    pub bytes: Bytes,
+    /// Where each rank's time went.
+    pub per_rank: Vec<Shares>,
+    /// The network that the trace was replayed on.
+    pub network: NetworkName,
+    /// The busiest links.
+    pub links: Vec<LinkUse>,
+    /// All links that carried anything, busiest first.
+    #[serde(skip)]
+    pub all_links: Vec<LinkUse>,
+    /// Figures of a packet network over all runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Packets>,
+    /// Where there were several runs, the time that each took; all else but `packets` is of the first run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Runs>,
+    /// The findings of each analysis, by its name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub analyses: BTreeMap<&'static str, serde_json::Value>,
+    /// What could not be simulated faithfully, and what was left over.
+    pub warnings: Vec<String>,
+    /// titr's own speed: the only part that differs from one simulation to the next.
+    pub replay: ReplaySpeed,
+}
+
+/// A network by name.
+#[derive(Clone, Debug, Serialize)]
+pub struct NetworkName {
+    /// The network model.
+    pub model: &'static str,
+    /// The topology.
+    pub topology: String,
+    /// The number of hosts.
+    pub hosts: u32,
+}
+
+impl From<&Platform> for NetworkName {
+    fn from(platform: &Platform) -> Self {
+        Self { model: platform.model.name(), topology: platform.topology.name(), hosts: platform.topology.hosts() }
+    }
+}
+
+/// The traffic over one link.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkUse {
+    /// The link.
+    pub name: String,
+    /// Payload.
+    pub bytes: Bytes,
+    /// Messages.
+    pub messages: u64,
+    /// Payload over what the link could have carried in the simulated time.
+    #[serde(rename = "use")]
+    pub utilization: f64,
+}
+
+impl LinkUse {
+    /// All links that carried anything in a time, busiest first.
+    pub(crate) fn by_use(platform: &Platform, loads: &[LinkLoad], time: Seconds) -> Vec<Self> {
+        let links = (0..).map(LinkId).zip(platform.topology.links()).zip(loads);
+        let mut links: Vec<Self> = links
+            .filter(|(_, load)| load.messages > 0)
+            .map(|((id, link), load)| Self {
+                name: platform.topology.link_name(id),
+                bytes: load.bytes,
+                messages: load.messages,
+                utilization: if time.0 > 0.0 { load.bytes.0 as f64 / (link.bandwidth * time.0) } else { 0.0 },
+            })
+            .collect();
+        // Stable: links that are as busy stay in the topology's order.
+        links.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
+        links
+    }
+
+    /// The first few of these.
+    pub(crate) fn busiest(all: &[Self]) -> Vec<Self> {
+        all.iter().take(BUSIEST).cloned().collect()
+    }
+}
+
+/// The traffic over one virtual channel of a link.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChannelUse {
+    /// The link.
+    pub link: String,
+    /// The channel's number on its link.
+    pub channel: u32,
+    /// Packets that the channel carried, in all runs.
+    pub packets: u64,
+    /// Part of the time that the channel used its link.
+    #[serde(rename = "use")]
+    pub utilization: f64,
+    /// Packets in the queue at the channel's end, in the mean.
+    pub occupancy: f64,
+}
+
+impl ChannelUse {
+    /// The use of all channels, with the names that their links have on a platform.
+    #[must_use]
+    pub fn all(platform: &Platform, figures: &[ChannelFigures]) -> Vec<Self> {
+        let named = |&ChannelFigures { link, channel, packets, utilization, occupancy }: &ChannelFigures| Self {
+            link: platform.topology.link_name(link),
+            channel: channel.0,
+            packets,
+            utilization,
+            occupancy,
+        };
+        figures.iter().map(named).collect()
+    }
+}
+
+/// Figures of a packet network.
+#[derive(Clone, Debug, Serialize)]
+pub struct Packets {
+    /// The simulated time in cycles.
+    pub cycles: u64,
+    /// Phits a cycle and host that ranks gave to the network, all of which leave their hosts in the end.
+    pub offered: f64,
+    /// What came of this load.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Each virtual channel, if that was [asked for](crate::Simulation::channels).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<Vec<ChannelUse>>,
+    /// Each virtual channel.
+    #[serde(skip)]
+    pub all_channels: Vec<ChannelUse>,
+}
+
+impl Packets {
+    pub(crate) fn new(platform: &Platform, spec: &PacketSpec, observations: &[Observation], channels: bool) -> Self {
+        let figures = Figures::of(spec, observations);
+        let cycles = observations.first().map_or(0, |first| first.batches.iter().map(|batch| batch.cycles).sum());
+        let all_channels = ChannelUse::all(platform, &figures.channels);
+        let channels = channels.then(|| all_channels.clone());
+        Self { cycles, offered: figures.injected, figures, channels, all_channels }
+    }
+}
+
+/// Several runs that differ in what chance decides.
+#[derive(Clone, Debug, Serialize)]
+pub struct Runs {
+    /// The time that each run predicts.
+    pub simulated_times: Vec<Seconds>,
+    /// The mean of these times.
+    pub simulated_time: Seconds,
+    /// Half the width of the 99 % confidence interval of the mean, in seconds.
+    pub simulated_time_ci99: Option<f64>,
+}
+
+impl Runs {
+    pub(crate) fn of(times: &[Time]) -> Self {
+        let simulated_times: Vec<Seconds> = times.iter().map(|time| time.seconds()).collect();
+        let estimate = Estimate::of(&simulated_times.iter().map(|time| time.0).collect::<Vec<_>>());
+        Self { simulated_times, simulated_time: Seconds(estimate.mean), simulated_time_ci99: estimate.half_width }
+    }
+}
+
+/// titr's own speed.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ReplaySpeed {
+    /// Time on the wall.
+    pub wall_seconds: f64,
+    /// Trace events replayed in a second on the wall.
+    pub events_per_second: f64,
+    /// In the packet model, phits times the channels that they took in a second of a processor's time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phit_hops_per_second: Option<f64>,
+}

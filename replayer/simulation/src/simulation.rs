@@ -1,0 +1,265 @@
+//! A simulation: a platform, a trace, and what is to be done with them.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+use titr_common::trace::manifest::{Mode, RankEntry};
+use titr_common::trace::{RankStream, Trace, TraceError};
+use titr_network::packet::PacketStatistics;
+use titr_platform::{Model, PlacementError, Platform};
+
+use crate::models;
+use crate::normalisation::Comparison;
+use crate::observe::{ANALYSES, Analysis, Breakdown, Observer};
+use crate::ranks::{Causality, Recorded, ReplayError, Seat};
+use crate::replay::{Options, Outcome, Progress, replay};
+use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult};
+use crate::stopwatch::Stopwatch;
+use crate::warnings;
+use crate::workload::{Computation, Recomputed, Workload};
+
+/// A replay of a trace on a platform, to be [run](Self::run).
+#[must_use]
+pub struct Simulation<'a> {
+    platform: &'a Platform,
+    trace: &'a Trace,
+    runs: u32,
+    computation: Computation,
+    compute_scale: f64,
+    normalise: bool,
+    recorded_collectives: bool,
+    causality: Causality,
+    channels: bool,
+    analyses: Vec<&'a str>,
+    observers: Vec<&'a mut dyn Observer>,
+    progress: Option<&'a mut dyn Progress>,
+}
+
+/// Why a simulation has no result.
+#[derive(Debug, Error)]
+pub enum SimulationError {
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The platform has no place for all ranks.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+    /// The trace makes no sense or ends in a deadlock.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// Computation was to be timed.
+    #[error("the trace is not an extended one, and has no times (TITRACE_MODE=extended)")]
+    NoTimes,
+    /// Computation was to be normalised; the text says which ranks cannot be compared.
+    #[error("{0}")]
+    NotComparable(String),
+    /// There is no analysis of this name.
+    #[error("there is no analysis '{0}'")]
+    NoAnalysis(String),
+    /// An analysis has found what cannot be serialised.
+    #[error("the findings of an analysis cannot be written: {0}")]
+    Findings(#[from] serde_json::Error),
+    /// No run was asked for.
+    #[error("no run replays nothing")]
+    NoRuns,
+}
+
+impl<'a> Simulation<'a> {
+    /// A replay of `trace` on `platform`: one run, with the computation that was counted.
+    pub fn new(platform: &'a Platform, trace: &'a Trace) -> Self {
+        Self {
+            platform,
+            trace,
+            runs: 1,
+            computation: Computation::default(),
+            compute_scale: 1.0,
+            normalise: false,
+            recorded_collectives: false,
+            causality: Causality::default(),
+            channels: false,
+            analyses: Vec::new(),
+            observers: Vec::new(),
+            progress: None,
+        }
+    }
+
+    /// Replays several times with different chance, where the network model has any.
+    pub fn runs(self, runs: u32) -> Self {
+        Self { runs, ..self }
+    }
+
+    /// Takes the computation between calls from here.
+    pub fn computation(self, computation: Computation) -> Self {
+        Self { computation, ..self }
+    }
+
+    /// Multiplies that computation with `factor`.
+    pub fn compute_scale(self, factor: f64) -> Self {
+        Self { compute_scale: factor, ..self }
+    }
+
+    /// Makes the counts of ranks comparable that do not count alike ([`Comparison`]).
+    pub fn normalise(self, normalise: bool) -> Self {
+        Self { normalise, ..self }
+    }
+
+    /// Makes collectives of the messages that an extended trace has of them, instead of a library's algorithms.
+    pub fn recorded_collectives(self, recorded: bool) -> Self {
+        Self { recorded_collectives: recorded, ..self }
+    }
+
+    /// Chooses what a send waits for.
+    pub fn causality(self, causality: Causality) -> Self {
+        Self { causality, ..self }
+    }
+
+    /// Lists each virtual channel of a packet network in what is serialised.
+    pub fn channels(self, channels: bool) -> Self {
+        Self { channels, ..self }
+    }
+
+    /// Adds the findings of the analysis that [`ANALYSES`] has under this name, of the first run.
+    pub fn analyse(mut self, name: &'a str) -> Self {
+        self.analyses.push(name);
+        self
+    }
+
+    /// Tells `observer` of the first run.
+    pub fn observe(mut self, observer: &'a mut dyn Observer) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// Tells `progress` from time to time how far the replay is.
+    pub fn progress(self, progress: &'a mut dyn Progress) -> Self {
+        Self { progress: Some(progress), ..self }
+    }
+
+    /// Replays.
+    ///
+    /// # Errors
+    /// Where the trace does not fit the platform or the options, cannot be read, makes no sense, or ends in a deadlock.
+    pub fn run(mut self) -> Result<SimulationResult, SimulationError> {
+        let (seats, unlike) = self.seats()?;
+        let recorded = self.recorded();
+        let ranks = self.trace.ranks();
+        let mut analyses = self.analyses()?;
+        let stopwatch = Stopwatch::start();
+        let (mut first, mut times, mut observations, mut phit_hops) = (None, Vec::new(), Vec::new(), None);
+        for run in 0..self.runs {
+            let workload = Workload::read_ahead(self.sources()?);
+            let mut observers: Vec<&mut dyn Observer> = Vec::new();
+            if run == 0 {
+                observers.extend(self.observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer));
+                observers.extend(analyses.iter_mut().map(|named| &mut *named.analysis as &mut dyn Observer));
+            }
+            let observer = (Breakdown::new(ranks), observers);
+            let progress = self.progress.as_mut().map(|progress| &mut **progress as &mut dyn Progress);
+            let options = Options { causality: self.causality, partial: self.trace.is_partial(), recorded, progress };
+            let mut network = models::build(self.platform, run);
+            let outcome = replay(workload, seats.clone(), &self.platform.mpi, network.as_mut(), observer, options)?;
+            times.push(outcome.simulated_time);
+            if let Some(packets) = PacketStatistics::of(&*network, outcome.simulated_time) {
+                observations.push(packets.observation);
+                phit_hops = Some(packets.phit_hops + phit_hops.unwrap_or(0));
+            }
+            first.get_or_insert((outcome.map(|(breakdown, _)| breakdown), network.link_loads()));
+        }
+        let (outcome, links) = first.ok_or(SimulationError::NoRuns)?;
+        let replay = speed(&stopwatch, outcome.events, times.len(), phit_hops);
+        let platform = self.platform;
+        let packets = match &platform.model {
+            Model::Packet(spec) => Some(Packets::new(platform, spec, &observations, self.channels)),
+            Model::Flow(_) | Model::Ideal => None,
+        };
+        let simulated_time = outcome.simulated_time.seconds();
+        let all_links = LinkUse::by_use(platform, &links, simulated_time);
+        let of_manifest = self.trace.manifest().map(warnings::of_manifest).unwrap_or_default();
+        let Outcome { ranks, events, messages, bytes, warnings, skipped, observer: breakdown, .. } = outcome;
+        let of_platform = platform.warnings.clone();
+        Ok(SimulationResult {
+            simulated_time,
+            ranks,
+            events,
+            messages,
+            bytes,
+            per_rank: breakdown.per_rank().collect(),
+            network: NetworkName::from(platform),
+            links: LinkUse::busiest(&all_links),
+            all_links,
+            packets,
+            runs: (times.len() > 1).then(|| Runs::of(&times)),
+            analyses: findings(&analyses)?,
+            warnings: [of_platform, warnings, skipped, of_manifest, unlike, self.trace.untranslated()].concat(),
+            replay,
+        })
+    }
+
+    /// The place of each rank, and what should be known of ranks that do not count alike.
+    fn seats(&self) -> Result<(Vec<Seat>, Vec<String>), SimulationError> {
+        let comparison = self.trace.manifest().map(Comparison::of);
+        let (factors, unlike) = match comparison {
+            Some(comparison) if self.normalise => {
+                (comparison.factors().map_err(SimulationError::NotComparable)?, Vec::new())
+            }
+            Some(comparison) => (vec![1.0; self.trace.ranks() as usize], comparison.warnings()),
+            None => (vec![1.0; self.trace.ranks() as usize], Vec::new()),
+        };
+        let hosts = self.platform.place(self.trace.ranks())?.0;
+        let seat = |(host, factor)| Seat { host, speed: self.platform.speed(host).for_counts_worth(factor) };
+        Ok((hosts.into_iter().zip(factors).map(seat).collect(), unlike))
+    }
+
+    /// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow
+    /// another schedule than the next.
+    fn recorded(&self) -> Recorded {
+        let nonblocking = |name: &String| name.strip_prefix("MPI_I").is_some_and(|rest| !rest.starts_with("neighbor"));
+        let opaque = |entry: &RankEntry| entry.opaque.keys().any(nonblocking);
+        match self.trace.manifest() {
+            _ if !self.recorded_collectives => Recorded::None,
+            Some(manifest) if !manifest.per_rank.iter().any(opaque) => Recorded::All,
+            _ => Recorded::Blocking,
+        }
+    }
+
+    /// The events of all ranks, with the computation that was asked for.
+    fn sources(&self) -> Result<Vec<Recomputed<RankStream>>, SimulationError> {
+        let is_extended = self.trace.manifest().is_none_or(|manifest| manifest.mode == Mode::Extended);
+        if self.computation == Computation::Timed && !is_extended {
+            return Err(SimulationError::NoTimes);
+        }
+        let source = |stream| Recomputed::new(stream, self.computation, self.compute_scale);
+        Ok(self.trace.streams()?.into_iter().map(source).collect())
+    }
+
+    /// The analyses that were asked for, by name.
+    fn analyses(&self) -> Result<Vec<NamedAnalysis>, SimulationError> {
+        let named = |name: &&str| {
+            let kind = ANALYSES.iter().find(|kind| kind.name == *name);
+            let kind = kind.ok_or_else(|| SimulationError::NoAnalysis((*name).to_owned()))?;
+            Ok(NamedAnalysis { name: kind.name, analysis: (kind.new)(self.trace.ranks()) })
+        };
+        self.analyses.iter().map(named).collect()
+    }
+}
+
+/// An analysis that was asked for, and its name.
+struct NamedAnalysis {
+    name: &'static str,
+    analysis: Box<dyn Analysis>,
+}
+
+fn findings(analyses: &[NamedAnalysis]) -> serde_json::Result<BTreeMap<&'static str, serde_json::Value>> {
+    analyses.iter().map(|NamedAnalysis { name, analysis }| Ok((*name, analysis.findings()?))).collect()
+}
+
+/// The speed of so many runs.
+fn speed(stopwatch: &Stopwatch, events: u64, runs: usize, phit_hops: Option<u64>) -> ReplaySpeed {
+    let per_second = |count: f64, seconds: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
+    let (wall, cpu) = (stopwatch.wall().as_secs_f64(), stopwatch.cpu().as_secs_f64());
+    ReplaySpeed {
+        wall_seconds: wall,
+        events_per_second: per_second(events as f64 * runs as f64, wall),
+        phit_hops_per_second: phit_hops.map(|hops| per_second(hops as f64, cpu)),
+    }
+}

@@ -1,0 +1,166 @@
+//! A platform under synthetic traffic: curves of latency and throughput.
+
+use serde::Serialize;
+use thiserror::Error;
+use titr_network::packet::PacketSpec;
+use titr_network::topology::Lattice;
+use titr_network::traffic::{Destinations, Injection, Plan, Point, measure};
+use titr_platform::{Model, Platform};
+
+use crate::result::{ChannelUse, NetworkName};
+use crate::stopwatch::Stopwatch;
+
+pub use titr_network::traffic::{Burst, Loads, NoPattern, Pattern, Sizes};
+
+/// Synthetic traffic on a platform, measured at each of several loads.
+#[derive(Clone, Debug)]
+pub struct TrafficSweep {
+    /// Who sends to whom.
+    pub pattern: Pattern,
+    /// How large messages are.
+    pub sizes: Sizes,
+    /// The load of each point.
+    pub demand: TrafficDemand,
+    /// Cycles before the first that counts.
+    pub warmup: u64,
+    /// Cycles that count.
+    pub cycles: u64,
+    /// Runs of each point, which differ in what chance decides.
+    pub runs: u32,
+    /// Whether each virtual channel is listed in what is serialised.
+    pub channels: bool,
+}
+
+/// How much the hosts send.
+#[derive(Clone, Debug)]
+pub enum TrafficDemand {
+    /// A point for each load.
+    Loads(Loads),
+    /// One point: so many messages of each host at once.
+    Burst(u32),
+}
+
+/// Why traffic cannot be measured.
+#[derive(Debug, Error)]
+pub enum TrafficError {
+    /// The pattern is not for this topology.
+    #[error(transparent)]
+    Pattern(#[from] NoPattern),
+    /// The network is not one of packets.
+    #[error(
+        "synthetic traffic is for the packet model: write model = \"packet\" under [network], or --set network.model=packet"
+    )]
+    NotPackets,
+}
+
+/// The result of a sweep.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrafficResult {
+    /// The network.
+    pub network: NetworkName,
+    /// The pattern.
+    pub traffic: String,
+    /// Cycles of each run before the first that counts.
+    pub warmup: u64,
+    /// Cycles of each run that count.
+    pub cycles: u64,
+    /// Runs of each point.
+    pub runs: u32,
+    /// The seed of the first run.
+    pub seed: u64,
+    /// The points, by load.
+    pub points: Vec<MeasuredPoint>,
+    /// What should be known of the platform.
+    pub warnings: Vec<String>,
+    /// Phits times the channels that they took, of all points.
+    pub phit_hops: u64,
+    /// Time on the wall.
+    pub wall_seconds: f64,
+    /// Time of a processor.
+    pub cpu_seconds: f64,
+    /// Phit-hops in a second of a processor's time.
+    pub phit_hops_per_second: f64,
+}
+
+/// A point of a curve.
+#[derive(Clone, Debug, Serialize)]
+pub struct MeasuredPoint {
+    /// Its figures.
+    #[serde(flatten)]
+    pub point: Point,
+    /// Each virtual channel, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<Vec<ChannelUse>>,
+    /// Each virtual channel.
+    #[serde(skip)]
+    pub all_channels: Vec<ChannelUse>,
+}
+
+impl TrafficSweep {
+    /// This traffic on a platform.
+    ///
+    /// # Errors
+    /// Where the platform's network is not one of packets, or its topology has no such pattern.
+    pub fn on<'a>(&self, platform: &'a Platform) -> Result<PlatformTraffic<'a>, TrafficError> {
+        let Model::Packet(spec) = &platform.model else { return Err(TrafficError::NotPackets) };
+        let grid = spec.graph().geometry::<Lattice>().map(Lattice::sizes);
+        let destinations = Destinations::new(self.pattern, platform.topology.hosts(), grid)?;
+        let &Self { warmup, cycles, runs, .. } = self;
+        let plan = Plan { destinations, sizes: self.sizes.clone(), warmup, cycles, runs };
+        Ok(PlatformTraffic { platform, spec, plan, sweep: self.clone() })
+    }
+}
+
+/// Traffic that fits a platform.
+pub struct PlatformTraffic<'a> {
+    platform: &'a Platform,
+    spec: &'a PacketSpec,
+    plan: Plan,
+    sweep: TrafficSweep,
+}
+
+impl PlatformTraffic<'_> {
+    /// The length of a cycle in seconds.
+    #[must_use]
+    pub fn cycle(&self) -> f64 {
+        self.spec.cycle()
+    }
+
+    /// Measures all points. `each` is given every point as soon as it is measured.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub fn run<E>(self, mut each: impl FnMut(&MeasuredPoint) -> Result<(), E>) -> Result<TrafficResult, E> {
+        let Self { platform, spec, plan, sweep } = self;
+        let stopwatch = Stopwatch::start();
+        let injections = match &sweep.demand {
+            TrafficDemand::Burst(messages) => vec![Injection::Burst(*messages)],
+            TrafficDemand::Loads(loads) => loads.0.iter().map(|&load| Injection::Load(load)).collect(),
+        };
+        let mut points = Vec::with_capacity(injections.len());
+        for injection in injections {
+            let point = measure(spec, &plan, injection);
+            let all_channels = ChannelUse::all(platform, &point.figures.channels);
+            let channels = sweep.channels.then(|| all_channels.clone());
+            let point = MeasuredPoint { point, channels, all_channels };
+            each(&point)?;
+            points.push(point);
+        }
+        let (wall_seconds, cpu_seconds) = (stopwatch.wall().as_secs_f64(), stopwatch.cpu().as_secs_f64());
+        let phit_hops: u64 = points.iter().map(|measured| measured.point.phit_hops).sum();
+        Ok(TrafficResult {
+            network: NetworkName::from(platform),
+            traffic: sweep.pattern.to_string(),
+            warmup: sweep.warmup,
+            cycles: sweep.cycles,
+            runs: sweep.runs,
+            seed: spec.parameters().seed,
+            points,
+            warnings: platform.warnings.clone(),
+            phit_hops,
+            wall_seconds,
+            cpu_seconds,
+            phit_hops_per_second: if cpu_seconds > 0.0 { phit_hops as f64 / cpu_seconds } else { 0.0 },
+        })
+    }
+}

@@ -1,0 +1,33 @@
+//! What a trace's manifest says that a replay cannot know.
+
+use std::collections::BTreeMap;
+
+use titr_common::format::{count, plural};
+use titr_common::trace::Manifest;
+
+/// A sentence for each kind of call or event that is missing from the trace.
+pub(crate) fn of_manifest(manifest: &Manifest) -> Vec<String> {
+    let mut untraced = BTreeMap::<&str, u64>::new();
+    for (name, calls) in manifest.per_rank.iter().flat_map(|rank| &rank.untraced) {
+        *untraced.entry(name).or_default() += calls;
+    }
+    let lost: u64 = manifest.per_rank.iter().map(|rank| rank.lost_events).sum();
+    let calls = |calls| format!("{} {}", count(calls), plural(calls, "call", "calls"));
+    let mut warnings: Vec<String> = untraced
+        .into_iter()
+        .map(|(name, number)| format!("not simulated, as it is not in the trace: {name} ({})", calls(number)))
+        .collect();
+    if lost > 0 {
+        warnings.push(format!("{} {} could not be written when tracing", count(lost), plural(lost, "event", "events")));
+    }
+    let threaded = manifest.per_rank.iter().filter(|rank| rank.threads > 1).count() as u64;
+    if threaded > 0 {
+        let ranks = plural(threaded, "rank", "ranks");
+        warnings.push(format!(
+            "{} {ranks} called MPI from several threads: each computes on a core of its own, and what they waited for each \
+             other in but MPI is not in the trace",
+            count(threaded)
+        ));
+    }
+    warnings
+}

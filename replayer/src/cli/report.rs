@@ -1,0 +1,68 @@
+//! Options for the forms that results are written in.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::error::Error;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+
+use crate::report::{FORMS, Form, Print, Renderer, Results, Save};
+
+/// The forms that are asked for: an option for each.
+#[derive(Default)]
+pub(super) struct ReportArgs {
+    print: Option<Print>,
+    save: Vec<(Save, PathBuf)>,
+}
+
+impl ReportArgs {
+    /// Whether the summary for people is to be printed.
+    pub(super) fn has_summary(&self) -> bool {
+        self.print.is_none()
+    }
+
+    /// Writes `results` in all forms that are asked for, but the summary.
+    pub(super) fn write(&self, results: Results, out: &mut impl Write) -> io::Result<()> {
+        self.save.iter().try_for_each(|(save, path)| save(results, path))?;
+        self.print.map_or(Ok(()), |print| print(results, out))
+    }
+}
+
+impl Args for ReportArgs {
+    fn augment_args(command: Command) -> Command {
+        let option = |form: &Form| {
+            let option = Arg::new(form.option).long(form.option).help(form.help);
+            match form.renderer {
+                Renderer::Print(_) => option.action(ArgAction::SetTrue),
+                Renderer::Save { place, .. } => option.value_name(place).value_parser(value_parser!(PathBuf)),
+            }
+        };
+        command.args(FORMS.iter().map(option))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ReportArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let mut asked_for = Self::default();
+        for form in FORMS {
+            match form.renderer {
+                Renderer::Print(print) if matches.get_flag(form.option) => asked_for.print = Some(print),
+                Renderer::Print(_) => {}
+                Renderer::Save { save, .. } => {
+                    let path = matches.get_one::<PathBuf>(form.option);
+                    asked_for.save.extend(path.map(|path| (save, path.clone())));
+                }
+            }
+        }
+        Ok(asked_for)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -107,6 +107,6 @@ pub struct Delivery {
     pub injected: u64,
     /// The cycle in which the tail of its last packet was consumed.
     pub at: u64,
-    /// Channels that its last packet took.
+    /// The most channels that a packet of it took.
     pub hops: u32,
 }

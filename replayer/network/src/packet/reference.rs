@@ -46,6 +46,7 @@ struct Progress {
     injected: Option<u64>,
     unsent: u64,
     missing: u64,
+    hops: u32,
 }
 
 /// A packet that leaves its queue, phit by phit.
@@ -114,7 +115,8 @@ impl<'a> Reference<'a> {
     /// Offers a message in the current cycle.
     pub fn offer(&mut self, message: Message) {
         let Message { packets, .. } = message;
-        let progress = Progress { message, created: self.now, injected: None, unsent: packets, missing: packets };
+        let progress =
+            Progress { message, created: self.now, injected: None, unsent: packets, missing: packets, hops: 0 };
         self.messages.push(progress);
         let delay = 1 + self.cable_delay() + u64::from(self.parameters().router_delay);
         self.offered.push((delay, self.messages.len() - 1));
@@ -175,9 +177,10 @@ impl<'a> Reference<'a> {
         let (packet, _) = &self.packets[packet];
         let progress = &mut self.messages[packet.message.index()];
         progress.missing -= 1;
+        progress.hops = progress.hops.max(packet.hops);
         if progress.missing == 0 {
-            let Progress { message, created, injected, .. } = *progress;
-            delivered.push(Delivery { message, created, injected: injected.unwrap(), at: self.now, hops: packet.hops });
+            let Progress { message, created, injected, hops, .. } = *progress;
+            delivered.push(Delivery { message, created, injected: injected.unwrap(), at: self.now, hops });
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Progress {
     unsent: u64,
     /// Packets that are not yet consumed.
     missing: u64,
+    /// The most channels that a consumed packet took.
+    pub hops: u32,
 }
 
 impl Sources {
@@ -34,7 +36,7 @@ impl Sources {
 
     pub fn insert(&mut self, message: Message, created: u64) -> MessageId {
         let Message { packets, .. } = message;
-        let progress = Progress { message, created, injected: None, unsent: packets, missing: packets };
+        let progress = Progress { message, created, injected: None, unsent: packets, missing: packets, hops: 0 };
         MessageId(self.messages.insert(progress) as u32)
     }
 
@@ -66,9 +68,10 @@ impl Sources {
         self.messages[id.index()].injected.get_or_insert(now);
     }
 
-    /// A packet of a message is consumed. Returns the message if the packet was its last.
-    pub fn arrives(&mut self, id: MessageId) -> Option<Progress> {
+    /// A packet of a message is consumed, after so many channels. Returns the message if the packet was its last.
+    pub fn arrives(&mut self, id: MessageId, hops: u32) -> Option<Progress> {
         let progress = &mut self.messages[id.index()];
+        progress.hops = progress.hops.max(hops);
         progress.missing -= 1;
         if progress.missing > 0 {
             return None;

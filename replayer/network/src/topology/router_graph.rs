@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::{LinkId, PortIndex, RouterId};
+use super::routing::RoutingMaker;
+use super::{HostId, LinkId, PortIndex, RouterId, Routing, RoutingOptions, Unroutable};
 
 /// Routers, the channels between them, and the hosts attached to them.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct RouterGraph {
     geometry: Arc<dyn Geometry>,
     /// The first of the links by which hosts reach themselves, one for each host, if there are such links.
     pub(super) loopback: Option<LinkId>,
+    /// The routing that the topology brings along, if it does.
+    pub(super) routing: Option<RoutingMaker>,
 }
 
 /// A port of a router.
@@ -66,7 +69,18 @@ impl RouterGraph {
             ports.extend(of_one);
             first_port.push(ports.len() as u32);
         }
-        Self { first_port, ports, hosts: hosts.into_iter().collect(), geometry: Arc::new(geometry), loopback: None }
+        let hosts = hosts.into_iter().collect();
+        Self { first_port, ports, hosts, geometry: Arc::new(geometry), loopback: None, routing: None }
+    }
+
+    /// The graph with a routing of its own, which `make` makes by the options that are asked for.
+    #[must_use]
+    pub fn with_routing<R: Routing + Debug + Send + Sync + 'static>(
+        mut self,
+        make: impl Fn(&RoutingOptions) -> Result<R, Unroutable> + Send + Sync + 'static,
+    ) -> Self {
+        self.routing = Some(RoutingMaker::new(make));
+        self
     }
 
     /// All routers.
@@ -100,7 +114,7 @@ impl RouterGraph {
 
     /// The link by which a host reaches itself, if it has one.
     #[must_use]
-    pub fn loopback(&self, host: super::HostId) -> Option<LinkId> {
+    pub fn loopback(&self, host: HostId) -> Option<LinkId> {
         self.loopback.map(|first| LinkId(first.0 + host.0))
     }
 

@@ -16,7 +16,7 @@ use super::layout::{HostPlaces, Layout, Output, RouterState, Source};
 use super::output_queues::OutputQueues;
 use super::packets::{Packet, Packets};
 use super::parameters::PacketParameters;
-use super::sources::Sources;
+use super::sources::{Progress, Sources};
 use super::spec::PacketSpec;
 use super::usage::Usage;
 use super::{Delivery, Message};
@@ -271,10 +271,9 @@ impl Engine {
         let packet = self.packets.remove(id);
         self.usage.consume(packet.hops, now - packet.left);
         self.hosts[packet.header.to.index()].received += 1;
-        if let Some(progress) = self.sources.arrives(packet.message) {
-            let message = progress.message;
-            let injected = progress.injected.unwrap_or(now);
-            delivered.push(Delivery { message, created: progress.created, injected, at: now, hops: packet.hops });
+        if let Some(progress) = self.sources.arrives(packet.message, packet.hops) {
+            let Progress { message, created, injected, hops, .. } = progress;
+            delivered.push(Delivery { message, created, injected: injected.unwrap_or(now), at: now, hops });
         }
     }
 }

@@ -72,10 +72,9 @@ const OPENINGS: [&str; 6] = ["What", "Those", "The same", "Likewise", "It is", "
 /// How many comments of a crate still begin so, how many of its types have the name of another, how many matches of events
 /// have an arm for all others. Lower a number when there are fewer; none may grow.
 const LEFT: &[(&str, [usize; 3])] = &[
-    ("common", [83, 6, 1]),
-    ("replayer/formats", [7, 0, 0]),
-    ("replayer/simulation", [119, 27, 3]),
-    ("replayer", [61, 10, 0]),
+    ("common", [82, 6, 1]),
+    ("replayer/simulation", [79, 20, 2]),
+    ("replayer", [3, 8, 0]),
     ("wrappers", [35, 6, 0]),
     ("tracer/papi-sys", [2, 0, 0]),
     ("tracer", [113, 12, 0]),
@@ -133,13 +132,12 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap().display().to_string()
 }
 
-/// Where each crate of titr is, by the name that source imports it by.
+/// Where each crate of titr is, by the name of its package.
 fn folders() -> BTreeMap<String, &'static str> {
     let name = |layer: &Layer| {
         let manifest = fs::read_to_string(root().join(layer.folder).join("Cargo.toml")).unwrap();
-        let names: Vec<&str> = manifest.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
-        let name = names[usize::from(layer.folder == "tracer")];
-        (name.trim_matches('"').replace('-', "_"), layer.folder)
+        let name = manifest.lines().find_map(|line| line.strip_prefix("name = ")).unwrap();
+        (name.trim_matches('"').to_owned(), layer.folder)
     };
     CRATES.iter().map(|(layer, _)| name(layer)).collect()
 }
@@ -185,10 +183,9 @@ fn a_crate_depends_only_on_those_of_its_row() {
             if text.starts_with('[') {
                 section = text.to_owned();
             }
-            let package = text.split(['.', ' ', '=']).next().unwrap().replace('-', "_");
-            if let (true, Some(to)) =
-                (section == "[dependencies]", folders.get(&package).filter(|to| !imports.contains(to)))
-            {
+            let package = text.split(['.', ' ', '=']).next().unwrap();
+            let forbidden = folders.get(package).filter(|to| !imports.contains(to));
+            if let (true, Some(to)) = (section == "[dependencies]", forbidden) {
                 broken.push(format!("{}:{line}: {folder} must not depend on {to}", shown(&path)));
             }
         }

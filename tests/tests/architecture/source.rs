@@ -106,7 +106,7 @@ impl Crate {
 }
 
 impl File {
-    /// Every path in the file that begins with `crate`, `self`, `super` or the name of one of titr's crates.
+    /// Every path in the file that begins with `crate`, `self` or `super`.
     pub fn imports(&self) -> Vec<Import> {
         let mut imports = Vec::new();
         let mut at = 0;
@@ -142,7 +142,7 @@ impl Token {
 }
 
 fn is_root(word: &str) -> bool {
-    ["crate", "self", "super"].contains(&word) || word.starts_with("titr_") || word == "titrace"
+    ["crate", "self", "super"].contains(&word)
 }
 
 /// The leaves of the tree that a `use` has from `at` on; returns where it ends.

@@ -29,10 +29,10 @@ const LAYERS: &str = "\
 | `replayer/formats` | `common` | `input` `timeline` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/platform` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `workload` `ranks` `convert` `replay` `models` `result` `traffic` `dry_run` `simulation` |
 | `replayer` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` | `inspect` `report` `schedule` `generate` `cli` |
-| `wrappers` |  | `object` `library` `absent` (`abi` `argument` `call` `function` `functions` `pmpi` `signature`) `observation` `own_comm` |
+| `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` (`functions` `call`) |
 | `tracer/papi-sys` |  |  |
-| `tracer` | `common` `wrappers` `tracer/papi-sys` | `notice` `vocabulary` (`config` `directory` `sink`) `extended` `counter` `gather` `record` `life` |
-| `tracer/launcher` | `tracer` | (`library` `program`) `options` |
+| `tracer` | `common` `wrappers` `tracer/papi-sys` | `stderr` `host` `config` `directory` `sink` `counter` `extended` `record` `threads` `hook` `gather` `lifecycle` |
+| `tracer/launcher` | `tracer` | `elf` `library` `program` `options` |
 ";
 
 /// Files of one crate that import each other, each group in order. None may be added.
@@ -41,29 +41,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ("replayer/simulation", &["convert/simgrid/collective", "convert/simgrid/messages", "convert/simgrid/translation"]),
     ("replayer/simulation", &["ranks/causality", "ranks/exchange", "ranks/matching", "ranks/operation"]),
     ("replayer/simulation", &["ranks/error", "ranks/stuck"]),
-    (
-        "wrappers",
-        &[
-            "abi",
-            "argument",
-            "call",
-            "function",
-            "functions/collective",
-            "functions/communicator",
-            "functions/environment",
-            "functions/io",
-            "functions/one_sided",
-            "functions/point_to_point",
-            "functions/process",
-            "functions/topology",
-            "pmpi",
-            "pmpi/ongoing",
-            "signature",
-        ],
-    ),
-    ("tracer", &["config", "directory"]),
-    ("tracer", &["record/background", "record/collective", "record/completion", "record/undertaking"]),
-    ("tracer/launcher", &["library", "program"]),
 ];
 
 /// How a documentation comment must not begin: each is read alone, in a tooltip.
@@ -75,18 +52,14 @@ const LEFT: &[(&str, [usize; 3])] = &[
     ("common", [82, 6, 1]),
     ("replayer/simulation", [79, 20, 2]),
     ("replayer", [3, 8, 0]),
-    ("wrappers", [35, 6, 0]),
-    ("tracer/papi-sys", [2, 0, 0]),
-    ("tracer", [113, 12, 0]),
-    ("tracer/launcher", [6, 0, 0]),
+    ("tracer/launcher", [2, 0, 0]),
 ];
 
 /// Lines of a file at most.
 const LONGEST: usize = 400;
 
 /// Files that have more, and are to be taken apart.
-const LONG: &[&str] =
-    &["common/tests/grammar.rs", "replayer/simulation/src/ranks/communicator.rs", "tracer/src/record/requests.rs"];
+const LONG: &[&str] = &["common/tests/grammar.rs", "replayer/simulation/src/ranks/communicator.rs"];
 
 /// A row of [`LAYERS`].
 struct Layer {

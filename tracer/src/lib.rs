@@ -1,7 +1,7 @@
 //! `libtitrace.so`: preloaded into an MPI program, it records what the program asks of a machine.
 //!
 //! ```text
-//!   life ──► record ──► sink ──► rank-000017.tit.gz
+//!   lifecycle ──► record ──► sink ──► rank-000017.tit.gz
 //!    │         ▲
 //!    │         └── counter: what was computed between two calls
 //!    │         ├── extended: collectives carried out as messages
@@ -14,8 +14,10 @@ pub mod counter;
 pub mod directory;
 pub mod extended;
 mod gather;
-mod life;
-mod notice;
+mod hook;
+mod host;
+mod lifecycle;
 mod record;
 pub mod sink;
-pub mod vocabulary;
+mod stderr;
+mod threads;

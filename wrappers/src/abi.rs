@@ -1,15 +1,16 @@
-//! What differs between MPI libraries, in one table: a line for each constant, a column for each family.
+//! The differences between MPI libraries, in one table: a line for each constant, a column for each family.
 //!
 //! Everything that implements the MPICH ABI (MPICH, Intel MPI, MVAPICH, Cray MPICH) is one family, and Open MPI from 1.7
 //! to 5 another. The third is the standard ABI (MPI 5.0 chapter 20 and appendix A.1): any library may offer it, as
 //! `libmpi_abi.so`. Its handles are as long as Open MPI's, and numbers like MPICH's.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_int};
 use std::sync::OnceLock;
 
-use crate::argument::{Comm, Datatype, Group, Message, Op, Request};
-use crate::functions::environment::{MPI_Abi_get_version, MPI_Get_library_version, MPI_Get_version};
-use crate::{Function, absent, library};
+use crate::handle::{Comm, Datatype, Group, Handle, Message, Op, Request};
+use crate::library;
+use crate::symbol::{Symbol, Word};
+use crate::weak_symbols;
 
 /// A group of libraries with one application binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +40,9 @@ macro_rules! constants {
         /// The constants of the library that this process runs on.
         #[derive(Debug)]
         pub struct Abi {
-            /// Its family.
+            /// The library's family.
             pub family: Family,
-            /// What it says of itself.
+            /// The library's description of itself, in one line.
             pub library: String,
             $($(#[$doc])* pub $field: $type,)*
         }
@@ -138,15 +139,6 @@ constants! {
 }
 
 impl Abi {
-    /// The table of the standard, which needs no library.
-    #[allow(clippy::panic, reason = "the column holds numbers alone")]
-    pub(crate) fn standard() -> &'static Self {
-        static STANDARD: OnceLock<Abi> = OnceLock::new();
-        STANDARD.get_or_init(|| {
-            Self::of(Family::Standard, String::new()).unwrap_or_else(|| panic!("a number needs no library"))
-        })
-    }
-
     /// The table for the library in this process, once an MPI function was called.
     ///
     /// # Errors
@@ -159,13 +151,13 @@ impl Abi {
 
 /// Finds the family by what the library says of its ABI, by what only it defines, or by the name it gives itself.
 fn detect() -> Result<Abi, String> {
-    absent::hide();
+    weak_symbols::hide();
     let version = library_version().unwrap_or_else(|| "a library without MPI_Get_library_version".to_owned());
     let mpich = ["MPICH", "Intel(R) MPI", "MVAPICH"].iter().any(|name| version.contains(name));
     let family = match standard_version() {
         Some((1, _)) => Some(Family::Standard),
         Some((later, minor)) => return Err(format!("{version}, ABI {later}.{minor}")),
-        // A draft of the standard one: libraries that offer it beside their own have it in a file of its own.
+        // A draft of the standard ABI: libraries that offer it beside their own have it in a file of its own.
         None if library::file().is_some_and(|file| file.contains("libmpi_abi")) => None,
         None if library::object(c"ompi_mpi_comm_world").is_some() => Some(Family::OpenMpi),
         None if mpich => Some(Family::Mpich),
@@ -177,36 +169,31 @@ fn detect() -> Result<Abi, String> {
 /// The version of the standard ABI that the library has; `None` where it has another one, and knows (−1) or does not know
 /// that there is a standard (MPI 5.0 §20.2).
 fn standard_version() -> Option<(c_int, c_int)> {
+    static GET_VERSION: Symbol = Symbol::new("PMPI_Get_version\0");
+    static ABI_GET_VERSION: Symbol = Symbol::new("PMPI_Abi_get_version\0");
     // MPICH 4.3 already calls a draft with other constants 1.0, and itself an MPI 4.1.
-    two_numbers(&MPI_Get_version).filter(|(mpi, _)| *mpi >= 5)?;
-    two_numbers(&MPI_Abi_get_version).filter(|(major, _)| *major > 0)
+    two_numbers(&GET_VERSION).filter(|(mpi, _)| *mpi >= 5)?;
+    two_numbers(&ABI_GET_VERSION).filter(|(major, _)| *major > 0)
 }
 
-/// What `MPI_Get_version` or `MPI_Abi_get_version` says.
-fn two_numbers(function: &Function) -> Option<(c_int, c_int)> {
+/// The version that `MPI_Get_version` or `MPI_Abi_get_version` gives.
+fn two_numbers(function: &Symbol) -> Option<(c_int, c_int)> {
     let (mut major, mut minor): (c_int, c_int) = (-1, -1);
-    let real = function.find()?;
-    // SAFETY: the library's own function of this signature, which may be called before MPI_Init.
-    let code = unsafe {
-        let get: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int = std::mem::transmute(real);
-        get(&mut major, &mut minor)
-    };
-    (code == 0).then_some((major, minor))
+    // SAFETY: (int *, int *), which may be called before MPI_Init.
+    let code = unsafe { function.call([(&raw mut major).word(), (&raw mut minor).word()]) };
+    (code == Some(0)).then_some((major, minor))
 }
 
-/// What the library says of itself, in one line.
+/// The library's description of itself, in one line.
 fn library_version() -> Option<String> {
+    static GET_LIBRARY_VERSION: Symbol = Symbol::new("PMPI_Get_library_version\0");
     /// `MPI_MAX_LIBRARY_VERSION_STRING` is 256 in Open MPI and 8192 in MPICH, and in MPI 5.
     const ROOM: usize = 8192;
     let mut text = [0_u8; ROOM];
     let mut length: c_int = 0;
-    let real = MPI_Get_library_version.find()?;
-    // SAFETY: the library's own function of this signature (MPI 4.0 §9.1.1), which may be called before MPI_Init.
-    let code = unsafe {
-        let get: unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int = std::mem::transmute(real);
-        get(text.as_mut_ptr().cast(), &mut length)
-    };
-    let text = CStr::from_bytes_until_nul(&text).ok().filter(|_| code == 0)?.to_string_lossy();
+    // SAFETY: (char *, int *) (MPI 4.0 §9.1.1), which may be called before MPI_Init.
+    let code = unsafe { GET_LIBRARY_VERSION.call([text.as_mut_ptr().word(), (&raw mut length).word()]) };
+    let text = CStr::from_bytes_until_nul(&text).ok().filter(|_| code == Some(0))?.to_string_lossy();
     Some(text.lines().next().unwrap_or_default().to_owned())
 }
 
@@ -227,14 +214,8 @@ impl FromWord for i32 {
     }
 }
 
-macro_rules! handles_from_words {
-    ($($handle:ident)*) => {$(
-        impl FromWord for $handle {
-            fn from_word(word: usize) -> Self {
-                Self::from_raw(word)
-            }
-        }
-    )*};
+impl<K> FromWord for Handle<K> {
+    fn from_word(word: usize) -> Self {
+        Self::from_raw(word)
+    }
 }
-
-handles_from_words! { Comm Datatype Group Message Op Request }

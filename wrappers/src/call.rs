@@ -7,9 +7,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::abi::Abi;
-use crate::absent;
-use crate::argument::{Arguments, load_handle, store_handle};
-use crate::function::{Forward, Function};
+use crate::argument::Arguments;
+use crate::function::Function;
 use crate::functions::collective::Collective;
 use crate::functions::communicator::Communicator;
 use crate::functions::io::Io;
@@ -17,10 +16,13 @@ use crate::functions::one_sided::OneSided;
 use crate::functions::point_to_point::PointToPoint;
 use crate::functions::process::Process;
 use crate::functions::topology::Topology;
-use crate::pmpi::ongoing::Ongoing;
+use crate::handle::{Handle, Kind};
+use crate::pmpi::nonblocking_call::NonblockingCall;
 use crate::pmpi::{self, ErrorCode};
+use crate::symbol::Forward;
+use crate::weak_symbols;
 
-/// What sees the calls.
+/// A tool that sees the calls of a program.
 pub trait Tool: Sync {
     /// The program has called `function`. The tool runs the real one when it likes; if it does not, that is done after it.
     ///
@@ -61,47 +63,48 @@ pub enum Call<'c> {
 pub struct Real<'c>(&'c Pending<'c>);
 
 impl Real<'_> {
-    /// Runs it, the first time. Whether it returned `MPI_SUCCESS`; meaningless for the few functions that return something
-    /// else.
+    /// Runs the function, the first time, and returns whether it returned `MPI_SUCCESS`; meaningless for the few functions
+    /// that return something else.
     #[inline]
     pub fn run(self) -> bool {
         self.0.run() as c_int == 0
     }
 
-    /// Starts what it does in requests of the tool, where it is a blocking send, a receive or both; that it
-    /// [does without](Self::replace) is then up to the tool.
+    /// Starts the messages of the call as requests of the tool, if the call is a blocking send, a receive or both. The tool
+    /// then completes them and [replaces](Self::replace) the call.
     ///
     /// # Errors
-    /// The library's.
-    pub fn start(self, abi: &'static Abi) -> Option<Result<Vec<Ongoing>, ErrorCode>> {
+    /// The library's code.
+    pub fn start(self, abi: &'static Abi) -> Option<Result<Vec<NonblockingCall>, ErrorCode>> {
         if self.0.result.get().is_some() {
             return None;
         }
         let words: Vec<usize> = self.0.words.iter().map(Cell::get).collect();
         // SAFETY: the program's own arguments, and it has not got its call back.
-        unsafe { Ongoing::start(abi, self.0.function, &words) }
+        unsafe { NonblockingCall::start(abi, self.0.function.name(), &words) }
     }
 
-    /// The handle that the program's only argument points to, in place of which it gets `null` and no call: the tool
-    /// frees it later.
-    pub fn withhold(self, abi: &Abi, null: usize) -> Option<Withheld> {
+    /// Defers a call that frees an object: the program gets `null` for the handle that its only argument points to, and the
+    /// tool frees the object later.
+    pub fn defer_free<K: Kind>(self, abi: &Abi, null: Handle<K>) -> Option<DeferredFree> {
         let [place] = self.0.words else { return None };
         let place = place.get();
         if place == 0 || self.0.result.get().is_some() {
             return None;
         }
         // SAFETY: functions of one argument that free are (handle *).
-        let handle = unsafe { load_handle(abi, place) };
+        let handle = unsafe { Handle::<K>::load_from(abi, place) };
         if handle == null {
             return None;
         }
         // SAFETY: as above.
-        unsafe { store_handle(abi, place, null) };
+        unsafe { null.store_to(abi, place) };
         self.replace(0);
-        Some(Withheld { function: self.0.function, handle })
+        Some(DeferredFree { function: self.0.function, handle: handle.raw() })
     }
 
-    /// Does without it: the program gets `code`, as the tool has done what it asked for. Nothing if it has run.
+    /// Returns `code` to the program without running the function, as the tool has done what the program asked for. Does
+    /// nothing if the function has run.
     pub fn replace(self, code: c_int) {
         if self.0.result.get().is_none() {
             self.0.result.set(Some(code as usize));
@@ -109,18 +112,19 @@ impl Real<'_> {
     }
 }
 
-/// Something that the program has freed, and is still needed.
+/// An object that the program has freed, and that is still needed.
 #[derive(Debug)]
-pub struct Withheld {
+pub struct DeferredFree {
     function: &'static Function,
+    /// The handle as MPI stores it: a handle of either size is in the first bytes of a word.
     handle: usize,
 }
 
-impl Withheld {
-    /// Frees it.
+impl DeferredFree {
+    /// Frees the object.
     pub fn free(mut self) {
         // SAFETY: (handle *), a live one that the program has freed with this function.
-        unsafe { pmpi::call(self.function, [&raw mut self.handle as usize]) };
+        let _ = unsafe { pmpi::attempt(self.function.symbol(), [&raw mut self.handle as usize]) };
     }
 }
 
@@ -129,7 +133,7 @@ static RETIRED: AtomicBool = AtomicBool::new(false);
 
 /// From now on `tool` sees every call. The first one installed stays.
 pub fn install(tool: &'static dyn Tool) {
-    absent::hide_if_linked();
+    weak_symbols::hide_if_linked();
     // A second tool in one process is ignored, as it would be if the first had not made itself known here.
     let _ = TOOL.set(tool);
 }
@@ -166,7 +170,7 @@ where
     enter_with(function, decode, words, <[usize; N]>::forward)
 }
 
-/// The same for functions that are not called with `N` words for a word.
+/// [`enter`] for functions that are not called with `N` words for a word.
 #[inline]
 pub(crate) fn enter_with<const N: usize>(
     function: &'static Function,

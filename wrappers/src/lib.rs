@@ -15,6 +15,19 @@
 //!              functions/*       call.rs                  arguments, typed by signature.rs
 //! ```
 //!
+//! Each module uses only those above it in this list:
+//!
+//! | module | what it knows |
+//! | --- | --- |
+//! | `loaded`, `library`, `weak_symbols` | the objects of the process, and which of them is the MPI library |
+//! | `symbol` | a function of the library, and how to call one with words |
+//! | [`handle`], [`abi`] | handles, and the constants of each family |
+//! | [`argument`] | one argument of a call |
+//! | [`pmpi`] | MPI calls of the tool's own |
+//! | [`observation`] | messages inside Open MPI's collectives |
+//! | [`signature`] | the arguments that several functions have in common |
+//! | [`functions`], [`call`] | every function, and what happens when the program calls one |
+//!
 //! # Why words are enough
 //! A function is passed on without knowing its types: every argument of every MPI function is an integer or a pointer,
 //! and on Linux's two ABIs, System V x86-64 and AArch64 (AAPCS64), each of those takes one integer register or one
@@ -34,19 +47,19 @@
 compile_error!("passing arguments on as words is only known to be right on 64-bit Linux, x86-64 and AArch64");
 
 pub mod abi;
-mod absent;
 pub mod argument;
 pub mod call;
 mod function;
 pub mod functions;
+pub mod handle;
 mod library;
-mod object;
+mod loaded;
 pub mod observation;
-mod own_comm;
 pub mod pmpi;
 pub mod signature;
+mod symbol;
+mod weak_symbols;
 
 pub use abi::Abi;
 pub use call::{Call, Real, Tool, as_program, install};
 pub use function::{Effect, Function};
-pub use own_comm::OwnComm;

@@ -1,4 +1,4 @@
-//! Where the real MPI functions are.
+//! The MPI library of this process, and where its functions are.
 //!
 //! Usually behind us in the search order, `RTLD_NEXT`. A library that was loaded with `RTLD_LOCAL` (Python does that to
 //! its extension modules and what they need) is in nobody's search order: it is found among the loaded objects, and
@@ -8,28 +8,28 @@ use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use crate::object::Object;
+use crate::loaded::Object;
 
 /// A handle of `dlsym` behind which the MPI library is.
 #[derive(Clone, Copy)]
-struct Handle(*mut c_void);
+struct SearchScope(*mut c_void);
 
-const BEHIND_US: Handle = Handle(libc::RTLD_NEXT);
+const BEHIND_US: SearchScope = SearchScope(libc::RTLD_NEXT);
 
 // SAFETY: it is `RTLD_NEXT` or the handle of a library that is never closed; `dlsym` may be called from any thread.
-unsafe impl Send for Handle {}
+unsafe impl Send for SearchScope {}
 // SAFETY: as above.
-unsafe impl Sync for Handle {}
+unsafe impl Sync for SearchScope {}
 
 /// The address of the object `name`, as the library and everybody else see it: the linker may have moved it into the
 /// program (a copy relocation), so that the library's own place for it is dead.
 pub(crate) fn object(name: &CStr) -> Option<*mut c_void> {
-    not_ours(Handle(libc::RTLD_DEFAULT), name).or_else(|| function(name))
+    not_ours(SearchScope(libc::RTLD_DEFAULT), name).or_else(|| function(name))
 }
 
 /// The address of the library's function `name`.
 pub(crate) fn function(name: &CStr) -> Option<*mut c_void> {
-    static LIBRARY: OnceLock<Handle> = OnceLock::new();
+    static LIBRARY: OnceLock<SearchScope> = OnceLock::new();
     // Looked for again if it was not there, as when we are loaded into Python.
     let library = LIBRARY.get().copied().or_else(|| find().map(|found| *LIBRARY.get_or_init(|| found)))?;
     not_ours(library, name)
@@ -44,7 +44,7 @@ pub(crate) fn file() -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
-fn find() -> Option<Handle> {
+fn find() -> Option<SearchScope> {
     if is_linked() {
         return Some(BEHIND_US);
     }
@@ -57,23 +57,23 @@ pub(crate) fn is_linked() -> bool {
     has_library(BEHIND_US)
 }
 
-fn has_library(handle: Handle) -> bool {
+fn has_library(handle: SearchScope) -> bool {
     not_ours(handle, c"PMPI_Init").is_some()
 }
 
 /// Looks `name` up, and refuses our own definition of it: calling that one as the real one would never end.
-fn not_ours(handle: Handle, name: &CStr) -> Option<*mut c_void> {
+fn not_ours(handle: SearchScope, name: &CStr) -> Option<*mut c_void> {
     look_up(handle, name).and_then(|(address, ours)| (!ours).then_some(address))
 }
 
 /// The address of the first definition of `name`, if that is ours.
 pub(crate) fn ours(name: &CStr) -> Option<usize> {
-    look_up(Handle(libc::RTLD_DEFAULT), name).and_then(|(address, ours)| ours.then_some(address as usize))
+    look_up(SearchScope(libc::RTLD_DEFAULT), name).and_then(|(address, ours)| ours.then_some(address as usize))
 }
 
 /// The address of `name`, and whether it is our definition.
-fn look_up(handle: Handle, name: &CStr) -> Option<(*mut c_void, bool)> {
-    // SAFETY: the handle is valid (see `Handle`) and the name a C string.
+fn look_up(handle: SearchScope, name: &CStr) -> Option<(*mut c_void, bool)> {
+    // SAFETY: the handle is valid (see `SearchScope`) and the name a C string.
     let address = unsafe { libc::dlsym(handle.0, name.as_ptr()) };
     let theirs = object_of(address)?.dli_fbase;
     let ours = object_of(look_up as *mut c_void)?.dli_fbase;
@@ -94,14 +94,15 @@ fn object_of(address: *mut c_void) -> Option<libc::Dl_info> {
     (unsafe { libc::dladdr(address, &mut info) } != 0).then_some(info)
 }
 
-/// Keeps an object loaded.
+/// Keeps an object loaded as long as the value lives.
 pub(crate) struct Pin {
     name: CString,
-    handle: Option<Handle>,
+    handle: Option<SearchScope>,
 }
 
 impl Pin {
-    /// The object of this name; the empty one is the program's, which stays. `None` if it is not loaded any more.
+    /// Pins the object of this name; the empty name is the program's, which always stays. `None` if the object is not loaded
+    /// any more.
     pub(crate) fn of(name: &CStr) -> Option<Self> {
         let handle = if name.is_empty() { None } else { Some(reopen(name)?) };
         Some(Self { name: name.to_owned(), handle })
@@ -115,7 +116,7 @@ impl Pin {
 
 impl Drop for Pin {
     fn drop(&mut self) {
-        if let Some(Handle(handle)) = self.handle {
+        if let Some(SearchScope(handle)) = self.handle {
             // SAFETY: of `dlopen`, and closed once.
             unsafe { libc::dlclose(handle) };
         }
@@ -123,8 +124,8 @@ impl Drop for Pin {
 }
 
 /// A handle of an object that is loaded already.
-fn reopen(name: &CStr) -> Option<Handle> {
+fn reopen(name: &CStr) -> Option<SearchScope> {
     // SAFETY: with RTLD_NOLOAD nothing is loaded and no constructor runs.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-    (!handle.is_null()).then_some(Handle(handle))
+    (!handle.is_null()).then_some(SearchScope(handle))
 }

@@ -68,7 +68,7 @@ signatures! {
         comm: Comm,
     }
 
-    /// The same in one buffer.
+    /// A message to send and one to receive, in one buffer.
     SendrecvReplace {
         buf: Buffer, count: Count, datatype: Datatype, dest: i32, sendtag: i32, source: i32, recvtag: i32, comm: Comm,
     }
@@ -201,7 +201,7 @@ signatures! {
         target_rank: i32, target_disp: Opaque, target_count: Count, target_datatype: Datatype,
     }
 
-    /// The same both ways.
+    /// Data between here and the memory of another rank, both ways.
     Exchange {
         origin_addr: Buffer, origin_count: Count, origin_datatype: Datatype,
         result_addr: Buffer, result_count: Count, result_datatype: Datatype,
@@ -226,7 +226,7 @@ signatures! {
     /// Data between memory and a file.
     FileData { fh: File, buf: Buffer, count: Count, datatype: Datatype }
 
-    /// The same at an offset.
+    /// Data between memory and a file, at an offset.
     FileDataAt { fh: File, offset: Opaque, buf: Buffer, count: Count, datatype: Datatype }
 }
 

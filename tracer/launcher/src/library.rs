@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::program::Machine;
+use crate::elf::Machine;
 
 /// The tracer's file name.
 const NAME: &str = "libtitrace.so";
@@ -13,7 +13,7 @@ const NAME: &str = "libtitrace.so";
 #[derive(Debug)]
 pub struct Library {
     path: PathBuf,
-    /// What it runs on.
+    /// The machine that the tracer was built for.
     pub machine: Option<Machine>,
 }
 

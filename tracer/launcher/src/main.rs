@@ -4,6 +4,7 @@
 //!   options ──► TITRACE_*     library ──► LD_PRELOAD     program: can it be preloaded into? ──► exec
 //! ```
 
+mod elf;
 mod library;
 mod options;
 mod program;

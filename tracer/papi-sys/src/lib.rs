@@ -11,19 +11,21 @@
 //! # Ok::<(), papi_sys::LoadError>(())
 //! ```
 
-use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulong};
+use std::mem::ManuallyDrop;
 
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use thiserror::Error;
 
 /// Success.
 pub const PAPI_OK: c_int = 0;
-/// No event set yet: what to create one in.
+/// No event set: the value of a variable before an event set is created in it.
 pub const PAPI_NULL: c_int = -1;
-/// PAPI 7.0: what to initialise the library with.
+/// PAPI 7.0: the version to initialise the library with.
 pub const PAPI_VER_CURRENT: c_int = 7 << 24;
 
 /// The shared objects that hold PAPI 7, the version these declarations were checked against first.
-const NAMES: [&CStr; 5] = [c"libpapi.so.7.0", c"libpapi.so.7.2", c"libpapi.so.7.1", c"libpapi.so.7", c"libpapi.so"];
+const NAMES: [&str; 5] = ["libpapi.so.7.0", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7", "libpapi.so"];
 
 /// Why there is no PAPI.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -46,13 +48,13 @@ macro_rules! functions {
         }
 
         impl Papi {
-            fn bind(library: Library) -> Result<Self, LoadError> {
+            fn bind(library: &Library) -> Result<Self, LoadError> {
                 Ok(Self {
                     $($name: {
-                        let symbol = concat!(stringify!($name), "\0");
-                        let address = library.symbol(symbol).ok_or(LoadError::Symbol(stringify!($name)))?;
+                        let symbol = concat!(stringify!($name), "\0").as_bytes();
                         // SAFETY: the symbol is a function of the type that papi.h declares it with.
-                        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument: $type),*) -> $result>(address) }
+                        let function = unsafe { library.get::<unsafe extern "C" fn($($argument: $type),*) -> $result>(symbol) };
+                        *function.map_err(|_| LoadError::Symbol(stringify!($name)))?
                     },)*
                 })
             }
@@ -83,7 +85,7 @@ functions! {
     fn PAPI_cleanup_eventset(set: c_int) -> c_int;
     /// Destroys an empty set.
     fn PAPI_destroy_eventset(set: *mut c_int) -> c_int;
-    /// What an error code means; null for one that does not exist.
+    /// The meaning of an error code; null for a code that does not exist.
     fn PAPI_strerror(code: c_int) -> *mut c_char;
 }
 
@@ -93,18 +95,19 @@ impl Papi {
     /// # Errors
     /// If it is not there, or is another version.
     pub fn load() -> Result<Self, LoadError> {
-        let library = NAMES.iter().find_map(|name| Library::open(name, libc::RTLD_NOW | libc::RTLD_LOCAL));
-        Self::bind(library.ok_or(LoadError::NotFound)?)
+        // Never closed, as its functions are called until the process ends.
+        let library = open(RTLD_NOW | RTLD_LOCAL).map(ManuallyDrop::new);
+        Self::bind(&*library.ok_or(LoadError::NotFound)?)
     }
 
     /// Whether the program itself has loaded PAPI. A thread can run one event set at a time: who is first is in the
     /// other's way.
     #[must_use]
     pub fn is_loaded() -> bool {
-        NAMES.iter().any(|name| Library::open(name, libc::RTLD_NOW | libc::RTLD_NOLOAD).is_some())
+        open(RTLD_NOW | libc::RTLD_NOLOAD).is_some()
     }
 
-    /// What `code` means, in PAPI's words.
+    /// The meaning of an error code, in PAPI's words.
     #[must_use]
     pub fn message(&self, code: c_int) -> String {
         // SAFETY: takes any number, and returns null or a string that lives as long as the library.
@@ -117,22 +120,10 @@ impl Papi {
     }
 }
 
-/// A shared object. Never closed, as its functions are called until the process ends.
-struct Library(*mut c_void);
-
-impl Library {
-    fn open(name: &CStr, flags: c_int) -> Option<Self> {
-        // SAFETY: the name ends with a zero; what libpapi does when it is loaded is its own business.
-        let handle = unsafe { libc::dlopen(name.as_ptr(), flags) };
-        (!handle.is_null()).then_some(Self(handle))
-    }
-
-    /// The address of `name`, which ends with a zero.
-    fn symbol(&self, name: &'static str) -> Option<*mut c_void> {
-        // SAFETY: the handle is open and the name ends with a zero.
-        let address = unsafe { libc::dlsym(self.0, name.as_ptr().cast()) };
-        (!address.is_null()).then_some(address)
-    }
+/// The shared object of PAPI, opened with these flags of `dlopen`.
+fn open(flags: c_int) -> Option<Library> {
+    // SAFETY: what libpapi does when it is loaded is its own business.
+    NAMES.iter().find_map(|name| unsafe { Library::open(Some(name), flags) }.ok())
 }
 
 #[cfg(test)]

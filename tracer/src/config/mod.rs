@@ -3,6 +3,7 @@
 //! A mistake here would be found out only after the run whose trace it spoilt, so nothing is guessed: a value that is
 //! not understood and a variable that does not exist are errors.
 
+mod pattern;
 mod value;
 
 use std::collections::BTreeMap;
@@ -10,8 +11,11 @@ use std::ffi::{OsStr, OsString};
 
 use thiserror::Error;
 
-use crate::directory::Pattern;
-use value::{COUNTERS, LEVELS, MODES, RATES, SIZES, SWITCH, counter, gathering, level, mode, path, rate, size, switch};
+use value::{
+    COUNTERS, LEVELS, MODES, RATES, SIZES, VERBOSITIES, counter, gathering, level, mode, path, rate, size, verbosity,
+};
+
+pub use pattern::{Pattern, Placeholders};
 
 /// The prefix that makes a variable ours.
 const PREFIX: &str = "TITRACE_";
@@ -36,12 +40,12 @@ pub struct Config {
     pub directory: Pattern,
     /// `TITRACE_GATHER`: into what the ranks' streams are gathered at `MPI_Finalize`, if they are.
     pub gather: Option<Gathering>,
-    /// `TITRACE_MODE`: what is recorded.
+    /// `TITRACE_MODE`: the contents of the trace.
     pub mode: Mode,
     /// `TITRACE_COLLECTIVES`: algorithms that an extended trace uses in place of the library's choice, `bcast=binomial`.
     /// What names there are depends on the library, and is not known here.
     pub collectives: String,
-    /// `TITRACE_COUNTER`: what measures computation.
+    /// `TITRACE_COUNTER`: the counter of computation.
     pub counter: CounterChoice,
     /// `TITRACE_RATE`: instructions per second of CPU time, where CPU time is what is measured.
     pub rate: f64,
@@ -49,8 +53,8 @@ pub struct Config {
     pub buffer: usize,
     /// `TITRACE_LEVEL`: gzip level.
     pub level: u32,
-    /// `TITRACE_VERBOSE`: whether to say on standard error what is done.
-    pub verbose: bool,
+    /// `TITRACE_VERBOSE`: what is said on standard error beside errors.
+    pub verbosity: Verbosity,
 }
 
 /// Into what, and how, a trace is gathered.
@@ -62,7 +66,7 @@ pub struct Gathering {
     pub arity: u32,
 }
 
-/// What is recorded.
+/// The contents of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Volumes only.
@@ -71,7 +75,7 @@ pub enum Mode {
     Extended,
 }
 
-/// What measures computation.
+/// The counter of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterChoice {
     /// The best that works here: PAPI, then perf events, then CPU time.
@@ -84,6 +88,17 @@ pub enum CounterChoice {
     Cpu,
 }
 
+/// How much is said on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// Only what goes wrong.
+    Errors,
+    /// Also the steps that the tracer takes.
+    Steps,
+    /// Also the words that the calls of each MPI function were recorded as.
+    Words,
+}
+
 /// Why the environment cannot be obeyed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ConfigError {
@@ -92,9 +107,9 @@ pub enum ConfigError {
     Value {
         /// The variable.
         variable: String,
-        /// What it was set to.
+        /// The value that it was set to.
         value: String,
-        /// What it may be set to.
+        /// The values that it may be set to.
         accepted: &'static str,
     },
     /// A path has a placeholder that stands for nothing.
@@ -104,9 +119,9 @@ pub enum ConfigError {
     Placeholder {
         /// The variable.
         variable: String,
-        /// What it was set to.
+        /// The value that it was set to.
         value: String,
-        /// What stands for nothing.
+        /// The placeholder that stands for nothing.
         placeholder: String,
     },
     /// No such variable.
@@ -131,7 +146,7 @@ impl Default for Config {
             // Four times gzip's window: larger members compress no better, smaller ones lose less when a rank is killed.
             buffer: 64 << 10,
             level: 3,
-            verbose: false,
+            verbosity: Verbosity::Errors,
         }
     }
 }
@@ -180,7 +195,7 @@ impl Config {
             "TITRACE_RATE" => self.rate = rate(text).ok_or_else(or(RATES))?,
             "TITRACE_BUFFER" => self.buffer = size(text).ok_or_else(or(SIZES))?,
             "TITRACE_LEVEL" => self.level = level(text).ok_or_else(or(LEVELS))?,
-            "TITRACE_VERBOSE" => self.verbose = switch(text).ok_or_else(or(SWITCH))?,
+            "TITRACE_VERBOSE" => self.verbosity = verbosity(text).ok_or_else(or(VERBOSITIES))?,
             _ => {
                 return Err(ConfigError::Unknown { variable: variable.into(), nearest: nearest(variable) });
             }
@@ -200,7 +215,7 @@ impl Config {
             ("TITRACE_RATE", self.rate.to_string()),
             ("TITRACE_BUFFER", self.buffer.to_string()),
             ("TITRACE_LEVEL", self.level.to_string()),
-            ("TITRACE_VERBOSE", u8::from(self.verbose).to_string()),
+            ("TITRACE_VERBOSE", (self.verbosity as u8).to_string()),
         ];
         values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
@@ -272,7 +287,7 @@ mod tests {
             rate: 2.5e9,
             buffer: 1 << 20,
             level: 9,
-            verbose: true,
+            verbosity: Verbosity::Steps,
         };
         assert_eq!(config, Ok(expected));
     }

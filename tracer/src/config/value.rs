@@ -1,13 +1,12 @@
-//! What may stand in a variable.
+//! The values that a variable may have.
 
 use std::ffi::OsStr;
 
 use titr_common::units::{Bytes, Speed};
 
-use super::{ConfigError, CounterChoice, Gathering, Mode};
-use crate::directory::Pattern;
+use super::{ConfigError, CounterChoice, Gathering, Mode, Pattern, Verbosity};
 
-/// What a variable asks for, where it can be listed.
+/// Descriptions of the accepted values, for error messages.
 pub(super) const COUNTERS: &str = "auto, papi, perf or cpu";
 pub(super) const MODES: &str = "ti or extended";
 pub(super) const RATES: &str = "instructions per second of CPU time, such as 1e9, 800 Minstr/s or 2.5 Ginstr/s";
@@ -15,7 +14,7 @@ pub(super) const SIZES: &str = "a size from 4 KiB to 64 MiB, such as 65536, 256K
 pub(super) const LEVELS: &str = "a gzip level from 1 (fast) to 9 (small)";
 pub(super) const GATHERINGS: &str =
     "0, or the archive's path, such as traces.tar, and perhaps an arity from 2 to 1024: traces.tar,arity=8";
-pub(super) const SWITCH: &str = "0 or 1";
+pub(super) const VERBOSITIES: &str = "0, 1 or 2";
 
 /// The smallest and the largest buffer: below, a gzip member is mostly header; above, the tracer is what fills a node.
 const BUFFER: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 20;
@@ -71,10 +70,11 @@ pub(super) fn level(text: &str) -> Option<u32> {
     text.parse().ok().filter(|level| (1..=9).contains(level))
 }
 
-pub(super) fn switch(text: &str) -> Option<bool> {
+pub(super) fn verbosity(text: &str) -> Option<Verbosity> {
     match text {
-        "0" => Some(false),
-        "1" => Some(true),
+        "0" => Some(Verbosity::Errors),
+        "1" => Some(Verbosity::Steps),
+        "2" => Some(Verbosity::Words),
         _ => None,
     }
 }

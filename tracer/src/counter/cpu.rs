@@ -5,16 +5,16 @@
 //! its core both advance alike:
 //!
 //! ```text
-//! CPU time = CPU time at the last synchronisation + time-stamp counter since,    as long as the tell-tale holds
+//! CPU time = CPU time at the last synchronisation + time-stamp counter since,    as long as the preemption flag holds
 //! ```
 //!
-//! and when it no longer holds the clock is read once and the two are synchronised anew. The tell-tale
-//! ([`rseq`](super::rseq)) is set before the clock is read and looked at after, so a preemption between the two readings
+//! and when it no longer holds the clock is read once and the two are synchronised anew. The preemption flag
+//! ([`PreemptionFlag`]) is set before the clock is read and looked at after, so a preemption between the two readings
 //! is noticed, and they are taken again. Every [`OLDEST`] they are taken anyway: a guest whose host gives it no time, or
 //! a clock that leaves out interrupts, cannot lead the sum astray.
 
 use super::clock::thread_ns;
-use super::rseq::TellTale;
+use super::preemption_flag::PreemptionFlag;
 use super::tsc::{self, Calibration};
 
 /// How long a synchronisation is believed, in nanoseconds.
@@ -26,17 +26,17 @@ const CALIBRATED: f64 = 1e9;
 
 /// Measures the CPU time that one thread spends between [`start`](Self::start) and [`stop`](Self::stop).
 pub(super) struct CpuTime {
-    clock: Clock,
+    clock: Method,
 }
 
-enum Clock {
+enum Method {
     Thread { started: f64 },
     Extrapolated(Extrapolation),
 }
 
-/// What is needed to go on from the last synchronisation.
+/// The state that is needed to go on from the last synchronisation.
 struct Extrapolation {
-    tale: TellTale,
+    flag: PreemptionFlag,
     calibration: Calibration,
     calibrated: bool,
     ns_per_tick: f64,
@@ -59,8 +59,8 @@ enum Started {
 impl CpuTime {
     /// For the calling thread; with a `calibration`, the extrapolation is used where it works.
     pub(super) fn of_this_thread(calibration: Option<Calibration>) -> Self {
-        let thread = Clock::Thread { started: 0.0 };
-        let clock = calibration.and_then(Extrapolation::new).map_or(thread, Clock::Extrapolated);
+        let thread = Method::Thread { started: 0.0 };
+        let clock = calibration.and_then(Extrapolation::new).map_or(thread, Method::Extrapolated);
         let mut cpu = Self { clock };
         cpu.start();
         cpu
@@ -68,42 +68,42 @@ impl CpuTime {
 
     /// Whether extrapolation works here. Sleeps for a millisecond, which also makes the calibration that long.
     pub(super) fn can_extrapolate() -> bool {
-        tsc::is_invariant() && TellTale::of_this_thread().is_some_and(|tale| tale.works())
+        tsc::is_invariant() && PreemptionFlag::of_this_thread().is_some_and(|flag| flag.works())
     }
 
     /// Begins to measure.
     pub(super) fn start(&mut self) {
         match &mut self.clock {
-            Clock::Thread { started } => *started = thread_ns(),
-            Clock::Extrapolated(clock) => clock.start(),
+            Method::Thread { started } => *started = thread_ns(),
+            Method::Extrapolated(clock) => clock.start(),
         }
     }
 
     /// Nanoseconds since [`start`](Self::start).
     pub(super) fn stop(&mut self) -> f64 {
         match &mut self.clock {
-            Clock::Thread { started } => thread_ns() - *started,
-            Clock::Extrapolated(clock) => clock.stop(),
+            Method::Thread { started } => thread_ns() - *started,
+            Method::Extrapolated(clock) => clock.stop(),
         }
     }
 
     /// The smallest difference there is, in nanoseconds.
     pub(super) fn resolution(&self) -> f64 {
         match &self.clock {
-            Clock::Thread { .. } => 1.0,
-            Clock::Extrapolated(clock) => clock.ns_per_tick,
+            Method::Thread { .. } => 1.0,
+            Method::Extrapolated(clock) => clock.ns_per_tick,
         }
     }
 }
 
 impl Extrapolation {
     fn new(calibration: Calibration) -> Option<Self> {
-        let tale = TellTale::of_this_thread()?;
+        let flag = PreemptionFlag::of_this_thread()?;
         let (_, ns_per_tick) = calibration.measure()?;
         let oldest = (OLDEST / ns_per_tick) as u64;
-        // The tell-tale is not set yet, so the first reading synchronises.
+        // The preemption flag is not set yet, so the first reading synchronises.
         Some(Self {
-            tale,
+            flag,
             calibration,
             calibrated: false,
             ns_per_tick,
@@ -168,7 +168,7 @@ impl Extrapolation {
     /// Whether the thread was on its core from the last synchronisation to `tsc`, a reading taken just now. The order
     /// counts: what took place after the reading is not asked.
     fn is_fresh(&self, tsc: u64) -> bool {
-        self.tale.holds() && tsc.wrapping_sub(self.tsc) < self.oldest
+        self.flag.holds() && tsc.wrapping_sub(self.tsc) < self.oldest
     }
 
     fn at(&self, tsc: u64) -> f64 {
@@ -176,14 +176,14 @@ impl Extrapolation {
     }
 
     /// Reads both clocks at one moment, and gives an earlier one from which on the thread was on its core. None if it was
-    /// preempted at every try; then the tell-tale is not set.
+    /// preempted at every try; then the preemption flag is not set.
     fn synchronise(&mut self) -> Option<u64> {
         for _ in 0..TRIES {
-            self.tale.set();
+            self.flag.set();
             let before = tsc::now();
             let ns = thread_ns();
             let after = tsc::now();
-            if self.tale.holds() {
+            if self.flag.holds() {
                 // The kernel reads its clock about halfway through the system call.
                 self.tsc = before + after.wrapping_sub(before) / 2;
                 self.ns = ns;

@@ -7,7 +7,7 @@
 //! same core, but it is of this machine. Never elapsed time: folding ranks on a core would change it.
 //!
 //! Readings cost, and a part of each hook lies between two of them: on the way out after [`Counter::start`], on the way in
-//! before [`Counter::stop`]. How much that adds is [measured](hook) once and subtracted from every volume.
+//! before [`Counter::stop`]. How much that adds is [measured](hook_overhead) once and subtracted from every volume.
 //!
 //! A counter is of one thread. Between [`Counter::start`], on the way out of an MPI call, and [`Counter::stop`], on the
 //! way into the next, lies what the program computed. What other threads do, the flush thread among them, is on counters
@@ -15,30 +15,31 @@
 
 mod clock;
 mod cpu;
-pub mod hook;
+pub mod hook_overhead;
 #[cfg(feature = "papi")]
 mod papi;
 mod perf;
+mod preemption_flag;
+mod reference_kernel;
 mod rounding;
-mod rseq;
 mod tsc;
-mod yardstick;
 
 use thiserror::Error;
 use titr_common::trace::manifest;
 use titr_common::units::Instructions;
 
-use crate::config::{Config, CounterChoice};
-use crate::notice::tell;
+use crate::config::CounterChoice;
+use crate::stderr::log;
 use cpu::CpuTime;
 use perf::{Event, Perf};
 
 pub use rounding::{Precision, Rounding};
 pub use tsc::Calibration;
 
-/// What a hook may do to the CPU time of what comes after it, for better or worse, by leaving caches and predictors
-/// otherwise than it found them: as much as it takes itself, of which so many times less lies between its readings. By the
-/// time-stamp counter that is some 20 of 250 ns among other work; by the thread's clock one of two system calls.
+/// The largest disturbance of a volume by the hook before it, as a multiple of the time that the hook adds to the volume. A
+/// hook leaves caches and branch predictors otherwise than it found them, which may lengthen or shorten the computation that
+/// follows by as much as the whole hook takes. Only a part of the hook lies between two readings: by the time-stamp counter
+/// some 20 of 250 ns among other work, by the thread's clock one of two system calls.
 const DISTURBANCE: f64 = 12.0;
 const DISTURBANCE_BY_CLOCK: f64 = 2.0;
 
@@ -53,15 +54,16 @@ pub struct CounterError {
     reason: String,
 }
 
-/// What computation is measured with, in all threads of this process.
+/// The source of counters for all threads of this process.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
     kind: Kind,
     /// In instructions.
     resolution: f64,
-    /// What a hook adds to a volume, in instructions.
+    /// The volume that a hook adds to each volume, in instructions.
     hook: f64,
-    yardstick: Option<manifest::Yardstick>,
+    /// The reference kernel as the counter counts it.
+    reference: Option<manifest::Yardstick>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,23 +99,22 @@ enum Meter {
 }
 
 impl Source {
-    /// Chooses as configured. `begun` is a moment some time ago, such as the beginning of `MPI_Init`; it serves to
+    /// Chooses a counter; where it measures CPU time, `rate` is its worth in instructions per second. `begun` is a moment some time ago, such as the beginning of `MPI_Init`; it serves to
     /// measure the time-stamp counter without waiting.
     ///
     /// # Errors
     /// If a counter was asked for that does not work here; `auto` always finds one.
-    pub fn choose(config: &Config, begun: Calibration) -> Result<Self, CounterError> {
-        let choice = config.counter;
+    pub fn choose(choice: CounterChoice, rate: f64, begun: Calibration) -> Result<Self, CounterError> {
         let refused = |reason| CounterError { choice, reason };
         match choice {
             CounterChoice::Auto => {
                 // A program that uses PAPI itself would be in our way, and we in its.
                 let papi = if papi_is_taken() { None } else { Self::papi().ok() };
-                Ok(papi.or_else(|| Self::perf().ok()).unwrap_or_else(|| Self::cpu(config.rate, begun)))
+                Ok(papi.or_else(|| Self::perf().ok()).unwrap_or_else(|| Self::cpu(rate, begun)))
             }
             CounterChoice::Papi => Self::papi().map_err(refused),
             CounterChoice::Perf => Self::perf().map_err(refused),
-            CounterChoice::Cpu => Ok(Self::cpu(config.rate, begun)),
+            CounterChoice::Cpu => Ok(Self::cpu(rate, begun)),
         }
     }
 
@@ -123,7 +124,7 @@ impl Source {
             kind: Kind::Papi,
             resolution: 1.0,
             hook: 0.0,
-            yardstick: None,
+            reference: None,
         })
     }
 
@@ -135,17 +136,17 @@ impl Source {
     fn perf() -> Result<Self, String> {
         let works = Perf::of_this_thread(Event::INSTRUCTIONS);
         works
-            .map(|_| Self { kind: Kind::Perf, resolution: 1.0, hook: 0.0, yardstick: None })
+            .map(|_| Self { kind: Kind::Perf, resolution: 1.0, hook: 0.0, reference: None })
             .map_err(|error| format!("perf_event_open: {error}"))
     }
 
     fn cpu(rate: f64, begun: Calibration) -> Self {
         let calibration = CpuTime::can_extrapolate().then_some(begun);
         let resolution = CpuTime::of_this_thread(calibration).resolution() * rate / 1e9;
-        Self { kind: Kind::Cpu { rate, calibration }, resolution, hook: 0.0, yardstick: None }
+        Self { kind: Kind::Cpu { rate, calibration }, resolution, hook: 0.0, reference: None }
     }
 
-    /// A counter of the calling thread, started. A thread has one at a time: two would watch over each other's tell-tale.
+    /// A counter of the calling thread, started. A thread has one at a time: two would watch over each other's preemption flag.
     #[must_use]
     pub fn open(&self) -> Counter {
         let meter = match self.kind {
@@ -157,22 +158,22 @@ impl Source {
             }
         };
         let meter = meter.unwrap_or_else(|reason| {
-            tell(format_args!("a thread's computation is recorded as none, as it cannot be counted: {reason}"));
+            log(format_args!("a thread's computation is recorded as none, as it cannot be counted: {reason}"));
             Meter::Broken
         });
         Counter { meter, hook: self.hook, of_this_thread: std::marker::PhantomData }
     }
 
-    /// The same, of which it is known what a hook adds to each volume.
+    /// This source with the volume that a hook adds to each volume.
     #[must_use]
     pub fn with_hook(self, added: Instructions) -> Self {
         Self { hook: added.0, ..self }
     }
 
-    /// The same, of which it is known what a fixed piece of work counts as. Not while the thread has a counter.
+    /// This source with its count of the reference kernel. Not to be called while the thread has a counter.
     #[must_use]
-    pub fn with_yardstick(self) -> Self {
-        Self { yardstick: yardstick::measure(&self), ..self }
+    pub fn with_reference(self) -> Self {
+        Self { reference: reference_kernel::measure(&self), ..self }
     }
 
     /// How exactly it knows a volume: where CPU time stands for instructions, no better than what measuring adds to it.
@@ -187,7 +188,7 @@ impl Source {
         }
     }
 
-    /// What the manifest says of it.
+    /// The manifest's description of the counter.
     #[must_use]
     pub fn describe(&self) -> manifest::Counter {
         let (kind, unit, rate) = match self.kind {
@@ -210,7 +211,7 @@ impl Source {
             resolution,
             precision,
             hook,
-            yardstick: self.yardstick,
+            yardstick: self.reference,
         }
     }
 }
@@ -228,7 +229,7 @@ impl Counter {
         }
     }
 
-    /// What was computed since [`start`](Self::start). Of nothing, that may be a little less than nothing.
+    /// The volume since [`start`](Self::start), which may be a little less than nothing if nothing was computed.
     #[inline]
     pub fn stop(&mut self) -> Instructions {
         let counted = match &mut self.meter {
@@ -259,7 +260,7 @@ mod tests {
     use super::*;
 
     fn choose(counter: CounterChoice) -> Result<Source, CounterError> {
-        Source::choose(&Config { counter, rate: 2e9, ..Config::default() }, Calibration::begin())
+        Source::choose(counter, 2e9, Calibration::begin())
     }
 
     /// Whether a counter of instructions can be opened in this thread, and if not, why.

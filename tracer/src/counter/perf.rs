@@ -49,7 +49,7 @@ struct Page {
 /// `cap_user_rdpmc`.
 const MAY_READ: u64 = 1 << 2;
 
-/// What is counted.
+/// The event that is counted.
 #[derive(Clone, Copy)]
 pub(super) struct Event {
     kind: u32,
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(sign_extend(u64::MAX, 64), -1);
     }
 
-    /// The same code as for instructions, on an event that needs no hardware.
+    /// Runs the code for instructions on an event that needs no hardware.
     #[test]
     fn an_event_counts_between_start_and_stop_only() {
         let mut perf = match Perf::of_this_thread(Event::TASK_CLOCK) {

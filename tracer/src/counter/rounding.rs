@@ -27,9 +27,9 @@ pub struct Rounding {
     /// The step of volumes below `long`: of nearly all.
     step: f64,
     long: f64,
-    /// What these said too little so far.
+    /// The volume that was written too little so far, of volumes below `long`.
     owed: f64,
-    /// What others did, each with its step.
+    /// The volumes that were written too little so far, of longer volumes, each with its step.
     owed_by_long: Vec<(f64, f64)>,
 }
 
@@ -37,7 +37,7 @@ impl Precision {
     /// Of counters that count each instruction, the same ones each time.
     pub const EXACT: Self = Self { absolute: 1.0, relative: 0.0 };
 
-    /// What a volume is rounded to a multiple of.
+    /// The step that a volume is rounded to a multiple of.
     fn step(self, volume: f64) -> f64 {
         let finest = self.absolute.max(volume * self.relative);
         if finest < 2.0 {
@@ -56,7 +56,7 @@ impl Rounding {
         Self { precision, step: precision.step(0.0), long, owed: 0.0, owed_by_long: Vec::new() }
     }
 
-    /// What is to be said of a volume; `None` if that is nothing.
+    /// The volume to be written for a volume; `None` if that is nothing.
     #[inline]
     pub fn round(&mut self, Instructions(volume): Instructions) -> Option<Instructions> {
         if volume >= self.long {

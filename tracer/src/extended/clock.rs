@@ -22,25 +22,25 @@ pub struct Clock {
 /// How far a clock is from that of rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Offset {
-    /// When that was, by this clock.
+    /// The time of the comparison by this clock, in nanoseconds.
     at: f64,
-    /// What is to be added to it.
+    /// The difference that is to be added to this clock, in nanoseconds.
     offset: f64,
-    /// By how much that may be wrong.
+    /// The largest error of the difference, in nanoseconds.
     uncertainty: f64,
 }
 
-/// How often each rank asks.
+/// The number of times that each rank asks.
 const ATTEMPTS: usize = 10;
 
 impl Clock {
-    /// One that starts now, behind a barrier.
+    /// A clock that starts now, behind a barrier.
     #[must_use]
     pub fn start() -> Self {
         Self { origin: Instant::now() }
     }
 
-    /// The time: of 64 bits there are five hundred years.
+    /// The time since the start: 64 bits of nanoseconds are five hundred years.
     #[must_use]
     pub fn now(&self) -> Nanoseconds {
         Nanoseconds(self.origin.elapsed().as_nanos() as u64)

@@ -1,6 +1,7 @@
-//! What a collective call gives and gets, as regions of the program's memory.
+//! The data of a collective call, as regions of the program's memory.
 //!
-//! In the order of the members, as schedules have it. What `MPI_IN_PLACE` stands for is where MPI 4.0 §6 says it is.
+//! Regions are in the order of the members, as schedules have it. Data that `MPI_IN_PLACE` stands for is where MPI 4.0 §6 says
+//! it is.
 
 use titr_wrappers::argument::{Array, Buffer, Count, Datatype, Displacement, Op};
 use titr_wrappers::functions::collective::Collective::{self, *};
@@ -9,25 +10,25 @@ use titr_wrappers::pmpi::region::Region;
 
 /// The data of a call.
 #[derive(Default)]
-pub(crate) struct Data {
-    /// What the member gives.
-    pub send: Vec<Region>,
-    /// What it gets.
-    pub recv: Vec<Region>,
-    /// Whether it has that already, and gives it on: the root of a broadcast.
-    pub has_recv: bool,
-    /// What is done with it.
-    pub reduction: Option<Reduction>,
+pub(super) struct Data {
+    /// The data that the member gives.
+    pub(super) send: Vec<Region>,
+    /// The data that the member gets.
+    pub(super) recv: Vec<Region>,
+    /// Whether the member has the data of `recv` already, and gives it on: the root of a broadcast.
+    pub(super) has_recv: bool,
+    /// The operation of a reduction.
+    pub(super) reduction: Option<Reduction>,
 }
 
-/// A member of a communicator of `size`.
+/// A member of a communicator of `size` members.
 #[derive(Clone, Copy)]
-pub(crate) struct Seat {
-    pub me: i32,
-    pub size: u64,
+pub(super) struct MemberRank {
+    pub(super) me: i32,
+    pub(super) size: u64,
 }
 
-impl Seat {
+impl MemberRank {
     fn at(self, root: i32) -> bool {
         self.me == root
     }
@@ -36,18 +37,18 @@ impl Seat {
 impl Data {
     /// The data of a call, blocking or not; `None` where the arguments are such that MPI itself is to say what is wrong with
     /// them, and for calls that only set up.
-    pub(crate) fn of(call: &Collective<'_>, seat: Seat) -> Option<Self> {
-        let (me, everybody) = (i64::from(seat.me), seat.size);
+    pub(super) fn of(call: &Collective<'_>, member: MemberRank) -> Option<Self> {
+        let (me, everybody) = (i64::from(member.me), member.size);
         Some(match call {
             MPI_Barrier(_) | MPI_Ibarrier(..) => Self::default(),
             MPI_Bcast(call) | MPI_Ibcast(call, _) => Self {
                 recv: vec![region(call.buffer(), call.count(), call.datatype())?],
-                has_recv: seat.at(call.root()),
+                has_recv: member.at(call.root()),
                 ..Self::default()
             },
             MPI_Reduce(call) | MPI_Ireduce(call, _) => {
                 let given = given(call.sendbuf(), call.recvbuf());
-                let at_root = seat.at(call.root());
+                let at_root = member.at(call.root());
                 let recv = at_root.then(|| region(call.recvbuf(), call.count(), call.datatype()));
                 Self {
                     send: vec![region(given, call.count(), call.datatype())?],
@@ -89,7 +90,7 @@ impl Data {
             }
             MPI_Gather(call) | MPI_Igather(call, _) => {
                 let blocks = |first, count| blocks(call.recvbuf(), call.recvcount(), call.recvtype(), first, count);
-                let at_root = seat.at(call.root());
+                let at_root = member.at(call.root());
                 let in_place = at_root && call.sendbuf().is_in_place();
                 let own = || region(call.sendbuf(), call.sendcount(), call.sendtype());
                 Self {
@@ -99,7 +100,7 @@ impl Data {
                 }
             }
             MPI_Scatter(call) | MPI_Iscatter(call, _) => {
-                let at_root = seat.at(call.root());
+                let at_root = member.at(call.root());
                 let in_place = at_root && call.recvbuf().is_in_place();
                 let own = || region(call.recvbuf(), call.recvcount(), call.recvtype());
                 let all = || blocks(call.sendbuf(), call.sendcount(), call.sendtype(), 0, everybody);
@@ -111,7 +112,7 @@ impl Data {
             }
             MPI_Gatherv(call) | MPI_Igatherv(call, _) => {
                 let all = listed(call.recvbuf(), &call.recvcounts(), &call.displs(), call.recvtype());
-                let at_root = seat.at(call.root());
+                let at_root = member.at(call.root());
                 let recv = if at_root { all? } else { Vec::new() };
                 let own = || region(call.sendbuf(), call.sendcount(), call.sendtype());
                 let in_place = at_root && call.sendbuf().is_in_place();
@@ -120,7 +121,7 @@ impl Data {
             }
             MPI_Scatterv(call) | MPI_Iscatterv(call, _) => {
                 let all = listed(call.sendbuf(), &call.sendcounts(), &call.displs(), call.sendtype());
-                let at_root = seat.at(call.root());
+                let at_root = member.at(call.root());
                 let in_place = at_root && call.recvbuf().is_in_place();
                 let own = || region(call.recvbuf(), call.recvcount(), call.recvtype());
                 Self {
@@ -168,14 +169,14 @@ impl Data {
         })
     }
 
-    /// Nothing yet, to be reduced. There is no operation on no elements.
+    /// A reduction of no data so far. There is no operation on no elements.
     fn reducing(op: Op, datatype: Datatype, elements: u64) -> Option<Self> {
         let reduction = if elements == 0 { None } else { Some(Reduction::new(op, datatype)?) };
         Some(Self { reduction, ..Self::default() })
     }
 }
 
-/// What a reduction's member gives.
+/// The buffer of the data that a member of a reduction gives.
 fn given(send: Buffer, recv: Buffer) -> Buffer {
     if send.is_in_place() { recv } else { send }
 }

@@ -1,135 +1,52 @@
-//! One collective carried out: the steps of a schedule as calls of MPI, and the messages they were.
+//! One collective carried out: the steps of a plan as calls of MPI, and the messages they were.
 
 use std::collections::VecDeque;
 
 use titr_common::collectives::{Buffer, Member, Slice, Step};
-use titr_common::event::{MessageEnd, Span};
-use titr_common::units::{Bytes, Nanoseconds};
-use titr_wrappers::Abi;
-use titr_wrappers::argument::Comm;
+use titr_wrappers::observation::ObservedMessage;
+use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::pmpi::exchange::{Exchange, Part, Side, Space};
-use titr_wrappers::pmpi::region::Region;
-use titr_wrappers::pmpi::{self, ErrorCode};
 
 use super::clock::Clock;
 use super::data::Data;
 
-/// A collective that is to be carried out.
-pub struct Undertaking {
-    pub(crate) abi: &'static Abi,
-    /// The program's communicator, and the one for messages if there is one yet.
-    pub(crate) comm: Comm,
-    pub(crate) private: Option<Comm>,
-    pub(crate) number: u64,
-    pub(crate) steps: Vec<Step>,
-    pub(crate) data: Data,
-}
-
-/// One that was.
-#[derive(Debug)]
-pub struct Done {
-    /// The communicator for messages.
-    pub private: Option<Comm>,
-    /// What the program is told.
-    pub result: Result<(), ErrorCode>,
-    /// In the order in which they were started.
-    pub messages: Vec<Sighting>,
-}
-
-/// A message as one end saw it.
+/// How a run is advanced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sighting {
-    /// Which end.
-    pub end: MessageEnd,
-    /// The other one.
-    pub peer: Member,
-    /// How much it carried.
-    pub bytes: Bytes,
-    /// From its start to its completion.
-    pub span: Span,
+pub(super) enum Progress {
+    /// Waits for each message.
+    Blocking,
+    /// Returns where a message is not through.
+    Nonblocking,
 }
 
-/// All tags that MPI guarantees (MPI 4.0 §3.2.2): more collectives than these are never under way at once.
-const TAGS: u64 = 1 << 15;
-
-/// MPI has no more communicators, and every member is told so.
-const NO_COMMUNICATOR: ErrorCode = ErrorCode(1);
-
-/// What is done about a message that is not through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// It is waited for.
-    Wait,
-    /// Something else is done first.
-    Return,
-}
-
-impl Undertaking {
-    /// Does it; returns when this member's part is done. `meanwhile` is done again and again until then, if there is such.
-    #[must_use]
-    pub fn carry_out(self, clock: Clock, meanwhile: Option<&mut dyn FnMut()>) -> Done {
-        let private = self.private.or_else(|| pmpi::split(self.abi, self.comm));
-        let Some(comm) = private else {
-            return Done { private, result: Err(NO_COMMUNICATOR), messages: Vec::new() };
-        };
-        let mut run = self.begin(comm, clock);
-        let result = match meanwhile {
-            None => run.advance(Patience::Wait).map(|_| ()),
-            Some(meanwhile) => loop {
-                match run.advance(Patience::Return) {
-                    Ok(true) => break Ok(()),
-                    Ok(false) => meanwhile(),
-                    Err(error) => break Err(error),
-                }
-            },
-        };
-        Done { private, result, messages: run.messages }
-    }
-
-    /// Takes the first steps of one that goes on in the background, with messages on `private`.
-    #[must_use]
-    pub fn begin(self, private: Comm, clock: Clock) -> Run {
-        let tag = (self.number % TAGS) as i32;
-        let exchange = Exchange::new(self.abi, private, tag, self.lens());
-        let steps = self.steps.into_iter();
-        let (open, awaited) = (VecDeque::new(), VecDeque::new());
-        Run { exchange, clock, steps, data: self.data, is_packed: false, messages: Vec::new(), open, awaited }
-    }
-
-    /// How long the three buffers are: as long as the data, and as the slices want them.
-    fn lens(&self) -> [u64; 3] {
-        let total = |regions: &[Region]| regions.iter().map(Region::bytes).sum();
-        let mut lens = [total(&self.data.send), total(&self.data.recv), 0];
-        for slice in self.steps.iter().flat_map(slices) {
-            let end = slice.offset.0.saturating_add(slice.len.0);
-            if let Some(len) = lens.get_mut(space(slice.buffer) as usize) {
-                *len = end.max(*len);
-            }
-        }
-        lens
-    }
-}
-
-/// One that is under way.
-pub struct Run {
+/// A collective that is under way.
+pub(super) struct Run {
     exchange: Exchange,
     clock: Clock,
     steps: std::vec::IntoIter<Step>,
     data: Data,
     is_packed: bool,
-    messages: Vec<Sighting>,
-    /// Those that were started and not completed, by their place in `messages`.
+    messages: Vec<ObservedMessage>,
+    /// The messages that were started and not completed, by their index in `messages`.
     open: VecDeque<usize>,
-    /// Which of them are to be completed before the next step, one after the other, each by its place among those left.
+    /// The open messages that are to be completed before the next step, one after the other, each by its index among those
+    /// left.
     awaited: VecDeque<usize>,
 }
 
 impl Run {
-    /// Takes steps; whether all were taken, after which there is nothing more to do.
+    /// A run that has not taken a step.
+    pub(super) fn new(exchange: Exchange, clock: Clock, steps: Vec<Step>, data: Data) -> Self {
+        let (open, awaited) = (VecDeque::new(), VecDeque::new());
+        let steps = steps.into_iter();
+        Self { exchange, clock, steps, data, is_packed: false, messages: Vec::new(), open, awaited }
+    }
+
+    /// Takes steps; returns whether all were taken, after which there is nothing more to do.
     ///
     /// # Errors
-    /// The library's.
-    pub fn advance(&mut self, patience: Patience) -> Result<bool, ErrorCode> {
+    /// The library's code.
+    pub(super) fn advance(&mut self, progress: Progress) -> Result<bool, ErrorCode> {
         if !self.is_packed {
             self.is_packed = true;
             self.exchange.pack(Space::Send, &self.data.send)?;
@@ -137,41 +54,40 @@ impl Run {
                 self.exchange.pack(Space::Recv, &self.data.recv)?;
             }
         }
-        while self.settle(patience)? {
+        while self.complete(progress)? {
             let Some(step) = self.steps.next() else {
                 if !self.data.has_recv {
                     self.exchange.unpack(Space::Recv, &self.data.recv)?;
                 }
                 return Ok(true);
             };
-            self.step(step, patience)?;
+            self.step(step, progress)?;
         }
         Ok(false)
     }
 
-    /// What it was made of so far.
-    #[must_use]
-    pub fn into_messages(self) -> Vec<Sighting> {
+    /// The messages so far, in the order in which they were started.
+    pub(super) fn into_messages(self) -> Vec<ObservedMessage> {
         self.messages
     }
 
-    fn step(&mut self, step: Step, patience: Patience) -> Result<(), ErrorCode> {
-        match (step, patience) {
-            (Step::Send { to, data }, Patience::Wait) => {
-                let seen = self.begin(MessageEnd::Sent, to, data);
+    fn step(&mut self, step: Step, progress: Progress) -> Result<(), ErrorCode> {
+        match (step, progress) {
+            (Step::Send { to, data }, Progress::Blocking) => {
+                let message = self.begin(true, to, data);
                 self.exchange.send(to, part(data))?;
-                self.end(seen);
+                self.end(message);
             }
-            (Step::Recv { from, data }, Patience::Wait) => {
-                let seen = self.begin(MessageEnd::Received, from, data);
+            (Step::Recv { from, data }, Progress::Blocking) => {
+                let message = self.begin(false, from, data);
                 self.exchange.recv(from, part(data))?;
-                self.end(seen);
+                self.end(message);
             }
-            (Step::Send { to, data }, Patience::Return) => {
+            (Step::Send { to, data }, Progress::Nonblocking) => {
                 self.isend(to, data)?;
                 self.awaited.push_back(self.open.len() - 1);
             }
-            (Step::Recv { from, data }, Patience::Return) => {
+            (Step::Recv { from, data }, Progress::Nonblocking) => {
                 self.irecv(from, data)?;
                 self.awaited.push_back(self.open.len() - 1);
             }
@@ -191,33 +107,33 @@ impl Run {
         Ok(())
     }
 
-    /// Completes what is awaited; whether nothing is any more.
-    fn settle(&mut self, patience: Patience) -> Result<bool, ErrorCode> {
+    /// Completes the messages that are awaited; returns whether none is awaited any more.
+    fn complete(&mut self, progress: Progress) -> Result<bool, ErrorCode> {
         while let Some(&nth) = self.awaited.front() {
-            match patience {
-                Patience::Wait => self.exchange.wait(nth)?,
-                Patience::Return if !self.exchange.test(nth)? => return Ok(false),
-                Patience::Return => {}
+            match progress {
+                Progress::Blocking => self.exchange.wait(nth)?,
+                Progress::Nonblocking if !self.exchange.test(nth)? => return Ok(false),
+                Progress::Nonblocking => {}
             }
             self.awaited.pop_front();
-            if let Some(seen) = self.open.remove(nth) {
-                self.end(seen);
+            if let Some(message) = self.open.remove(nth) {
+                self.end(message);
             }
         }
         Ok(true)
     }
 
     fn isend(&mut self, to: Member, data: Slice) -> Result<(), ErrorCode> {
-        let seen = self.begin(MessageEnd::Sent, to, data);
+        let message = self.begin(true, to, data);
         self.exchange.isend(to, part(data))?;
-        self.open.push_back(seen);
+        self.open.push_back(message);
         Ok(())
     }
 
     fn irecv(&mut self, from: Member, data: Slice) -> Result<(), ErrorCode> {
-        let seen = self.begin(MessageEnd::Received, from, data);
+        let message = self.begin(false, from, data);
         self.exchange.irecv(from, part(data))?;
-        self.open.push_back(seen);
+        self.open.push_back(message);
         Ok(())
     }
 
@@ -228,20 +144,20 @@ impl Run {
         }
     }
 
-    fn begin(&mut self, end: MessageEnd, peer: Member, data: Slice) -> usize {
-        let span = Span { begin: self.clock.now(), end: Nanoseconds(0) };
-        self.messages.push(Sighting { end, peer, bytes: data.len, span });
+    fn begin(&mut self, sent: bool, peer: Member, data: Slice) -> usize {
+        let begin = self.clock.now().0;
+        self.messages.push(ObservedMessage { sent, peer: Some(peer), bytes: data.len.0, begin, end: 0 });
         self.messages.len() - 1
     }
 
-    fn end(&mut self, seen: usize) {
-        if let Some(message) = self.messages.get_mut(seen) {
-            message.span.end = self.clock.now();
+    fn end(&mut self, message: usize) {
+        if let Some(message) = self.messages.get_mut(message) {
+            message.end = self.clock.now().0;
         }
     }
 }
 
-fn space(buffer: Buffer) -> Space {
+pub(super) fn space(buffer: Buffer) -> Space {
     match buffer {
         Buffer::Send => Space::Send,
         Buffer::Recv => Space::Recv,
@@ -253,8 +169,8 @@ fn part(slice: Slice) -> Part {
     Part { space: space(slice.buffer), offset: slice.offset.0, len: slice.len.0 }
 }
 
-/// What a step reads and writes.
-fn slices(step: &Step) -> impl Iterator<Item = Slice> + use<> {
+/// The slices that a step reads and writes.
+pub(super) fn slices(step: &Step) -> impl Iterator<Item = Slice> + use<> {
     let (first, second) = match *step {
         Step::Send { data, .. } | Step::Recv { data, .. } | Step::Isend { data, .. } | Step::Irecv { data, .. } => {
             (Some(data), None)

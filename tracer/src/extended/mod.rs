@@ -1,143 +1,328 @@
 //! Extended tracing: every collective seen as the messages it is made of.
 //!
-//! A profiling tool sees a collective as one opaque call. Here the tracer does not ask the library to carry it out: it
-//! does so itself, by the algorithm that the library would have chosen, with point-to-point calls on a communicator of
-//! its own, and so knows every message. The schedules are `common::collectives`', which the replayer simulates.
+//! A profiling tool sees a collective as one opaque call. Here the tracer does not ask the library to carry the collective
+//! out: the tracer does so itself, by the algorithm that the library would have chosen, with point-to-point calls on a
+//! communicator of its own, and so knows every message. The schedules are `common::collectives`', which the replayer
+//! simulates.
 //!
 //! ```text
-//!   MPI_Allreduce ─► prepare ─► steps, regions ─► carry out ─► messages ─► record
-//!                    (locked)                     (as long as it takes)    (locked)
+//!   MPI_Allreduce ─► describe ─► plan ─► carry out ─► messages ─► record
+//!                    (recorder)  steps,  (as long as              (recorder)
+//!                                regions  it takes)
 //! ```
 //!
-//! **Data.** Schedules speak of packed bytes. What the program gives is packed into memory of ours ([`data`] says what
-//! that is for each function), moved and reduced there, and what it gets is unpacked from there; datatypes, their gaps
-//! and their bounds are `MPI_Pack`'s and `MPI_Reduce_local`'s business. So the result is the library's own, bit for bit,
-//! wherever the order of operations is.
+//! Everything that the mode needs is in this folder, behind one [`Engine`]. The hook tells the engine of each call, and writes
+//! what the engine has seen of the call before the call's own events; the recorder tells the engine which requests are
+//! completed and which communicators are freed.
 //!
-//! **Communicators.** Messages go over a private communicator of the same members, so that they meet neither the
+//! **Data.** Schedules speak of packed bytes. The data that the program gives is packed into memory of the tracer ([`data`]
+//! says where that data is for each function), moved and reduced there, and the data that the program gets is unpacked from
+//! there; datatypes, their gaps and their bounds are `MPI_Pack`'s and `MPI_Reduce_local`'s business. So the result is the
+//! library's own, bit for bit, wherever the order of operations is.
+//!
+//! **Communicators.** Messages go over a communicator of the tracer with the same members, so that they meet neither the
 //! program's messages nor its attributes; it is made together with the program's, and freed with it. MPI has every member
 //! call the collectives of a communicator in one order, so their number there is the same for all members: it is the
 //! collective's identity, and its messages' tag.
 //!
-//! **Non-blocking ones** are the same steps, taken whenever the program calls MPI, and a generalized request that is
-//! completed with them (`record::background`).
+//! **Non-blocking collectives** are the same steps, taken whenever the program calls MPI, and a generalized request that is
+//! completed with them ([`background`]).
 //!
 //! **Time.** Calls and messages have the time of the host since the world's first barrier. At the beginning and at the
-//! end the clocks are compared with rank 0's ([`clock`]); the manifest has what is to be added.
+//! end the clocks are compared with rank 0's ([`clock`]); the manifest has the difference.
 //!
-//! **Observed.** With `TITRACE_COLLECTIVES=observe` Open MPI carries out its blocking collectives itself, and what it sends
-//! is seen ([`titr_wrappers::observation`]): whatever algorithm it takes. Others are passed through then, as messages of
-//! ours would not go on while the library is in a collective of its own.
+//! **Observed.** With `TITRACE_COLLECTIVES=observe` Open MPI carries out its blocking collectives itself, and the messages
+//! that it sends are observed ([`titr_wrappers::observation`]): whatever algorithm it takes. Others are passed through then,
+//! as messages of the tracer would not go on while the library is in a collective of its own.
 //!
-//! **What is passed through.** The library carries out collectives of inter-communicators, persistent ones, those of
+//! **Passed through.** The library carries out collectives of inter-communicators, persistent collectives, those of
 //! neighbours, non-blocking ones on a communicator that `MPI_Comm_idup` has made and that no blocking one was called on,
 //! and calls whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the
 //! manifest. Non-blocking collectives follow the blocking ones' rules, not those of Open MPI's `libnbc`; what MPICH does
 //! differently between and within nodes is not modelled either: the schedules are those of a communicator with every
 //! member on a node of its own.
 
+mod background;
 mod clock;
 mod data;
 mod execution;
+mod plan;
 mod selection;
 
-use clock::Offset;
-
-pub use clock::Clock;
-pub use execution::{Done, Patience, Run, Sighting, Undertaking};
-pub use selection::selection;
-
-pub(crate) use data::{Data, Seat};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use rustc_hash::FxHashMap;
-use titr_common::collectives::Selection;
-use titr_common::event::CommId;
+use titr_common::event::{self, Annotation, CommId, Message, MessageEnd, Rank, RequestId, Span};
 use titr_common::trace::manifest;
+use titr_common::units::{Bytes, Nanoseconds};
 use titr_wrappers::argument::Comm;
-use titr_wrappers::{Abi, observation, pmpi};
+use titr_wrappers::functions::collective::Collective;
+use titr_wrappers::observation::{self, ObservedMessage};
+use titr_wrappers::pmpi::generalized_request::GeneralizedRequest;
+use titr_wrappers::pmpi::{self, ErrorCode};
+use titr_wrappers::{Abi, Real};
 
-use crate::notice::tell;
+use crate::stderr::log;
+use background::Background;
+use clock::Offset;
+use execution::Progress;
+use plan::Plan;
 
-/// What a recorder keeps for it.
-pub struct Extended {
-    /// Which algorithms.
-    pub selection: Selection,
-    /// Whether the library carries out its collectives, and is watched.
-    pub observes: bool,
-    communicators: FxHashMap<CommId, Private>,
-    /// Its clock, and how far that was from rank 0's when it started.
-    clock: Option<(Clock, Offset)>,
+pub use background::TaskId;
+pub use clock::Clock;
+pub use selection::{Settings, settings};
+
+/// How a collective comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Execution {
+    /// The library carries it out, and nothing is seen of it.
+    Passthrough,
+    /// The tracer carries it out.
+    Execute,
+    /// The library carries it out, and its messages are observed.
+    Observe,
 }
 
-/// What belongs to a communicator of the program.
+/// A collective call on an intra-communicator, as the recorder describes it.
+pub struct Description {
+    /// The communicator that the program has called it on.
+    pub comm: Comm,
+    /// The members of the communicator, as ranks of the world.
+    pub members: Vec<Rank>,
+    /// The operation and its volumes.
+    pub collective: event::Collective,
+    /// The address of the program's request, where the call only starts the collective.
+    pub request: Option<usize>,
+}
+
+/// A collective call that has been made.
+pub struct Made {
+    /// Whether the call succeeded.
+    pub success: bool,
+    /// The engine's observation of it.
+    pub outcome: Observation,
+}
+
+/// The engine's observation of a collective.
+pub enum Observation {
+    /// Nothing was seen.
+    Opaque,
+    /// The messages of the collective.
+    Messages(Vec<Annotation>),
+    /// The collective has begun, and goes on in the background. Its messages are known when its request is completed.
+    Background(TaskId),
+}
+
+/// The extended mode of one rank.
+pub struct Engine {
+    abi: &'static Abi,
+    settings: Settings,
+    clock: Clock,
+    /// The offset of the clock from rank 0's at the start; `None` where it could not be found out.
+    offset: Option<Offset>,
+    /// Behind a lock of its own: the recorder may be locked while this is, never the other way round.
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    communicators: FxHashMap<CommId, Companion>,
+    background: Background,
+}
+
+/// The tracer's own state for a communicator of the program.
 #[derive(Clone, Copy, Debug, Default)]
-struct Private {
-    /// Where its collectives' messages go, once there was one.
+struct Companion {
+    /// The tracer's communicator with the same members, once there was need of one.
     comm: Option<Comm>,
-    /// How many collectives there were.
+    /// The number of collectives that were called on it.
     collectives: u64,
 }
 
-impl Extended {
-    /// By these algorithms, or by observation where that is possible.
+impl Engine {
+    /// Starts the clock behind a barrier of the world, and compares it with the others' clocks. Collective.
     #[must_use]
-    pub fn new(selection: Selection, observes: bool) -> Self {
-        Self { selection, observes, communicators: FxHashMap::default(), clock: None }
-    }
-
-    /// Starts the clock behind a barrier of the world, and compares it with the others. Collective.
-    pub fn set_out(&mut self, abi: &'static Abi) -> Clock {
-        if self.observes
+    pub fn start(abi: &'static Abi, mut settings: Settings) -> Self {
+        if settings.observes
             && let Err(error) = observation::install(abi)
         {
-            self.observes = false;
+            settings.observes = false;
             if pmpi::comm_rank(abi.comm_world) == 0 {
-                tell(format_args!("{error}: titr carries them out"));
+                log(format_args!("{error}: titr carries them out"));
             }
         }
         let world = pmpi::split(abi, abi.comm_world);
         pmpi::barrier(abi.comm_world);
         let clock = Clock::start();
+        let offset = world.and_then(|world| clock.compare(abi, world).ok());
+        let engine = Self { abi, settings, clock, offset, state: Mutex::default() };
         if let Some(world) = world {
-            self.keep(CommId::WORLD, world);
-            self.clock = clock.compare(abi, world).ok().map(|offset| (clock, offset));
+            engine.adopt(CommId::WORLD, world);
         }
-        clock
+        engine
     }
 
-    /// Compares the clocks again. Collective.
+    /// Compares the clocks again, for the manifest. Collective.
     #[must_use]
-    pub fn arrive(&self, abi: &'static Abi) -> Option<manifest::Clock> {
-        let (clock, begin) = self.clock?;
-        Some(begin.to(clock.compare(abi, self.private(CommId::WORLD)?).ok()?))
+    pub fn end(&self) -> Option<manifest::Clock> {
+        let begin = self.offset?;
+        let world = self.state().communicators.get(&CommId::WORLD)?.comm?;
+        Some(begin.to(self.clock.compare(self.abi, world).ok()?))
     }
 
-    /// The number of a collective that begins on a communicator.
-    pub fn number(&mut self, comm: CommId) -> u64 {
-        let private = self.communicators.entry(comm).or_default();
-        private.collectives += 1;
-        private.collectives - 1
-    }
-
-    /// The number that the next one will have.
+    /// The clock that calls and messages are timed by.
     #[must_use]
-    pub fn next(&self, comm: CommId) -> u64 {
-        self.communicators.get(&comm).map_or(0, |private| private.collectives)
+    pub fn clock(&self) -> Clock {
+        self.clock
     }
 
-    /// The communicator for messages.
+    /// Makes a collective call. A call without a description is passed through.
     #[must_use]
-    pub fn private(&self, comm: CommId) -> Option<Comm> {
-        self.communicators.get(&comm)?.comm
+    pub fn collective(&self, call: &Collective<'_>, description: Option<&Description>, real: Real<'_>) -> Made {
+        let passed = || Made { success: real.run(), outcome: Observation::Opaque };
+        let Some(description) = description else { return passed() };
+        let made = match self.execution(description) {
+            Execution::Passthrough => passed(),
+            Execution::Execute => self.execute(call, description, real).unwrap_or_else(passed),
+            Execution::Observe => self.observe(description, real),
+        };
+        if made.success {
+            self.state().communicators.entry(description.collective.comm).or_default().collectives += 1;
+        }
+        made
     }
 
-    /// Takes note of it.
-    pub fn keep(&mut self, comm: CommId, private: Comm) {
-        self.communicators.entry(comm).or_default().comm = Some(private);
+    fn execution(&self, description: &Description) -> Execution {
+        match (self.settings.observes, description.request) {
+            (false, _) => Execution::Execute,
+            (true, None) => Execution::Observe,
+            (true, Some(_)) => Execution::Passthrough,
+        }
     }
 
-    /// The program has freed its communicator; what is to be freed with it.
-    pub fn forget(&mut self, comm: CommId) -> Option<Comm> {
-        self.communicators.remove(&comm)?.comm
+    /// Carries a collective out, or begins to; `None` if the library is to do it.
+    fn execute(&self, call: &Collective<'_>, description: &Description, real: Real<'_>) -> Option<Made> {
+        let busy = self.progress();
+        let id = description.collective.comm;
+        let companion = self.state().communicators.get(&id).copied().unwrap_or_default();
+        let plan = Plan::new(self.abi, &self.settings.selection, call, description, companion.collectives)?;
+        let (result, outcome) = match description.request {
+            None => self.execute_now(plan, description, companion, busy),
+            // All members know alike whether there is a communicator for it: to make one may take as long as they do.
+            Some(request) => self.execute_in_background(plan, description, companion.comm?, request),
+        };
+        real.replace(ErrorCode::of(result));
+        Some(Made { success: result.is_ok(), outcome })
     }
+
+    fn execute_now(
+        &self,
+        plan: Plan,
+        description: &Description,
+        companion: Companion,
+        busy: bool,
+    ) -> (Result<(), ErrorCode>, Observation) {
+        /// MPI has no more communicators, and every member is told so.
+        const NO_COMMUNICATOR: ErrorCode = ErrorCode(1);
+        let Some(comm) = companion.comm.or_else(|| pmpi::split(self.abi, description.comm)) else {
+            return (Err(NO_COMMUNICATOR), Observation::Opaque);
+        };
+        self.adopt(description.collective.comm, comm);
+        let mut run = plan.begin(comm, self.clock);
+        let result = if busy {
+            loop {
+                match run.advance(Progress::Nonblocking) {
+                    Ok(true) => break Ok(()),
+                    Ok(false) => {
+                        self.progress();
+                        thread::yield_now();
+                    }
+                    Err(error) => break Err(error),
+                }
+            }
+        } else {
+            run.advance(Progress::Blocking).map(|_| ())
+        };
+        (result, Observation::Messages(description.annotations(companion.collectives, &run.into_messages())))
+    }
+
+    fn execute_in_background(
+        &self,
+        plan: Plan,
+        description: &Description,
+        comm: Comm,
+        request: usize,
+    ) -> (Result<(), ErrorCode>, Observation) {
+        let number = plan.number;
+        // SAFETY: it is where the program wants its request.
+        match unsafe { GeneralizedRequest::start(self.abi, request) } {
+            Err(error) => (Err(error), Observation::Opaque),
+            Ok(request) => {
+                let run = plan.begin(comm, self.clock);
+                let (id, members) = (description.collective.comm, description.members.clone());
+                let mut state = self.state();
+                let task = state.background.add(id, number, members, run, request);
+                state.background.progress();
+                (Ok(()), Observation::Background(task))
+            }
+        }
+    }
+
+    /// Has the library carry out a collective, and looks on.
+    fn observe(&self, description: &Description, real: Real<'_>) -> Made {
+        let clock = self.clock;
+        let number = self.state().communicators.get(&description.collective.comm).map_or(0, |known| known.collectives);
+        let (success, seen) = observation::watch(description.comm, move || clock.now().0, || real.run());
+        // Of a receive from anybody the sender may be unknown.
+        let known = seen.filter(|messages| messages.iter().all(|message| message.peer.is_some()));
+        let outcome =
+            known.map_or(Observation::Opaque, |all| Observation::Messages(description.annotations(number, &all)));
+        Made { success, outcome }
+    }
+
+    /// A collective in the background is the program's request of this number.
+    pub fn name(&self, task: TaskId, request: RequestId) {
+        self.state().background.name(task, request);
+    }
+
+    /// The messages of a collective in the background whose request the program has seen completed.
+    #[must_use]
+    pub fn completed(&self, request: RequestId) -> Vec<Annotation> {
+        self.state().background.take(request).unwrap_or_default()
+    }
+
+    /// Messages of the collectives of a communicator go over `comm`, which has the same members.
+    pub fn adopt(&self, id: CommId, comm: Comm) {
+        self.state().communicators.entry(id).or_default().comm = Some(comm);
+    }
+
+    /// The program has freed a communicator.
+    pub fn freed(&self, id: CommId) {
+        let mut state = self.state();
+        if let Some(comm) = state.communicators.remove(&id).and_then(|companion| companion.comm) {
+            state.background.free(comm);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Description {
+    fn annotations(&self, number: u64, messages: &[ObservedMessage]) -> Vec<Annotation> {
+        annotations(self.collective.comm, number, &self.members, messages)
+    }
+}
+
+/// The annotations that say which messages a collective was made of.
+fn annotations(comm: CommId, number: u64, members: &[Rank], messages: &[ObservedMessage]) -> Vec<Annotation> {
+    let annotation = |message: &ObservedMessage| {
+        let end = if message.sent { MessageEnd::Sent } else { MessageEnd::Received };
+        let peer = *members.get(message.peer? as usize)?;
+        let span = Span { begin: Nanoseconds(message.begin), end: Nanoseconds(message.end) };
+        Some(Annotation::Message(Message { comm, number, end, peer, bytes: Bytes(message.bytes), span }))
+    };
+    messages.iter().filter_map(annotation).collect()
 }

@@ -1,18 +1,26 @@
-//! Which algorithms: the running library's, or those that `TITRACE_COLLECTIVES` names; or whatever the library does.
+//! The choice of algorithms: the running library's, those that `TITRACE_COLLECTIVES` names, or whatever the library does.
 
 use titr_common::collectives::{Library, Selection, UnknownAlgorithm};
 use titr_wrappers::Abi;
 use titr_wrappers::abi::Family;
 
-/// What `TITRACE_COLLECTIVES` says for: the library is to carry out its collectives, and is watched.
+/// The value of `TITRACE_COLLECTIVES` with which the library carries out its collectives and is observed.
 const OBSERVE: &str = "observe";
 
-/// Whether blocking collectives are to be observed, and the choice of the running library for others, with the
-/// algorithms in `list` forced.
+/// How collectives come about.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The algorithm for each collective that the tracer carries out.
+    pub selection: Selection,
+    /// Whether the library carries out its blocking collectives, and is observed.
+    pub observes: bool,
+}
+
+/// The settings for a library, with the algorithms in `list` forced.
 ///
 /// # Errors
-/// What in the list is not understood.
-pub fn selection(abi: &Abi, list: &str) -> Result<(Selection, bool), UnknownAlgorithm> {
+/// The first item of the list that is not understood.
+pub fn settings(abi: &Abi, list: &str) -> Result<Settings, UnknownAlgorithm> {
     let library = match abi.family {
         Family::OpenMpi => Library::OpenMpi,
         // An ABI that both have.
@@ -20,9 +28,9 @@ pub fn selection(abi: &Abi, list: &str) -> Result<(Selection, bool), UnknownAlgo
         Family::Mpich | Family::Standard => Library::Mpich,
     };
     let mut selection = Selection::from(library);
-    let observe = list.trim() == OBSERVE;
-    if !observe {
+    let observes = list.trim() == OBSERVE;
+    if !observes {
         selection.force_list(list)?;
     }
-    Ok((selection, observe))
+    Ok(Settings { selection, observes })
 }

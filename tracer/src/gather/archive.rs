@@ -1,4 +1,4 @@
-//! What rank 0 makes of what arrives: first a manifest, then an archive.
+//! The receiving end at rank 0: first a manifest, then an archive.
 //!
 //! Whatever goes wrong with the archive, rank 0 goes on receiving: ranks that send would wait for ever.
 

@@ -18,16 +18,17 @@ use std::path::{Path, PathBuf};
 
 use titr_common::trace::manifest::{Manifest, RankEntry};
 use titr_common::trace::{directory, unfinished};
-use titr_wrappers::{Abi, OwnComm};
+use titr_wrappers::Abi;
+use titr_wrappers::pmpi::ToolComm;
 
-use crate::config::Config;
-use crate::directory::{Place, absolute, candidate};
-use crate::notice::tell;
+use crate::config::{Gathering, Placeholders};
+use crate::directory::{absolute, candidate};
+use crate::stderr::log;
 use archive::{Archive, Entries, with_file_size_errors};
 use relay::{Broken, Link, Parent, Receiver, relay};
 use tree::Tree;
 
-/// What was agreed on at `MPI_Init`, to be done at `MPI_Finalize`.
+/// The gathering that all ranks have agreed on at `MPI_Init`, to be done at `MPI_Finalize`.
 pub struct Gather {
     tree: Tree,
     /// Where this rank's part is.
@@ -40,36 +41,35 @@ impl Gather {
     /// Plans to gather, if all ranks were asked to and can. `part` is there if this rank records, and what rank 0 knows of
     /// the run. Collective: `agree` gives the maximum over all ranks.
     pub fn plan(
-        config: &Config,
-        place: &Place,
+        asked: Option<&Gathering>,
+        placeholders: &Placeholders,
         directory: &Path,
         records: bool,
         run: Option<Manifest>,
         mut agree: impl FnMut(i64) -> i64,
     ) -> Option<Self> {
-        let asked = config.gather.as_ref();
         let arity = agree(asked.map_or(0, |gathering| i64::from(gathering.arity)));
         if arity == 0 {
             return None;
         }
         let ranks = u32::try_from(agree(run.as_ref().map_or(0, |run| i64::from(run.ranks)))).ok()?;
-        let archive = asked.map(|gathering| absolute(gathering.archive.expand(place)));
+        let archive = asked.map(|gathering| absolute(gathering.archive.expand(placeholders)));
         let root = archive.clone().zip(run);
         let cannot = match &root {
             Some((archive, _)) => prepare(archive).err().map(|error| format!("{}: {error}", archive.display())),
-            None => archive.is_none().then(|| format!("TITRACE_GATHER is not set for rank {}", place.rank.0)),
+            None => archive.is_none().then(|| format!("TITRACE_GATHER is not set for rank {}", placeholders.rank.0)),
         };
         if let Some(reason) = &cannot {
-            tell(format_args!("the trace will not be gathered: {reason}; its parts stay where they are"));
+            log(format_args!("the trace will not be gathered: {reason}; its parts stay where they are"));
         }
         let agreed = agree(i64::from(cannot.is_some() || !records)) == 0;
-        let tree = Tree { arity: u32::try_from(arity).ok()?, rank: place.rank.0, ranks };
+        let tree = Tree { arity: u32::try_from(arity).ok()?, rank: placeholders.rank.0, ranks };
         agreed.then(|| Self { tree, directory: directory.to_owned(), root })
     }
 
     /// Gathers, and removes this rank's part if that went well. Collective; `entry` is what the rank has written last.
     pub fn run(self, abi: &'static Abi, entry: Option<RankEntry>) {
-        let Some(comm) = OwnComm::like(abi, abi.comm_world) else { return };
+        let Some(comm) = ToolComm::like(abi, abi.comm_world) else { return };
         let done = with_file_size_errors(|| self.bring(&Mpi { comm, abi }, entry.as_ref()));
         if done == Ok(true) {
             // Best effort: what is left is there twice, and complete in the archive.
@@ -106,7 +106,7 @@ impl Gather {
         }
         let named = fs::rename(unfinished(&path), &path).map_err(|error| give_up(&path, &error.to_string())).is_ok();
         if named && path != *wanted {
-            tell(format_args!("{} exists: gathered into {}", wanted.display(), path.display()));
+            log(format_args!("{} exists: gathered into {}", wanted.display(), path.display()));
         }
         link.vote(named)
     }
@@ -123,7 +123,7 @@ impl Gather {
         match File::open(&path) {
             Ok(mut file) => relay(&self.tree, link, &mut file, length, to),
             Err(error) => {
-                tell(format_args!("{}: {error}", path.display()));
+                log(format_args!("{}: {error}", path.display()));
                 relay(&self.tree, link, &mut io::empty(), length, to).map(|_| false)
             }
         }
@@ -176,12 +176,12 @@ fn free_name(wanted: &Path) -> PathBuf {
 
 fn give_up(path: &Path, reason: &str) {
     let _ = fs::remove_file(unfinished(path));
-    tell(format_args!("the trace is not gathered into {}: {reason}; its parts stay where they are", path.display()));
+    log(format_args!("the trace is not gathered into {}: {reason}; its parts stay where they are", path.display()));
 }
 
 /// The tool's own messages.
 struct Mpi {
-    comm: OwnComm,
+    comm: ToolComm,
     abi: &'static Abi,
 }
 
@@ -194,10 +194,10 @@ impl Mpi {
 
 impl Link for Mpi {
     fn send(&self, to: u32, bytes: &[u8]) -> Result<(), Broken> {
-        self.comm.ssend(bytes, to).then_some(()).ok_or(Broken)
+        self.comm.ssend(bytes, to).map_err(|_| Broken)
     }
 
     fn receive(&self, from: u32, bytes: &mut [u8]) -> Result<(), Broken> {
-        self.comm.recv(bytes, from).then_some(()).ok_or(Broken)
+        self.comm.recv(bytes, from).map_err(|_| Broken)
     }
 }

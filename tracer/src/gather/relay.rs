@@ -13,7 +13,7 @@ pub(super) const PIECE: usize = 256 << 10;
 /// A rank and a length, little-endian.
 const HEADER: usize = 16;
 
-/// What connects ranks.
+/// A connection between ranks.
 pub(super) trait Link {
     /// Sends, and waits until that is being received.
     fn send(&self, to: u32, bytes: &[u8]) -> Result<(), Broken>;

@@ -39,7 +39,7 @@ impl Tree {
             .map(move |(child, weight)| Child { rank: child as u32, ranks: weight.min(ranks - child) as u32 })
     }
 
-    /// What each digit of a rank stands for, from the lowest.
+    /// The weight of each digit of a rank, from the lowest.
     fn weights(&self) -> impl Iterator<Item = u64> {
         let (arity, ranks) = (u64::from(self.arity.max(2)), u64::from(self.ranks));
         std::iter::successors(Some(1), move |weight| Some(weight * arity)).take_while(move |weight| *weight < ranks)

@@ -10,10 +10,10 @@ use titr_wrappers::functions::collective::Collective::{self, *};
 use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Allgather, Allreduce, Gather};
 
-use super::completion::Held;
-use super::requests::What;
-use super::tally::Unrecorded;
+use super::omitted_calls::Omission;
+use super::requests::RequestKind;
 use super::{Outcome, Recorder};
+use crate::extended::Description;
 
 /// A collective call on an intra-communicator.
 struct Context {
@@ -60,26 +60,12 @@ impl Volume {
 
 impl Recorder {
     #[inline(never)]
-    pub(super) fn collective(&mut self, held: &mut Held, call: &Collective<'_>) -> Outcome {
-        let operation = self.operation(call);
-        let opaque = match (&mut self.extended, &operation) {
-            (Some(extended), Ok((comm, operation))) => {
-                let number = extended.number(operation.comm);
-                match held.carried_out.take() {
-                    Some(done) => self.note(*comm, operation.comm, number, &done).is_err(),
-                    None => held.started.is_none(),
-                }
-            }
-            _ => false,
-        };
-        let operation = operation.map(|(_, operation)| operation);
+    pub(super) fn collective(&mut self, call: &Collective<'_>) -> Outcome {
+        let operation = self.operation(call).map(|(_, operation)| operation);
         let request = started(call).map(|(request, persistent)| {
-            let what = if operation.is_ok() { What::Collective } else { What::Nothing };
-            (self.requests.add(request.get(), request.address(), what, persistent), persistent)
+            let kind = if operation.is_ok() { RequestKind::Collective } else { RequestKind::Nothing };
+            (self.requests.add(request.get(), request.address(), kind, persistent), persistent)
         });
-        if let (Some(started), Some((id, _))) = (held.started.take(), request) {
-            self.background.name(started, id);
-        }
         let operation = operation?;
         let completion = match request {
             None => Completion::Blocking,
@@ -91,11 +77,19 @@ impl Recorder {
         if let Event::Collective(operation, _) = event {
             self.reclaim(operation);
         }
-        if opaque { Err(Unrecorded::Opaque) } else { Ok(()) }
+        Ok(())
     }
 
-    /// What a call asks for, and the communicator it runs on.
-    pub(super) fn operation(&mut self, call: &Collective<'_>) -> Result<(Comm, event::Collective), Unrecorded> {
+    /// Describes a collective on an intra-communicator to the extended mode.
+    pub(crate) fn describe(&mut self, call: &Collective<'_>) -> Option<Description> {
+        let (comm, collective) = self.operation(call).ok()?;
+        let members = self.known(comm).ok()?.members.to_vec();
+        let request = started(call).map(|(request, _)| request.address());
+        Some(Description { comm, members, collective, request })
+    }
+
+    /// The operation that a call asks for, and the communicator that it is called on.
+    fn operation(&mut self, call: &Collective<'_>) -> Result<(Comm, event::Collective), Omission> {
         let (context, arguments) = match call {
             MPI_Barrier(call) | MPI_Ibarrier(call, _) | MPI_Barrier_init(call, ..) => {
                 (self.context(call.comm())?, Arguments::new(CollectiveKind::Barrier, Bytes(1)))
@@ -229,13 +223,13 @@ impl Recorder {
         Ok((context.comm, event::Collective { comm: context.id, kind, root, send, recv, element, work }))
     }
 
-    fn reduction(&mut self, kind: CollectiveKind, call: &Allreduce<'_>) -> Result<(Context, Arguments), Unrecorded> {
+    fn reduction(&mut self, kind: CollectiveKind, call: &Allreduce<'_>) -> Result<(Context, Arguments), Omission> {
         let Volume { bytes, element } = Volume::of(call.count(), call.datatype());
         let (send, work) = (Volumes::Each(bytes), work(call.count().get()));
         Ok((self.context(call.comm())?, Arguments { send, work, ..Arguments::new(kind, element) }))
     }
 
-    fn exchange(&mut self, kind: CollectiveKind, call: &Allgather<'_>) -> Result<(Context, Arguments), Unrecorded> {
+    fn exchange(&mut self, kind: CollectiveKind, call: &Allgather<'_>) -> Result<(Context, Arguments), Omission> {
         let recv = Volume::of(call.recvcount(), call.recvtype());
         let sent = || Volume::of(call.sendcount(), call.sendtype());
         let send = in_place(call.sendbuf().is_in_place(), Some(recv), sent);
@@ -243,20 +237,20 @@ impl Recorder {
     }
 
     /// Collectives of inter-communicators are not recorded: no schedule is known for them.
-    fn context(&mut self, comm: Comm) -> Result<Context, Unrecorded> {
+    fn context(&mut self, comm: Comm) -> Result<Context, Omission> {
         let known = self.known(comm)?;
         if known.remote.is_some() {
-            return Err(Unrecorded::Untraced);
+            return Err(Omission::Untraced);
         }
         Ok(Context { comm, id: known.id, size: known.members.len() })
     }
 
-    fn root(&mut self, context: &Context, root: i32) -> Result<Rank, Unrecorded> {
-        self.known(context.comm)?.members.get(root).ok_or(Unrecorded::Untraced)
+    fn root(&mut self, context: &Context, root: i32) -> Result<Rank, Omission> {
+        self.known(context.comm)?.members.get(root).ok_or(Omission::Untraced)
     }
 
     /// Takes the lists of an operation back, for the next one.
-    pub(super) fn reclaim(&mut self, operation: event::Collective) {
+    fn reclaim(&mut self, operation: event::Collective) {
         if let Volumes::PerMember(list) = operation.send {
             self.sends = list;
         }
@@ -364,14 +358,14 @@ fn volumes(list: &mut Vec<Bytes>, counts: &Array<'_, Count>, element: Bytes) -> 
     list
 }
 
-/// The same where only the root has counts.
+/// [`volumes`] where only the root has counts.
 fn volumes_or_zero(list: &mut Vec<Bytes>, counts: &Array<'_, Count>, element: Bytes, size: usize) -> Vec<Bytes> {
     let mut list = volumes(list, counts, element);
     list.resize(size, Bytes(0));
     list
 }
 
-/// The same with a datatype each.
+/// The volumes of counts with a datatype each, in the memory of `list`.
 fn volumes_by_type(list: &mut Vec<Bytes>, counts: &Array<'_, Count>, types: &Array<'_, Datatype>) -> Vec<Bytes> {
     let mut list = std::mem::take(list);
     list.clear();

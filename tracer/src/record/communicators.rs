@@ -1,4 +1,4 @@
-//! The communicators that a rank knows, and which rank of the world each of their ranks is.
+//! The communicators that a rank knows, and their members as ranks of the world.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Rank};
 use titr_wrappers::argument::Comm;
 
-use super::numbers::LowestFree;
+use super::id_pool::IdPool;
 
 /// The world ranks of a group, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Communicator {
 #[derive(Debug)]
 pub(super) struct Communicators {
     known: Vec<Option<Communicator>>,
-    numbers: LowestFree,
+    ids: IdPool,
     by_handle: FxHashMap<Comm, CommId>,
     world: Comm,
     /// The handle that was asked for last, as the next call often is on the same communicator.
@@ -79,11 +79,11 @@ pub(super) struct Communicators {
 }
 
 impl Communicators {
-    /// Those that are there from the beginning.
+    /// The communicators of the world and of this rank alone, which exist from the beginning.
     pub(super) fn new(world: Comm, itself: Comm, me: Rank, size: u32) -> Self {
         let mut all = Self {
             known: Vec::new(),
-            numbers: LowestFree::default(),
+            ids: IdPool::default(),
             by_handle: FxHashMap::default(),
             world,
             last: (world, CommId::WORLD),
@@ -97,7 +97,7 @@ impl Communicators {
 
     /// A new communicator, which takes the lowest free number.
     pub(super) fn add(&mut self, members: Ranks, remote: Option<Ranks>) -> CommId {
-        let id = CommId(self.numbers.take());
+        let id = CommId(self.ids.take());
         let new = Some(Communicator { id, members, remote });
         match self.known.get_mut(id.0 as usize) {
             Some(free) => *free = new,
@@ -126,7 +126,7 @@ impl Communicators {
         }
         if let Some(known) = self.known.get_mut(id.0 as usize) {
             *known = None;
-            self.numbers.give(id.0);
+            self.ids.give(id.0);
         }
         self.last = (self.world, CommId::WORLD);
     }

@@ -1,92 +1,79 @@
-//! Requests: starting them, asking after them, letting go of them.
+//! Requests: starting them, completing them, freeing them.
 
 use titr_common::event::Completed::{self, These};
 use titr_common::event::{Event, Quantifier, Rank, RequestId, RequestKey, Tag};
-use titr_wrappers::argument::{Comm, File, Message, Place, Request, Win};
+use titr_wrappers::argument::{Place, Request};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
+use titr_wrappers::pmpi;
 
-use super::background::Started;
 use super::communicators::Ranks;
-use super::envelope::Match;
-use super::inquiry::{Inquiry, Kind};
-use super::requests::{Entry, What};
-use super::tally::Unrecorded;
+use super::completion_call::{CompletionCall, CompletionKind};
+use super::message_args::{Match, RequestRef};
+use super::omitted_calls::Omission;
+use super::overwritten::Overwritten;
+use super::requests::{Entry, RequestKind};
 use super::{Outcome, Recorder};
-use crate::extended::Done;
 
-/// What a call overwrites, held from before it.
+/// The requests of a completion call, taken out of the table for as long as the call may complete them.
 #[derive(Debug, Default)]
-pub(super) struct Held {
-    /// The requests that are asked after, in the order of the call. None for a null handle, an inactive request, or one
-    /// that was made by a call that is not recorded.
-    requests: Vec<Option<RequestId>>,
-    /// Those of them that are done where not all are: the index, the request, and the index of its status.
+pub(crate) struct HeldRequests {
+    /// The requests in the order of the call. `None` for a null handle, an inactive request, or a request of a call that is
+    /// not recorded.
+    ids: Vec<Option<RequestId>>,
+    /// The completed requests where not all are: the index, the request, and the index of its status.
     done: Vec<(usize, RequestId, usize)>,
-    /// Whether one of them will tell its match only in its status.
-    open: bool,
-    /// Whether an event may speak of one of them.
-    visible: bool,
-    /// The message that is received.
-    pub(super) message: Message,
-    /// The communicator that is freed.
-    pub(super) comm: Comm,
-    /// The collective that was carried out in the library's place.
-    pub(super) carried_out: Option<Done>,
-    /// The one that was started so.
-    pub(super) started: Option<Started>,
-    /// The communicator for messages that goes with the one that was made.
-    pub(super) private: Option<Comm>,
-    /// The window that is.
-    pub(super) win: Win,
-    /// The file that is closed.
-    pub(super) file: File,
+    /// Whether a request will tell its match only in its status.
+    is_open: bool,
+    /// Whether an event may speak of a request.
+    is_visible: bool,
 }
 
-impl Held {
-    /// Of each request that is asked after, whether it is under way.
-    pub(super) fn are_active(&self) -> impl Iterator<Item = bool> {
-        self.requests.iter().map(Option::is_some)
+impl HeldRequests {
+    /// Forgets the requests of the last call.
+    pub(crate) fn clear(&mut self) {
+        self.ids.clear();
+        (self.is_open, self.is_visible) = (false, false);
     }
 
-    /// No request is asked after so far.
-    pub(super) fn begin(&mut self) {
-        self.requests.clear();
-        (self.open, self.visible) = (false, false);
+    /// The handles of the requests that are under way.
+    pub(crate) fn active(&self, call: &CompletionCall<'_>) -> Vec<Request> {
+        let mut active = Vec::new();
+        let mut ids = self.ids.iter();
+        call.each_request(|handle, _| active.extend(ids.next().is_some_and(Option::is_some).then_some(handle)));
+        active
     }
 
-    /// The request at `index` is done.
+    /// The request at `index` is completed.
     fn done(&mut self, index: usize, status: usize) {
-        if let Some(id) = self.requests.get_mut(index).and_then(Option::take) {
+        if let Some(id) = self.ids.get_mut(index).and_then(Option::take) {
             self.done.push((index, id, status));
         }
     }
 }
 
 impl Recorder {
-    /// Takes the requests of a call that may complete them out of the table.
-    pub(super) fn hold_requests(&mut self, held: &mut Held, inquiry: &Inquiry<'_>) {
-        held.begin();
-        inquiry.each_request(|handle, place| self.hold(held, handle, place));
-        if held.open {
-            inquiry.keep_statuses();
+    /// Takes the requests of a completion call out of the table.
+    pub(crate) fn hold_requests(&mut self, held: &mut HeldRequests, call: &CompletionCall<'_>) {
+        held.clear();
+        call.each_request(|handle, place| self.hold(held, RequestRef { handle, place }));
+        if held.is_open {
+            call.keep_statuses();
         }
     }
 
-    /// The same for the request of a call that frees it.
-    pub(super) fn hold_request(&mut self, held: &mut Held, request: &Place<'_, Request>) {
-        held.requests.clear();
-        let id = self.requests.take_out(request.get(), request.address());
-        held.requests.push(id);
+    /// Takes the request of a call that frees it out of the table.
+    pub(crate) fn hold_freed(&mut self, request: &Place<'_, Request>) -> Overwritten {
+        Overwritten::Request(self.requests.take_out(request.get(), request.address()))
     }
 
-    /// Takes one more request of a call out of the table.
+    /// Takes one more request of a completion call out of the table.
     #[inline]
-    pub(super) fn hold(&mut self, held: &mut Held, handle: Request, place: usize) {
+    pub(crate) fn hold(&mut self, held: &mut HeldRequests, RequestRef { handle, place }: RequestRef) {
         let mut id = if handle == self.abi.request_null { None } else { self.requests.take_out(handle, place) };
         match id.and_then(|id| self.requests.get(id)) {
             Some(entry) if entry.active => {
-                held.visible |= entry.is_visible();
-                held.open |= entry.is_open() || entry.companion.is_some_and(|id| self.is_open(id));
+                held.is_visible |= entry.is_visible();
+                held.is_open |= entry.is_open() || entry.companion.is_some_and(|id| self.is_open(id));
             }
             _ => {
                 if let Some(inactive) = id.take() {
@@ -94,18 +81,18 @@ impl Recorder {
                 }
             }
         }
-        held.requests.push(id);
+        held.ids.push(id);
     }
 
     fn is_open(&self, id: RequestId) -> bool {
         self.requests.get(id).is_some_and(Entry::is_open)
     }
 
-    /// A call about requests that were made before, and that is no [`Inquiry`].
+    /// A call about requests that were made before, and that is no completion call.
     #[inline(never)]
-    pub(super) fn completion(&mut self, held: &mut Held, call: &PointToPoint<'_>) -> Outcome {
+    pub(super) fn request_call(&mut self, call: &PointToPoint<'_>, overwritten: Overwritten) -> Outcome {
         match call {
-            MPI_Request_free(_) => self.free(held),
+            MPI_Request_free(_) => self.free(overwritten),
             MPI_Cancel(request) => self.cancel(request),
             MPI_Start(request) => self.start([(request.get(), request.address())].into_iter()),
             MPI_Startall(requests) => {
@@ -113,48 +100,49 @@ impl Recorder {
                 self.start(requests.iter().enumerate().map(|(index, handle)| (handle, requests.address(index))))
             }
             MPI_Request_get_status(request, flag, _) => self.get_status(*request, flag.get() != 0),
-            _ => Err(Unrecorded::Untraced),
+            _ => Err(Omission::Untraced),
         }
     }
 
-    pub(super) fn inquiry(&mut self, held: &mut Held, inquiry: &Inquiry<'_>, success: bool) -> Outcome {
-        let answered = success && inquiry.has_answer();
+    /// Records a completion call. A wait may fail and have completed requests.
+    pub(crate) fn completion(&mut self, held: &mut HeldRequests, call: &CompletionCall<'_>, success: bool) -> Outcome {
+        let completed_any = success && call.has_completed();
         let outstanding = self.requests.outstanding();
-        let visible = held.visible;
-        self.numbers.clear();
-        let key = if answered && inquiry.names_all() {
-            self.settle_all(held, &Answers::Of(inquiry))
+        let visible = held.is_visible;
+        self.completed_ids.clear();
+        let key = if completed_any && call.names_all() {
+            self.settle_all(held, &Matches::Of(call))
         } else {
-            self.settle_some(held, inquiry, success, answered)
+            self.settle_some(held, call, success, completed_any)
         };
-        let event = match (&inquiry.kind, self.numbers.as_slice()) {
-            (Kind::Test(_), []) if visible && !answered => Event::Test(inquiry.ask, None),
-            (_, []) => return Err(Unrecorded::NullPeer),
-            (Kind::Wait, _) => self.waited_for(inquiry.ask, outstanding, key),
-            (Kind::Test(_), _) => Event::Test(inquiry.ask, Some(self.completed(key))),
+        let event = match (&call.kind, self.completed_ids.as_slice()) {
+            (CompletionKind::Test(_), []) if visible && !completed_any => Event::Test(call.ask, None),
+            (_, []) => return Err(Omission::NullPeer),
+            (CompletionKind::Wait, _) => self.waited_for(call.ask, outstanding, key),
+            (CompletionKind::Test(_), _) => Event::Test(call.ask, Some(self.completed(key))),
         };
-        self.emit_inquiry(event);
+        self.emit_completion(event);
         Ok(())
     }
 
-    /// A wait for all requests that are held.
-    pub(super) fn all_done(&mut self, held: &mut Held, ask: Quantifier, matches: &[Option<Match>]) -> Outcome {
+    /// Records a wait for all held requests.
+    pub(crate) fn all_done(&mut self, held: &mut HeldRequests, ask: Quantifier, matches: &[Option<Match>]) -> Outcome {
         let outstanding = self.requests.outstanding();
-        self.numbers.clear();
-        let key = self.settle_all(held, &Answers::Kept(matches));
-        if self.numbers.is_empty() {
-            return Err(Unrecorded::NullPeer);
+        self.completed_ids.clear();
+        let key = self.settle_all(held, &Matches::Kept(matches));
+        if self.completed_ids.is_empty() {
+            return Err(Omission::NullPeer);
         }
         let event = self.waited_for(ask, outstanding, key);
-        self.emit_inquiry(event);
+        self.emit_completion(event);
         Ok(())
     }
 
-    /// What says that `numbers` were waited for, of so many `outstanding`.
+    /// The event of a wait for `completed_ids`, when so many requests were `outstanding`.
     #[inline]
     fn waited_for(&mut self, ask: Quantifier, outstanding: u32, key: Option<RequestKey>) -> Event {
         // The number of requests fits, as their ids do.
-        if ask == Quantifier::All && self.numbers.len() as u32 == outstanding {
+        if ask == Quantifier::All && self.completed_ids.len() as u32 == outstanding {
             Event::Wait(ask, Completed::Outstanding(Some(outstanding)))
         } else {
             Event::Wait(ask, self.completed(key))
@@ -162,102 +150,104 @@ impl Recorder {
     }
 
     #[inline]
-    fn emit_inquiry(&mut self, event: Event) {
+    fn emit_completion(&mut self, event: Event) {
         self.emit(&event);
         if let Event::Wait(_, These(numbers)) | Event::Test(_, Some(These(numbers))) = event {
-            self.numbers = numbers;
+            self.completed_ids = numbers;
         }
     }
 
-    /// What `numbers` are to be called: a single message by what it moves.
+    /// The name of `completed_ids` in an event: a single message is named by its key.
     fn completed(&mut self, key: Option<RequestKey>) -> Completed {
-        match (self.numbers.as_slice(), key) {
+        match (self.completed_ids.as_slice(), key) {
             (&[id], Some(key)) => Completed::One(key, Some(id)),
-            _ => These(std::mem::take(&mut self.numbers)),
+            _ => These(std::mem::take(&mut self.completed_ids)),
         }
     }
 
-    /// Completes the requests, all of which are done, and says what wildcards matched. Leaves the numbers of those an
-    /// event speaks of in `numbers`, and gives the last message among them.
-    fn settle_all(&mut self, held: &mut Held, answers: &Answers<'_, '_>) -> Option<RequestKey> {
+    /// Completes all held requests, and writes what wildcards matched. Leaves the ids of those that an event speaks of in
+    /// `completed_ids`, and returns the key of the last message among them.
+    fn settle_all(&mut self, held: &mut HeldRequests, matches_of: &Matches<'_, '_>) -> Option<RequestKey> {
         let mut key = None;
-        for (index, request) in held.requests.drain(..).enumerate() {
+        for (index, request) in held.ids.drain(..).enumerate() {
             if let Some(id) = request {
-                key = self.complete(id, answers, index).or(key);
+                key = self.complete(id, matches_of, index).or(key);
             }
         }
         key
     }
 
-    /// The same where some are done, or none, and puts the others back.
+    /// Completes some of the held requests, or none, and puts the others back. Returns as [`settle_all`](Self::settle_all).
     #[cold]
     fn settle_some(
         &mut self,
-        held: &mut Held,
-        inquiry: &Inquiry<'_>,
+        held: &mut HeldRequests,
+        call: &CompletionCall<'_>,
         success: bool,
-        answered: bool,
+        completed_any: bool,
     ) -> Option<RequestKey> {
         held.done.clear();
-        if answered {
-            inquiry.each_done(|index, status| held.done(index, status));
+        if completed_any {
+            call.each_done(|index, status| held.done(index, status));
         } else if !success {
-            // After an error those are done whose handles the library has taken away.
+            // After an error those requests are done whose handles the library has taken away.
             let mut index = 0;
-            inquiry.each_request(|handle, _| {
+            call.each_request(|handle, _| {
                 if handle == self.abi.request_null {
                     held.done(index, index);
                 }
                 index += 1;
             });
         }
-        for id in held.requests.drain(..).rev().flatten() {
+        for id in held.ids.drain(..).rev().flatten() {
             self.requests.put_in(id);
         }
         held.done.sort_unstable_by_key(|&(index, ..)| index);
         let mut key = None;
         for (_, id, status) in held.done.drain(..) {
-            key = self.complete(id, &Answers::Of(inquiry), status).or(key);
+            key = self.complete(id, &Matches::Of(call), status).or(key);
         }
         key
     }
 
-    fn complete(&mut self, id: RequestId, answers: &Answers<'_, '_>, status: usize) -> Option<RequestKey> {
+    fn complete(&mut self, id: RequestId, matches_of: &Matches<'_, '_>, status: usize) -> Option<RequestKey> {
         let entry = self.requests.get(id)?;
         let companion = entry.companion;
         let key = match entry.what {
-            What::Message { from, to, tag, open: None } => {
-                self.numbers.push(id);
+            RequestKind::Message { from, to, tag, open: None } => {
+                self.completed_ids.push(id);
                 Some(RequestKey { from, to, tag })
             }
-            _ => self.disclose(id, answers, status),
+            _ => self.disclose(id, matches_of, status),
         };
         self.requests.complete(id);
         match companion {
-            // It has none itself.
-            Some(companion) => self.complete(companion, answers, status).or(key),
+            // A companion has none itself.
+            Some(companion) => self.complete(companion, matches_of, status).or(key),
             None => key,
         }
     }
 
-    /// Says what only the completion of a request tells.
+    /// Writes what only the completion of a request tells.
     #[cold]
-    fn disclose(&mut self, id: RequestId, answers: &Answers<'_, '_>, status: usize) -> Option<RequestKey> {
+    fn disclose(&mut self, id: RequestId, matches_of: &Matches<'_, '_>, status: usize) -> Option<RequestKey> {
         let entry = self.requests.get(id)?;
         match &entry.what {
-            What::Nothing => None,
-            What::Duplicate(comm, place) => {
+            RequestKind::Nothing => None,
+            RequestKind::Duplicate(comm, place) => {
                 self.communicators.bind(place.get(), *comm);
                 None
             }
-            What::Collective => {
-                self.numbers.push(id);
-                self.seen.extend(self.background.take(id).into_iter().flatten());
+            RequestKind::Collective => {
+                self.completed_ids.push(id);
+                if let Some(engine) = self.engine {
+                    self.stream.annotate(engine.completed(id));
+                }
                 None
             }
-            &What::Message { from, to, tag, ref open } => {
-                self.numbers.push(id);
-                let matched = open.as_ref().and_then(|ranks| matched(ranks, answers.get(status, entry.cancelled)?));
+            &RequestKind::Message { from, to, tag, ref open } => {
+                self.completed_ids.push(id);
+                let matched = open.as_ref().and_then(|ranks| matched(ranks, matches_of.get(status, entry.cancelled)?));
                 if let Some((source, tag)) = matched {
                     self.emit(&Event::Matched(id, source, tag));
                 }
@@ -267,17 +257,17 @@ impl Recorder {
         }
     }
 
-    /// A request that the library would not free is where it was.
+    /// Puts a request back that the library would not free.
     #[cold]
-    pub(super) fn not_freed(&mut self, held: &mut Held) -> Outcome {
-        if let Some(id) = held.requests.pop().flatten() {
+    pub(super) fn not_freed(&mut self, overwritten: Overwritten) -> Outcome {
+        if let Some(id) = overwritten.request() {
             self.requests.put_in(id);
         }
-        Err(Unrecorded::Untraced)
+        Err(Omission::Untraced)
     }
 
-    fn free(&mut self, held: &mut Held) -> Outcome {
-        let Some(id) = held.requests.pop().flatten() else { return Err(Unrecorded::Untraced) };
+    fn free(&mut self, overwritten: Overwritten) -> Outcome {
+        let Some(id) = overwritten.request() else { return Err(Omission::Untraced) };
         let entry = self.requests.get(id);
         let visible = entry.is_some_and(|entry| entry.is_visible());
         let companion = entry.and_then(|entry| entry.companion);
@@ -287,13 +277,13 @@ impl Recorder {
                 self.emit(&Event::RequestFree(id));
             }
         }
-        if visible { Ok(()) } else { Err(Unrecorded::NullPeer) }
+        if visible { Ok(()) } else { Err(Omission::NullPeer) }
     }
 
     fn cancel(&mut self, request: &Place<'_, Request>) -> Outcome {
-        let id = self.requests.find(request.get(), request.address()).ok_or(Unrecorded::Untraced)?;
+        let id = self.requests.find(request.get(), request.address()).ok_or(Omission::Untraced)?;
         let companion = self.requests.get(id).and_then(|entry| entry.companion);
-        let mut outcome = Err(Unrecorded::NullPeer);
+        let mut outcome = Err(Omission::NullPeer);
         for id in [Some(id), companion].into_iter().flatten() {
             if let Some(entry) = self.requests.get_mut(id)
                 && entry.is_visible()
@@ -308,56 +298,58 @@ impl Recorder {
 
     /// Starts persistent requests: handles, and where they are kept.
     fn start(&mut self, requests: impl Iterator<Item = (Request, usize)>) -> Outcome {
-        self.numbers.clear();
+        self.completed_ids.clear();
         let mut outcome = Ok(());
         for (handle, place) in requests {
             match self.requests.find(handle, place) {
                 Some(id) => {
                     self.requests.start(id);
                     if self.requests.get(id).is_some_and(|entry| entry.is_visible()) {
-                        self.numbers.push(id);
+                        self.completed_ids.push(id);
                     }
                 }
-                None => outcome = Err(Unrecorded::Untraced),
+                None => outcome = Err(Omission::Untraced),
             }
         }
-        if self.numbers.is_empty() {
-            return outcome.and(Err(Unrecorded::NullPeer));
+        if self.completed_ids.is_empty() {
+            return outcome.and(Err(Omission::NullPeer));
         }
-        let event = Event::Start(std::mem::take(&mut self.numbers));
+        let event = Event::Start(std::mem::take(&mut self.completed_ids));
         self.emit(&event);
         if let Event::Start(numbers) = event {
-            self.numbers = numbers;
+            self.completed_ids = numbers;
         }
         outcome
     }
 
-    /// Asks and completes nothing: what it finds done is yet to be waited for. Only a failure is a test like others.
+    /// Records a call that completes nothing: a request that it finds done is yet to be waited for. Only a failure is a test
+    /// like others.
     fn get_status(&mut self, request: Request, done: bool) -> Outcome {
-        let id = self.requests.find(request, 0).ok_or(Unrecorded::NullPeer)?;
+        let id = self.requests.find(request, 0).ok_or(Omission::NullPeer)?;
         let waiting = self.requests.get(id).is_some_and(|entry| entry.active && entry.is_visible());
         if done || !waiting {
-            return Err(Unrecorded::Local);
+            return Err(Omission::Local);
         }
         self.emit(&Event::Test(Quantifier::Single, None));
         Ok(())
     }
 }
 
-/// Who answers what a receive was matched with.
-enum Answers<'a, 'c> {
-    /// The statuses of a call.
-    Of(&'a Inquiry<'c>),
-    /// What was kept of them.
+/// Where the matches of receives are.
+enum Matches<'a, 'c> {
+    /// In the statuses of a call.
+    Of(&'a CompletionCall<'c>),
+    /// In a list that was kept of them.
     Kept(&'a [Option<Match>]),
 }
 
-impl Answers<'_, '_> {
-    /// Nothing if the receive was cancelled, if it was `to_be_cancelled`: who keeps matches does not cancel.
+impl Matches<'_, '_> {
+    /// The match at `index`; `None` for a receive that was cancelled, which is asked if it was `to_be_cancelled`. Where
+    /// matches are kept, nothing is cancelled.
     fn get(&self, index: usize, to_be_cancelled: bool) -> Option<Match> {
         match self {
-            Self::Of(inquiry) => {
-                inquiry.status(index).filter(|status| !(to_be_cancelled && status.is_cancelled())).map(Match::from)
+            Self::Of(call) => {
+                call.status(index).filter(|status| !(to_be_cancelled && pmpi::is_cancelled(status))).map(Match::from)
             }
             Self::Kept(matches) => matches.get(index).copied().flatten(),
         }

@@ -7,21 +7,14 @@ use titr_wrappers::functions::topology::Topology::{self, *};
 use titr_wrappers::{Call, pmpi};
 
 use super::communicators::Ranks;
-use super::completion::Held;
-use super::requests::What;
-use super::tally::Unrecorded;
+use super::omitted_calls::Omission;
+use super::overwritten::Overwritten;
+use super::requests::RequestKind;
 use super::{Outcome, Recorder};
 
-/// Holds the handle of a communicator that is freed.
-pub(super) fn before(held: &mut Held, call: &Communicator<'_>) {
-    if let MPI_Comm_free(comm) | MPI_Comm_disconnect(comm) = call {
-        held.comm = comm.get();
-    }
-}
-
-/// The communicator that a call has made, of whose members all have made the same call. Not one that is there only when a
-/// request is completed.
-pub(super) fn made_by(call: &Call<'_>) -> Option<Comm> {
+/// The communicator that a call has made, of whose members all have made the same call. `None` where the communicator is
+/// there only when a request is completed.
+pub fn made_by(call: &Call<'_>) -> Option<Comm> {
     match call {
         Call::Communicator(
             MPI_Comm_dup(_, new)
@@ -46,7 +39,7 @@ pub(super) fn made_by(call: &Call<'_>) -> Option<Comm> {
 
 impl Recorder {
     #[inline(never)]
-    pub(super) fn communicator(&mut self, held: &Held, call: &Communicator<'_>) -> Outcome {
+    pub(super) fn communicator(&mut self, call: &Communicator<'_>, overwritten: Overwritten) -> Outcome {
         match call {
             MPI_Comm_dup(parent, new) | MPI_Comm_dup_with_info(parent, _, new) => {
                 self.created(CommCall::Dup, *parent, new)
@@ -64,10 +57,11 @@ impl Recorder {
             MPI_Intercomm_create_from_groups(.., new) => self.made(CommCall::IntercommCreate, CommId::WORLD, new),
             MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new),
             MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
-                let id = self.known(held.comm)?.id;
-                self.communicators.remove(held.comm, id);
-                if let Some(private) = self.extended.as_mut().and_then(|extended| extended.forget(id)) {
-                    self.background.free(private);
+                let freed = overwritten.comm();
+                let id = self.known(freed)?.id;
+                self.communicators.remove(freed, id);
+                if let Some(engine) = self.engine {
+                    engine.freed(id);
                 }
                 self.emit(&Event::CommFree(id));
                 Ok(())
@@ -100,12 +94,12 @@ impl Recorder {
             self.emit(&Event::CommCreate(call, parent, None));
             return Ok(());
         }
-        let ranks = pmpi::translate(self.abi, new, self.abi.comm_world).ok_or(Unrecorded::Untraced)?;
+        let ranks = pmpi::translate(self.abi, new, self.abi.comm_world).ok_or(Omission::Untraced)?;
         // A member outside the world, which was spawned or connected to, has no number a trace could name.
-        let members = Ranks::new(&ranks.local, self.world_size).ok_or(Unrecorded::Untraced)?;
+        let members = Ranks::new(&ranks.local, self.world_size).ok_or(Omission::Untraced)?;
         let remote = match ranks.remote.as_slice() {
             [] => None,
-            remote => Some(Ranks::new(remote, self.world_size).ok_or(Unrecorded::Untraced)?),
+            remote => Some(Ranks::new(remote, self.world_size).ok_or(Omission::Untraced)?),
         };
         let id = self.introduce(call, parent, members, remote);
         self.communicators.bind(new, id);
@@ -116,7 +110,7 @@ impl Recorder {
     fn duplicated(&mut self, parent: Comm, new: &Place<'_, Comm>, request: &Place<'_, Request>) -> Outcome {
         let parent = self.known(parent)?.clone();
         let id = self.introduce(CommCall::Idup, parent.id, parent.members, parent.remote);
-        self.requests.add(request.get(), request.address(), What::Duplicate(id, new.later()), false);
+        self.requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
         Ok(())
     }
 

@@ -6,28 +6,21 @@ use titr_common::units::Bytes;
 use titr_wrappers::argument::{Count, Datatype, File, Place, Request};
 use titr_wrappers::functions::io::Io::{self, *};
 
-use super::completion::Held;
-use super::numbers::LowestFree;
-use super::requests::What;
-use super::tally::Unrecorded;
+use super::id_pool::IdPool;
+use super::omitted_calls::Omission;
+use super::overwritten::Overwritten;
+use super::requests::RequestKind;
 use super::{Outcome, Recorder};
 
 /// The open files of a rank.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     known: FxHashMap<File, FileId>,
-    numbers: LowestFree,
+    ids: IdPool,
 }
 
-/// Holds the handle of a file that is closed.
-pub(super) fn before(held: &mut Held, call: &Io<'_>) {
-    if let MPI_File_close(file) = call {
-        held.file = file.get();
-    }
-}
-
-/// What is read or written.
-struct Data {
+/// The data that a call reads or writes.
+struct AccessArgs {
     file: File,
     count: Count,
     datatype: Datatype,
@@ -35,26 +28,26 @@ struct Data {
 
 macro_rules! data {
     ($call:expr) => {
-        Data { file: $call.fh(), count: $call.count(), datatype: $call.datatype() }
+        AccessArgs { file: $call.fh(), count: $call.count(), datatype: $call.datatype() }
     };
 }
 
 impl Recorder {
     #[inline(never)]
-    pub(super) fn io(&mut self, held: &Held, call: &Io<'_>) -> Outcome {
+    pub(super) fn io(&mut self, call: &Io<'_>, overwritten: Overwritten) -> Outcome {
         use Direction::{Read, Write};
         use Reach::{All, At, AtAll, Ordered, Own, Shared};
         match call {
             MPI_File_open(comm, .., new) => {
                 let comm = self.known(*comm)?.id;
-                let id = FileId(self.files.numbers.take());
+                let id = FileId(self.files.ids.take());
                 self.files.known.insert(new.get(), id);
                 self.emit(&Event::File(FileEvent::Open(comm, id)));
                 Ok(())
             }
             MPI_File_close(_) => {
-                let id = self.files.known.remove(&held.file).ok_or(Unrecorded::Untraced)?;
-                self.files.numbers.give(id.0);
+                let id = self.files.known.remove(&overwritten.file()).ok_or(Omission::Untraced)?;
+                self.files.ids.give(id.0);
                 self.emit(&Event::File(FileEvent::Close(id)));
                 Ok(())
             }
@@ -89,18 +82,18 @@ impl Recorder {
             MPI_File_iread_at_all(call, request) => self.nonblocking(Read, AtAll, &data!(call), request),
             MPI_File_iwrite_at_all(call, request) => self.nonblocking(Write, AtAll, &data!(call), request),
 
-            MPI_File_read_all_begin(call) => self.begin(Read, All, &data!(call)),
-            MPI_File_write_all_begin(call) => self.begin(Write, All, &data!(call)),
-            MPI_File_read_at_all_begin(call) => self.begin(Read, AtAll, &data!(call)),
-            MPI_File_write_at_all_begin(call) => self.begin(Write, AtAll, &data!(call)),
-            MPI_File_read_ordered_begin(call) => self.begin(Read, Ordered, &data!(call)),
-            MPI_File_write_ordered_begin(call) => self.begin(Write, Ordered, &data!(call)),
-            MPI_File_read_all_end(file, ..) => self.end_of_split(Read, All, *file),
-            MPI_File_write_all_end(file, ..) => self.end_of_split(Write, All, *file),
-            MPI_File_read_at_all_end(file, ..) => self.end_of_split(Read, AtAll, *file),
-            MPI_File_write_at_all_end(file, ..) => self.end_of_split(Write, AtAll, *file),
-            MPI_File_read_ordered_end(file, ..) => self.end_of_split(Read, Ordered, *file),
-            MPI_File_write_ordered_end(file, ..) => self.end_of_split(Write, Ordered, *file),
+            MPI_File_read_all_begin(call) => self.begin_split(Read, All, &data!(call)),
+            MPI_File_write_all_begin(call) => self.begin_split(Write, All, &data!(call)),
+            MPI_File_read_at_all_begin(call) => self.begin_split(Read, AtAll, &data!(call)),
+            MPI_File_write_at_all_begin(call) => self.begin_split(Write, AtAll, &data!(call)),
+            MPI_File_read_ordered_begin(call) => self.begin_split(Read, Ordered, &data!(call)),
+            MPI_File_write_ordered_begin(call) => self.begin_split(Write, Ordered, &data!(call)),
+            MPI_File_read_all_end(file, ..) => self.end_split(Read, All, *file),
+            MPI_File_write_all_end(file, ..) => self.end_split(Write, All, *file),
+            MPI_File_read_at_all_end(file, ..) => self.end_split(Read, AtAll, *file),
+            MPI_File_write_at_all_end(file, ..) => self.end_split(Write, AtAll, *file),
+            MPI_File_read_ordered_end(file, ..) => self.end_split(Read, Ordered, *file),
+            MPI_File_write_ordered_end(file, ..) => self.end_split(Write, Ordered, *file),
         }
     }
 
@@ -110,11 +103,11 @@ impl Recorder {
         Ok(())
     }
 
-    fn blocking(&mut self, direction: Direction, reach: Reach, data: &Data) -> Outcome {
+    fn blocking(&mut self, direction: Direction, reach: Reach, data: &AccessArgs) -> Outcome {
         self.file_access(direction, reach, Phase::Blocking, data)
     }
 
-    fn begin(&mut self, direction: Direction, reach: Reach, data: &Data) -> Outcome {
+    fn begin_split(&mut self, direction: Direction, reach: Reach, data: &AccessArgs) -> Outcome {
         self.file_access(direction, reach, Phase::Begin, data)
     }
 
@@ -122,28 +115,28 @@ impl Recorder {
         &mut self,
         direction: Direction,
         reach: Reach,
-        data: &Data,
+        data: &AccessArgs,
         request: &Place<'_, Request>,
     ) -> Outcome {
-        let what = if self.file(data.file).is_ok() { What::Collective } else { What::Nothing };
+        let what = if self.file(data.file).is_ok() { RequestKind::Collective } else { RequestKind::Nothing };
         let id = self.requests.add(request.get(), request.address(), what, false);
         self.file_access(direction, reach, Phase::Nonblocking(id), data)
     }
 
-    fn file_access(&mut self, direction: Direction, reach: Reach, phase: Phase, data: &Data) -> Outcome {
+    fn file_access(&mut self, direction: Direction, reach: Reach, phase: Phase, data: &AccessArgs) -> Outcome {
         let file = self.file(data.file)?;
         let bytes = Self::bytes(data.count, data.datatype);
         self.emit(&Event::File(FileEvent::Access(FileAccess { file, direction, reach, phase, bytes })));
         Ok(())
     }
 
-    fn end_of_split(&mut self, direction: Direction, reach: Reach, file: File) -> Outcome {
+    fn end_split(&mut self, direction: Direction, reach: Reach, file: File) -> Outcome {
         let (file, phase, bytes) = (self.file(file)?, Phase::End, Bytes(0));
         self.emit(&Event::File(FileEvent::Access(FileAccess { file, direction, reach, phase, bytes })));
         Ok(())
     }
 
-    fn file(&self, file: File) -> Result<FileId, Unrecorded> {
-        self.files.known.get(&file).copied().ok_or(Unrecorded::Untraced)
+    fn file(&self, file: File) -> Result<FileId, Omission> {
+        self.files.known.get(&file).copied().ok_or(Omission::Untraced)
     }
 }

@@ -4,18 +4,19 @@ use titr_common::event::{CommId, Completion, Event, Incoming, Outgoing, Rank, Se
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Comm, Message, Place, Request, Status};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
+use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Mrecv, Probe, Recv, Send};
 
 use super::communicators::Ranks;
-use super::completion::Held;
-use super::envelope::{Match, Named, Offered, Wanted, halves, halves_of_one};
-use super::requests::What;
-use super::tally::Unrecorded;
+use super::message_args::{Match, RecvArgs, RequestRef, SendArgs, halves, halves_of_one};
+use super::omitted_calls::Omission;
+use super::overwritten::Overwritten;
+use super::requests::RequestKind;
 use super::{Outcome, Recorder};
 
 /// A message that a matched probe has found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct MatchedMessage {
     comm: CommId,
     from: Rank,
     tag: Tag,
@@ -29,8 +30,8 @@ enum Peer {
     Rank(Rank),
 }
 
-/// Sees to it that a receive or probe with a wildcard has a status, and holds the message that a receive takes.
-pub(super) fn before(held: &mut Held, call: &PointToPoint<'_>) {
+/// Gives a receive or a probe with a wildcard a status to write to.
+pub fn keep_status(call: &PointToPoint<'_>) {
     match call {
         MPI_Recv(_, status)
         | MPI_Sendrecv(_, status)
@@ -39,29 +40,28 @@ pub(super) fn before(held: &mut Held, call: &PointToPoint<'_>) {
         | MPI_Iprobe(_, _, status)
         | MPI_Mprobe(_, _, status)
         | MPI_Improbe(_, _, _, status) => status.keep(),
-        MPI_Mrecv(_, message, _) | MPI_Imrecv(_, message, _) => held.message = message.get(),
         _ => {}
     }
 }
 
 impl Recorder {
-    pub(super) fn message(&mut self, held: &mut Held, call: &PointToPoint<'_>) -> Outcome {
+    pub(super) fn message(&mut self, call: &PointToPoint<'_>, overwritten: Overwritten) -> Outcome {
         use SendMode::{Buffered, Ready, Standard, Synchronous};
         match call {
-            MPI_Send(send) => self.send(Standard, &Offered::from(send)),
-            MPI_Bsend(send) => self.send(Buffered, &Offered::from(send)),
-            MPI_Rsend(send) => self.send(Ready, &Offered::from(send)),
-            MPI_Ssend(send) => self.send(Synchronous, &Offered::from(send)),
-            MPI_Isend(send, request) => self.isend(Standard, &Offered::from(send), Named::from(request)),
-            MPI_Ibsend(send, request) => self.isend(Buffered, &Offered::from(send), Named::from(request)),
-            MPI_Irsend(send, request) => self.isend(Ready, &Offered::from(send), Named::from(request)),
-            MPI_Issend(send, request) => self.isend(Synchronous, &Offered::from(send), Named::from(request)),
+            MPI_Send(send) => self.send(Standard, &SendArgs::from(send)),
+            MPI_Bsend(send) => self.send(Buffered, &SendArgs::from(send)),
+            MPI_Rsend(send) => self.send(Ready, &SendArgs::from(send)),
+            MPI_Ssend(send) => self.send(Synchronous, &SendArgs::from(send)),
+            MPI_Isend(send, request) => self.isend(Standard, &SendArgs::from(send), RequestRef::from(request)),
+            MPI_Ibsend(send, request) => self.isend(Buffered, &SendArgs::from(send), RequestRef::from(request)),
+            MPI_Irsend(send, request) => self.isend(Ready, &SendArgs::from(send), RequestRef::from(request)),
+            MPI_Issend(send, request) => self.isend(Synchronous, &SendArgs::from(send), RequestRef::from(request)),
             MPI_Send_init(send, request) => self.send_init(Standard, send, request),
             MPI_Bsend_init(send, request) => self.send_init(Buffered, send, request),
             MPI_Rsend_init(send, request) => self.send_init(Ready, send, request),
             MPI_Ssend_init(send, request) => self.send_init(Synchronous, send, request),
-            MPI_Recv(recv, status) => self.recv(&Wanted::from(recv), status.get().map(Match::from)),
-            MPI_Irecv(recv, request) => self.irecv(&Wanted::from(recv), Named::from(request)),
+            MPI_Recv(recv, status) => self.recv(&RecvArgs::from(recv), status.get().map(Match::from)),
+            MPI_Irecv(recv, request) => self.irecv(&RecvArgs::from(recv), RequestRef::from(request)),
             MPI_Recv_init(recv, request) => self.recv_init(recv, request),
             MPI_Sendrecv(both, status) => {
                 let (send, recv) = halves(both);
@@ -98,15 +98,15 @@ impl Recorder {
                 Ok(())
             }
             MPI_Mrecv(recv, ..) => {
-                let message = self.take_message(held.message, recv)?;
+                let message = self.take_message(overwritten.message(), recv)?;
                 self.emit(&Event::Recv(message, Completion::Blocking));
                 Ok(())
             }
             MPI_Imrecv(recv, _, request) => {
-                let taken = self.take_message(held.message, recv);
+                let taken = self.take_message(overwritten.message(), recv);
                 let what = match &taken {
                     Ok(message) => self.receiving(message, None),
-                    Err(_) => What::Nothing,
+                    Err(_) => RequestKind::Nothing,
                 };
                 let id = self.requests.add(request.get(), request.address(), what, false);
                 self.emit(&Event::Recv(taken?, Completion::Request(Some(id))));
@@ -118,70 +118,70 @@ impl Recorder {
             MPI_Pready_range(first, last, request) => self.pready(*request, *first..=*last),
             MPI_Pready_list(list, request) => self.pready(*request, list.array_of_partitions().iter()),
             MPI_Start(_) | MPI_Startall(_) | MPI_Request_free(_) | MPI_Cancel(_) | MPI_Request_get_status(..) => {
-                self.completion(held, call)
+                self.request_call(call, overwritten)
             }
-            // Inquiries, which are not recorded by what they are called.
+            // Completion calls have a function of their own.
             MPI_Wait(..) | MPI_Waitall(_) | MPI_Waitany(..) | MPI_Waitsome(_) | MPI_Test(..) | MPI_Testall(_)
-            | MPI_Testany(..) | MPI_Testsome(_) => Err(Unrecorded::Untraced),
+            | MPI_Testany(..) | MPI_Testsome(_) => Err(Omission::Untraced),
         }
     }
 
     #[inline]
-    pub(super) fn send(&mut self, mode: SendMode, offered: &Offered) -> Outcome {
-        let message = self.outgoing(offered)?;
+    pub(crate) fn send(&mut self, mode: SendMode, args: &SendArgs) -> Outcome {
+        let message = self.outgoing(args)?;
         self.emit(&Event::Send(mode, message, Completion::Blocking));
         Ok(())
     }
 
-    // Always, though there are two callers, one for calls that were noted: this is the hot path of all others.
+    // Inlined always, though there are two callers, one for deferred calls: this is the hottest path of all.
     #[inline(always)]
-    pub(super) fn isend(&mut self, mode: SendMode, offered: &Offered, request: Named) -> Outcome {
-        let message = self.outgoing(offered);
-        let what = message.map_or(What::Nothing, |message| self.sending(&message));
+    pub(crate) fn isend(&mut self, mode: SendMode, args: &SendArgs, request: RequestRef) -> Outcome {
+        let message = self.outgoing(args);
+        let what = message.map_or(RequestKind::Nothing, |message| self.sending(&message));
         let id = self.requests.add(request.handle, request.place, what, false);
         self.emit(&Event::Send(mode, message?, Completion::Request(Some(id))));
         Ok(())
     }
 
     fn send_init(&mut self, mode: SendMode, send: &Send<'_>, request: &Place<'_, Request>) -> Outcome {
-        let message = self.outgoing(&Offered::from(send));
-        let what = message.map_or(What::Nothing, |message| self.sending(&message));
+        let message = self.outgoing(&SendArgs::from(send));
+        let what = message.map_or(RequestKind::Nothing, |message| self.sending(&message));
         let id = self.requests.add(request.get(), request.address(), what, true);
         self.emit(&Event::Send(mode, message?, Completion::Persistent(id)));
         Ok(())
     }
 
     #[inline]
-    pub(super) fn recv(&mut self, wanted: &Wanted, matched: Option<Match>) -> Outcome {
-        let message = self.incoming(wanted, matched)?;
+    pub(crate) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>) -> Outcome {
+        let message = self.incoming(args, matched)?;
         self.emit(&Event::Recv(message, Completion::Blocking));
         Ok(())
     }
 
     #[inline(always)]
-    pub(super) fn irecv(&mut self, wanted: &Wanted, request: Named) -> Outcome {
-        let message = self.incoming(wanted, None);
-        let what = self.received_later(&message, wanted.comm);
+    pub(crate) fn irecv(&mut self, args: &RecvArgs, request: RequestRef) -> Outcome {
+        let message = self.incoming(args, None);
+        let what = self.received_later(&message, args.comm);
         let id = self.requests.add(request.handle, request.place, what, false);
         self.emit(&Event::Recv(message?, Completion::Request(Some(id))));
         Ok(())
     }
 
     fn recv_init(&mut self, recv: &Recv<'_>, request: &Place<'_, Request>) -> Outcome {
-        let wanted = Wanted::from(recv);
-        let message = self.incoming(&wanted, None);
-        let what = self.received_later(&message, wanted.comm);
+        let args = RecvArgs::from(recv);
+        let message = self.incoming(&args, None);
+        let what = self.received_later(&message, args.comm);
         let id = self.requests.add(request.get(), request.address(), what, true);
         self.emit(&Event::Recv(message?, Completion::Persistent(id)));
         Ok(())
     }
 
     #[inline(never)]
-    fn sendrecv(&mut self, send: &Offered, recv: &Wanted, matched: Option<Match>) -> Outcome {
+    fn sendrecv(&mut self, send: &SendArgs, recv: &RecvArgs, matched: Option<Match>) -> Outcome {
         let send = present(self.outgoing(send))?;
         let recv = present(self.incoming(recv, matched))?;
         if send.is_none() && recv.is_none() {
-            return Err(Unrecorded::NullPeer);
+            return Err(Omission::NullPeer);
         }
         self.emit(&Event::Sendrecv(send, recv));
         Ok(())
@@ -189,14 +189,14 @@ impl Recorder {
 
     /// Two requests with one handle: the send, and the receive as its companion.
     #[inline(never)]
-    fn isendrecv(&mut self, send: &Offered, recv: &Wanted, request: &Place<'_, Request>) -> Outcome {
+    fn isendrecv(&mut self, send: &SendArgs, recv: &RecvArgs, request: &Place<'_, Request>) -> Outcome {
         let outgoing = present(self.outgoing(send))?;
         let incoming = self.incoming(recv, None);
         let receiving = self.received_later(&incoming, recv.comm);
         let incoming = present(incoming)?;
         let Some(outgoing) = outgoing else {
             let id = self.requests.add(request.get(), request.address(), receiving, false);
-            let message = incoming.ok_or(Unrecorded::NullPeer)?;
+            let message = incoming.ok_or(Omission::NullPeer)?;
             self.emit(&Event::Recv(message, Completion::Request(Some(id))));
             return Ok(());
         };
@@ -213,9 +213,9 @@ impl Recorder {
     }
 
     /// A message that was looked for and is there: its size is its own, not that of any buffer.
-    fn probed(&mut self, probe: &Probe<'_>, status: Option<Status<'_>>) -> Result<Incoming, Unrecorded> {
-        let bytes = Bytes(status.map_or(0, |status| status.bytes()));
-        Ok(Incoming { bytes, ..self.incoming(&Wanted::from(probe), status.map(Match::from))? })
+    fn probed(&mut self, probe: &Probe<'_>, status: Option<Status<'_>>) -> Result<Incoming, Omission> {
+        let bytes = Bytes(status.as_ref().map_or(0, pmpi::message_bytes));
+        Ok(Incoming { bytes, ..self.incoming(&RecvArgs::from(probe), status.map(Match::from))? })
     }
 
     #[inline(never)]
@@ -224,91 +224,91 @@ impl Recorder {
         probe: &Probe<'_>,
         flag: i32,
         status: Option<Status<'_>>,
-    ) -> Result<Option<Incoming>, Unrecorded> {
+    ) -> Result<Option<Incoming>, Omission> {
         let found = flag != 0;
-        let message = if found { self.probed(probe, status)? } else { self.incoming(&Wanted::from(probe), None)? };
+        let message = if found { self.probed(probe, status)? } else { self.incoming(&RecvArgs::from(probe), None)? };
         self.emit(&Event::Iprobe(message, found));
         Ok(found.then_some(message))
     }
 
     fn found(&mut self, handle: &Place<'_, Message>, message: &Incoming) {
         if let (Some(from), Some(tag)) = (message.from, message.tag) {
-            self.messages.insert(handle.get(), Found { comm: message.comm, from, tag });
+            self.messages.insert(handle.get(), MatchedMessage { comm: message.comm, from, tag });
         }
     }
 
     /// A receive of a message that is matched already: nothing is left open.
-    fn take_message(&mut self, handle: Message, recv: &Mrecv<'_>) -> Result<Incoming, Unrecorded> {
+    fn take_message(&mut self, handle: Message, recv: &Mrecv<'_>) -> Result<Incoming, Omission> {
         if handle == self.abi.message_no_proc {
-            return Err(Unrecorded::NullPeer);
+            return Err(Omission::NullPeer);
         }
-        let Found { comm, from, tag } = self.messages.remove(&handle).ok_or(Unrecorded::Untraced)?;
-        let bytes = self.sizes.volume(recv.count(), recv.datatype());
+        let MatchedMessage { comm, from, tag } = self.messages.remove(&handle).ok_or(Omission::Untraced)?;
+        let bytes = self.type_sizes.volume(recv.count(), recv.datatype());
         Ok(Incoming { comm, from: Some(from), tag: Some(tag), bytes, wildcard: Wildcard::default() })
     }
 
-    fn outgoing(&mut self, offered: &Offered) -> Result<Outgoing, Unrecorded> {
-        let (comm, peer) = self.peer(offered.comm, offered.dest)?;
+    fn outgoing(&mut self, args: &SendArgs) -> Result<Outgoing, Omission> {
+        let (comm, peer) = self.peer(args.comm, args.dest)?;
         match peer {
             Peer::Rank(to) => {
-                let bytes = self.sizes.volume(offered.count, offered.datatype);
-                Ok(Outgoing { comm, to, tag: Tag(offered.tag), bytes })
+                let bytes = self.type_sizes.volume(args.count, args.datatype);
+                Ok(Outgoing { comm, to, tag: Tag(args.tag), bytes })
             }
-            Peer::Any => Err(Unrecorded::Untraced),
+            Peer::Any => Err(Omission::Untraced),
         }
     }
 
-    /// What a receive or a probe asks for, with what it got if it has ended.
+    /// The message that a receive or a probe asks for, with its match if it has ended.
     #[inline(always)]
-    fn incoming(&mut self, wanted: &Wanted, matched: Option<Match>) -> Result<Incoming, Unrecorded> {
-        let (comm, peer) = self.peer(wanted.comm, wanted.source)?;
-        let wildcard = Wildcard { source: matches!(peer, Peer::Any), tag: wanted.tag == self.abi.any_tag };
+    fn incoming(&mut self, args: &RecvArgs, matched: Option<Match>) -> Result<Incoming, Omission> {
+        let (comm, peer) = self.peer(args.comm, args.source)?;
+        let wildcard = Wildcard { source: matches!(peer, Peer::Any), tag: args.tag == self.abi.any_tag };
         let from = match peer {
             Peer::Rank(from) => Some(from),
-            Peer::Any => matched.map(|matched| self.source(wanted.comm, matched)).transpose()?,
+            Peer::Any => matched.map(|matched| self.source(args.comm, matched)).transpose()?,
         };
-        let tag = if wildcard.tag { matched.map(|matched| Tag(matched.tag)) } else { Some(Tag(wanted.tag)) };
-        let bytes = wanted.room.map_or(Bytes(0), |(count, datatype)| self.sizes.volume(count, datatype));
+        let tag = if wildcard.tag { matched.map(|matched| Tag(matched.tag)) } else { Some(Tag(args.tag)) };
+        let bytes = args.buffer.map_or(Bytes(0), |(count, datatype)| self.type_sizes.volume(count, datatype));
         Ok(Incoming { comm, from, tag, bytes, wildcard })
     }
 
-    fn source(&mut self, comm: Comm, matched: Match) -> Result<Rank, Unrecorded> {
-        self.known(comm)?.peers().get(matched.source).ok_or(Unrecorded::Untraced)
+    fn source(&mut self, comm: Comm, matched: Match) -> Result<Rank, Omission> {
+        self.known(comm)?.peers().get(matched.source).ok_or(Omission::Untraced)
     }
 
-    fn peer(&mut self, comm: Comm, rank: i32) -> Result<(CommId, Peer), Unrecorded> {
+    fn peer(&mut self, comm: Comm, rank: i32) -> Result<(CommId, Peer), Omission> {
         let (null, any) = (self.abi.proc_null, self.abi.any_source);
         if rank == null {
-            return Err(Unrecorded::NullPeer);
+            return Err(Omission::NullPeer);
         }
         let comm = self.known(comm)?;
         let peer = match comm.peers().get(rank) {
             _ if rank == any => Peer::Any,
             Some(rank) => Peer::Rank(rank),
-            None => return Err(Unrecorded::Untraced),
+            None => return Err(Omission::Untraced),
         };
         Ok((comm.id, peer))
     }
 
     /// A rank that may not be left open.
-    pub(super) fn rank_in(&mut self, comm: Comm, rank: i32) -> Result<(CommId, Rank), Unrecorded> {
+    pub(super) fn rank_in(&mut self, comm: Comm, rank: i32) -> Result<(CommId, Rank), Omission> {
         match self.peer(comm, rank)? {
             (comm, Peer::Rank(rank)) => Ok((comm, rank)),
-            (_, Peer::Any) => Err(Unrecorded::Untraced),
+            (_, Peer::Any) => Err(Omission::Untraced),
         }
     }
 
-    fn sending(&self, message: &Outgoing) -> What {
-        What::Message { from: Some(self.me), to: message.to, tag: Some(message.tag), open: None }
+    fn sending(&self, message: &Outgoing) -> RequestKind {
+        RequestKind::Message { from: Some(self.me), to: message.to, tag: Some(message.tag), open: None }
     }
 
-    fn receiving(&self, message: &Incoming, open: Option<Ranks>) -> What {
-        What::Message { from: message.from, to: self.me, tag: message.tag, open }
+    fn receiving(&self, message: &Incoming, open: Option<Ranks>) -> RequestKind {
+        RequestKind::Message { from: message.from, to: self.me, tag: message.tag, open }
     }
 
     /// A receive whose match will be known when its request is completed; the communicator may be freed by then.
-    fn received_later(&mut self, message: &Result<Incoming, Unrecorded>, comm: Comm) -> What {
-        let Ok(message) = message else { return What::Nothing };
+    fn received_later(&mut self, message: &Result<Incoming, Omission>, comm: Comm) -> RequestKind {
+        let Ok(message) = message else { return RequestKind::Nothing };
         let open = message.wildcard != Wildcard::default();
         let ranks = if open { self.known(comm).ok().map(|comm| comm.peers().clone()) } else { None };
         self.receiving(message, ranks)
@@ -316,10 +316,10 @@ impl Recorder {
 }
 
 /// A side of a call with `MPI_PROC_NULL` is absent.
-fn present<M>(side: Result<M, Unrecorded>) -> Result<Option<M>, Unrecorded> {
+fn present<M>(side: Result<M, Omission>) -> Result<Option<M>, Omission> {
     match side {
         Ok(message) => Ok(Some(message)),
-        Err(Unrecorded::NullPeer) => Ok(None),
+        Err(Omission::NullPeer) => Ok(None),
         Err(why) => Err(why),
     }
 }

@@ -1,262 +1,269 @@
-//! What a call means for the trace.
+//! The meaning of a call for the trace: communicators, requests, windows and files, and the events that a call becomes.
 //!
-//! A call is recorded when it returns: only then is it known what a wildcard receive has matched, which requests a wait
-//! has completed, what a communicator's members are. What the call itself overwrites — handles that become null — is
-//! held from before: see [`hook`].
+//! A [`Recorder`] knows nothing of threads but their numbers, and nothing of locks: [`crate::threads`] lets one thread at a
+//! time use it. [`crate::hook`] says when.
+//!
+//! | file | what it knows |
+//! | --- | --- |
+//! | `message`, `message_args` | sending, receiving, probing |
+//! | `completion`, `completion_call`, `requests` | requests: made, completed, freed |
+//! | `collective`, `neighborhood`, `other` | collectives and their volumes |
+//! | `creation`, `communicators` | communicators and their members |
+//! | `one_sided`, `partitioned`, `files` | the chapters of MPI that they are named after |
+//! | `overwritten` | handles that have to be kept from before a call |
+//! | `stream`, `explanation` | events on their way to the sink |
+//! | `omitted_calls` | calls that become no event, counted |
 
-mod background;
 mod collective;
 mod communicators;
 mod completion;
+mod completion_call;
 mod creation;
-mod envelope;
+mod explanation;
 mod files;
-mod hook;
-mod inquiry;
-mod lane;
+mod id_pool;
 mod message;
+mod message_args;
 mod neighborhood;
-mod noted;
-mod numbers;
+mod omitted_calls;
 mod one_sided;
 mod other;
+mod overwritten;
 mod partitioned;
 mod requests;
-mod sizes;
-mod slot;
-mod tally;
-mod thread;
-mod undertaking;
+mod stream;
+mod type_sizes;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Annotation, Event, Rank, RequestId, Span, ThreadId};
+use titr_common::event::{Annotation, CommId, Event, Rank, RequestId, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
+use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
 use titr_wrappers::{Abi, Call, Function, pmpi};
 
-use crate::counter::{Precision, Rounding};
-use crate::extended::{Clock, Extended};
+use crate::counter::Precision;
+use crate::extended::Engine;
 use crate::sink::Sink;
-use background::Background;
 use communicators::Communicators;
-use completion::Held;
 use files::Files;
-use lane::Lanes;
-use message::Found;
-use noted::{Noted, Noting};
-use numbers::LowestFree;
+use message::MatchedMessage;
+use omitted_calls::OmittedCalls;
 use one_sided::Windows;
 use requests::Requests;
-use sizes::Sizes;
-use tally::{Tally, Unrecorded};
-use thread::Ledger;
+use stream::EventStream;
+use type_sizes::TypeSizes;
 
-pub use slot::Slot;
-pub use thread::Thread;
+pub use creation::made_by;
+pub use message::keep_status;
+pub use omitted_calls::Omission;
+pub use overwritten::Overwritten;
+
+pub(crate) use completion::HeldRequests;
+pub(crate) use completion_call::CompletionCall;
+pub(crate) use message_args::{Match, RecvArgs, RequestRef, SendArgs};
 
 /// Turns the calls of one rank into events.
-///
-/// On cache lines of its own, of which processors fetch two at a time: who waits for it looks at the line of the lock.
-#[repr(align(128))]
 pub struct Recorder {
     abi: &'static Abi,
     me: Rank,
     world_size: u32,
-    sink: Sink,
+    stream: EventStream,
     communicators: Communicators,
     requests: Requests,
-    sizes: Sizes,
+    type_sizes: TypeSizes,
     windows: Windows,
     files: Files,
-    /// Messages that a matched probe has found and nobody received yet.
-    messages: FxHashMap<Message, Found>,
-    tally: Tally,
-    /// What an extended trace needs.
-    extended: Option<Extended>,
-    background: Background,
-    /// What an extended trace has to say of a call before its first event.
-    seen: Vec<Annotation>,
-    /// The thread whose call is being recorded.
-    thread: ThreadId,
-    /// What each thread computes, by its number.
-    ledgers: Vec<Ledger>,
-    precision: Precision,
-    threads: LowestFree,
-    /// The threads that note their calls, and what they have noted.
-    lanes: Lanes<Noted, Noting>,
-    /// How often in a row there were only one's.
-    alone: u32,
+    /// Messages that a matched probe has found and that nobody has received yet.
+    messages: FxHashMap<Message, MatchedMessage>,
+    omitted: OmittedCalls,
+    /// The extended mode, which knows the messages of collectives in the background.
+    engine: Option<&'static Engine>,
     /// Lists that events are made of, kept for their memory.
-    numbers: Vec<RequestId>,
+    completed_ids: Vec<RequestId>,
     sends: Vec<Bytes>,
     recvs: Vec<Bytes>,
 }
 
-/// A call is an event, or it is counted.
-type Outcome = Result<(), Unrecorded>;
+/// A call becomes an event, or is counted as omitted.
+type Outcome = Result<(), Omission>;
+
+/// The bytes that a call sends, and those that it receives.
+pub(crate) type Volumes = (Bytes, Bytes);
+
+/// How a recorder works.
+#[derive(Clone, Copy, Debug)]
+pub struct RecorderOptions {
+    /// How exactly computation is known.
+    pub precision: Precision,
+    /// Whether to say at the end what each function was recorded as.
+    pub explains: bool,
+}
 
 impl Recorder {
-    /// For the rank whose events `sink` takes, and whose computation is known to `precision`.
+    /// A recorder for the rank whose events `sink` takes.
     #[must_use]
     pub fn new(
         abi: &'static Abi,
         sink: Sink,
         world_size: u32,
-        precision: Precision,
-        extended: Option<Extended>,
+        options: RecorderOptions,
+        engine: Option<&'static Engine>,
     ) -> Self {
         let me = sink.rank();
         Self {
             abi,
             me,
             world_size,
-            sink,
+            stream: EventStream::new(sink, options.precision, options.explains),
             communicators: Communicators::new(abi.comm_world, abi.comm_self, me, world_size),
             requests: Requests::default(),
-            sizes: Sizes::default(),
+            type_sizes: TypeSizes::default(),
             windows: Windows::default(),
             files: Files::default(),
             messages: FxHashMap::default(),
-            tally: Tally::default(),
-            extended,
-            background: Background::default(),
-            seen: Vec::new(),
-            thread: ThreadId::MAIN,
-            ledgers: Vec::new(),
-            precision,
-            threads: LowestFree::default(),
-            lanes: Lanes::default(),
-            alone: 0,
-            numbers: Vec::new(),
+            omitted: OmittedCalls::default(),
+            engine,
+            completed_ids: Vec::new(),
             sends: Vec::new(),
             recvs: Vec::new(),
         }
     }
 
-    /// Starts the clock of an extended trace. Collective.
-    pub fn set_out(&mut self) -> Option<Clock> {
-        self.extended.as_mut().map(|extended| extended.set_out(self.abi))
+    /// Records that MPI is initialised, by `function`.
+    pub fn begin(&mut self, function: &Function) {
+        self.emit(&Event::Init);
+        self.stream.end_call(function);
+    }
+
+    /// Completes the trace, which `function` ends if it is a call that does. Returns the rank's entry as it was written.
+    pub fn end(mut self, ended: Ended, function: Option<&Function>) -> Option<RankEntry> {
+        let clock = match ended {
+            Ended::Finalize => {
+                self.emit(&Event::Finalize);
+                function.into_iter().for_each(|function| self.stream.end_call(function));
+                self.engine.and_then(Engine::end)
+            }
+            Ended::Running | Ended::Exit | Ended::Abort => {
+                self.stream.write_computation();
+                None
+            }
+        };
+        let omitted = self.omitted;
+        self.stream.finish(ended, |entry| {
+            entry.clock = clock;
+            omitted.complete(entry);
+        })
+    }
+
+    /// Gives a new thread its number.
+    pub fn admit_thread(&mut self) -> ThreadId {
+        self.stream.admit_thread()
+    }
+
+    /// The events that follow are those of a thread, which has computed so much more.
+    #[inline]
+    pub fn switch_to(&mut self, thread: ThreadId, computed: Instructions) {
+        self.stream.switch_to(thread, computed);
+    }
+
+    /// The thread that was switched to last has ended; its number is free.
+    pub fn thread_ended(&mut self) {
+        self.stream.thread_ended();
+    }
+
+    /// Begins the annotations of the call that is recorded next.
+    pub fn begin_annotations(&mut self, first: Annotation) {
+        self.stream.begin_annotations(first);
+    }
+
+    /// Adds annotations to the call that is recorded next.
+    pub fn annotate(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
+        self.stream.annotate(annotations);
+    }
+
+    /// Records a call that completes no requests, after it has returned.
+    ///
+    /// # Errors
+    /// The reason why the call becomes no event.
+    #[inline]
+    pub fn record(&mut self, function: &Function, call: &Call<'_>, success: bool, overwritten: Overwritten) -> Outcome {
+        match self.event(function, call, success, overwritten) {
+            // A call that failed did not take place as the arguments say.
+            Err(Omission::Untraced) if success => {
+                self.other(function, call);
+                Ok(())
+            }
+            outcome => outcome,
+        }
     }
 
     /// Each chapter has a function of its own that is not inlined, nor is what is rare: in one, the frame of a message
     /// would be as large as the largest, and its instructions far apart.
-    fn after(&mut self, held: &mut Held, function: &Function, call: &Call<'_>, success: bool) -> Outcome {
+    fn event(&mut self, function: &Function, call: &Call<'_>, success: bool, overwritten: Overwritten) -> Outcome {
         match (call, success) {
-            (Call::PointToPoint(call), true) => self.message(held, call),
-            (Call::PointToPoint(MPI_Request_free(_)), false) => self.not_freed(held),
-            (Call::Other, _) => Err(Unrecorded::unless_read(function)),
-            (_, false) => Err(Unrecorded::Untraced),
-            (Call::Collective(call), true) => self.collective(held, call),
-            (Call::Communicator(made), true) => {
-                let outcome = self.communicator(held, made);
-                self.adopt(held, call);
-                outcome
-            }
-            (Call::Topology(made), true) => {
-                let outcome = self.topology(made);
-                self.adopt(held, call);
-                // Neighbours' messages are the library's own.
-                let opaque = self.extended.is_some() && creation::made_by(call).is_none();
-                if opaque { outcome.and(Err(Unrecorded::Opaque)) } else { outcome }
-            }
-            (Call::OneSided(call), true) => self.one_sided(held, call),
-            (Call::Io(call), true) => self.io(held, call),
+            (Call::PointToPoint(call), true) => self.message(call, overwritten),
+            (Call::PointToPoint(MPI_Request_free(_)), false) => self.not_freed(overwritten),
+            (Call::Other, _) => Err(Omission::unless_read(function)),
+            (_, false) => Err(Omission::Untraced),
+            (Call::Collective(call), true) => self.collective(call),
+            (Call::Communicator(call), true) => self.communicator(call, overwritten),
+            (Call::Topology(call), true) => self.topology(call),
+            (Call::OneSided(call), true) => self.one_sided(call, overwritten),
+            (Call::Io(call), true) => self.io(call, overwritten),
             // A second `MPI_Init`; the first one and the end are not calls between two others.
-            (Call::Process(_), true) => Err(Unrecorded::Local),
+            (Call::Process(_), true) => Err(Omission::Local),
         }
     }
 
-    /// In an extended trace, collectives between groups are not carried out either.
-    fn opaque_if_collective(&self, call: &Call<'_>) -> Outcome {
-        match call {
-            Call::Collective(_) if self.extended.is_some() => Err(Unrecorded::Opaque),
-            _ => Ok(()),
-        }
-    }
-
-    /// Keeps the communicator for messages that goes with the one a call has made.
-    #[inline(never)]
-    fn adopt(&mut self, held: &mut Held, call: &Call<'_>) {
-        let made = creation::made_by(call).and_then(|new| Some(self.known(new).ok()?.id));
-        if let (Some(extended), Some(id), Some(private)) = (&mut self.extended, made, held.private.take()) {
-            extended.keep(id, private);
-        }
-    }
-
-    /// What follows is of `thread`, with what it has computed.
+    /// Ends a call of `function`: counts it if it has become no event.
     #[inline]
-    fn turn_to(&mut self, thread: &mut Thread) {
-        let number = thread.number.unwrap_or_else(|| self.admit(thread));
-        self.thread = number;
-        if let Some(ledger) = self.ledgers.get_mut(number.0 as usize) {
-            ledger.computed.0 += std::mem::take(&mut thread.computed).0;
+    pub fn settle(&mut self, function: &'static Function, outcome: Outcome) {
+        if let Err(why) = outcome {
+            self.omitted.count(function, why);
         }
+        self.stream.end_call(function);
     }
 
-    #[cold]
-    fn admit(&mut self, thread: &mut Thread) -> ThreadId {
-        let number = self.threads.take();
-        if self.ledgers.len() == number as usize {
-            let rounding = Rounding::to(self.precision);
-            self.ledgers.push(Ledger { computed: Instructions(0.0), rounding });
-        }
-        *thread.number.insert(ThreadId(number))
-    }
-
-    /// Writes an event of the thread, after what it computed before it.
-    fn emit(&mut self, event: &Event) {
-        let mut work = self.ledgers.get_mut(self.thread.0 as usize).and_then(Ledger::due);
-        if !self.seen.is_empty() {
-            self.tell(&mut work);
-        }
-        self.sink.record_after(self.thread, work, event);
-    }
-
-    /// Writes what was seen of the call whose first event follows.
-    #[cold]
-    fn tell(&mut self, work: &mut Option<Instructions>) {
-        if let Some(work) = work.take() {
-            self.sink.record(self.thread, &Event::Compute(work));
-        }
-        for seen in self.seen.drain(..) {
-            self.sink.record(self.thread, &Event::Annotation(seen));
-        }
-    }
-
-    /// When the call took place that is recorded next, in an extended trace.
-    #[cold]
-    fn see(&mut self, span: Span) {
-        self.seen.clear();
-        self.seen.push(Annotation::Call(span));
-    }
-
-    /// Writes what the thread computed after its last event.
-    fn rest(&mut self) {
-        if let Some(work) = self.ledgers.get_mut(self.thread.0 as usize).and_then(Ledger::due) {
-            self.sink.record(self.thread, &Event::Compute(work));
-        }
-    }
-
-    fn end(mut self, ended: Ended) -> Option<RankEntry> {
-        let clock = match ended {
-            Ended::Finalize => {
-                self.emit(&Event::Finalize);
-                self.extended.as_ref().and_then(|extended| extended.arrive(self.abi))
+    /// Ends a message that succeeded: an untraced one is written with its volumes.
+    #[inline]
+    pub(crate) fn settle_message(
+        &mut self,
+        function: &'static Function,
+        outcome: Outcome,
+        volumes: impl FnOnce() -> Volumes,
+    ) {
+        let outcome = match outcome {
+            Err(Omission::Untraced) => {
+                self.emit_other(function, volumes());
+                Ok(())
             }
-            Ended::Running | Ended::Exit | Ended::Abort => {
-                self.rest();
-                None
-            }
+            outcome => outcome,
         };
-        self.background.abandon();
-        let (tally, threads) = (self.tally, self.ledgers.len());
-        self.sink.finish(ended, |entry| {
-            entry.clock = clock;
-            entry.threads = threads as u32;
-            tally.complete(entry);
-        })
+        self.settle(function, outcome);
+    }
+
+    /// A datatype is about to be freed, and its handle may come to stand for another datatype.
+    pub fn datatype_freed(&mut self) {
+        self.type_sizes.forget();
+    }
+
+    /// The number of a communicator, if it is known.
+    pub fn id_of(&mut self, comm: Comm) -> Option<CommId> {
+        Some(self.known(comm).ok()?.id)
+    }
+
+    /// The number of the request that a collective has started.
+    pub fn request_of(&mut self, call: &Collective<'_>) -> Option<RequestId> {
+        let (request, _) = collective::started(call)?;
+        self.requests.find(request.get(), request.address())
+    }
+
+    /// Writes an event of the thread that was switched to last, after what it computed before.
+    #[inline]
+    fn emit(&mut self, event: &Event) {
+        self.stream.write(event);
     }
 
     /// The volume of `count` elements.
@@ -264,13 +271,13 @@ impl Recorder {
         Self::element(datatype).times(count.get())
     }
 
-    /// The volume of one.
+    /// The volume of one element.
     fn element(datatype: Datatype) -> Bytes {
         Bytes(pmpi::type_size(datatype).unwrap_or(0))
     }
 
-    /// The communicator of a call; one that titr did not see being made leaves the call untraced.
-    fn known(&mut self, comm: Comm) -> Result<&communicators::Communicator, Unrecorded> {
-        self.communicators.get(comm).ok_or(Unrecorded::Untraced)
+    /// The communicator of a call; a communicator that titr did not see being made leaves the call untraced.
+    fn known(&mut self, comm: Comm) -> Result<&communicators::Communicator, Omission> {
+        self.communicators.get(comm).ok_or(Omission::Untraced)
     }
 }

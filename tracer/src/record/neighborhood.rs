@@ -8,8 +8,8 @@ use titr_wrappers::pmpi::{self, Neighbors};
 use titr_wrappers::signature::{Allgather, NeighborAllgatherv, NeighborAlltoallv, NeighborAlltoallw};
 
 use super::communicators::Ranks;
-use super::requests::What;
-use super::tally::Unrecorded;
+use super::omitted_calls::Omission;
+use super::requests::RequestKind;
 use super::{Outcome, Recorder};
 
 /// When the collective happens.
@@ -20,7 +20,7 @@ enum When<'a, 'c> {
 }
 
 /// The communicator of a call.
-struct Context {
+struct NeighborContext {
     comm: CommId,
     members: Ranks,
     neighbors: Neighbors,
@@ -54,9 +54,9 @@ impl Recorder {
             | MPI_Cart_sub(..)
             | MPI_Graph_create(..)
             | MPI_Dist_graph_create(..)
-            | MPI_Dist_graph_create_adjacent(..) => return Err(Unrecorded::Untraced),
+            | MPI_Dist_graph_create_adjacent(..) => return Err(Omission::Untraced),
         };
-        let what = if collective.is_ok() { What::Collective } else { What::Nothing };
+        let what = if collective.is_ok() { RequestKind::Collective } else { RequestKind::Nothing };
         let completion = match when {
             Now => Completion::Blocking,
             Later(request) => Completion::Request(self.requests.add(request.get(), request.address(), what, false)),
@@ -69,14 +69,14 @@ impl Recorder {
     }
 
     /// One volume for all.
-    fn equal(&mut self, op: NeighborOp, call: &Allgather<'_>) -> Result<Neighborhood, Unrecorded> {
+    fn equal(&mut self, op: NeighborOp, call: &Allgather<'_>) -> Result<Neighborhood, Omission> {
         let context = self.along(call.comm())?;
         let send = Self::bytes(call.sendcount(), call.sendtype());
         let recv = Self::bytes(call.recvcount(), call.recvtype());
         Ok(context.collective(op, |_| send, |_| recv))
     }
 
-    fn allgatherv(&mut self, call: &NeighborAllgatherv<'_>) -> Result<Neighborhood, Unrecorded> {
+    fn allgatherv(&mut self, call: &NeighborAllgatherv<'_>) -> Result<Neighborhood, Omission> {
         let context = self.along(call.comm())?;
         let send = Self::bytes(call.sendcount(), call.sendtype());
         let (counts, element) = (call.recvcounts(), Self::element(call.recvtype()));
@@ -84,7 +84,7 @@ impl Recorder {
         Ok(context.collective(NeighborOp::Allgatherv, |_| send, recv))
     }
 
-    fn alltoallv(&mut self, call: &NeighborAlltoallv<'_>) -> Result<Neighborhood, Unrecorded> {
+    fn alltoallv(&mut self, call: &NeighborAlltoallv<'_>) -> Result<Neighborhood, Omission> {
         let context = self.along(call.comm())?;
         let (sends, sent) = (call.sendcounts(), Self::element(call.sendtype()));
         let (recvs, received) = (call.recvcounts(), Self::element(call.recvtype()));
@@ -93,7 +93,7 @@ impl Recorder {
         Ok(context.collective(NeighborOp::Alltoallv, send, recv))
     }
 
-    fn alltoallw(&mut self, call: &NeighborAlltoallw<'_>) -> Result<Neighborhood, Unrecorded> {
+    fn alltoallw(&mut self, call: &NeighborAlltoallw<'_>) -> Result<Neighborhood, Omission> {
         let context = self.along(call.comm())?;
         let (sends, sent) = (call.sendcounts(), call.sendtypes());
         let (recvs, received) = (call.recvcounts(), call.recvtypes());
@@ -102,14 +102,14 @@ impl Recorder {
         Ok(context.collective(NeighborOp::Alltoallw, send, recv))
     }
 
-    fn along(&mut self, comm: Comm) -> Result<Context, Unrecorded> {
+    fn along(&mut self, comm: Comm) -> Result<NeighborContext, Omission> {
         let neighbors = pmpi::neighbors(self.abi, comm);
         let known = self.known(comm)?;
-        Ok(Context { comm: known.id, members: known.members.clone(), neighbors })
+        Ok(NeighborContext { comm: known.id, members: known.members.clone(), neighbors })
     }
 }
 
-impl Context {
+impl NeighborContext {
     /// With the volumes of each place among the neighbours.
     fn collective(&self, op: NeighborOp, send: impl Fn(usize) -> Bytes, recv: impl Fn(usize) -> Bytes) -> Neighborhood {
         let (comm, neighbors) = (self.comm, &self.neighbors);

@@ -10,24 +10,17 @@ use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Exchange, Transfer};
 
 use super::communicators::Ranks;
-use super::completion::Held;
-use super::numbers::LowestFree;
-use super::requests::What;
-use super::tally::Unrecorded;
+use super::id_pool::IdPool;
+use super::omitted_calls::Omission;
+use super::overwritten::Overwritten;
+use super::requests::RequestKind;
 use super::{Outcome, Recorder};
 
 /// The windows of a rank, with the ranks of the world that each has.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
     known: FxHashMap<Win, (WinId, Ranks)>,
-    numbers: LowestFree,
-}
-
-/// Holds the handle of a window that is freed.
-pub(super) fn before(held: &mut Held, call: &Call<'_>) {
-    if let MPI_Win_free(win) = call {
-        held.win = win.get();
-    }
+    ids: IdPool,
 }
 
 /// An access as a call describes it.
@@ -41,7 +34,7 @@ struct Reach {
 
 impl Recorder {
     #[inline(never)]
-    pub(super) fn one_sided(&mut self, held: &Held, call: &Call<'_>) -> Outcome {
+    pub(super) fn one_sided(&mut self, call: &Call<'_>, overwritten: Overwritten) -> Outcome {
         use AccessOp::{Accumulate, CompareAndSwap, FetchAndOp, Put};
         match call {
             MPI_Put(data, win) => self.access(there(Put, data, *win), None),
@@ -69,8 +62,8 @@ impl Recorder {
             }
             MPI_Win_create_dynamic(_, comm, new) => self.window(WinCall::CreateDynamic, *comm, Bytes(0), new),
             MPI_Win_free(_) => {
-                let (id, _) = self.windows.known.remove(&held.win).ok_or(Unrecorded::Untraced)?;
-                self.windows.numbers.give(id.0);
+                let (id, _) = self.windows.known.remove(&overwritten.win()).ok_or(Omission::Untraced)?;
+                self.windows.ids.give(id.0);
                 self.emit(&Event::OneSided(OneSided::Free(id)));
                 Ok(())
             }
@@ -80,7 +73,7 @@ impl Recorder {
             MPI_Win_complete(win) => self.sync(WinSync::Complete, *win, None),
             MPI_Win_wait(win) => self.sync(WinSync::Wait, *win, None),
             MPI_Win_test(win, flag) if flag.get() != 0 => self.sync(WinSync::Test, *win, None),
-            MPI_Win_test(..) => Err(Unrecorded::Local),
+            MPI_Win_test(..) => Err(Omission::Local),
             MPI_Win_lock(kind, rank, _, win) => {
                 let shared = *kind == self.abi.lock_shared;
                 self.sync(if shared { WinSync::LockShared } else { WinSync::Lock }, *win, Some(*rank))
@@ -98,7 +91,7 @@ impl Recorder {
     fn window(&mut self, call: WinCall, comm: Comm, bytes: Bytes, new: &Place<'_, Win>) -> Outcome {
         let known = self.known(comm)?;
         let (comm, members) = (known.id, known.members.clone());
-        let id = WinId(self.windows.numbers.take());
+        let id = WinId(self.windows.ids.take());
         self.windows.known.insert(new.get(), (id, members));
         self.emit(&Event::OneSided(OneSided::Create(call, comm, id, bytes)));
         Ok(())
@@ -107,7 +100,7 @@ impl Recorder {
     fn access(&mut self, reach: Reach, request: Option<&Place<'_, Request>>) -> Outcome {
         let target = self.target(reach.win, reach.target);
         let request: Option<RequestId> = request.map(|request| {
-            let what = if target.is_ok() { What::Collective } else { What::Nothing };
+            let what = if target.is_ok() { RequestKind::Collective } else { RequestKind::Nothing };
             self.requests.add(request.get(), request.address(), what, false)
         });
         let (win, target) = target?;
@@ -122,26 +115,26 @@ impl Recorder {
                 let (win, rank) = self.target(win, rank)?;
                 (win, vec![rank])
             }
-            None => (self.windows.known.get(&win).ok_or(Unrecorded::Untraced)?.0, Vec::new()),
+            None => (self.windows.known.get(&win).ok_or(Omission::Untraced)?.0, Vec::new()),
         };
         self.emit(&Event::OneSided(OneSided::Sync(sync, win, ranks)));
         Ok(())
     }
 
     fn sync_with(&mut self, sync: WinSync, win: Win, group: Group) -> Outcome {
-        let (win, _) = *self.windows.known.get(&win).ok_or(Unrecorded::Untraced)?;
+        let (win, _) = *self.windows.known.get(&win).ok_or(Omission::Untraced)?;
         let ranks = pmpi::translate_group(self.abi, group, self.abi.comm_world).unwrap_or_default();
         let ranks = ranks.into_iter().flatten().map(Rank).collect();
         self.emit(&Event::OneSided(OneSided::Sync(sync, win, ranks)));
         Ok(())
     }
 
-    fn target(&self, win: Win, rank: i32) -> Result<(WinId, Rank), Unrecorded> {
+    fn target(&self, win: Win, rank: i32) -> Result<(WinId, Rank), Omission> {
         if rank == self.abi.proc_null {
-            return Err(Unrecorded::NullPeer);
+            return Err(Omission::NullPeer);
         }
-        let (id, members) = self.windows.known.get(&win).ok_or(Unrecorded::Untraced)?;
-        Ok((*id, members.get(rank).ok_or(Unrecorded::Untraced)?))
+        let (id, members) = self.windows.known.get(&win).ok_or(Omission::Untraced)?;
+        Ok((*id, members.get(rank).ok_or(Omission::Untraced)?))
     }
 }
 

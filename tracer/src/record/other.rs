@@ -8,13 +8,10 @@ use titr_wrappers::functions::collective::Collective::{self, *};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::{Call, Function, pmpi};
 
-use super::Recorder;
-use super::envelope::{Offered, Wanted};
+use super::message_args::{RecvArgs, SendArgs};
+use super::{Recorder, Volumes};
 
-/// What a rank gives, and what it gets.
-pub(super) type Volumes = (Bytes, Bytes);
-
-pub(super) const NOTHING: Volumes = (Bytes(0), Bytes(0));
+const NOTHING: Volumes = (Bytes(0), Bytes(0));
 
 impl Recorder {
     #[inline(never)]
@@ -31,7 +28,7 @@ impl Recorder {
         self.emit(&Event::Other(Other { function: function.name().into(), sent, received }));
     }
 
-    /// What a collective moves, on whatever communicator.
+    /// The volumes of a collective on any communicator.
     fn with_others(&self, call: &Collective<'_>) -> Volumes {
         match call {
             MPI_Barrier(_) | MPI_Ibarrier(..) | MPI_Barrier_init(..) => NOTHING,
@@ -136,23 +133,13 @@ impl Recorder {
     }
 }
 
-/// What a message moves that is sent.
-pub(super) fn offered(offered: &Offered) -> Volumes {
-    (volume(offered.count, offered.datatype), Bytes(0))
-}
-
-/// What a message moves that is received.
-pub(super) fn wanted(wanted: &Wanted) -> Volumes {
-    (Bytes(0), wanted.room.map_or(Bytes(0), |(count, datatype)| volume(count, datatype)))
-}
-
 fn message(call: &PointToPoint<'_>) -> Volumes {
     match call {
-        MPI_Send(call) | MPI_Bsend(call) | MPI_Rsend(call) | MPI_Ssend(call) => offered(&Offered::from(call)),
+        MPI_Send(call) | MPI_Bsend(call) | MPI_Rsend(call) | MPI_Ssend(call) => SendArgs::from(call).volumes(),
         MPI_Isend(call, _) | MPI_Ibsend(call, _) | MPI_Irsend(call, _) | MPI_Issend(call, _) => {
-            offered(&Offered::from(call))
+            SendArgs::from(call).volumes()
         }
-        MPI_Recv(call, _) | MPI_Irecv(call, _) => wanted(&Wanted::from(call)),
+        MPI_Recv(call, _) | MPI_Irecv(call, _) => RecvArgs::from(call).volumes(),
         MPI_Mrecv(call, ..) => (Bytes(0), volume(call.count(), call.datatype())),
         MPI_Imrecv(call, ..) => (Bytes(0), volume(call.count(), call.datatype())),
         MPI_Sendrecv(call, _) => (volume(call.sendcount(), call.sendtype()), volume(call.recvcount(), call.recvtype())),

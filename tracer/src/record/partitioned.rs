@@ -7,8 +7,8 @@ use titr_common::units::Bytes;
 use titr_wrappers::argument::{Place, Request};
 use titr_wrappers::signature::Partitioned;
 
-use super::requests::What;
-use super::tally::Unrecorded;
+use super::omitted_calls::Omission;
+use super::requests::RequestKind;
 use super::{Outcome, Recorder};
 
 impl Recorder {
@@ -33,7 +33,7 @@ impl Recorder {
         event: impl FnOnce(RequestId, Rank, CommId, Bytes, u32) -> PartitionedEvent,
     ) -> Outcome {
         let peer = self.rank_in(call.comm(), call.peer());
-        let what = if peer.is_ok() { What::Collective } else { What::Nothing };
+        let what = if peer.is_ok() { RequestKind::Collective } else { RequestKind::Nothing };
         let id = self.requests.add(request.get(), request.address(), what, true);
         let (comm, peer) = peer?;
         let parts = u32::try_from(call.partitions()).unwrap_or(0);
@@ -44,9 +44,9 @@ impl Recorder {
 
     pub(super) fn pready(&mut self, request: Request, parts: impl Iterator<Item = i32>) -> Outcome {
         // Where the program keeps the handle is not told; it is no one that many requests have.
-        let id = self.requests.find(request, 0).ok_or(Unrecorded::Untraced)?;
+        let id = self.requests.find(request, 0).ok_or(Omission::Untraced)?;
         if !self.requests.get(id).is_some_and(|entry| entry.is_visible()) {
-            return Err(Unrecorded::NullPeer);
+            return Err(Omission::NullPeer);
         }
         let parts = parts.filter_map(|part| u32::try_from(part).ok()).collect();
         self.emit(&Event::Partitioned(PartitionedEvent::Ready(id, parts)));

@@ -6,21 +6,22 @@
 //! the library put it, and is otherwise the oldest. So that the chain is right, requests that no event speaks of are in
 //! the table, too.
 
+use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Rank, RequestId, Tag};
 use titr_wrappers::argument::{Later, Request};
 
 use super::communicators::Ranks;
-use super::numbers::LowestFree;
+use super::id_pool::IdPool;
 
-/// How far into a chain to look for a request's place. Programs complete requests mostly in the order they made them.
+/// The number of requests of a chain to look at for a place. Programs complete requests mostly in the order they made them.
 const LOOK: usize = 8;
 
 /// No request.
 const NONE: u32 = u32::MAX;
 
-/// What a request stands for.
+/// The kind of operation that a request stands for.
 #[derive(Clone, Debug)]
-pub(super) enum What {
+pub(super) enum RequestKind {
     /// Communication with nobody.
     Nothing,
     /// A message.
@@ -41,36 +42,36 @@ pub(super) enum What {
 /// One request.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub(super) what: What,
-    /// Whether it is there to be started again.
+    pub(super) what: RequestKind,
+    /// Whether the request is there to be started again.
     pub(super) persistent: bool,
-    /// Whether it is under way.
+    /// Whether the request is under way.
     pub(super) active: bool,
     pub(super) cancelled: bool,
     /// The receive of an `MPI_Isendrecv`, which has one handle for both.
     pub(super) companion: Option<RequestId>,
     handle: Request,
-    /// Where the library put the handle.
+    /// The address where the library put the handle.
     place: usize,
     older: u32,
     newer: u32,
 }
 
 impl Entry {
-    fn new(what: What, persistent: bool) -> Self {
+    fn new(what: RequestKind, persistent: bool) -> Self {
         let handle = Request::default();
         let active = !persistent;
         Self { what, persistent, active, cancelled: false, companion: None, handle, place: 0, older: NONE, newer: NONE }
     }
 
-    /// Whether events speak of it.
+    /// Whether events speak of the request.
     pub(super) fn is_visible(&self) -> bool {
-        matches!(self.what, What::Message { .. } | What::Collective)
+        matches!(self.what, RequestKind::Message { .. } | RequestKind::Collective)
     }
 
-    /// Whether its status will tell what the request itself leaves open.
+    /// Whether the status will tell what the request itself leaves open.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self.what, What::Message { open: Some(_), .. })
+        matches!(self.what, RequestKind::Message { open: Some(_), .. })
     }
 
     fn is_outstanding(&self) -> bool {
@@ -81,21 +82,18 @@ impl Entry {
 /// Requests with one handle, by age.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
-    handle: Request,
     oldest: u32,
     newest: u32,
 }
 
 impl Chain {
-    const fn empty(handle: Request) -> Self {
-        Self { handle, oldest: NONE, newest: NONE }
-    }
+    const EMPTY: Self = Self { oldest: NONE, newest: NONE };
 
     fn is_empty(self) -> bool {
         self.oldest == NONE
     }
 
-    /// Which of its requests is the one kept at `place`.
+    /// The request of the chain that is kept at `place`, or else the oldest.
     #[inline]
     fn find(self, entries: &[Entry], place: usize) -> Option<RequestId> {
         if self.oldest == self.newest {
@@ -113,72 +111,34 @@ impl Chain {
     }
 }
 
-/// The chain of each handle: a hash table with linear probing, half empty at the least.
+/// The chain of each handle.
 ///
 /// A chain stays when it has become empty, for libraries hand out the same handles again and again. Only when there is no
-/// room for a new one are those left out that are empty.
+/// room for a new one are those removed that are empty.
 #[derive(Debug, Default)]
-struct Chains {
-    places: Vec<Option<Chain>>,
-    /// How many of them are taken.
-    taken: usize,
-}
+struct Chains(FxHashMap<Request, Chain>);
 
 impl Chains {
-    const FEWEST: usize = 64;
-
     /// The chain of `handle`, if there ever was one.
     #[inline]
     fn get(&mut self, handle: Request) -> Option<&mut Chain> {
-        let at = self.place(handle)?;
-        self.places.get_mut(at)?.as_mut()
+        self.0.get_mut(&handle)
     }
 
-    /// The same, with an empty one if there was none.
+    /// The chain of `handle`, an empty one if there was none.
     #[inline]
-    fn get_or_begin(&mut self, handle: Request) -> Option<&mut Chain> {
-        let known = self.place(handle).filter(|&at| self.places.get(at).is_some_and(Option::is_some));
-        let at = match known {
-            Some(at) => at,
-            None => self.begin(handle)?,
-        };
-        self.places.get_mut(at)?.as_mut()
-    }
-
-    /// Where `handle` is, or would be; nowhere if there is no table.
-    #[inline]
-    fn place(&self, handle: Request) -> Option<usize> {
-        /// 2⁶⁴ divided by the golden ratio (Knuth, The Art of Computer Programming, vol. 3, §6.4).
-        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mask = self.places.len().checked_sub(1)?;
-        let mut at = ((handle.raw() as u64).wrapping_mul(SPREAD) >> 32) as usize & mask;
-        while self.places.get(at)?.is_some_and(|chain| chain.handle != handle) {
-            at = (at + 1) & mask;
+    fn get_or_begin(&mut self, handle: Request) -> &mut Chain {
+        if self.0.len() == self.0.capacity() {
+            self.make_room();
         }
-        Some(at)
+        self.0.entry(handle).or_insert(Chain::EMPTY)
     }
 
     #[cold]
-    fn begin(&mut self, handle: Request) -> Option<usize> {
-        if 2 * (self.taken + 1) > self.places.len() {
-            self.make_room();
-        }
-        let at = self.place(handle)?;
-        *self.places.get_mut(at)? = Some(Chain::empty(handle));
-        self.taken += 1;
-        Some(at)
-    }
-
     fn make_room(&mut self) {
-        let before = std::mem::take(&mut self.places);
-        let kept = || before.iter().flatten().filter(|chain| !chain.is_empty());
-        self.taken = kept().count();
-        self.places = vec![None; (4 * self.taken).next_power_of_two().max(Self::FEWEST)];
-        for chain in kept() {
-            if let Some(place) = self.place(chain.handle).and_then(|at| self.places.get_mut(at)) {
-                *place = Some(*chain);
-            }
-        }
+        self.0.retain(|_, chain| !chain.is_empty());
+        // As much again, so that this is seldom.
+        self.0.reserve(self.0.len().max(1));
     }
 }
 
@@ -186,7 +146,7 @@ impl Chains {
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     entries: Vec<Entry>,
-    numbers: LowestFree,
+    ids: IdPool,
     chains: Chains,
     outstanding: u32,
 }
@@ -195,20 +155,20 @@ impl Requests {
     /// A new request that the library has given `handle` and put at `place`: one that is under way, or a persistent one
     /// that is yet to be started.
     #[inline]
-    pub(super) fn add(&mut self, handle: Request, place: usize, what: What, persistent: bool) -> RequestId {
+    pub(super) fn add(&mut self, handle: Request, place: usize, what: RequestKind, persistent: bool) -> RequestId {
         let id = self.insert(Entry { handle, place, ..Entry::new(what, persistent) });
         self.put_back(id, End::Newest);
         id
     }
 
     /// A new request that the program has no handle of, but that goes with one that it has.
-    pub(super) fn add_unnamed(&mut self, what: What, persistent: bool) -> RequestId {
+    pub(super) fn add_unnamed(&mut self, what: RequestKind, persistent: bool) -> RequestId {
         self.insert(Entry::new(what, persistent))
     }
 
     #[inline]
     fn insert(&mut self, entry: Entry) -> RequestId {
-        let id = self.numbers.take();
+        let id = self.ids.take();
         self.outstanding += u32::from(entry.is_outstanding());
         match self.entries.get_mut(id as usize) {
             Some(free) => *free = entry,
@@ -226,7 +186,7 @@ impl Requests {
         self.entries.get_mut(id.0 as usize)
     }
 
-    /// How many are under way and visible.
+    /// The number of requests that are under way and visible.
     pub(super) fn outstanding(&self) -> u32 {
         self.outstanding
     }
@@ -236,13 +196,14 @@ impl Requests {
         self.chains.get(handle)?.find(&self.entries, place)
     }
 
-    /// The same, and takes it out of its chain: as long as a call may complete it, no other one means it.
+    /// Takes the request that `handle`, kept at `place`, stands for out of its chain: as long as a call may complete the
+    /// request, no other call means it.
     #[inline]
     pub(super) fn take_out(&mut self, handle: Request, place: usize) -> Option<RequestId> {
         let chain = self.chains.get(handle)?;
         let id = chain.find(&self.entries, place)?;
         if chain.oldest == chain.newest {
-            *chain = Chain::empty(handle);
+            *chain = Chain::EMPTY;
             return Some(id);
         }
         let entry = self.entries.get_mut(id.0 as usize)?;
@@ -266,7 +227,7 @@ impl Requests {
     #[inline]
     fn put_back(&mut self, id: RequestId, end: End) {
         let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
-        let Some(chain) = self.chains.get_or_begin(entry.handle) else { return };
+        let chain = self.chains.get_or_begin(entry.handle);
         if chain.is_empty() {
             (chain.oldest, chain.newest) = (id.0, id.0);
             return;
@@ -316,8 +277,8 @@ impl Requests {
     pub(super) fn remove(&mut self, id: RequestId) {
         let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
         self.outstanding -= u32::from(entry.is_outstanding());
-        entry.what = What::Nothing;
-        self.numbers.give(id.0);
+        entry.what = RequestKind::Nothing;
+        self.ids.give(id.0);
     }
 }
 
@@ -334,8 +295,8 @@ mod tests {
 
     const SHARED: usize = 0x1000;
 
-    fn message(tag: i32) -> What {
-        What::Message { from: Some(Rank(0)), to: Rank(1), tag: Some(Tag(tag)), open: None }
+    fn message(tag: i32) -> RequestKind {
+        RequestKind::Message { from: Some(Rank(0)), to: Rank(1), tag: Some(Tag(tag)), open: None }
     }
 
     fn add(requests: &mut Requests, handle: usize, place: usize) -> u32 {
@@ -371,7 +332,7 @@ mod tests {
         assert_eq!(take(&mut requests, SHARED, 3), Some(3));
         assert_eq!(take(&mut requests, SHARED, 777), Some(0));
         assert_eq!(take(&mut requests, SHARED, 19), Some(1), "too far to look");
-        // What a failed test took out is again where it was.
+        // RequestKind a failed test took out is again where it was.
         requests.put_in(RequestId(1));
         requests.put_in(RequestId(0));
         let rest: Vec<u32> = std::iter::from_fn(|| take(&mut requests, SHARED, 777)).collect();
@@ -412,8 +373,8 @@ mod tests {
                 let id = take(&mut requests, handle, 8 * i).unwrap();
                 requests.complete(RequestId(id));
             }
-            assert!(requests.chains.places.iter().flatten().all(|chain| chain.is_empty()));
-            assert!(requests.chains.places.len() <= 4 * MANY);
+            assert!(requests.chains.0.values().all(|chain| chain.is_empty()));
+            assert!(requests.chains.0.capacity() <= 4 * MANY);
             assert_eq!((requests.outstanding(), requests.entries.len()), (0, MANY));
         }
     }

@@ -13,12 +13,12 @@ use titr_common::trace::manifest::{Manifest, RankEntry};
 use titr_common::trace::{StreamWriter, Written, directory};
 use titr_common::units::Bytes;
 
-use crate::notice::tell;
+use crate::stderr::log;
 
 /// Its stack: it compresses on the heap and recurses nowhere.
 const STACK: usize = 256 << 10;
 
-/// What the thread is handed.
+/// Work for the thread.
 pub(super) enum Work {
     /// Whole lines, and how many.
     Text(Vec<u8>, u64),
@@ -26,8 +26,8 @@ pub(super) enum Work {
     End(Box<RankEntry>),
 }
 
-/// What the thread writes, and where.
-pub(super) struct Files {
+/// The files that the thread writes, and where.
+pub(super) struct Destination {
     pub(super) directory: PathBuf,
     pub(super) level: u32,
     pub(super) manifest: Option<Manifest>,
@@ -51,7 +51,7 @@ struct Flush {
 /// Creates the files and starts the thread, which works off `full` until that ends or is disconnected, and gives the
 /// buffers back, no larger than `buffer`, through `empty`. It leaves the rank's entry as it was written.
 pub(super) fn start(
-    files: Files,
+    files: Destination,
     buffer: usize,
     full: Receiver<Work>,
     empty: Sender<Vec<u8>>,
@@ -77,8 +77,8 @@ pub(super) fn start(
 }
 
 impl Flush {
-    fn create(files: Files) -> io::Result<Self> {
-        let Files { directory, level, manifest, entry, ranks } = files;
+    fn create(files: Destination) -> io::Result<Self> {
+        let Destination { directory, level, manifest, entry, ranks } = files;
         let rank = Rank(entry.rank);
         let stream = StreamWriter::create(&directory, rank, level)?;
         if let Some(manifest) = manifest {
@@ -109,7 +109,7 @@ impl Flush {
         self.stream = None;
         if self.error.is_none() {
             let reason = format!("cannot write {}: {error}", path.display());
-            tell(format_args!("{reason}; the trace ends after {} events, the program goes on", self.events));
+            log(format_args!("{reason}; the trace ends after {} events, the program goes on", self.events));
             self.error = Some(reason);
         }
     }
@@ -133,7 +133,7 @@ impl Flush {
         let failed_before = entry.error.is_some();
         match entry.end(&self.directory, self.ranks) {
             Err(error) if !failed_before => {
-                tell(format_args!("rank {}: cannot complete the manifest: {error}", entry.rank));
+                log(format_args!("rank {}: cannot complete the manifest: {error}", entry.rank));
             }
             _ => {}
         }

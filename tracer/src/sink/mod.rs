@@ -15,7 +15,6 @@
 //! has inherited the sink and not the thread. Hence it never waits on a lock or in a channel, only for a buffer, in
 //! short sleeps, and only while the thread is there to give one.
 
-mod entry;
 mod flush;
 
 use std::io;
@@ -26,13 +25,11 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use titr_common::event::{Event, Rank, ThreadId};
 use titr_common::grammar::EventWriter;
-use titr_common::trace::manifest::{Ended, Manifest, RankEntry};
+use titr_common::trace::manifest::{Counter, Ended, Manifest, RankEntry};
 use titr_common::units::Instructions;
 
-use crate::config::Config;
-use flush::{Files, Work};
-
-pub use entry::{begin, host};
+use crate::host;
+use flush::{Destination, Work};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
 const BUFFERS: usize = 3;
@@ -41,13 +38,29 @@ const LONGEST_EVENT: usize = 1 << 10;
 /// How long to sleep before asking for an empty buffer again; to compress one takes some milliseconds.
 const NAP: Duration = Duration::from_micros(200);
 
+/// How a sink works.
+#[derive(Clone, Copy, Debug)]
+pub struct SinkOptions {
+    /// The size of a buffer, in bytes of text.
+    pub buffer: usize,
+    /// The gzip level.
+    pub level: u32,
+}
+
+/// The start of the manifest's entry for `rank` in the run of this name, whose computation `counter` measures.
+#[must_use]
+pub fn begin(run: String, rank: Rank, counter: Counter) -> RankEntry {
+    let (host, cpu, pid) = (host::name(), host::cpu(), std::process::id());
+    RankEntry { run, host, cpu, pid, ..RankEntry::new(rank, counter) }
+}
+
 /// The application's side of one rank's stream.
 pub struct Sink {
     rank: Rank,
     entry: RankEntry,
     /// The process that the flush thread lives in.
     pid: u32,
-    /// What is handed over next, and how many events are in it.
+    /// Writes events into the text that is handed over next.
     writer: EventWriter,
     text: Vec<u8>,
     events: u64,
@@ -66,7 +79,7 @@ impl Sink {
     /// # Errors
     /// Where a file or the thread cannot be created.
     pub fn open(
-        config: &Config,
+        SinkOptions { buffer, level }: SinkOptions,
         directory: &Path,
         manifest: Option<Manifest>,
         entry: RankEntry,
@@ -76,19 +89,18 @@ impl Sink {
         let (full, to_write) = bounded(BUFFERS + 1);
         let (written, empty) = bounded(BUFFERS);
         for _ in 1..BUFFERS {
-            let _ = written.try_send(Vec::with_capacity(config.buffer));
+            let _ = written.try_send(Vec::with_capacity(buffer));
         }
-        let files =
-            Files { directory: directory.to_owned(), level: config.level, manifest, entry: entry.clone(), ranks };
-        let thread = flush::start(files, config.buffer, to_write, written)?;
+        let files = Destination { directory: directory.to_owned(), level, manifest, entry: entry.clone(), ranks };
+        let thread = flush::start(files, buffer, to_write, written)?;
         Ok(Self {
             rank: Rank(entry.rank),
             writer: EventWriter::new(Rank(entry.rank)),
             entry,
             pid: std::process::id(),
-            text: Vec::with_capacity(config.buffer),
+            text: Vec::with_capacity(buffer),
             events: 0,
-            buffer: config.buffer,
+            buffer,
             full,
             empty,
             thread,

@@ -1,6 +1,7 @@
-//! What a sink promises, in a healthy process and in the worst moments of one. For these, a test runs itself again as a
+//! The promises of a sink, in a healthy process and in the worst moments of one. For these, a test runs itself again as a
 //! child process that can be killed, forked and starved.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -12,13 +13,17 @@ use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Bytes;
 
-use super::entry::tests::counter;
 use super::*;
 
 const SMALL: usize = 4 << 10;
 
-fn config(buffer: usize) -> Config {
-    Config { buffer, ..Config::default() }
+/// A counter of CPU time, as good as it gets.
+fn counter() -> Counter {
+    Counter { rate: Some(1e9), ..Counter::exact("cpu") }
+}
+
+fn options(buffer: usize) -> SinkOptions {
+    SinkOptions { buffer, level: 3 }
 }
 
 fn manifest(ranks: u32) -> Manifest {
@@ -28,14 +33,14 @@ fn manifest(ranks: u32) -> Manifest {
         ranks,
         command: vec!["test".into()],
         mpi: "none".into(),
-        config: Config::default().effective(),
+        config: BTreeMap::new(),
         per_rank: Vec::new(),
     }
 }
 
 fn open(directory: &Path, rank: u32, ranks: u32, buffer: usize) -> Sink {
     let run = (rank == 0).then(|| manifest(ranks));
-    Sink::open(&config(buffer), directory, run, begin("a run".into(), Rank(rank), counter()), ranks).unwrap()
+    Sink::open(options(buffer), directory, run, begin("a run".into(), Rank(rank), counter()), ranks).unwrap()
 }
 
 /// Distinct events, so that none can be lost, doubled or moved unnoticed.
@@ -164,7 +169,7 @@ fn a_stream_that_is_there_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let path = titr_common::trace::directory::stream(directory.path(), Rank(0));
     std::fs::write(&path, "precious").unwrap();
-    let refused = Sink::open(&config(SMALL), directory.path(), None, begin("a run".into(), Rank(0), counter()), 1);
+    let refused = Sink::open(options(SMALL), directory.path(), None, begin("a run".into(), Rank(0), counter()), 1);
     assert_eq!(refused.err().map(|error| error.kind()), Some(io::ErrorKind::AlreadyExists));
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
 }
@@ -236,7 +241,7 @@ extern "C" fn finish_at_exit() {
     sink.finish(Ended::Exit, |_| {});
 }
 
-/// What a C program does that calls `exit` instead of `MPI_Finalize`, on a thread that Rust did not start.
+/// The behaviour of a C program that calls `exit` instead of `MPI_Finalize`, on a thread that Rust did not start.
 extern "C" fn exit_early(_: *mut c_void) -> *mut c_void {
     let mut sink = open(&child_directory().unwrap(), 0, 1, SMALL);
     record(&mut sink, 0..100);
@@ -326,4 +331,11 @@ fn the_flush_thread_takes_no_signals() {
     let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].iter().fold(0, |set, signal| set | 1_u64 << (signal - 1));
     assert!(blocked.iter().all(|mask| mask | cannot == u64::MAX), "{blocked:x?}");
     sink.finish(Ended::Finalize, |_| {});
+}
+
+#[test]
+fn an_entry_starts_running_where_this_process_is() {
+    let entry = begin(String::new(), Rank(3), counter());
+    assert_eq!((entry.rank, entry.pid, entry.ended), (3, std::process::id(), Ended::Running));
+    assert!(!entry.host.is_empty());
 }

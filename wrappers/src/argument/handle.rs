@@ -1,131 +1,100 @@
-//! Handles: how MPI names its objects.
-//!
-//! An `int` in one family, a pointer in the other, a word here.
+//! Handles as arguments, and as MPI stores them in memory.
 
 use super::{Argument, Arguments, Stored};
 use crate::abi::Abi;
+use crate::handle::{Handle, Kind};
+use crate::symbol::Word;
 
-/// A handle of a library whose handles are `int`s leaves the upper half of its word undefined.
+/// The size of a handle of this kind in memory, in bytes.
 #[inline]
-fn handle_of(abi: &Abi, word: usize) -> usize {
-    if abi.handle_bytes == size_of::<u32>() { word as u32 as usize } else { word }
+fn size<K: Kind>(abi: &Abi) -> usize {
+    if K::IS_POINTER { size_of::<usize>() } else { abi.handle_bytes }
 }
 
-macro_rules! handles {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-        pub struct $name(usize);
-
-        impl $name {
-            /// The handle that C has as `raw`.
-            #[must_use]
-            pub fn from_raw(raw: usize) -> Self {
-                Self(raw)
-            }
-
-            /// What C has: an `int` or a pointer.
-            #[must_use]
-            pub fn raw(self) -> usize {
-                self.0
-            }
-        }
-
-        impl<'c> Argument<'c> for $name {
-            const WORDS: usize = 1;
-            fn types(all: &mut Vec<&'static str>) {
-                all.push(concat!("MPI_", stringify!($name)));
-            }
-            #[inline]
-            fn read(call: &'c Arguments<'c>, at: usize) -> Self {
-                Self(handle_of(call.abi, call.word(at)))
-            }
-        }
-
-        impl Stored for $name {
-            const POINTER: &'static str = concat!("MPI_", stringify!($name), "*");
-            #[inline]
-            fn bytes(call: &Arguments<'_>) -> usize {
-                call.abi.handle_bytes
-            }
-            #[inline]
-            unsafe fn load(call: &Arguments<'_>, address: usize) -> Self {
-                // SAFETY: the caller's promise, and a handle is as long as the ABI says.
-                Self(unsafe { load_handle(call.abi, address) })
-            }
-        }
-    )*};
-}
-
-handles! {
-    /// `MPI_Comm`.
-    Comm;
-    /// `MPI_Datatype`.
-    Datatype;
-    /// `MPI_Group`.
-    Group;
-    /// `MPI_Message`.
-    Message;
-    /// `MPI_Op`.
-    Op;
-    /// `MPI_Request`.
-    Request;
-    /// `MPI_Win`.
-    Win;
-}
-
-/// `MPI_File`, which is a pointer in every family.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct File(usize);
-
-impl<'c> Argument<'c> for File {
+impl<'c, K: Kind> Argument<'c> for Handle<K> {
     const WORDS: usize = 1;
     fn types(all: &mut Vec<&'static str>) {
-        all.push("MPI_File");
+        all.push(K::C_TYPE);
     }
+    #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
-        Self(call.word(at))
+        let word = call.word(at);
+        // A handle that is an `int` leaves the upper half of its word undefined.
+        Self::from_raw(if size::<K>(call.abi) == size_of::<u32>() { word as u32 as usize } else { word })
     }
 }
 
-impl Stored for File {
-    const POINTER: &'static str = "MPI_File*";
-    fn bytes(_: &Arguments<'_>) -> usize {
-        size_of::<usize>()
+impl<K: Kind> Stored for Handle<K> {
+    const POINTER: &'static str = K::C_POINTER;
+    #[inline]
+    fn bytes(call: &Arguments<'_>) -> usize {
+        size::<K>(call.abi)
     }
-    unsafe fn load(_: &Arguments<'_>, address: usize) -> Self {
+    #[inline]
+    unsafe fn load(call: &Arguments<'_>, address: usize) -> Self {
         // SAFETY: the caller's promise.
-        Self(unsafe { (address as *const usize).read() })
+        unsafe { Self::load_from(call.abi, address) }
     }
 }
 
-/// Reads the handle at an address.
-///
-/// # Safety
-/// One is there.
-#[inline]
-pub(crate) unsafe fn load_handle(abi: &Abi, address: usize) -> usize {
-    // SAFETY: the caller's promise, and a handle is as long as the ABI says.
-    unsafe {
-        if abi.handle_bytes == size_of::<u32>() {
-            (address as *const u32).read() as usize
-        } else {
-            (address as *const usize).read()
+impl<K: Kind> Handle<K> {
+    /// Reads the handle at an address.
+    ///
+    /// # Safety
+    /// A handle is there.
+    #[inline]
+    pub(crate) unsafe fn load_from(abi: &Abi, address: usize) -> Self {
+        // SAFETY: the caller's promise, and a handle is as long as the ABI says.
+        Self::from_raw(unsafe {
+            if size::<K>(abi) == size_of::<u32>() {
+                (address as *const u32).read() as usize
+            } else {
+                (address as *const usize).read()
+            }
+        })
+    }
+
+    /// Writes the handle to an address.
+    ///
+    /// # Safety
+    /// There is room for a handle.
+    pub(crate) unsafe fn store_to(self, abi: &Abi, address: usize) {
+        // SAFETY: the caller's promise, and a handle is as long as the ABI says.
+        unsafe {
+            if size::<K>(abi) == size_of::<u32>() {
+                (address as *mut u32).write(self.raw() as u32);
+            } else {
+                (address as *mut usize).write(self.raw());
+            }
         }
     }
 }
 
-/// Writes a handle to an address.
-///
-/// # Safety
-/// There is room for one.
-pub(crate) unsafe fn store_handle(abi: &Abi, address: usize, handle: usize) {
-    // SAFETY: the caller's promise, and a handle is as long as the ABI says.
-    unsafe {
-        if abi.handle_bytes == size_of::<u32>() {
-            (address as *mut u32).write(handle as u32);
-        } else {
-            (address as *mut usize).write(handle);
-        }
+/// Memory of the tool's own in which MPI stores a handle: a handle of either size is in the first bytes of a word, least
+/// significant first.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct HandleCell<K>(Handle<K>);
+
+impl<K: Kind> HandleCell<K> {
+    /// A cell for MPI to fill.
+    pub(crate) fn empty() -> Self {
+        Self(Handle::default())
+    }
+
+    /// A cell for MPI to read, and perhaps to overwrite.
+    pub(crate) fn holding(handle: Handle<K>) -> Self {
+        Self(handle)
+    }
+
+    /// The address that MPI is given.
+    pub(crate) fn address(&mut self) -> usize {
+        (&raw mut *self).word()
+    }
+
+    /// The handle that is in the cell now.
+    pub(crate) fn get(&self, abi: &Abi) -> Handle<K> {
+        // SAFETY: the cell is as large as the largest handle.
+        unsafe { Handle::load_from(abi, (&raw const *self).word()) }
     }
 }

@@ -1,20 +1,20 @@
-//! What MPI reads and writes in the program's memory.
+//! Arguments that point to values in the program's memory, which MPI reads or writes.
 
 use std::marker::PhantomData;
 
-use super::{Argument, Arguments, Comm, Count, load_handle};
+use super::{Argument, Arguments, Comm, Count};
 use crate::abi::Abi;
 
-/// Something that MPI keeps in memory that the program gives.
+/// A value that MPI keeps in memory of the program.
 pub trait Stored: Copy + Default {
     /// The C type of a pointer to it.
     const POINTER: &'static str;
-    /// Its size.
+    /// The value's size in memory, in bytes.
     fn bytes(call: &Arguments<'_>) -> usize;
-    /// The one at an address.
+    /// Reads the value at an address.
     ///
     /// # Safety
-    /// One is there.
+    /// Such a value is there.
     unsafe fn load(call: &Arguments<'_>, address: usize) -> Self;
 }
 
@@ -31,22 +31,36 @@ impl Stored for i32 {
     }
 }
 
+/// The size of a count or a displacement in memory, in bytes.
+#[inline]
+fn number_bytes(call: &Arguments<'_>) -> usize {
+    if call.large { size_of::<i64>() } else { size_of::<i32>() }
+}
+
+/// Reads a count or a displacement.
+///
+/// # Safety
+/// A number of [`number_bytes`] is at the address.
+#[inline]
+unsafe fn load_number(call: &Arguments<'_>, address: usize) -> i64 {
+    // SAFETY: the caller's promise.
+    unsafe { if call.large { (address as *const i64).read() } else { i64::from((address as *const i32).read()) } }
+}
+
 impl Stored for Count {
     const POINTER: &'static str = "COUNT*";
     #[inline]
     fn bytes(call: &Arguments<'_>) -> usize {
-        if call.large { size_of::<i64>() } else { size_of::<i32>() }
+        number_bytes(call)
     }
     #[inline]
     unsafe fn load(call: &Arguments<'_>, address: usize) -> Self {
         // SAFETY: the caller's promise.
-        Self(unsafe {
-            if call.large { (address as *const i64).read() } else { i64::from((address as *const i32).read()) }
-        })
+        Self(unsafe { load_number(call, address) })
     }
 }
 
-/// How far into a buffer something lies: `int`, or `MPI_Aint` in the functions whose names end in `_c`.
+/// A distance into a buffer: `int`, or `MPI_Aint` in the functions whose names end in `_c`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Displacement(i64);
 
@@ -61,13 +75,11 @@ impl Displacement {
 impl Stored for Displacement {
     const POINTER: &'static str = "DISPLACEMENT*";
     fn bytes(call: &Arguments<'_>) -> usize {
-        if call.large { size_of::<i64>() } else { size_of::<i32>() }
+        number_bytes(call)
     }
     unsafe fn load(call: &Arguments<'_>, address: usize) -> Self {
         // SAFETY: the caller's promise.
-        Self(unsafe {
-            if call.large { (address as *const i64).read() } else { i64::from((address as *const i32).read()) }
-        })
+        Self(unsafe { load_number(call, address) })
     }
 }
 
@@ -80,14 +92,14 @@ pub struct Place<'c, T> {
 }
 
 impl<T: Stored> Place<'_, T> {
-    /// Where it is.
+    /// The address of the value.
     #[must_use]
     #[inline]
     pub fn address(&self) -> usize {
         self.address
     }
 
-    /// What is there now.
+    /// The value as it is now; a default where the pointer is null.
     #[must_use]
     #[inline]
     pub fn get(&self) -> T {
@@ -100,7 +112,7 @@ impl<T: Stored> Place<'_, T> {
 }
 
 impl Place<'_, Comm> {
-    /// The same place, to be read when a later call has completed the request that fills it: until then it must not be
+    /// This place, to be read when a later call has completed the request that fills it: until then it must not be
     /// freed (MPI 4.0 §7.4.2, `MPI_Comm_idup`).
     #[must_use]
     pub fn later(&self) -> Later {
@@ -124,7 +136,7 @@ impl Later {
             return self.abi.comm_null;
         }
         // SAFETY: MPI's signature says that the argument pointed to a handle, which stays until the request completes.
-        Comm::from_raw(unsafe { load_handle(self.abi, self.address) })
+        unsafe { Comm::load_from(self.abi, self.address) }
     }
 }
 
@@ -149,26 +161,26 @@ pub struct Array<'c, T> {
 }
 
 impl<'c, T: Stored> Array<'c, T> {
-    /// Says how many they are. Read from a call alone, an array has no length.
+    /// This array with a length: read from a call alone, an array has none.
     #[inline]
     pub(crate) fn of(self, len: usize) -> Self {
         Self { len: if self.address == 0 { 0 } else { len }, ..self }
     }
 
-    /// How many they are.
+    /// The number of elements.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether the array has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The `index`-th as it is now.
+    /// The `index`-th element as it is now.
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
@@ -176,14 +188,14 @@ impl<'c, T: Stored> Array<'c, T> {
         (index < self.len).then(|| unsafe { T::load(self.call, self.address + index * T::bytes(self.call)) })
     }
 
-    /// Where the `index`-th is.
+    /// The address of the `index`-th element.
     #[must_use]
     #[inline]
     pub fn address(&self, index: usize) -> usize {
         self.address + index * T::bytes(self.call)
     }
 
-    /// All of them, as they are now.
+    /// All elements as they are now.
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + use<'c, T> {
         let array = *self;

@@ -11,10 +11,10 @@ mod status;
 use std::cell::Cell;
 
 use crate::abi::{Abi, Family};
-use status::Spare;
+use status::StatusScratch;
 
-pub use handle::{Comm, Datatype, File, Group, Message, Op, Request, Win};
-pub(crate) use handle::{load_handle, store_handle};
+pub use crate::handle::{Comm, Datatype, File, Group, Message, Op, Request, Win};
+pub(crate) use handle::HandleCell;
 pub use memory::{Array, Displacement, Later, Place, Stored};
 pub use status::{Status, StatusArgument, Statuses};
 
@@ -23,12 +23,12 @@ pub struct Arguments<'c> {
     words: &'c [Cell<usize>],
     large: bool,
     pub(crate) abi: &'static Abi,
-    spare: Spare,
+    scratch: StatusScratch,
 }
 
 impl<'c> Arguments<'c> {
     pub(crate) fn new(words: &'c [Cell<usize>], large: bool, abi: &'static Abi) -> Self {
-        Self { words, large, abi, spare: Spare::default() }
+        Self { words, large, abi, scratch: StatusScratch::default() }
     }
 
     #[inline]

@@ -1,9 +1,9 @@
-//! Statuses, and the room for those that a program ignores.
+//! Statuses, and memory for the statuses that a program ignores.
 
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 
 use super::{Argument, Arguments};
-use crate::pmpi;
+use crate::abi::Abi;
 
 /// A pointer to a status, or `MPI_STATUS_IGNORE`.
 #[derive(Clone, Copy)]
@@ -13,15 +13,15 @@ pub struct StatusArgument<'c> {
 }
 
 impl<'c> StatusArgument<'c> {
-    /// Sees to it that the call has a status to write to, even if the program ignores it.
+    /// Gives the call a status to write to if the program ignores its status.
     #[inline]
     pub fn keep(&self) {
         if self.call.word(self.at) == self.call.abi.status_ignore {
-            self.call.set_word(self.at, self.call.spare.one());
+            self.call.set_word(self.at, self.call.scratch.one());
         }
     }
 
-    /// The status after the call; `None` if it is ignored.
+    /// The status as the call has written it; `None` if it is ignored.
     #[must_use]
     #[inline]
     pub fn get(&self) -> Option<Status<'c>> {
@@ -50,19 +50,19 @@ pub struct Statuses<'c> {
 }
 
 impl<'c> Statuses<'c> {
-    /// Says how many they are.
+    /// This array with a length.
     #[must_use]
     pub(crate) fn of(self, len: usize) -> Self {
         Self { len, ..self }
     }
 
-    /// Sees to it that the call has statuses to write to, even if the program ignores them.
+    /// Gives the call statuses to write to if the program ignores its statuses.
     #[inline]
     pub fn keep(&self) {
         if self.call.word(self.at) != self.call.abi.statuses_ignore {
             return;
         }
-        self.call.set_word(self.at, self.call.spare.many(self.len * self.call.abi.status_bytes));
+        self.call.set_word(self.at, self.call.scratch.many(self.len * self.call.abi.status_bytes));
     }
 
     /// The `index`-th status after the call; `None` if they are ignored.
@@ -111,43 +111,39 @@ impl Status<'_> {
         self.field(self.call.abi.status_tag)
     }
 
-    /// Whether the request was cancelled.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        // SAFETY: a status is there.
-        unsafe { pmpi::test_cancelled(self.address) }
+    /// Where the status is, for MPI to read.
+    pub(crate) fn address(&self) -> usize {
+        self.address
     }
 
-    /// The size of the message.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        // SAFETY: a status is there.
-        unsafe { pmpi::received_bytes(self.call.abi, self.address) }
+    /// The library's constants.
+    pub(crate) fn abi(&self) -> &'static Abi {
+        self.call.abi
     }
 }
 
-/// Room for the statuses of a call that the program ignores.
+/// Memory for the statuses of a call that the program ignores.
 #[derive(Default)]
-pub(super) struct Spare {
+pub(super) struct StatusScratch {
     one: UnsafeCell<[u64; Self::ONE]>,
     many: OnceCell<Vec<Cell<u64>>>,
 }
 
 thread_local! {
-    /// Room for many, kept from call to call.
+    /// Memory for several statuses, kept from call to call.
     static ROOM: RefCell<Vec<Cell<u64>>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Spare {
+impl StatusScratch {
     /// Words in which a status of any family fits.
     const ONE: usize = 4;
 
-    /// The address of room for one status.
+    /// The address of memory for one status.
     fn one(&self) -> usize {
         self.one.get().expose_provenance()
     }
 
-    /// The address of room of so many bytes. A call asks once: from then on it ignores its statuses no more.
+    /// The address of so many bytes of memory. A call asks once: from then on it ignores its statuses no more.
     fn many(&self, bytes: usize) -> usize {
         let room = self.many.get_or_init(|| {
             let mut room = ROOM.try_with(RefCell::take).unwrap_or_default();
@@ -167,7 +163,7 @@ impl Spare {
     }
 }
 
-impl Drop for Spare {
+impl Drop for StatusScratch {
     #[inline]
     fn drop(&mut self) {
         if let Some(many) = self.many.take() {

@@ -22,9 +22,9 @@ super::chapter! {
 /// and of which ABI. Python's mpi4py does (4.1, `_mpiabi.py`), and loads none if it finds them here.
 macro_rules! questions {
     ($($name:ident($arity:literal))*) => {
-        $(super::function!($name, $arity, Local, |_| {}, super::unread);)*
+        $(super::function!($name, $arity, Local, |_| {});)*
 
-        /// What is left to the library.
+        /// The functions that are left to the library.
         pub static LEFT_ALONE: &[&Function] = &[$(&$name),*];
     };
 }
@@ -34,7 +34,7 @@ questions! { MPI_Abi_get_version(2) MPI_Get_library_version(2) MPI_Get_version(2
 /// Defines the functions that return a `double`.
 macro_rules! clocks {
     ($($name:ident)*) => {$(
-        super::function!($name, 0, Local, |_| {}, super::unread);
+        super::function!($name, 0, Local, |_| {});
 
         const _: () = {
             #[unsafe(export_name = stringify!($name))]

@@ -76,7 +76,7 @@ macro_rules! typed {
 
 /// Defines the `static` of one function.
 macro_rules! function {
-    ($name:ident, $arity:expr, $effect:ident, $types:expr, $decode:expr) => {
+    ($name:ident, $arity:expr, $effect:ident, $types:expr) => {
         #[doc = concat!("`", stringify!($name), "`.")]
         #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
         pub static $name: $crate::Function = $crate::Function::new(
@@ -85,7 +85,6 @@ macro_rules! function {
             $arity,
             $crate::Effect::$effect,
             $types,
-            $decode,
         );
     };
 }
@@ -111,8 +110,7 @@ macro_rules! define {
             $name,
             <[&str]>::len(&[$(stringify!($word)),*]),
             $effect,
-            $types,
-            $decode
+            $types
         );
 
         const _: () = {
@@ -133,7 +131,7 @@ macro_rules! define {
 
 pub(crate) use {chapter, define, function, typed};
 
-/// What the arguments mean is of no interest.
+/// Leaves the arguments unread: they are only passed on.
 fn unread<'c>(_: &'c crate::argument::Arguments<'c>) -> crate::Call<'c> {
     crate::Call::Other
 }

@@ -28,8 +28,7 @@ super::chapter! {
 
 /// `MPI_Pcontrol`.
 #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
-pub static MPI_Pcontrol: Function =
-    Function::new("MPI_Pcontrol", "PMPI_Pcontrol\0", 1, Effect::Local, |_| {}, super::unread);
+pub static MPI_Pcontrol: Function = Function::new("MPI_Pcontrol", "PMPI_Pcontrol\0", 1, Effect::Local, |_| {});
 
 /// A variadic function cannot be written in Rust, but where variable arguments are passed as others are it can be
 /// received: as many words as there are registers for are passed on. No library reads them (MPI 4.0 §15.2.4 gives

@@ -8,7 +8,7 @@
 //!
 //! A message is complete for its sender or receiver when the library has waited for it, or at the end of the collective.
 
-mod stand_ins;
+mod interposers;
 
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -22,7 +22,7 @@ use crate::{library, pmpi};
 
 /// A message of a collective, as one end saw it. Times are those of the clock that was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Glimpse {
+pub struct ObservedMessage {
     /// Whether this end sent it.
     pub sent: bool,
     /// The other one, as a member of the communicator; `None` where a receive was from anybody and nobody asked whom it
@@ -39,7 +39,7 @@ pub struct Glimpse {
 /// Why nothing can be seen.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum Unobservable {
-    /// It is another library.
+    /// The library is another one.
     #[error("only Open MPI 4 shows the messages of its collectives")]
     Library,
     /// It does not export its tables.
@@ -73,7 +73,7 @@ struct Requests {
     wait_some: usize,
 }
 
-/// What was there before us.
+/// The functions that were in the tables before.
 struct Original {
     pml: Pml,
     requests: Requests,
@@ -87,15 +87,15 @@ thread_local! {
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
 }
 
-/// What a thread sees of a collective.
+/// The messages of a collective that a thread sees.
 struct Watch {
     comm: usize,
     now: Box<dyn Fn() -> u64>,
-    messages: Vec<Glimpse>,
-    /// Those that are not complete: their requests, and which they are.
+    messages: Vec<ObservedMessage>,
+    /// The messages that are not complete: their requests, and their indices in `messages`.
     open: Vec<(usize, usize)>,
-    /// Those that are set up to be started: their requests.
-    prepared: Vec<(usize, Glimpse)>,
+    /// The messages that are set up to be started, with their requests.
+    prepared: Vec<(usize, ObservedMessage)>,
     /// Whether there were messages on another communicator, whose members are others.
     foreign: bool,
 }
@@ -120,24 +120,28 @@ pub fn install(abi: &Abi) -> Result<(), Unobservable> {
     }
     // SAFETY: as above; our functions take the same arguments as those in whose place they are.
     unsafe {
-        (*pml).irecv_init = stand_ins::irecv_init as *const () as usize;
-        (*pml).irecv = stand_ins::irecv as *const () as usize;
-        (*pml).recv = stand_ins::recv as *const () as usize;
-        (*pml).isend_init = stand_ins::isend_init as *const () as usize;
-        (*pml).isend = stand_ins::isend as *const () as usize;
-        (*pml).send = stand_ins::send as *const () as usize;
-        (*pml).start = stand_ins::start as *const () as usize;
-        (*requests).wait = stand_ins::wait as *const () as usize;
-        (*requests).wait_any = stand_ins::wait_any as *const () as usize;
-        (*requests).wait_all = stand_ins::wait_all as *const () as usize;
-        (*requests).wait_some = stand_ins::wait_some as *const () as usize;
+        (*pml).irecv_init = interposers::irecv_init as *const () as usize;
+        (*pml).irecv = interposers::irecv as *const () as usize;
+        (*pml).recv = interposers::recv as *const () as usize;
+        (*pml).isend_init = interposers::isend_init as *const () as usize;
+        (*pml).isend = interposers::isend as *const () as usize;
+        (*pml).send = interposers::send as *const () as usize;
+        (*pml).start = interposers::start as *const () as usize;
+        (*requests).wait = interposers::wait as *const () as usize;
+        (*requests).wait_any = interposers::wait_any as *const () as usize;
+        (*requests).wait_all = interposers::wait_all as *const () as usize;
+        (*requests).wait_some = interposers::wait_some as *const () as usize;
     }
     Ok(())
 }
 
 /// Does `body`, a collective on `comm`, and says what messages it was made of on this thread, in the order in which they
 /// were started; `None` if some were on other communicators.
-pub fn watch<R>(comm: Comm, now: impl Fn() -> u64 + 'static, body: impl FnOnce() -> R) -> (R, Option<Vec<Glimpse>>) {
+pub fn watch<R>(
+    comm: Comm,
+    now: impl Fn() -> u64 + 'static,
+    body: impl FnOnce() -> R,
+) -> (R, Option<Vec<ObservedMessage>>) {
     let (messages, open, prepared) = (Vec::new(), Vec::new(), Vec::new());
     WATCH.set(Some(Watch { comm: comm.raw(), now: Box::new(now), messages, open, prepared, foreign: false }));
     let result = body();
@@ -152,7 +156,7 @@ pub fn watch<R>(comm: Comm, now: impl Fn() -> u64 + 'static, body: impl FnOnce()
 
 impl Watch {
     /// A message of the collective that is being started, if it is one.
-    fn glimpse(
+    fn observe(
         &mut self,
         sent: bool,
         count: usize,
@@ -160,7 +164,7 @@ impl Watch {
         peer: usize,
         tag: usize,
         comm: usize,
-    ) -> Option<Glimpse> {
+    ) -> Option<ObservedMessage> {
         if tag as c_int >= 0 {
             return None;
         }
@@ -168,11 +172,11 @@ impl Watch {
         let peer = u32::try_from(peer as c_int).ok();
         let size = pmpi::type_size(Datatype::from_raw(datatype)).unwrap_or(0);
         let begin = (self.now)();
-        Some(Glimpse { sent, peer, bytes: size.saturating_mul(count as u64), begin, end: begin })
+        Some(ObservedMessage { sent, peer, bytes: size.saturating_mul(count as u64), begin, end: begin })
     }
 
-    fn add(&mut self, glimpse: Glimpse) -> usize {
-        self.messages.push(glimpse);
+    fn add(&mut self, message: ObservedMessage) -> usize {
+        self.messages.push(message);
         self.messages.len() - 1
     }
 
@@ -184,7 +188,7 @@ impl Watch {
     }
 
     /// A request is complete, and this is what its status says.
-    fn complete(&mut self, request: usize, status: Option<Status>) {
+    fn complete(&mut self, request: usize, status: Option<OmpiStatus>) {
         if let Some(at) = self.open.iter().position(|&(it, _)| it == request) {
             let (_, message) = self.open.remove(at);
             self.end(message);
@@ -192,8 +196,8 @@ impl Watch {
         }
     }
 
-    /// What a receive got.
-    fn match_with(&mut self, message: usize, status: Option<Status>) {
+    /// Notes the source and the size of a received message.
+    fn match_with(&mut self, message: usize, status: Option<OmpiStatus>) {
         if let (Some(message), Some(status)) = (self.messages.get_mut(message).filter(|it| !it.sent), status) {
             message.peer = message.peer.or(u32::try_from(status.source).ok());
             message.bytes = message.bytes.min(status.bytes as u64);
@@ -201,7 +205,7 @@ impl Watch {
     }
 }
 
-/// What the thread's watch makes of something, if it has one.
+/// Calls `see` with the thread's watch, if it has one.
 fn watching<R>(see: impl FnOnce(&mut Watch) -> R) -> Option<R> {
     WATCH.try_with(|watch| watch.borrow_mut().as_mut().map(see)).ok().flatten()
 }
@@ -209,7 +213,7 @@ fn watching<R>(see: impl FnOnce(&mut Watch) -> R) -> Option<R> {
 /// `struct ompi_status_public_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Status {
+struct OmpiStatus {
     source: c_int,
     _tag: c_int,
     _error: c_int,

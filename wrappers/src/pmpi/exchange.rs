@@ -1,43 +1,44 @@
-//! Messages between the members of a communicator, of data that lies here packed.
+//! Messages between the members of a communicator, of data that lies in packed form in memory of the tool.
 //!
-//! An exchange owns three stretches of memory, for what the program gives, for what it gets and for scratch, and does
-//! with parts of them what MPI programs do: send and receive, at once or in the background, copy and reduce.
+//! An exchange owns three buffers: for the data that the program gives, for the data that it gets, and for scratch. With parts
+//! of them it does what MPI programs do: send and receive, at once or in the background, copy and reduce.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 
-use super::{ErrorCode, attempt, call};
+use super::ErrorCode;
+use super::memory::Memory;
+use super::region::Region;
 use crate::abi::Abi;
-use crate::argument::{Comm, Datatype, load_handle};
-use crate::functions::{datatype, point_to_point};
+use crate::argument::{Comm, Datatype, HandleCell};
+use crate::handle::{DatatypeKind, RequestKind};
+use crate::symbol::Word;
 
 pub use super::reduction::Reduction;
-use super::region::Region;
 
-/// One of the stretches of memory.
+/// A buffer of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// What the program gives.
+    /// The data that the program gives.
     Send,
-    /// What it gets.
+    /// The data that the program gets.
     Recv,
-    /// Nothing of its own.
+    /// Data of the schedule's own.
     Scratch,
 }
 
-/// A part of one.
+/// A part of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Which.
+    /// The buffer.
     pub space: Space,
-    /// Its first byte.
+    /// The position of the first byte.
     pub offset: u64,
-    /// How long it is.
+    /// The length in bytes.
     pub len: u64,
 }
 
-/// On which side of an operation that does not commute an operand stands.
+/// The side of an operation on which an operand stands, where the operation does not commute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// `into = from ⊕ into`.
@@ -46,35 +47,35 @@ pub enum Side {
     Right,
 }
 
-/// A member's messages, its memory, and what it has started and not completed.
+/// A member's messages, its buffers, and the messages that it has started and not completed.
 pub struct Exchange {
     abi: &'static Abi,
     comm: Comm,
     tag: c_int,
     spaces: [Memory; 3],
-    /// Requests as MPI stores them: a handle of either size, in the first bytes.
-    started: VecDeque<Box<usize>>,
+    /// The requests of messages that were started and not completed, oldest first.
+    started: VecDeque<Box<HandleCell<RequestKind>>>,
 }
 
 impl Exchange {
-    /// One whose messages are on `comm` and have this tag, with spaces of these lengths.
+    /// An exchange whose messages are on `comm` and have this tag, with buffers of these lengths in bytes.
     #[must_use]
     pub fn new(abi: &'static Abi, comm: Comm, tag: i32, lens: [u64; 3]) -> Self {
         Self { abi, comm, tag, spaces: lens.map(Memory::new), started: VecDeque::new() }
     }
 
     fn address(&self, part: Part) -> Result<usize, ErrorCode> {
-        /// What lies outside of a space is a mistake in the schedule.
+        /// A part outside of a buffer is a mistake in the schedule.
         const OUTSIDE: ErrorCode = ErrorCode(1);
         let memory = &self.spaces[part.space as usize];
         let end = part.offset.checked_add(part.len).ok_or(OUTSIDE)?;
         if end > memory.len() { Err(OUTSIDE) } else { Ok(memory.address() + part.offset as usize) }
     }
 
-    /// Packs regions of the program into a space, one behind the other.
+    /// Packs regions of the program into a buffer, one behind the other.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's code.
     pub fn pack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
         self.each_region(space, regions, |region, room, comm| {
             // SAFETY: `each_region` gives it as much room as it has bytes; the call is under way while we are in it.
@@ -82,10 +83,10 @@ impl Exchange {
         })
     }
 
-    /// Puts what is in a space into regions of the program.
+    /// Unpacks a buffer into regions of the program.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's code.
     pub fn unpack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
         self.each_region(space, regions, |region, room, comm| {
             // SAFETY: as for packing.
@@ -111,59 +112,54 @@ impl Exchange {
     /// `MPI_Send`.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's code.
     pub fn send(&mut self, to: u32, part: Part) -> Result<(), ErrorCode> {
-        let run = Run::new(self.abi, part.len)?;
-        let words =
-            [self.address(part)?, run.count, run.datatype.raw(), to as usize, self.tag as usize, self.comm.raw()];
+        let (at, bytes) = (self.address(part)?, Bytes::new(self.abi, part.len)?);
         // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm); so many bytes are there.
-        unsafe { attempt(&point_to_point::MPI_Send, words) }
+        unsafe { call!(MPI_Send(at, bytes.count, bytes.datatype, to as c_int, self.tag, self.comm)) }
     }
 
     /// `MPI_Recv`.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's code.
     pub fn recv(&mut self, from: u32, part: Part) -> Result<(), ErrorCode> {
-        let run = Run::new(self.abi, part.len)?;
-        let [at, from, tag] = [self.address(part)?, from as usize, self.tag as usize];
-        let words = [at, run.count, run.datatype.raw(), from, tag, self.comm.raw(), self.abi.status_ignore];
+        let (at, bytes, ignore) = (self.address(part)?, Bytes::new(self.abi, part.len)?, self.abi.status_ignore);
         // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *); there is room for so many bytes.
-        unsafe { attempt(&point_to_point::MPI_Recv, words) }
+        unsafe { call!(MPI_Recv(at, bytes.count, bytes.datatype, from as c_int, self.tag, self.comm, ignore)) }
     }
 
     /// `MPI_Isend`.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's code.
     pub fn isend(&mut self, to: u32, part: Part) -> Result<(), ErrorCode> {
-        self.start(&point_to_point::MPI_Isend, to, part)
+        let (at, bytes) = (self.address(part)?, Bytes::new(self.abi, part.len)?);
+        let (to, tag, comm, mut request) = (to as c_int, self.tag, self.comm, Box::new(HandleCell::empty()));
+        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *). The memory is there until the
+        // request is completed: `drop` sees to that.
+        unsafe { call!(MPI_Isend(at, bytes.count, bytes.datatype, to, tag, comm, request.address()))? };
+        self.started.push_back(request);
+        Ok(())
     }
 
     /// `MPI_Irecv`.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's code.
     pub fn irecv(&mut self, from: u32, part: Part) -> Result<(), ErrorCode> {
-        self.start(&point_to_point::MPI_Irecv, from, part)
-    }
-
-    fn start(&mut self, function: &crate::Function, peer: u32, part: Part) -> Result<(), ErrorCode> {
-        let run = Run::new(self.abi, part.len)?;
-        let mut request = Box::new(0_usize);
-        let [at, peer, tag] = [self.address(part)?, peer as usize, self.tag as usize];
-        let words = [at, run.count, run.datatype.raw(), peer, tag, self.comm.raw(), &raw mut *request as usize];
-        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *). The memory is there until the request
-        // is completed: `drop` sees to that.
-        unsafe { attempt(function, words)? };
+        let (at, bytes) = (self.address(part)?, Bytes::new(self.abi, part.len)?);
+        let (from, tag, comm, mut request) = (from as c_int, self.tag, self.comm, Box::new(HandleCell::empty()));
+        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), as for sending.
+        unsafe { call!(MPI_Irecv(at, bytes.count, bytes.datatype, from, tag, comm, request.address()))? };
         self.started.push_back(request);
         Ok(())
     }
 
-    /// Puts a number at the beginning of a space.
+    /// Puts a number at the beginning of a buffer.
     ///
     /// # Errors
-    /// Where it is too short.
+    /// An error code if the buffer is too short.
     pub fn put(&mut self, space: Space, number: u64) -> Result<(), ErrorCode> {
         let at = self.address(Part { space, offset: 0, len: 8 })?;
         // SAFETY: so many bytes are there.
@@ -171,42 +167,41 @@ impl Exchange {
         Ok(())
     }
 
-    /// The number at the beginning of a space.
+    /// The number at the beginning of a buffer.
     ///
     /// # Errors
-    /// Where it is too short.
+    /// An error code if the buffer is too short.
     pub fn get(&self, space: Space) -> Result<u64, ErrorCode> {
         let at = self.address(Part { space, offset: 0, len: 8 })?;
         // SAFETY: so many bytes are there, and any are a number.
         Ok(unsafe { (at as *const u64).read() })
     }
 
-    /// How many were started and not completed.
+    /// The number of messages that were started and not completed.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.started.len()
     }
 
-    /// Completes the `nth` of those started and not completed.
+    /// Completes the `nth` of the messages that were started and not completed.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's code.
     pub fn wait(&mut self, nth: usize) -> Result<(), ErrorCode> {
         let Some(mut request) = self.started.remove(nth) else { return Ok(()) };
-        // SAFETY: (MPI_Request *, MPI_Status *), a request that `start` has made.
-        unsafe { attempt(&point_to_point::MPI_Wait, [&raw mut *request as usize, self.abi.status_ignore]) }
+        // SAFETY: (MPI_Request *, MPI_Status *), a request of `isend` or `irecv`.
+        unsafe { call!(MPI_Wait(request.address(), self.abi.status_ignore)) }
     }
 
-    /// Whether the `nth` of those started is complete, after which it is none of them.
+    /// Whether the `nth` of the messages that were started is complete, after which it no longer counts.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's code.
     pub fn test(&mut self, nth: usize) -> Result<bool, ErrorCode> {
         let Some(request) = self.started.get_mut(nth) else { return Ok(true) };
         let mut flag: c_int = 0;
-        let words = [&raw mut **request as usize, &raw mut flag as usize, self.abi.status_ignore];
-        // SAFETY: (MPI_Request *, int *, MPI_Status *), a request that `start` has made.
-        unsafe { attempt(&point_to_point::MPI_Test, words)? };
+        // SAFETY: (MPI_Request *, int *, MPI_Status *), a request of `isend` or `irecv`.
+        unsafe { call!(MPI_Test(request.address(), &raw mut flag, self.abi.status_ignore))? };
         if flag != 0 {
             self.started.remove(nth);
         }
@@ -216,7 +211,7 @@ impl Exchange {
     /// Copies a part to another of the same length.
     ///
     /// # Errors
-    /// Where one lies outside.
+    /// An error code if a part lies outside of its buffer.
     pub fn copy(&mut self, from: Part, to: Part) -> Result<(), ErrorCode> {
         let len = from.len.min(to.len) as usize;
         let [from, to] = [self.address(from)?, self.address(to)?];
@@ -228,7 +223,7 @@ impl Exchange {
     /// Reduces `from` into a part of the same length.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's code.
     pub fn reduce(&mut self, by: &Reduction, from: Part, side: Side, into: Part) -> Result<(), ErrorCode> {
         let bytes = from.len.min(into.len);
         let [from, to] = [self.address(from)?, self.address(into)?];
@@ -257,102 +252,51 @@ impl Drop for Exchange {
     }
 }
 
-/// So many bytes as `MPI_Send` and its kin count them.
-struct Run {
-    count: usize,
+/// A number of bytes as `MPI_Send` and its kin count them: elements of a datatype.
+struct Bytes {
+    count: c_int,
     datatype: Datatype,
-    /// The datatype as MPI stores it, where it was made for this.
-    made: Option<usize>,
+    /// The datatype again where it was made for this, to be freed.
+    made: Option<HandleCell<DatatypeKind>>,
 }
 
-impl Run {
+impl Bytes {
     fn new(abi: &Abi, bytes: u64) -> Result<Self, ErrorCode> {
         match c_int::try_from(bytes) {
-            Ok(count) => Ok(Self { count: count as usize, datatype: abi.byte, made: None }),
-            Err(_) => Self::long(abi, bytes),
+            Ok(count) => Ok(Self { count, datatype: abi.byte, made: None }),
+            Err(_) => Self::many(abi, bytes),
         }
     }
 
-    /// One element of a datatype that is as long as this: large blocks, and what is left behind them.
-    fn long(abi: &Abi, bytes: u64) -> Result<Self, ErrorCode> {
-        const BLOCK: u64 = 1 << 20;
-        let (mut block, mut whole) = (0_usize, 0_usize);
-        let words = [BLOCK as usize, abi.byte.raw(), &raw mut block as usize];
+    /// One element of a datatype of so many bytes: large blocks, and the bytes that are left behind them.
+    fn many(abi: &Abi, bytes: u64) -> Result<Self, ErrorCode> {
+        const BLOCK: c_int = 1 << 20;
+        let (mut block, mut whole) = (HandleCell::<DatatypeKind>::empty(), HandleCell::<DatatypeKind>::empty());
         // SAFETY: (int, MPI_Datatype, MPI_Datatype *).
-        unsafe { attempt(&datatype::MPI_Type_contiguous, words)? };
-        // SAFETY: a handle is at either place once the function has succeeded.
-        let handle = |place: &usize| unsafe { load_handle(abi, &raw const *place as usize) };
-        let counts = [(bytes / BLOCK) as c_int, (bytes % BLOCK) as c_int];
-        let displacements = [0_i64, (bytes - bytes % BLOCK) as i64];
-        let types = [handle(&block), abi.byte.raw()];
-        let narrow = types.map(|handle| handle as u32);
-        let types =
-            if abi.handle_bytes == size_of::<u32>() { narrow.as_ptr() as usize } else { types.as_ptr() as usize };
-        let [counts, displacements] = [counts.as_ptr() as usize, displacements.as_ptr() as usize];
-        let words = [2, counts, displacements, types, &raw mut whole as usize];
+        unsafe { call!(MPI_Type_contiguous(BLOCK, abi.byte, block.address()))? };
+        let (blocks, rest) = (bytes / BLOCK as u64, bytes % BLOCK as u64);
+        let counts = [blocks as c_int, rest as c_int];
+        let displacements = [0_i64, (bytes - rest) as i64];
+        let wide = [block.get(abi).raw(), abi.byte.raw()];
+        let narrow = wide.map(|handle| handle as u32);
+        let types = if abi.handle_bytes == size_of::<u32>() { narrow.as_ptr().word() } else { wide.as_ptr().word() };
         // SAFETY: (int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *), then (MPI_Datatype *).
         unsafe {
-            let made = attempt(&datatype::MPI_Type_create_struct, words);
-            call(&datatype::MPI_Type_free, [&raw mut block as usize]);
+            let made =
+                call!(MPI_Type_create_struct(2, counts.as_ptr(), displacements.as_ptr(), types, whole.address()));
+            let _ = call!(MPI_Type_free(block.address()));
             made?;
-            attempt(&datatype::MPI_Type_commit, [&raw mut whole as usize])?;
+            call!(MPI_Type_commit(whole.address()))?;
         }
-        Ok(Self { count: 1, datatype: Datatype::from_raw(handle(&whole)), made: Some(whole) })
+        Ok(Self { count: 1, datatype: whole.get(abi), made: Some(whole) })
     }
 }
 
-impl Drop for Run {
+impl Drop for Bytes {
     fn drop(&mut self) {
-        if let Some(place) = &mut self.made {
-            // SAFETY: (MPI_Datatype *), one that `long` has made; messages that use it keep what they need of it.
-            unsafe { call(&datatype::MPI_Type_free, [&raw mut *place as usize]) };
-        }
-    }
-}
-
-/// Memory that MPI may write to at any time.
-pub(super) struct Memory {
-    address: *mut u8,
-    layout: Layout,
-}
-
-impl Memory {
-    /// As much as any datatype wants an element aligned to.
-    const ALIGNMENT: usize = 64;
-
-    /// So many bytes.
-    pub(super) fn new(len: u64) -> Self {
-        let layout = usize::try_from(len).ok().and_then(|len| Layout::from_size_align(len, Self::ALIGNMENT).ok());
-        // More than an address space holds fails as any other memory that is not there.
-        let Some(layout) = layout else { handle_alloc_error(Layout::new::<u8>()) };
-        if layout.size() == 0 {
-            return Self { address: std::ptr::without_provenance_mut(Self::ALIGNMENT), layout };
-        }
-        // SAFETY: the size is not zero.
-        let address = unsafe { alloc_zeroed(layout) };
-        if address.is_null() {
-            handle_alloc_error(layout);
-        }
-        Self { address, layout }
-    }
-
-    pub(super) fn address(&self) -> usize {
-        self.address.expose_provenance()
-    }
-
-    fn len(&self) -> u64 {
-        self.layout.size() as u64
-    }
-}
-
-// SAFETY: nobody else has the address but MPI, which does not ask what thread it is called from.
-unsafe impl Send for Memory {}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        if self.layout.size() > 0 {
-            // SAFETY: `new` got it from the allocator with this layout.
-            unsafe { dealloc(self.address, self.layout) };
+        if let Some(datatype) = &mut self.made {
+            // SAFETY: (MPI_Datatype *), a datatype of `many`; messages that use it keep what they need of it.
+            let _ = unsafe { call!(MPI_Type_free(datatype.address())) };
         }
     }
 }

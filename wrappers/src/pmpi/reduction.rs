@@ -5,9 +5,10 @@
 
 use std::ffi::c_int;
 
-use super::{ErrorCode, Memory, attempt, call, extent_by, is_commutative, type_size};
+use super::memory::Memory;
+use super::region::Region;
+use super::{ErrorCode, type_extent, type_size};
 use crate::argument::{Comm, Datatype, Op};
-use crate::functions::{collective, datatype};
 
 /// An operation on elements of one datatype.
 #[derive(Clone, Copy, Debug)]
@@ -23,24 +24,30 @@ pub struct Reduction {
 
 #[derive(Clone, Copy, Debug)]
 struct Layout {
-    /// Where the first byte of an element is, counted from its address.
+    /// The position of an element's first byte, counted from the element's address, in bytes.
     lower: i64,
-    /// How far the last byte is behind it.
+    /// The distance from the first byte of an element to the end of its last, in bytes.
     span: i64,
-    /// How far apart elements lie.
+    /// The distance between elements, in bytes.
     extent: i64,
 }
 
 impl Reduction {
-    /// `None` where MPI does not tell what the datatype is.
+    /// An operation on elements of a datatype; `None` where MPI does not tell what the datatype is.
     #[must_use]
     pub fn new(op: Op, datatype: Datatype) -> Option<Self> {
         let size = type_size(datatype)?;
-        let (_, extent) = extent_by(&datatype::MPI_Type_get_extent, datatype)?;
-        let (lower, span) = extent_by(&datatype::MPI_Type_get_true_extent, datatype)?;
+        let extent = type_extent(datatype)?;
+        let (lower, span) = true_extent(datatype)?;
         let is_packed = is_named(datatype) && u64::try_from(extent) == Ok(size) && lower == 0;
         let layout = (!is_packed).then_some(Layout { lower, span, extent });
-        Some(Self { op, datatype, size, layout, commutes: is_commutative(op) })
+        Some(Self {
+            op,
+            datatype,
+            size,
+            layout,
+            commutes: int_of!(MPI_Op_commutative(op)).is_some_and(|flag| flag != 0),
+        })
     }
 
     /// Whether operands may change places.
@@ -61,7 +68,7 @@ impl Reduction {
         };
         let [laid_left, laid_right] = [(), ()].map(|()| layout.room(count));
         let addresses = [&laid_left, &laid_right].map(|room| layout.origin(room, count));
-        let [first, second] = addresses.map(|address| super::region::laid_out(address, count, self.datatype));
+        let [first, second] = addresses.map(|address| Region::laid_out(address, count, self.datatype));
         // SAFETY: packed data at the caller's addresses, and room for it as the datatype lays it out at ours.
         unsafe {
             first.unpack(left, comm)?;
@@ -78,17 +85,16 @@ impl Reduction {
         let extent = self.layout.map_or(self.size as i64, |layout| layout.extent);
         for first in (0..count).step_by(AT_ONCE as usize) {
             let [left, right] = [left, right].map(|at| at.wrapping_add_signed((first as i64 * extent) as isize));
-            let count = AT_ONCE.min(count - first) as usize;
-            let words = [left, right, count, self.datatype.raw(), self.op.raw()];
+            let count = AT_ONCE.min(count - first) as c_int;
             // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op), and the caller's promise.
-            unsafe { attempt(&collective::MPI_Reduce_local, words)? };
+            unsafe { call!(MPI_Reduce_local(left, right, count, self.datatype, self.op))? };
         }
         Ok(())
     }
 }
 
 impl Layout {
-    /// How far the data of `count` elements stretches, and where its first byte is, counted from the first address.
+    /// The length of `count` elements in bytes, and the position of their first byte, counted from the first address.
     fn stretch(&self, count: u64) -> (i64, i64) {
         let last = (count as i64 - 1).max(0).wrapping_mul(self.extent);
         (self.span + last.abs(), self.lower + last.min(0))
@@ -104,12 +110,19 @@ impl Layout {
     }
 }
 
-/// Whether it is one of MPI's own datatypes: made from no integers, addresses or datatypes.
+/// `MPI_Type_get_true_extent`: the lower bound and the extent of an element's data, without what was added to its bounds.
+fn true_extent(datatype: Datatype) -> Option<(i64, i64)> {
+    let (mut lower, mut extent) = (0_i64, 0_i64);
+    // SAFETY: (MPI_Datatype, MPI_Aint *, MPI_Aint *); MPI_Aint is 64 bits wide on these platforms.
+    unsafe { call!(MPI_Type_get_true_extent(datatype, &raw mut lower, &raw mut extent)) }.ok()?;
+    Some((lower, extent))
+}
+
+/// Whether a datatype is one of MPI's own: made from no integers, addresses or datatypes.
 fn is_named(datatype: Datatype) -> bool {
     let mut numbers: [c_int; 4] = [1; 4];
-    let [integers, addresses, datatypes, combiner] = numbers.each_mut().map(|number| &raw mut *number as usize);
-    let words = [datatype.raw(), integers, addresses, datatypes, combiner];
+    let [integers, addresses, datatypes, combiner] = numbers.each_mut().map(|number| &raw mut *number);
     // SAFETY: (MPI_Datatype, int *, int *, int *, int *).
-    let known = unsafe { call(&datatype::MPI_Type_get_envelope, words) };
-    known && numbers[..3] == [0; 3]
+    let known = unsafe { call!(MPI_Type_get_envelope(datatype, integers, addresses, datatypes, combiner)) };
+    known.is_ok() && numbers[..3] == [0; 3]
 }

@@ -2,9 +2,8 @@
 
 use std::ffi::c_int;
 
-use super::{ErrorCode, attempt, type_extent, type_size};
+use super::{ErrorCode, type_extent, type_size};
 use crate::argument::{Buffer, Comm, Datatype};
-use crate::functions::datatype;
 
 /// Elements of one datatype in the program's memory. All gaps and bounds are the datatype's own affair.
 #[derive(Clone, Copy, Debug)]
@@ -14,11 +13,11 @@ pub struct Region {
     datatype: Datatype,
     /// Bytes of data in an element.
     size: u64,
-    /// How far apart elements lie.
+    /// The distance between elements, in bytes.
     extent: i64,
 }
 
-/// How many bytes are packed at once: `MPI_Pack` counts them in an `int`.
+/// The number of bytes that are packed at once: `MPI_Pack` counts them in an `int`.
 const AT_ONCE: u64 = 1 << 30;
 
 impl Region {
@@ -32,31 +31,38 @@ impl Region {
         }
         match type_size(datatype)? {
             0 => Some(nothing),
-            // One of these cannot be packed at once.
+            // An element of such a size cannot be packed at once.
             size if size > AT_ONCE => None,
             size => Some(Self { count, size, extent: type_extent(datatype)?, ..nothing }),
         }
     }
 
-    /// The same further on, by so many times the datatype's extent.
+    /// Elements at an address of the tool's own.
+    pub(super) fn laid_out(address: usize, count: u64, datatype: Datatype) -> Self {
+        let (size, extent) = (type_size(datatype).unwrap_or(0), type_extent(datatype).unwrap_or(0));
+        Self { address, count, datatype, size, extent }
+    }
+
+    /// This region moved on by so many times the datatype's extent.
     #[must_use]
     pub fn displaced(self, elements: i64) -> Self {
         self.displaced_bytes(elements.wrapping_mul(self.extent))
     }
 
-    /// The same further on, by so many bytes.
+    /// This region moved on by so many bytes.
     #[must_use]
     pub fn displaced_bytes(self, bytes: i64) -> Self {
         Self { address: self.address.wrapping_add_signed(bytes as isize), ..self }
     }
 
-    /// Its data, without gaps.
+    /// The size of the data without gaps, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.count.saturating_mul(self.size)
     }
 
-    /// In parts that can be packed at once: the address of each, its elements, and where they lie in the packed data.
+    /// The region in parts that can be packed at once: the address of each, its number of elements, and its position in the
+    /// packed data.
     fn parts(self) -> impl Iterator<Item = (usize, u64, u64)> {
         let stride = AT_ONCE.checked_div(self.size).unwrap_or(1).max(1);
         (0..self.count).step_by(stride as usize).map(move |first| {
@@ -65,44 +71,32 @@ impl Region {
         })
     }
 
-    /// Packs it into `room`.
+    /// Packs the region into `room`.
     ///
     /// # Safety
     /// `room` is the address of [`bytes`](Self::bytes) bytes, and the call that the region belongs to is under way.
     pub(super) unsafe fn pack(&self, room: usize, comm: Comm) -> Result<(), ErrorCode> {
         for (address, count, at) in self.parts() {
             let mut position: c_int = 0;
-            let bytes = (count * self.size) as usize;
-            let at = room + at as usize;
-            let to = &raw mut position as usize;
-            let words = [address, count as usize, self.datatype.raw(), at, bytes, to, comm.raw()];
+            let (count, bytes, at) = (count as c_int, (count * self.size) as c_int, room + at as usize);
             // SAFETY: (const void *, int, MPI_Datatype, void *, int, int *, MPI_Comm). The program says what is at its
             // address. In one kind of processes packed data is as long as the data.
-            unsafe { attempt(&datatype::MPI_Pack, words)? };
+            unsafe { call!(MPI_Pack(address, count, self.datatype, at, bytes, &raw mut position, comm))? };
         }
         Ok(())
     }
 
-    /// Puts packed data in its place.
+    /// Unpacks packed data into the region.
     ///
     /// # Safety
     /// As [`pack`](Self::pack).
     pub(super) unsafe fn unpack(&self, room: usize, comm: Comm) -> Result<(), ErrorCode> {
         for (address, count, at) in self.parts() {
             let mut position: c_int = 0;
-            let bytes = (count * self.size) as usize;
-            let at = room + at as usize;
-            let to = &raw mut position as usize;
-            let words = [at, bytes, to, address, count as usize, self.datatype.raw(), comm.raw()];
+            let (count, bytes, at) = (count as c_int, (count * self.size) as c_int, room + at as usize);
             // SAFETY: (const void *, int, int *, void *, int, MPI_Datatype, MPI_Comm); as for packing.
-            unsafe { attempt(&datatype::MPI_Unpack, words)? };
+            unsafe { call!(MPI_Unpack(at, bytes, &raw mut position, address, count, self.datatype, comm))? };
         }
         Ok(())
     }
-}
-
-/// Elements at an address of our own.
-pub(super) fn laid_out(address: usize, count: u64, datatype: Datatype) -> Region {
-    let (size, extent) = (type_size(datatype).unwrap_or(0), type_extent(datatype).unwrap_or(0));
-    Region { address, count, datatype, size, extent }
 }

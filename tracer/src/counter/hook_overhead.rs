@@ -1,0 +1,63 @@
+//! The volume that a hook adds between two calls.
+//!
+//! A part of each hook lies between two readings of the counter, and what it costs depends on where it stands: in a row of
+//! calls with nothing between them a processor overlaps one hook with the next, and predicts all their branches. Programs
+//! compute between their calls. So a hook is measured by what it adds to computation: short bursts of work, once in one
+//! go and once with a call after each.
+
+use std::hint::black_box;
+
+/// How often it is measured, and how many bursts at a time.
+const BATCHES: usize = 31;
+const BURSTS: u32 = 100;
+/// Steps of a burst: some 0.4 µs.
+const STEPS: u32 = 250;
+
+/// In instructions. `call` makes a call, which adds what was computed before it to what `counted` takes.
+pub fn measure(call: impl Fn(), counted: impl Fn() -> f64) -> f64 {
+    let mut state = 1;
+    let mut batches = [0.0; BATCHES];
+    for batch in &mut batches {
+        call();
+        counted();
+        for _ in 0..BURSTS {
+            state = burst(state);
+        }
+        call();
+        let at_once = counted();
+        for _ in 0..BURSTS {
+            state = burst(state);
+            call();
+        }
+        *batch = (counted() - at_once) / f64::from(BURSTS - 1);
+    }
+    black_box(state);
+    batches.sort_by(f64::total_cmp);
+    // The median: some batches are interrupted.
+    batches[BATCHES / 2].max(0.0)
+}
+
+/// Knuth's MMIX generator: each step waits for the last and each burst for the one before, so that nothing is to be gained
+/// by having them in a row.
+#[inline(never)]
+fn burst(mut state: u64) -> u64 {
+    for _ in 0..STEPS {
+        state = black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
+    }
+    state
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn what_a_call_adds_is_found_whatever_the_work_is() {
+        let calls = Cell::new(0_u32);
+        // The work counts for nothing here, and each call for 40.
+        let counted = || 40.0 * f64::from(calls.take());
+        assert_eq!(measure(|| calls.set(calls.get() + 1), counted), 40.0);
+    }
+}

@@ -1,0 +1,159 @@
+//! Finding out for one load from memory whether this thread has been off its core.
+//!
+//! A restartable sequence (rseq(2), Linux 4.18) is a piece of code that the kernel restarts if it was preempted in it.
+//! A thread says which sequence it is in by a pointer in memory that it shares with the kernel. When the kernel has
+//! preempted or migrated the thread and finds its instruction pointer *outside* of that sequence, it clears the pointer,
+//! and that is all it does. So the pointer can be used as a preemption flag: point it at a sequence that no thread is ever in,
+//! and as long as it stays, the thread has stayed on its core.
+//!
+//! glibc 2.35 registers the memory for each thread and says where it is (`<sys/rseq.h>`). Others may use it as well: a
+//! program that enters a sequence of its own overwrites the pointer, which looks like having been preempted. That costs
+//! a clock reading and harms nobody. A forked child inherits a pointer that is valid in its copy of the memory, and a
+//! thread that ends takes its own along.
+//!
+//! Linux 6.19 looks at the pointer only where an interrupt took the thread from its core, not where the thread slept in
+//! a system call. There the preemption flag does not tell enough; [`PreemptionFlag::works`] finds out by trying.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The word that has to stand in front of an abort handler, or the kernel ends the process (glibc's `RSEQ_SIG`, x86).
+const SIGNATURE: u32 = 0x5305_3053;
+/// Where `cpu_id` and `rseq_cs` are in `struct rseq` of `<linux/rseq.h>`.
+const CPU_ID: isize = 4;
+const RSEQ_CS: isize = 8;
+
+/// `struct rseq_cs` of `<linux/rseq.h>`: a sequence.
+#[repr(C, align(32))]
+struct Sequence {
+    version: u32,
+    flags: u32,
+    start: *const u8,
+    length: u64,
+    abort: *const u8,
+}
+
+// SAFETY: nothing ever writes to it, or to what it points at.
+unsafe impl Sync for Sequence {}
+
+/// A byte of "code" that is data, so no thread is ever in it, and the handler that is never run.
+static NOWHERE: [u32; 2] = [SIGNATURE, 0];
+static SEQUENCE: Sequence = Sequence {
+    version: 0,
+    flags: 0,
+    start: (&raw const NOWHERE).cast(),
+    length: 1,
+    // SAFETY: within `NOWHERE`, just behind the signature.
+    abort: unsafe { (&raw const NOWHERE).cast::<u8>().add(4) },
+};
+
+/// The pointer of one thread. It cannot be sent to another.
+pub(super) struct PreemptionFlag {
+    pointer: *const AtomicU64,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl PreemptionFlag {
+    /// The one of the calling thread, if the kernel has been told of it.
+    pub(super) fn of_this_thread() -> Option<Self> {
+        let area = area()?;
+        // SAFETY: glibc says that a `struct rseq` is there; the kernel sets its `cpu_id` once it is registered.
+        let cpu = unsafe { area.offset(CPU_ID).cast::<i32>().read_volatile() };
+        if cpu < 0 {
+            return None;
+        }
+        // SAFETY: within the same structure.
+        let pointer = unsafe { area.offset(RSEQ_CS) }.cast();
+        Some(Self { pointer, of_this_thread: PhantomData })
+    }
+
+    /// Starts watching.
+    pub(super) fn set(&self) {
+        self.cell().store(Self::watching(), Ordering::Relaxed);
+    }
+
+    /// Whether the thread has stayed on its core since [`set`](Self::set).
+    pub(super) fn holds(&self) -> bool {
+        self.cell().load(Ordering::Relaxed) == Self::watching()
+    }
+
+    /// Whether this kernel clears the pointer when a thread has slept, and only then. Takes a millisecond of sleep.
+    pub(super) fn works(&self) -> bool {
+        self.set();
+        std::thread::sleep(Duration::from_millis(1));
+        let told = !self.holds();
+        // Being preempted right here ten times in a row is not what would fail.
+        let holds = (0..10).any(|_| {
+            self.set();
+            self.holds()
+        });
+        told && holds
+    }
+
+    fn watching() -> u64 {
+        (&raw const SEQUENCE).addr() as u64
+    }
+
+    fn cell(&self) -> &AtomicU64 {
+        // SAFETY: valid and aligned for as long as the thread lives, which is longer than `self`, as `self` cannot leave
+        // it. The kernel writes to it only while the thread is not running.
+        unsafe { &*self.pointer }
+    }
+}
+
+/// Where the calling thread shares its `struct rseq` with the kernel: so far from the thread pointer.
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+fn area() -> Option<*const u8> {
+    // SAFETY: both names end with a zero; glibc declares the variables as `ptrdiff_t` and `unsigned int`, constant.
+    let (offset, size) = unsafe {
+        let offset = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr()).cast::<isize>();
+        let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr()).cast::<u32>();
+        if offset.is_null() || size.is_null() {
+            return None;
+        }
+        (*offset, *size)
+    };
+    if size == 0 {
+        return None;
+    }
+    let thread: *const u8;
+    // SAFETY: the x86-64 ABI has the thread pointer at offset 0 of the segment.
+    unsafe { std::arch::asm!("mov {}, fs:0", out(reg) thread, options(nostack, preserves_flags, readonly, pure)) };
+    Some(thread.wrapping_offset(offset))
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu")))]
+fn area() -> Option<*const u8> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_test_support::cannot_run;
+
+    use super::*;
+
+    #[test]
+    fn each_thread_is_told_of_its_own_sleep() {
+        let Some(mine) = PreemptionFlag::of_this_thread() else {
+            return cannot_run("this thread has no restartable sequences");
+        };
+        if !mine.works() {
+            return cannot_run("this kernel does not clear a restartable sequence when a thread sleeps");
+        }
+        let other = std::thread::spawn(|| PreemptionFlag::of_this_thread().is_some_and(|other| other.works()));
+        assert!(other.join().unwrap());
+    }
+
+    #[test]
+    fn a_sequence_of_somebody_else_is_not_taken_for_ours() {
+        let Some(flag) = PreemptionFlag::of_this_thread() else {
+            return cannot_run("this thread has no restartable sequences");
+        };
+        static OTHERS: Sequence = Sequence { version: 0, flags: 0, ..SEQUENCE };
+        flag.set();
+        flag.cell().store((&raw const OTHERS).addr() as u64, Ordering::Relaxed);
+        assert!(!flag.holds());
+    }
+}

@@ -1,0 +1,179 @@
+//! A hook: what is done around each call of the program, from top to bottom.
+//!
+//! ```text
+//!   counter stops ─► deferred?  ──yes──────────────────────────────────────────────┐
+//!                       │ no                                                       ▼
+//!                       └─► before ─► the real call ─► after: event(s) ─► counter starts
+//! ```
+//!
+//! *Before* keeps what the call overwrites, and gives it statuses to write to. A call is recorded *after* it has returned:
+//! only then is it known what a wildcard receive has matched, which requests a wait has completed, who the members of a
+//! communicator are. Between the two the recorder is not locked, as the call may wait for another thread's call.
+//!
+//! Calls are deferred only while threads get in each other's way ([`crate::threads`]). In an extended trace the real call is
+//! made by the [engine](crate::extended), which then says what it has seen of it.
+
+use std::ptr;
+
+use titr_common::event::{Annotation, Span};
+use titr_wrappers::argument::Comm;
+use titr_wrappers::functions::communicator::Communicator::{MPI_Comm_idup, MPI_Comm_idup_with_info};
+use titr_wrappers::functions::datatype::MPI_Type_free;
+use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Request_free};
+use titr_wrappers::{Call, Function, Real, pmpi};
+
+use crate::extended::{Engine, Observation};
+use crate::record::{CompletionCall, Omission, Overwritten, Recorder, keep_status, made_by};
+use crate::threads::{SharedRecorder, Thread};
+
+/// Makes a call of the program and records it.
+pub fn call(
+    shared: &SharedRecorder,
+    thread: &mut Thread,
+    function: &'static Function,
+    call: &Call<'_>,
+    real: Real<'_>,
+) {
+    thread.stop();
+    if !shared.defer(thread, function, call, real) {
+        match CompletionCall::of(call) {
+            Some(completion) => complete(shared, thread, function, &completion, real),
+            None => any_other(shared, thread, function, call, real),
+        }
+    }
+    thread.start();
+}
+
+/// A call that may complete requests: which requests it was about is known only before it.
+fn complete(
+    shared: &SharedRecorder,
+    thread: &mut Thread,
+    function: &'static Function,
+    call: &CompletionCall<'_>,
+    real: Real<'_>,
+) {
+    // What the thread has computed is known even if the call never returns.
+    shared.with(thread, |recorder, thread| recorder.hold_requests(&mut thread.requests, call));
+    let (success, span) = thread.timed(|thread| {
+        if let Some(engine) = thread.engine
+            && engine.progress()
+            && call.waits()
+        {
+            engine.wait_for(&thread.requests.active(call), call.names_all());
+        }
+        real.run()
+    });
+    shared.with(thread, |recorder, thread| {
+        annotate(recorder, span);
+        let outcome = recorder.completion(&mut thread.requests, call, success);
+        recorder.settle(function, outcome);
+    });
+}
+
+fn any_other(
+    shared: &SharedRecorder,
+    thread: &mut Thread,
+    function: &'static Function,
+    call: &Call<'_>,
+    real: Real<'_>,
+) {
+    let overwritten = before(shared, thread, function, call);
+    match thread.engine {
+        None => {
+            let success = real.run();
+            shared.with(thread, |recorder, _| {
+                let outcome = recorder.record(function, call, success, overwritten);
+                recorder.settle(function, outcome);
+            });
+        }
+        Some(engine) => extended(engine, shared, thread, function, call, real, overwritten),
+    }
+}
+
+/// Keeps what the call overwrites, and gives it a status to write to where one is needed.
+#[inline]
+fn before(shared: &SharedRecorder, thread: &mut Thread, function: &Function, call: &Call<'_>) -> Overwritten {
+    match call {
+        Call::PointToPoint(MPI_Request_free(request)) => {
+            let held = shared.with(thread, |recorder, _| recorder.hold_freed(request));
+            return held.unwrap_or(Overwritten::Nothing);
+        }
+        // Only its status says whether a request was cancelled, and only the library where a duplicate is.
+        Call::PointToPoint(MPI_Cancel(_)) | Call::Communicator(MPI_Comm_idup(..) | MPI_Comm_idup_with_info(..)) => {
+            shared.disable_deferral();
+        }
+        Call::PointToPoint(call) => keep_status(call),
+        Call::Other if ptr::eq(function, &MPI_Type_free) => {
+            shared.with(thread, |recorder, _| recorder.datatype_freed());
+        }
+        _ => {}
+    }
+    Overwritten::by(call)
+}
+
+/// A call of an extended trace: the engine makes it, and its annotations go before its events.
+#[cold]
+fn extended(
+    engine: &'static Engine,
+    shared: &SharedRecorder,
+    thread: &mut Thread,
+    function: &'static Function,
+    call: &Call<'_>,
+    real: Real<'_>,
+    overwritten: Overwritten,
+) {
+    let mut outcome = Observation::Opaque;
+    let mut companion = None;
+    let (success, span) = thread.timed(|thread| match call {
+        Call::Collective(collective) => {
+            let description = shared.with(thread, |recorder, _| recorder.describe(collective)).flatten();
+            let made = engine.collective(collective, description.as_ref(), real);
+            outcome = made.outcome;
+            made.success
+        }
+        _ => {
+            let success = engine.run(function, call, real);
+            // Here, as all its members are, while no collective of it is to be carried out yet.
+            companion = made_by(call).filter(|_| success).and_then(pmpi::split_large);
+            success
+        }
+    });
+    shared.with(thread, |recorder, _| {
+        annotate(recorder, span);
+        let is_opaque = match (call, &mut outcome) {
+            (Call::Collective(_), Observation::Opaque) => true,
+            (Call::Collective(_), Observation::Messages(messages)) => {
+                recorder.annotate(messages.drain(..));
+                false
+            }
+            (Call::Collective(_), Observation::Background(_)) => false,
+            // Neighbours' messages are the library's own.
+            (Call::Topology(_), _) => made_by(call).is_none(),
+            _ => false,
+        };
+        let recorded = recorder.record(function, call, success, overwritten);
+        if let (Call::Collective(collective), Observation::Background(task)) = (call, &outcome)
+            && let Some(request) = recorder.request_of(collective)
+        {
+            engine.name(*task, request);
+        }
+        adopt(engine, recorder, call, companion);
+        let omitted = if is_opaque && success { recorded.and(Err(Omission::Opaque)) } else { recorded };
+        recorder.settle(function, omitted);
+    });
+}
+
+/// Says when a call was made, in an extended trace.
+#[inline]
+fn annotate(recorder: &mut Recorder, span: Option<Span>) {
+    if let Some(span) = span {
+        recorder.begin_annotations(Annotation::Call(span));
+    }
+}
+
+/// Keeps the tracer's communicator that goes with the communicator that a call has made.
+fn adopt(engine: &Engine, recorder: &mut Recorder, call: &Call<'_>, companion: Option<Comm>) {
+    if let (Some(companion), Some(id)) = (companion, made_by(call).and_then(|new| recorder.id_of(new))) {
+        engine.adopt(id, companion);
+    }
+}

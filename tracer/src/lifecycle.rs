@@ -1,0 +1,344 @@
+//! The lifecycle of a traced process: inert until `MPI_Init` has succeeded, recording until `MPI_Finalize`, inert again.
+//!
+//! The library is preloaded into shells, launchers and children of the program as well. There no function of MPI is
+//! called, and nothing happens: no file, no thread, no word.
+//!
+//! | the process | the trace |
+//! | --- | --- |
+//! | calls `MPI_Finalize` | complete, and gathered if that was asked for, before MPI is gone |
+//! | exits without | closed by an `atexit` handler, as unfinished |
+//! | calls `MPI_Abort` | closed before the library ends the process |
+//! | forks | the child records nothing, whatever it does |
+//! | is killed | as it was at the last flush |
+//!
+//! Whatever goes wrong in tracing is said once, and the program goes on untraced. Only a wrong configuration ends the
+//! program, before `MPI_Init`: nobody wants the result of a run that was not traced as it was asked to be.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use titr_common::collectives::UnknownAlgorithm;
+use titr_common::event::{Annotation, Rank, Span};
+use titr_common::trace::Manifest;
+use titr_common::trace::manifest::{self, Ended, RankEntry};
+use titr_common::units::Instructions;
+use titr_wrappers::functions::process::{MPI_Session_finalize, Process};
+use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
+
+use crate::config::{Config, Mode, Verbosity};
+use crate::counter::{self, Calibration, Source};
+use crate::directory::{self, Claim, DirectoryError};
+use crate::extended::{self, Engine, Settings};
+use crate::gather::Gather;
+use crate::hook;
+use crate::record::{Recorder, RecorderOptions};
+use crate::sink::{self, Sink, SinkOptions};
+use crate::stderr::log;
+use crate::threads::{SharedRecorder, Thread};
+
+/// The exit status of a program that an error of the tracer ends.
+const FAILURE: i32 = 1;
+
+static TRACER: Tracer = Tracer {
+    begun: AtomicBool::new(false),
+    recording: AtomicBool::new(false),
+    recorder: SharedRecorder::empty(),
+    gather: Mutex::new(None),
+    counters: OnceLock::new(),
+    engine: OnceLock::new(),
+};
+
+thread_local! {
+    /// The counter of this thread and what goes with it; taken out while a call is recorded.
+    static THREAD: Cell<Option<Own>> = const { Cell::new(None) };
+}
+
+/// A thread of the program, until it ends.
+struct Own(Box<Thread>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if TRACER.recording.load(Ordering::Relaxed) {
+            self.0.stop();
+            TRACER.recorder.leave(&mut self.0);
+        }
+    }
+}
+
+/// Runs when the library is loaded.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static ON_LOAD: extern "C" fn() = {
+    extern "C" fn on_load() {
+        install(&TRACER);
+    }
+    on_load
+};
+
+struct Tracer {
+    /// Whether `MPI_Init` was called.
+    begun: AtomicBool,
+    recording: AtomicBool,
+    recorder: SharedRecorder,
+    /// The way to gather the trace once it is complete.
+    gather: Mutex<Option<Gather>>,
+    /// The source of the threads' counters.
+    counters: OnceLock<Source>,
+    /// The extended mode, if that is what is recorded.
+    engine: OnceLock<Engine>,
+}
+
+impl Tool for Tracer {
+    fn call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
+        match call {
+            Call::Process(Process::MPI_Init(..) | Process::MPI_Init_thread(..)) if self.is_first() => {
+                self.init(function, real);
+            }
+            Call::Process(Process::MPI_Finalize()) => self.end(Ended::Finalize, Some(function)),
+            Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort, None),
+            // Relaxed: what recording needs is behind the recorder's lock.
+            _ if self.recording.load(Ordering::Relaxed) => self.record(function, call, real),
+            _ if ptr::eq(function, &MPI_Session_finalize) && !self.begun.load(Ordering::Relaxed) => {
+                log(format_args!(
+                    "not tracing: the program uses sessions alone, and without MPI_Init there is no world"
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    fn unknown_library(&self, library: &str) {
+        log(format_args!("not tracing: this is no MPI library that titr knows ({library})"));
+    }
+
+    fn panicked(&self) {
+        log(format_args!("an error in titr itself, please report it; the trace ends here and the program goes on"));
+        if self.recording.swap(false, Ordering::AcqRel)
+            && let Some(recorder) = self.recorder.take(None)
+        {
+            let _ = recorder.end(Ended::Exit, None);
+        }
+    }
+}
+
+impl Tracer {
+    fn is_first(&self) -> bool {
+        !self.begun.swap(true, Ordering::Relaxed)
+    }
+
+    fn record(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
+        // A thread that ends has no counter any more; its calls are not recorded.
+        let _ = THREAD.try_with(|own| {
+            if let Some(mut thread) = own.take().or_else(|| self.new_thread()) {
+                hook::call(&self.recorder, &mut thread.0, function, call, real);
+                own.set(Some(thread));
+            }
+        });
+    }
+
+    /// The state of a thread at its first call. The volume that it computed before is not known.
+    #[cold]
+    fn new_thread(&self) -> Option<Own> {
+        self.counters.get().map(|counters| Own(Box::new(Thread::new(counters, TRACER.engine.get()))))
+    }
+
+    fn init(&self, function: &Function, real: Real<'_>) {
+        let config = Config::from_env().unwrap_or_else(|error| refuse(&error));
+        let counters =
+            Source::choose(config.counter, config.rate, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
+        let settings = settings(&config).unwrap_or_else(|error| refuse(&error));
+        if let (true, Ok(abi)) = (real.run(), Abi::current()) {
+            let counters = self.measure_hook_overhead(counters, abi).with_reference();
+            let opened = open(&config, &counters, abi);
+            if let Some(opened) = all_or_none(&config, abi, opened) {
+                let engine = settings.map(|settings| Engine::start(abi, settings));
+                self.begin(function, opened, counters, engine);
+            }
+        }
+    }
+
+    /// Finds out what a hook adds to a volume, by sends to nobody. There is no recorder yet, but all that lies outside of the
+    /// two readings of the counter is there.
+    fn measure_hook_overhead(&self, counters: Source, abi: &Abi) -> Source {
+        unsafe extern "C" {
+            fn MPI_Send(buf: usize, count: usize, datatype: usize, dest: usize, tag: usize, comm: usize) -> usize;
+        }
+        let (datatype, dest, comm) = (abi.byte.raw(), abi.proc_null as usize, abi.comm_self.raw());
+        let send = || {
+            // SAFETY: our own function of this name, which takes its arguments as words; no data is moved.
+            unsafe { MPI_Send(0, 0, datatype, dest, 0, comm) };
+        };
+        let mut thread = Thread::new(&counters, None);
+        thread.start();
+        THREAD.set(Some(Own(Box::new(thread))));
+        self.recording.store(true, Ordering::Relaxed);
+        let added = as_program(|| counter::hook_overhead::measure(send, || discard().0));
+        self.recording.store(false, Ordering::Relaxed);
+        THREAD.take();
+        counters.with_hook(Instructions(added))
+    }
+
+    fn begin(&self, function: &Function, opened: Opened, counters: Source, engine: Option<Engine>) {
+        extern "C" fn at_exit() {
+            TRACER.end(Ended::Exit, None);
+        }
+        extern "C" fn in_child() {
+            TRACER.recording.store(false, Ordering::Relaxed);
+        }
+        // SAFETY: both handlers are functions of this library, which is never unloaded, and may run at any time.
+        unsafe {
+            libc::atexit(at_exit);
+            libc::pthread_atfork(None, None, Some(in_child));
+        }
+        let Opened { abi, sink, world_size, options, gather } = opened;
+        *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;
+        let engine = engine.map(|engine| TRACER.engine.get_or_init(|| engine));
+        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters), engine));
+        self.recorder.fill(Recorder::new(abi, sink, world_size, options, engine));
+        self.recorder.with(&mut thread, |recorder, _| recorder.begin(function));
+        self.recording.store(true, Ordering::Release);
+        thread.start();
+        THREAD.set(Some(Own(thread)));
+    }
+
+    fn end(&self, ended: Ended, function: Option<&Function>) {
+        if self.recording.swap(false, Ordering::AcqRel) {
+            let mut thread = THREAD.try_with(Cell::take).ok().flatten();
+            let entry = self.end_trace(thread.as_mut().map(|own| &mut *own.0), ended, function);
+            if entry.is_none() {
+                log(format_args!("the trace is not complete: the program ends while it is being written"));
+            }
+            let gather = self.gather.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let (Ended::Finalize, Some(gather), Ok(abi)) = (ended, gather, Abi::current()) {
+                gather.run(abi, entry);
+            }
+        }
+    }
+
+    fn end_trace(
+        &self,
+        mut thread: Option<&mut Thread>,
+        ended: Ended,
+        function: Option<&Function>,
+    ) -> Option<RankEntry> {
+        if let Some(thread) = &mut thread {
+            thread.stop();
+        }
+        let now = thread.as_ref().and_then(|thread| thread.now());
+        let mut recorder = self.recorder.take(thread)?;
+        if let Some(now) = now {
+            recorder.begin_annotations(Annotation::Call(Span { begin: now, end: now }));
+        }
+        recorder.end(ended, function)
+    }
+}
+
+/// A trace that this rank can write.
+struct Opened {
+    abi: &'static Abi,
+    sink: Sink,
+    world_size: u32,
+    options: RecorderOptions,
+    gather: Option<Gather>,
+}
+
+/// Forgets the volume that this thread has computed and not recorded, and returns it.
+fn discard() -> Instructions {
+    let mut thread = THREAD.take();
+    let volume = thread.as_mut().map_or(Instructions(0.0), |thread| thread.0.take_computed());
+    THREAD.set(thread);
+    volume
+}
+
+/// The program asked for something that cannot be done.
+fn refuse<T>(error: &dyn std::error::Error) -> T {
+    log(format_args!("{error}"));
+    std::process::exit(FAILURE)
+}
+
+/// The settings of the extended mode, if that is what is recorded.
+fn settings(config: &Config) -> Result<Option<Settings>, UnknownAlgorithm> {
+    match (config.mode, Abi::current()) {
+        (Mode::Extended, Ok(abi)) => extended::settings(abi, &config.collectives).map(Some),
+        // A program with a library of no known family is not traced.
+        (Mode::Extended, Err(_)) | (Mode::TimeIndependent, _) => Ok(None),
+    }
+}
+
+/// In an extended trace every member of a collective has to take part in what the tracer makes of it.
+fn all_or_none<T>(config: &Config, abi: &Abi, opened: Option<T>) -> Option<T> {
+    match config.mode {
+        Mode::TimeIndependent => opened,
+        Mode::Extended => {
+            let everybody = pmpi::allreduce(abi, i64::from(opened.is_some()), abi.min, abi.comm_world) == Some(1);
+            if !everybody && opened.is_some() {
+                log(format_args!("this rank is not traced: another one cannot be, and the trace was to be extended"));
+            }
+            opened.filter(|_| everybody)
+        }
+    }
+}
+
+/// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory, and whether to gather.
+fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Opened> {
+    let world = abi.comm_world;
+    let rank = Rank(u32::try_from(pmpi::comm_rank(world)).ok()?);
+    let size = u32::try_from(pmpi::comm_size(world)).ok()?;
+    // Without agreement nothing is written: the largest number says so to `claim`.
+    let agree = |value| pmpi::allreduce(abi, value, abi.max, world).unwrap_or(i64::MAX);
+    let Claim { path: directory, placeholders } = match directory::claim(&config.directory, rank, agree) {
+        Ok(claim) => claim,
+        // The rank where it failed says why.
+        Err(DirectoryError::Elsewhere) => return None,
+        Err(error) => {
+            log(format_args!("not tracing: {error}"));
+            return None;
+        }
+    };
+    let counter = counters.describe();
+    if config.verbosity >= Verbosity::Steps && rank == Rank(0) {
+        log(format_args!("tracing to {}, computation is {}", directory.display(), counter.unit));
+    }
+    let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
+    let options = SinkOptions { buffer: config.buffer, level: config.level };
+    let entry = sink::begin(placeholders.run.clone(), rank, counter);
+    let sink = Sink::open(options, &directory, run.clone(), entry, size);
+    let gather = Gather::plan(config.gather.as_ref(), &placeholders, &directory, sink.is_ok(), run, agree);
+    match sink {
+        Ok(sink) => {
+            let explains = config.verbosity >= Verbosity::Words;
+            let options = RecorderOptions { precision: counters.precision(), explains };
+            Some(Opened { abi, sink, world_size: size, options, gather })
+        }
+        Err(error) => {
+            not_written(&directory, &error);
+            None
+        }
+    }
+}
+
+fn not_written(directory: &Path, error: &std::io::Error) {
+    log(format_args!("this rank is not traced: {}: {error}", directory.display()));
+}
+
+/// The manifest of the whole run, as rank 0 knows it.
+fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
+    // The arguments as the kernel has them: a library is told nothing.
+    let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let arguments = arguments.split(|&byte| byte == 0).filter(|argument| !argument.is_empty());
+    Manifest {
+        titr: manifest::VERSION,
+        mode: match config.mode {
+            Mode::TimeIndependent => manifest::Mode::Ti,
+            Mode::Extended => manifest::Mode::Extended,
+        },
+        ranks,
+        command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
+        mpi: mpi.to_owned(),
+        config: config.effective(),
+        per_rank: Vec::new(),
+    }
+}

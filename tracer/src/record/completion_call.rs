@@ -1,0 +1,171 @@
+//! The calls that complete requests: `MPI_Wait`, `MPI_Test` and their six kin, in one form.
+
+use titr_common::event::Quantifier;
+use titr_wrappers::Call;
+use titr_wrappers::argument::{Array, Place, Request, Status, StatusArgument, Statuses};
+use titr_wrappers::functions::point_to_point::PointToPoint::*;
+use titr_wrappers::signature::WaitSome;
+
+use super::message_args::RequestRef;
+
+/// A call that may complete requests: a wait or a test.
+pub(crate) struct CompletionCall<'c> {
+    pub(crate) ask: Quantifier,
+    pub(super) kind: CompletionKind<'c>,
+    requests: Handles<'c>,
+    completed: Completed<'c>,
+    statuses: StatusDest<'c>,
+}
+
+/// Whether a completion call waits.
+pub(crate) enum CompletionKind<'c> {
+    /// It waits until it completes something.
+    Wait,
+    /// It does not wait; the flag says whether it has completed something. `MPI_Testsome` has no flag.
+    Test(Option<Place<'c, i32>>),
+}
+
+/// The requests of a completion call.
+enum Handles<'c> {
+    One(Place<'c, Request>),
+    Many(Array<'c, Request>),
+}
+
+/// Which of the requests are completed.
+enum Completed<'c> {
+    All,
+    One(Place<'c, i32>),
+    Some(WaitSome<'c>),
+}
+
+/// Where the statuses go.
+enum StatusDest<'c> {
+    One(StatusArgument<'c>),
+    Many(Statuses<'c>),
+}
+
+impl<'c> CompletionCall<'c> {
+    /// The completion call that a call is, if it is one.
+    pub(crate) fn of(call: &Call<'c>) -> Option<Self> {
+        use CompletionKind::{Test, Wait};
+        let one = |ask, kind, request: &Place<'c, Request>, status: &StatusArgument<'c>| {
+            let (requests, statuses) = (Handles::One(*request), StatusDest::One(*status));
+            Some(Self { ask, kind, requests, completed: Completed::All, statuses })
+        };
+        let many = |ask, kind, requests: Array<'c, Request>, completed, statuses| {
+            Some(Self { ask, kind, requests: Handles::Many(requests), completed, statuses })
+        };
+        let Call::PointToPoint(call) = call else { return None };
+        match call {
+            MPI_Wait(request, status) => one(Quantifier::Single, Wait, request, status),
+            MPI_Test(request, flag, status) => one(Quantifier::Single, Test(Some(*flag)), request, status),
+            MPI_Waitall(all) => many(
+                Quantifier::All,
+                Wait,
+                all.array_of_requests(),
+                Completed::All,
+                StatusDest::Many(all.array_of_statuses()),
+            ),
+            MPI_Testall(all) => {
+                let (flag, statuses) = (Test(Some(all.flag())), StatusDest::Many(all.array_of_statuses()));
+                many(Quantifier::All, flag, all.array_of_requests(), Completed::All, statuses)
+            }
+            MPI_Waitany(any, index, status) => {
+                many(Quantifier::Any, Wait, any.array_of_requests(), Completed::One(*index), StatusDest::One(*status))
+            }
+            MPI_Testany(any, index, flag, status) => {
+                let (flag, status) = (Test(Some(*flag)), StatusDest::One(*status));
+                many(Quantifier::Any, flag, any.array_of_requests(), Completed::One(*index), status)
+            }
+            MPI_Waitsome(some) => {
+                let statuses = StatusDest::Many(some.array_of_statuses());
+                many(Quantifier::Some, Wait, some.array_of_requests(), Completed::Some(*some), statuses)
+            }
+            MPI_Testsome(some) => {
+                let statuses = StatusDest::Many(some.array_of_statuses());
+                many(Quantifier::Some, Test(None), some.array_of_requests(), Completed::Some(*some), statuses)
+            }
+            _ => None,
+        }
+    }
+
+    /// Calls `each` with the requests as they are now, each with the address where it is kept.
+    #[inline]
+    pub(super) fn each_request(&self, mut each: impl FnMut(Request, usize)) {
+        match &self.requests {
+            Handles::One(place) => each(place.get(), place.address()),
+            Handles::Many(all) => all.iter().enumerate().for_each(|(index, it)| each(it, all.address(index))),
+        }
+    }
+
+    /// The request at `index`.
+    pub(crate) fn request(&self, index: usize) -> Option<RequestRef> {
+        match &self.requests {
+            Handles::One(place) => (index == 0).then(|| RequestRef::from(place)),
+            Handles::Many(all) => Some(RequestRef { handle: all.get(index)?, place: all.address(index) }),
+        }
+    }
+
+    /// Gives the call statuses to write to if the program ignores its statuses.
+    pub(crate) fn keep_statuses(&self) {
+        match &self.statuses {
+            StatusDest::One(status) => status.keep(),
+            StatusDest::Many(statuses) => statuses.keep(),
+        }
+    }
+
+    /// A status that the call has written.
+    pub(crate) fn status(&self, index: usize) -> Option<Status<'c>> {
+        match &self.statuses {
+            StatusDest::One(status) => status.get(),
+            StatusDest::Many(statuses) => statuses.get(index),
+        }
+    }
+
+    /// Whether a call that succeeded has completed anything.
+    pub(super) fn has_completed(&self) -> bool {
+        match (&self.kind, &self.completed) {
+            (CompletionKind::Test(Some(flag)), _) => flag.get() != 0,
+            // MPI_UNDEFINED: there was no active request.
+            (CompletionKind::Test(None), Completed::Some(some)) => some.outcount().get() != 0,
+            (CompletionKind::Wait | CompletionKind::Test(None), _) => true,
+        }
+    }
+
+    /// Whether success means that all requests are completed, each with the status of the same index.
+    pub(crate) fn names_all(&self) -> bool {
+        matches!(self.completed, Completed::All)
+    }
+
+    /// Whether the call waits until it completes something.
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self.kind, CompletionKind::Wait)
+    }
+
+    /// Whether the call returns when all requests are completed.
+    pub(crate) fn waits_for_all(&self) -> bool {
+        self.waits() && self.names_all()
+    }
+
+    /// The number of requests.
+    pub(crate) fn len(&self) -> usize {
+        match &self.requests {
+            Handles::One(_) => 1,
+            Handles::Many(all) => all.len(),
+        }
+    }
+
+    /// Calls `done` with the index of each completed request, and with the index of its status, where not all are completed.
+    pub(super) fn each_done(&self, mut done: impl FnMut(usize, usize)) {
+        match &self.completed {
+            Completed::All => {}
+            // MPI_UNDEFINED is negative: there was no active request.
+            Completed::One(index) => usize::try_from(index.get()).into_iter().for_each(|index| done(index, 0)),
+            Completed::Some(some) => {
+                let count = usize::try_from(some.outcount().get()).unwrap_or(0);
+                let indices = some.array_of_indices().iter().take(count).enumerate();
+                indices.for_each(|(status, index)| usize::try_from(index).into_iter().for_each(|i| done(i, status)));
+            }
+        }
+    }
+}

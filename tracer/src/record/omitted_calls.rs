@@ -1,0 +1,75 @@
+//! Calls that become no event, counted by function.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use titr_common::trace::manifest::RankEntry;
+use titr_wrappers::{Effect, Function};
+
+/// Why a call becomes no event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Omission {
+    /// The call communicates with nobody: its peer is `MPI_PROC_NULL`, its requests are null or those of such calls.
+    NullPeer,
+    /// The call concerns the caller only.
+    Local,
+    /// The call communicates, and the trace does not say so.
+    Untraced,
+    /// The trace has the collective and, though it is extended, not its messages.
+    Opaque,
+}
+
+/// How often each function was called without becoming an event.
+#[derive(Debug, Default)]
+pub(super) struct OmittedCalls {
+    /// By the address of the function, of which there is one.
+    calls: FxHashMap<usize, Calls>,
+}
+
+#[derive(Debug)]
+struct Calls {
+    name: &'static str,
+    null_peer: u64,
+    local: u64,
+    untraced: u64,
+    opaque: u64,
+}
+
+impl Omission {
+    /// The reason for a call of a function whose arguments are not read.
+    pub(super) fn unless_read(function: &Function) -> Self {
+        match function.effect() {
+            Effect::Local => Self::Local,
+            Effect::Communicates => Self::Untraced,
+        }
+    }
+}
+
+impl OmittedCalls {
+    #[inline(never)]
+    pub(super) fn count(&mut self, function: &'static Function, why: Omission) {
+        let new = || Calls { name: function.name(), null_peer: 0, local: 0, untraced: 0, opaque: 0 };
+        let calls = self.calls.entry(std::ptr::from_ref(function).addr()).or_insert_with(new);
+        match why {
+            Omission::NullPeer => calls.null_peer += 1,
+            Omission::Local => calls.local += 1,
+            Omission::Untraced => calls.untraced += 1,
+            Omission::Opaque => calls.opaque += 1,
+        }
+    }
+
+    /// Puts the counts where the manifest has them.
+    pub(super) fn complete(self, entry: &mut RankEntry) {
+        let note = |list: &mut BTreeMap<String, u64>, name: &str, calls| {
+            if calls > 0 {
+                list.insert(name.to_owned(), calls);
+            }
+        };
+        for calls in self.calls.into_values() {
+            note(&mut entry.null_peer, calls.name, calls.null_peer);
+            note(&mut entry.local, calls.name, calls.local);
+            note(&mut entry.untraced, calls.name, calls.untraced);
+            note(&mut entry.opaque, calls.name, calls.opaque);
+        }
+    }
+}

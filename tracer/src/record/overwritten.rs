@@ -1,0 +1,60 @@
+//! Handles that a call overwrites: MPI sets the handle of a freed object to null, so it is kept from before the call.
+
+use titr_common::event::RequestId;
+use titr_wrappers::Call;
+use titr_wrappers::argument::{Comm, File, Message, Win};
+use titr_wrappers::functions::communicator::Communicator::{MPI_Comm_disconnect, MPI_Comm_free};
+use titr_wrappers::functions::io::Io::MPI_File_close;
+use titr_wrappers::functions::one_sided::OneSided::MPI_Win_free;
+use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Imrecv, MPI_Mrecv};
+
+/// The handle that a call overwrites, as it was before the call.
+#[derive(Clone, Copy, Debug)]
+pub enum Overwritten {
+    /// Nothing that recording needs.
+    Nothing,
+    /// The message that is received.
+    Message(Message),
+    /// The communicator that is freed.
+    Comm(Comm),
+    /// The window that is freed.
+    Win(Win),
+    /// The file that is closed.
+    File(File),
+    /// The request that is freed; `None` for a request that is not known.
+    Request(Option<RequestId>),
+}
+
+impl Overwritten {
+    /// The handle that a call overwrites. Of requests, the recorder knows which they are.
+    #[inline]
+    pub fn by(call: &Call<'_>) -> Self {
+        match call {
+            Call::PointToPoint(MPI_Mrecv(_, message, _) | MPI_Imrecv(_, message, _)) => Self::Message(message.get()),
+            Call::Communicator(MPI_Comm_free(comm) | MPI_Comm_disconnect(comm)) => Self::Comm(comm.get()),
+            Call::OneSided(MPI_Win_free(win)) => Self::Win(win.get()),
+            Call::Io(MPI_File_close(file)) => Self::File(file.get()),
+            _ => Self::Nothing,
+        }
+    }
+
+    pub(super) fn message(self) -> Message {
+        if let Self::Message(message) = self { message } else { Message::default() }
+    }
+
+    pub(super) fn comm(self) -> Comm {
+        if let Self::Comm(comm) = self { comm } else { Comm::default() }
+    }
+
+    pub(super) fn win(self) -> Win {
+        if let Self::Win(win) = self { win } else { Win::default() }
+    }
+
+    pub(super) fn file(self) -> File {
+        if let Self::File(file) = self { file } else { File::default() }
+    }
+
+    pub(super) fn request(self) -> Option<RequestId> {
+        if let Self::Request(id) = self { id } else { None }
+    }
+}

@@ -1,0 +1,28 @@
+//! The sizes of datatypes: MPI is asked once, as the next message often has the datatype of the last.
+
+use titr_common::units::Bytes;
+use titr_wrappers::argument::{Count, Datatype};
+
+use super::Recorder;
+
+/// The datatype that was asked for last, and its size.
+#[derive(Debug, Default)]
+pub(super) struct TypeSizes(Option<(Datatype, Bytes)>);
+
+impl TypeSizes {
+    /// The volume of `count` elements.
+    #[inline]
+    pub(super) fn volume(&mut self, count: Count, datatype: Datatype) -> Bytes {
+        let element = match self.0 {
+            Some((last, element)) if last == datatype => element,
+            _ => Recorder::element(datatype),
+        };
+        self.0 = Some((datatype, element));
+        element.times(count.get())
+    }
+
+    /// A datatype is about to be freed, and its handle may come to stand for another.
+    pub(super) fn forget(&mut self) {
+        self.0 = None;
+    }
+}

@@ -1,0 +1,11 @@
+//! Messages of the tracer on standard error.
+
+use std::fmt;
+
+/// Writes one line. It goes out in a single `write`, so that the lines of ranks that write at once do not mix, and a
+/// closed or broken standard error is none of the program's concern.
+pub fn log(message: fmt::Arguments<'_>) {
+    let line = format!("titrace: {message}\n");
+    // SAFETY: the pointer and the length are of one live string.
+    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+}

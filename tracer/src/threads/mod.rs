@@ -1,0 +1,177 @@
+//! One recorder for all threads of a process.
+//!
+//! The recorder is for one thread at a time: a hook reaches it through [`SharedRecorder::with`], which locks it ([`lock`]) and
+//! brings it up to date. Where two threads call MPI at once, all that the recorder remembers moves from core to core with
+//! every call, and that takes several times as long as to record the call. So, while threads get in each other's way, each
+//! publishes its messages and waits in a queue of its own ([`queue`]), and now and then one of them records what all have
+//! published ([`deferred`]; flat combining: Hendler, Incze, Shavit and Tzafrir, SPAA 2010).
+//!
+//! To publish a call takes longer than to record it at once, where nobody else calls. Hence it begins when a thread finds
+//! another one recording, and ends when for a while only one thread has published anything.
+//!
+//! Programs that call MPI from one thread need no more of this folder than `with`: a recorder in a mutex, and
+//! [`SharedRecorder::defer`] that always says no, would do.
+
+mod deferred;
+mod lock;
+mod queue;
+mod thread;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use spin::mutex::SpinMutexGuard;
+
+use crate::record::Recorder;
+use deferred::{DeferredCall, Publisher};
+use lock::RecorderLock;
+use queue::{Drained, PublicationQueues, Until};
+
+pub use thread::Thread;
+
+/// The number of drains in a row with the calls of one thread alone, after which calls are recorded at once again.
+const SOLITARY: u32 = 16;
+
+/// The recorder of a process, while it records.
+pub struct SharedRecorder {
+    lock: RecorderLock<Guarded>,
+    contention: ContentionFlags,
+}
+
+/// The state that the lock protects. On cache lines of its own, of which processors fetch two at a time: threads that wait look at
+/// the line of the lock.
+#[repr(align(128))]
+struct Guarded {
+    recorder: Recorder,
+    queues: PublicationQueues<DeferredCall, Publisher>,
+    /// The number of drains in a row that found calls of one thread alone.
+    solitary: u32,
+}
+
+/// Whether threads publish their calls, and have published any. Read at every call and seldom written, so on cache lines of
+/// its own.
+#[repr(align(128))]
+struct ContentionFlags {
+    /// Threads get in each other's way.
+    contended: AtomicBool,
+    /// Calls are to be recorded at once nevertheless.
+    disabled: AtomicBool,
+    /// A queue has calls in it.
+    pending: AtomicBool,
+}
+
+impl SharedRecorder {
+    /// A place without a recorder.
+    #[must_use]
+    pub const fn empty() -> Self {
+        let contention = ContentionFlags {
+            contended: AtomicBool::new(false),
+            disabled: AtomicBool::new(false),
+            pending: AtomicBool::new(false),
+        };
+        Self { lock: RecorderLock::empty(), contention }
+    }
+
+    /// Begins to record.
+    pub fn fill(&self, recorder: Recorder) {
+        let state = Guarded { recorder, queues: PublicationQueues::default(), solitary: 0 };
+        *self.lock() = Some(state);
+    }
+
+    /// Lets `body` use the recorder on behalf of a thread, when everything that threads did before is recorded and the
+    /// recorder knows what the thread has computed. `None` if nothing is recorded any more.
+    #[inline]
+    pub fn with<R>(&self, thread: &mut Thread, body: impl FnOnce(&mut Recorder, &mut Thread) -> R) -> Option<R> {
+        let mut state = self.lock_and_drain();
+        let recorder = &mut state.as_mut()?.recorder;
+        thread.switch_to(recorder);
+        Some(body(recorder, thread))
+    }
+
+    /// Records no more, and gives the recorder to be ended; `thread` is the thread that ends it. `None` if nothing was
+    /// recorded, or if another thread is in the middle of it and may never come out, as in a signal handler.
+    pub fn take(&self, thread: Option<&mut Thread>) -> Option<Recorder> {
+        let Guarded { mut recorder, mut queues, .. } = self.lock.lock_soon()?.take()?;
+        queues.drain(Until::End, |publisher, call| call.record(&mut recorder, publisher));
+        if let Some(thread) = thread {
+            thread.switch_to(&mut recorder);
+        }
+        Some(recorder)
+    }
+
+    /// A thread ends, and its number is free for another one. The main thread does so in `exit`, before the trace is ended.
+    pub fn leave(&self, thread: &mut Thread) {
+        // Where somebody holds the recorder and may never let go, as in a signal handler, the number is lost.
+        if let (Some(number), Some(mut state)) = (thread.number(), self.lock.lock_soon())
+            && let Some(state) = &mut *state
+        {
+            self.drain_if_pending(state);
+            thread.switch_to(&mut state.recorder);
+            state.recorder.thread_ended();
+            state.queues.close(|publisher| publisher.thread() == number);
+        }
+    }
+
+    /// From now on every call is recorded at once.
+    #[cold]
+    pub fn disable_deferral(&self) {
+        self.contention.disabled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether threads get in each other's way, and their calls may be recorded later.
+    #[inline]
+    fn defers(&self) -> bool {
+        self.contention.contended.load(Ordering::Relaxed) && !self.contention.disabled.load(Ordering::Relaxed)
+    }
+
+    /// Waits until no other thread holds the recorder.
+    #[inline]
+    fn lock(&self) -> SpinMutexGuard<'_, Option<Guarded>> {
+        self.lock.try_lock().unwrap_or_else(|| {
+            self.contention.contended.store(true, Ordering::Relaxed);
+            self.lock.wait()
+        })
+    }
+
+    /// Waits until no other thread holds the recorder, and records what is published.
+    #[inline]
+    fn lock_and_drain(&self) -> SpinMutexGuard<'_, Option<Guarded>> {
+        let mut state = self.lock();
+        if let Some(state) = &mut *state {
+            self.drain_if_pending(state);
+        }
+        state
+    }
+
+    #[inline]
+    fn drain_if_pending(&self, state: &mut Guarded) {
+        if self.contention.pending.load(Ordering::Relaxed) {
+            self.drain(state);
+        }
+    }
+
+    #[cold]
+    fn drain(&self, Guarded { recorder, queues, solitary }: &mut Guarded) {
+        self.contention.pending.store(false, Ordering::Relaxed);
+        let until = Until::Moment(Instant::now());
+        let Drained { threads, is_all } = queues.drain(until, |publisher, call| call.record(recorder, publisher));
+        if !is_all {
+            self.contention.pending.store(true, Ordering::Relaxed);
+        }
+        *solitary = if threads > 1 { 0 } else { *solitary + 1 };
+        if *solitary > SOLITARY {
+            // Until threads meet again.
+            *solitary = 0;
+            self.contention.contended.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Says that a queue has calls in it. The caller holds that queue: a thread that has taken `pending` back and not yet come
+    /// to the queue finds them there.
+    #[inline]
+    fn set_pending(&self) {
+        if !self.contention.pending.load(Ordering::Relaxed) {
+            self.contention.pending.store(true, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Handles: how MPI names its objects. A handle is an `int` in one family and a pointer in the others; here it is a word.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+
+use crate::symbol::Word;
+
+/// A handle of an object of one kind.
+pub struct Handle<K> {
+    raw: usize,
+    kind: PhantomData<K>,
+}
+
+/// A kind of MPI object.
+pub trait Kind {
+    /// The C type of its handles.
+    const C_TYPE: &'static str;
+    /// The C type of a pointer to a handle.
+    const C_POINTER: &'static str;
+    /// Whether its handles are pointers even in the family whose other handles are `int`s.
+    const IS_POINTER: bool = false;
+}
+
+macro_rules! kinds {
+    ($($name:ident $kind:ident $({ $($item:item)* })?;)*) => {$(
+        #[doc = concat!("The kind of objects that an `MPI_", stringify!($name), "` names.")]
+        #[derive(Clone, Copy, Debug)]
+        pub enum $kind {}
+
+        impl Kind for $kind {
+            const C_TYPE: &'static str = concat!("MPI_", stringify!($name));
+            const C_POINTER: &'static str = concat!("MPI_", stringify!($name), "*");
+            $($($item)*)?
+        }
+
+        #[doc = concat!("`MPI_", stringify!($name), "`.")]
+        pub type $name = Handle<$kind>;
+    )*};
+}
+
+kinds! {
+    Comm CommKind;
+    Datatype DatatypeKind;
+    File FileKind { const IS_POINTER: bool = true; };
+    Group GroupKind;
+    Message MessageKind;
+    Op OpKind;
+    Request RequestKind;
+    Win WinKind;
+}
+
+impl<K> Handle<K> {
+    /// The handle that C has as `raw`.
+    #[must_use]
+    #[inline]
+    pub const fn from_raw(raw: usize) -> Self {
+        Self { raw, kind: PhantomData }
+    }
+
+    /// The value that C has: an `int` or a pointer.
+    #[must_use]
+    #[inline]
+    pub const fn raw(self) -> usize {
+        self.raw
+    }
+}
+
+impl<K> Word for Handle<K> {
+    fn word(self) -> usize {
+        self.raw
+    }
+}
+
+// Derived, these would ask the same of `K`.
+impl<K> Clone for Handle<K> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Handle<K> {}
+
+impl<K> Default for Handle<K> {
+    fn default() -> Self {
+        Self::from_raw(0)
+    }
+}
+
+impl<K> PartialEq for Handle<K> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
+    }
+}
+
+impl<K> Eq for Handle<K> {}
+
+impl<K> Hash for Handle<K> {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.raw.hash(state);
+    }
+}
+
+impl<K> fmt::Debug for Handle<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Handle({:#x})", self.raw)
+    }
+}

@@ -1,0 +1,138 @@
+//! Blocking calls of the program in their nonblocking form, for a tool that has something to do meanwhile.
+
+use std::ffi::c_int;
+
+use super::{ErrorCode, attempt};
+use crate::abi::Abi;
+use crate::argument::{Comm, HandleCell, Request};
+use crate::handle::RequestKind;
+use crate::symbol::Symbol;
+
+/// A message that a blocking call of the program asks for, started as a request of the tool's.
+#[derive(Debug)]
+pub struct NonblockingCall {
+    abi: &'static Abi,
+    request: Box<HandleCell<RequestKind>>,
+    /// Where the program wants its status.
+    status: usize,
+}
+
+impl NonblockingCall {
+    /// Starts the messages of a blocking send, receive or both; `None` for any other function.
+    ///
+    /// # Safety
+    /// `words` are the arguments of a call of `function` that has not returned.
+    pub(crate) unsafe fn start(
+        abi: &'static Abi,
+        function: &str,
+        words: &[usize],
+    ) -> Option<Result<Vec<Self>, ErrorCode>> {
+        let one = |function, words, status| {
+            // SAFETY: the caller's promise: they are the arguments of a message.
+            unsafe { Self::start_one(abi, function, words, status) }
+        };
+        match (nonblocking(function)?, words) {
+            (Nonblocking::Send(isend), &[buf, count, datatype, dest, tag, comm]) => {
+                Some(one(isend, [buf, count, datatype, dest, tag, comm], abi.status_ignore).map(|send| vec![send]))
+            }
+            (Nonblocking::Recv(irecv), &[buf, count, datatype, source, tag, comm, status]) => {
+                Some(one(irecv, [buf, count, datatype, source, tag, comm], status).map(|recv| vec![recv]))
+            }
+            (
+                Nonblocking::Sendrecv(isend, irecv),
+                &[from, sends, of, dest, sendtag, to, recvs, kind, source, recvtag, comm, status],
+            ) => {
+                let recv = one(irecv, [to, recvs, kind, source, recvtag, comm], status);
+                Some(recv.and_then(|recv| {
+                    let send = one(isend, [from, sends, of, dest, sendtag, comm], abi.status_ignore);
+                    Ok(vec![recv, send?])
+                }))
+            }
+            _ => None,
+        }
+    }
+
+    /// # Safety
+    /// `words` are the arguments of a message that is under way until it was tested to be complete.
+    unsafe fn start_one(
+        abi: &'static Abi,
+        function: &Symbol,
+        words: [usize; 6],
+        status: usize,
+    ) -> Result<Self, ErrorCode> {
+        let mut request = Box::new(HandleCell::empty());
+        let [buf, count, datatype, peer, tag, comm] = words;
+        let words = [buf, count, datatype, peer, tag, comm, request.address()];
+        // SAFETY: (void *, count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the caller's promise.
+        unsafe { attempt(function, words)? };
+        Ok(Self { abi, request, status })
+    }
+
+    /// Whether the message is complete, after which this must not be asked again. Never if MPI reports an error.
+    ///
+    /// # Errors
+    /// The library's code.
+    pub fn is_complete(&mut self) -> Result<bool, ErrorCode> {
+        let mut flag: c_int = 0;
+        // SAFETY: (MPI_Request *, int *, MPI_Status *); the program's status has room until its call returns.
+        unsafe { call!(MPI_Test(self.request.address(), &raw mut flag, self.status))? };
+        Ok(flag != 0)
+    }
+
+    /// Whether the message has a request still.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.request.get(self.abi) != self.abi.request_null
+    }
+}
+
+/// The functions that start the messages of a blocking one.
+enum Nonblocking {
+    Send(&'static Symbol),
+    Recv(&'static Symbol),
+    Sendrecv(&'static Symbol, &'static Symbol),
+}
+
+/// The nonblocking form of a function, if it is a blocking send, receive or both.
+fn nonblocking(function: &str) -> Option<Nonblocking> {
+    use Nonblocking::{Recv, Send, Sendrecv};
+    static ISEND: Symbol = Symbol::new("PMPI_Isend\0");
+    static ISEND_C: Symbol = Symbol::new("PMPI_Isend_c\0");
+    static ISSEND: Symbol = Symbol::new("PMPI_Issend\0");
+    static ISSEND_C: Symbol = Symbol::new("PMPI_Issend_c\0");
+    static IRSEND: Symbol = Symbol::new("PMPI_Irsend\0");
+    static IRSEND_C: Symbol = Symbol::new("PMPI_Irsend_c\0");
+    static IRECV: Symbol = Symbol::new("PMPI_Irecv\0");
+    static IRECV_C: Symbol = Symbol::new("PMPI_Irecv_c\0");
+    Some(match function {
+        "MPI_Send" => Send(&ISEND),
+        "MPI_Send_c" => Send(&ISEND_C),
+        "MPI_Ssend" => Send(&ISSEND),
+        "MPI_Ssend_c" => Send(&ISSEND_C),
+        "MPI_Rsend" => Send(&IRSEND),
+        "MPI_Rsend_c" => Send(&IRSEND_C),
+        "MPI_Recv" => Recv(&IRECV),
+        "MPI_Recv_c" => Recv(&IRECV_C),
+        "MPI_Sendrecv" => Sendrecv(&ISEND, &IRECV),
+        "MPI_Sendrecv_c" => Sendrecv(&ISEND_C, &IRECV_C),
+        _ => return None,
+    })
+}
+
+/// `MPI_Iprobe`: whether such a message has arrived.
+#[must_use]
+pub fn has_arrived(abi: &Abi, source: i32, tag: i32, comm: Comm) -> bool {
+    let mut flag: c_int = 0;
+    // SAFETY: (int, int, MPI_Comm, int *, MPI_Status *).
+    let probed = unsafe { call!(MPI_Iprobe(source, tag, comm, &raw mut flag, abi.status_ignore)) };
+    // After an error there is nothing to wait for: the program's own call will return the same.
+    probed.is_err() || flag != 0
+}
+
+/// `MPI_Request_get_status`: whether a request is complete, which it stays.
+#[must_use]
+pub fn is_complete(abi: &Abi, request: Request) -> bool {
+    let mut flag: c_int = 0;
+    // SAFETY: (MPI_Request, int *, MPI_Status *).
+    unsafe { call!(MPI_Request_get_status(request, &raw mut flag, abi.status_ignore)) }.is_err() || flag != 0
+}

@@ -50,7 +50,7 @@ const OPENINGS: [&str; 6] = ["What", "Those", "The same", "Likewise", "It is", "
 /// have an arm for all others. Lower a number when there are fewer; none may grow.
 const LEFT: &[(&str, [usize; 3])] = &[
     ("common", [82, 6, 1]),
-    ("replayer/simulation", [79, 20, 2]),
+    ("replayer/simulation", [78, 20, 2]),
     ("replayer", [3, 8, 0]),
     ("tracer/launcher", [2, 0, 0]),
 ];

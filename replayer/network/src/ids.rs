@@ -40,12 +40,6 @@ impl<I: Copy + PartialEq + From<u32>> Optional<I> {
         Self(id)
     }
 
-    /// The identifier, or the greatest number, which is beyond the end of every table.
-    #[inline]
-    pub fn or_beyond(self) -> I {
-        self.0
-    }
-
     #[inline]
     pub fn get(self) -> Option<I> {
         (self != Self::none()).then_some(self.0)

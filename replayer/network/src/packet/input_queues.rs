@@ -38,10 +38,10 @@ impl InputQueues {
         queue.index() * self.capacity as usize + place as usize
     }
 
-    /// Packets that there is room for in the queue with this index; none if there is no such queue.
+    /// Packets that there is room for.
     #[inline]
-    pub fn room(&self, index: usize) -> u32 {
-        self.queues.get(index).map_or(0, |queue| self.capacity - queue.reserved)
+    pub fn room(&self, queue: QueueId) -> u32 {
+        self.capacity - self.get(queue).reserved
     }
 
     /// Appends a packet; returns whether it is the only one.

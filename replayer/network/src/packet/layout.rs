@@ -92,12 +92,6 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// The index of the queue at the end of a virtual channel, or one beyond all queues if packets are consumed there.
-    #[inline]
-    pub fn queue_index(&self, channel: ChannelIndex) -> usize {
-        self.first_queue.or_beyond().index() + channel.index()
-    }
-
     /// The queue at the end of a virtual channel, unless packets are consumed there.
     #[inline]
     pub fn queue(&self, channel: ChannelIndex) -> Option<QueueId> {

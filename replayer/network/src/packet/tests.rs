@@ -1,14 +1,10 @@
 //! The promises of the model: times that can be worked out by hand, every message once and in the end, and the same as the
 //! reference to the cycle.
 
-mod clique;
-
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use titr_common::units::Seconds;
-
-use clique::Clique;
 
 use super::reference::Reference;
 use super::*;
@@ -233,17 +229,6 @@ fn what_would_deadlock_is_refused() {
     assert!(refused(&dragonfly(1, 1), PacketParameters { routing: on_one_channel("minimal"), ..defaults() }));
 }
 
-/// Two channels at most, and two wherever chance has a packet pass another router.
-#[test]
-fn a_topology_brings_its_own_routing() {
-    let spec = spec_of(&Clique::new(8), PacketParameters::default());
-    let deliveries = run(&spec, &[(0, message(0, 5, 1)), (0, message(1, 5, 1)), (0, message(2, 5, 1))]);
-    assert_eq!(deliveries.iter().map(|delivery| delivery.hops).max(), Some(2));
-    let unknown = RoutingOptions { name: routing("dor").name, ..RoutingOptions::default() };
-    let refused = PacketSpec::new(spec.graph, PacketParameters { routing: unknown, ..PacketParameters::default() });
-    assert_eq!(refused.unwrap_err().to_string(), "a clique is routed by a routing of its own, which has no name");
-}
-
 fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
     let sizes = || prop::collection::vec(1_u32..5, 1..4);
     let grids = prop_oneof![
@@ -262,13 +247,11 @@ fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
     .prop_map(|(m, w)| Arc::new(tree(&m, &w)) as Arc<dyn Topology>);
     let dragonflies =
         (1_u32..3, 1_u32..3).prop_map(|(nodes, green)| Arc::new(dragonfly(nodes, green)) as Arc<dyn Topology>);
-    let cliques = (2_u32..9).prop_map(|routers| Arc::new(Clique::new(routers)) as Arc<dyn Topology>);
     let ascents = prop::sample::select(vec![Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive]);
     prop_oneof![
         3 => (grids, prop::sample::select(vec![routing("dor"), routing("adaptive")])),
         2 => (trees, ascents.prop_map(up_and_down)),
         1 => (dragonflies, Just(routing("minimal"))),
-        1 => (cliques, Just(RoutingOptions::default())),
     ]
 }
 

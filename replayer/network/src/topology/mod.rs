@@ -2,7 +2,7 @@
 //! routings for the packet model.
 //!
 //! **To add a topology**, implement [`Topology`] in a file of its own and name the file here. If packets are to pass the
-//! topology, it gives its [`RouterGraph`], and with the graph a routing of its own if no registered routing suits.
+//! topology, it gives its [`RouterGraph`]; a routing for the graph may be in the same file, and is a line in `routings!`.
 
 mod cable;
 mod dragonfly;
@@ -33,14 +33,13 @@ pub use lattice::{Edge, Lattice};
 pub use loopback::WithLoopback;
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
 pub use routing::{
-    Ascent, BuildRouting, DragonflyRouting, GridRouting, Header, OutputVc, OwnRouting, Routing, RoutingName,
-    RoutingOptions, TreeRouting, UnknownRouting, Unroutable, roomiest,
+    Ascent, BuildRouting, DragonflyRouting, GridRouting, Header, OutputVc, Routing, RoutingName, RoutingOptions,
+    TreeRouting, UnknownRouting, Unroutable, roomiest,
 };
 pub use shortest::Piece;
 pub use star::Star;
 
 routing::routings! {
-    Own(OwnRouting),
     Grid(GridRouting),
     Tree(TreeRouting),
     Dragonfly(DragonflyRouting),

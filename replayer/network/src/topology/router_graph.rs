@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::routing::RoutingMaker;
-use super::{HostId, LinkId, PortIndex, RouterId, Routing, RoutingOptions, Unroutable};
+use super::{LinkId, PortIndex, RouterId};
 
 /// Routers, the channels between them, and the hosts attached to them.
 #[derive(Clone, Debug)]
@@ -22,8 +21,6 @@ pub struct RouterGraph {
     geometry: Arc<dyn Geometry>,
     /// The first of the links by which hosts reach themselves, one for each host, if there are such links.
     pub(super) loopback: Option<LinkId>,
-    /// The routing that the topology brings along, if it does.
-    pub(super) routing: Option<RoutingMaker>,
 }
 
 /// A port of a router.
@@ -69,18 +66,7 @@ impl RouterGraph {
             ports.extend(of_one);
             first_port.push(ports.len() as u32);
         }
-        let hosts = hosts.into_iter().collect();
-        Self { first_port, ports, hosts, geometry: Arc::new(geometry), loopback: None, routing: None }
-    }
-
-    /// The graph with a routing of its own, which `make` makes by the options that are asked for.
-    #[must_use]
-    pub fn with_routing<R: Routing + Debug + Send + Sync + 'static>(
-        mut self,
-        make: impl Fn(&RoutingOptions) -> Result<R, Unroutable> + Send + Sync + 'static,
-    ) -> Self {
-        self.routing = Some(RoutingMaker::new(make));
-        self
+        Self { first_port, ports, hosts: hosts.into_iter().collect(), geometry: Arc::new(geometry), loopback: None }
     }
 
     /// All routers.
@@ -114,7 +100,7 @@ impl RouterGraph {
 
     /// The link by which a host reaches itself, if it has one.
     #[must_use]
-    pub fn loopback(&self, host: HostId) -> Option<LinkId> {
+    pub fn loopback(&self, host: super::HostId) -> Option<LinkId> {
         self.loopback.map(|first| LinkId(first.0 + host.0))
     }
 

@@ -81,7 +81,7 @@ impl Engine {
     /// Packets that there is room for in a virtual channel of a port.
     #[inline]
     fn room(&self, output: &Output, id: OutputId, channel: ChannelIndex) -> u32 {
-        let behind = self.queues.room(output.queue_index(channel));
+        let behind = output.queue(channel).map_or(0, |queue| self.queues.room(queue));
         match &self.output_queues {
             None => behind,
             // Room for one at least, and what enters a ring leaves a place free in one of the two queues.

@@ -187,8 +187,9 @@ impl Engine {
         let Some(output_queues) = &mut self.output_queues else { return };
         loop {
             let (queues, outputs) = (&self.queues, &self.outputs);
-            let room =
-                |output: OutputId, channel: ChannelIndex| queues.room(outputs[output.index()].queue_index(channel)) > 0;
+            let room = |output: OutputId, channel: ChannelIndex| {
+                outputs[output.index()].queue(channel).is_some_and(|next| queues.room(next) > 0)
+            };
             let Some((output, channel, packet)) = output_queues.forward(now, room) else { return };
             let Some(next) = self.outputs[output.index()].queue(channel) else { return };
             self.usage.carry(next);

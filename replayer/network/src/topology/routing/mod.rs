@@ -9,12 +9,10 @@
 //! - [`dragonfly`]: channels that change where the way between groups ends.
 //!
 //! **To add a routing**, implement [`Routing`] and [`BuildRouting`] for a type, and list the type in the `routings!` of
-//! [`topology`](super). A topology with a routing that suits no other may bring the routing along instead
-//! ([`RouterGraph::with_routing`]), which needs no registration and makes virtual calls.
+//! [`topology`](super).
 
 mod dragonfly;
 mod grid;
-mod own;
 mod tree;
 
 use std::fmt::{self, Debug};
@@ -28,8 +26,6 @@ use super::{ChannelIndex, HostId, NoRouters, PortIndex, RouterGraph, RouterId, R
 
 pub use dragonfly::DragonflyRouting;
 pub use grid::GridRouting;
-pub use own::OwnRouting;
-pub(super) use own::RoutingMaker;
 pub use tree::{Ascent, TreeRouting};
 
 /// A virtual channel of a port.
@@ -212,9 +208,6 @@ impl fmt::Display for RoutingName {
 }
 
 fn alternatives(names: &[&str]) -> String {
-    if names.is_empty() {
-        return "a routing of its own, which has no name".to_owned();
-    }
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(" or ")
 }
 

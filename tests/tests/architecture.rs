@@ -23,7 +23,7 @@ use source::{Crate, Module};
 const LAYERS: &str = "\
 | crate | may import from | its modules, from the bottom up |
 | --- | --- | --- |
-| `common` |  | `units` `event` `format` `time` `collectives` `event_buffer` `grammar` `trace` |
+| `common` |  | `units` `event` `format` `time` `collectives` `event_buffer` `grammar` `program` `trace` |
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
 | `replayer/platform` | `common` `replayer/network` | `mpi` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
 | `replayer/formats` | `common` | `input` `timeline` |
@@ -40,7 +40,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ("common", &["trace/manifest", "trace/part"]),
     ("replayer/simulation", &["convert/simgrid/collective", "convert/simgrid/messages", "convert/simgrid/translation"]),
     ("replayer/simulation", &["ranks/causality", "ranks/exchange", "ranks/matching", "ranks/operation"]),
-    ("replayer/simulation", &["ranks/error", "ranks/stuck"]),
 ];
 
 /// How a documentation comment must not begin: each is read alone, in a tooltip.

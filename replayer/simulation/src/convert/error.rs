@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 use titr_common::trace::TraceError;
 
-use crate::ranks::{Fault, Place};
+use titr_common::program::{Fault, Place};
 
 /// A conversion that could not be finished.
 #[derive(Debug, Error)]

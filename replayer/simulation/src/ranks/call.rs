@@ -7,15 +7,14 @@ use titr_common::event::{
     RequestKey, SendMode,
 };
 use titr_common::event_buffer::EventRef;
+use titr_common::program::{Fault, Template, agreement};
 use titr_common::trace::TraceError;
 
-use super::collective::agreement;
 use super::envelope::{Envelope, Selector};
-use super::error::{Fault, ReplayError};
+use super::error::ReplayError;
 use super::exchange::Outbound;
 use super::operation::OperationId;
 use super::program::ThreadIndex;
-use super::request::Template;
 use super::{Agent, Ranks, Recorded};
 use crate::observe::{Activity, Observer};
 use crate::workload::Match;

@@ -9,12 +9,11 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use titr_common::collectives::{Call, Member, Slice, Step};
-use titr_common::event::{Collective, CollectiveKind, CommCall, CommId, Group, Message, Rank, SendMode, Tag, Volumes};
-use titr_common::units::{Bytes, Instructions, Seconds};
+use titr_common::event::{Collective, Message, Rank, SendMode, Tag};
+use titr_common::program::{CommIndex, Context, Fault, Members, Participation};
+use titr_common::units::{Instructions, Seconds};
 
-use super::communicator::{CommIndex, Members, Part};
-use super::envelope::{Context, Envelope, Selector};
-use super::error::Fault;
+use super::envelope::{Envelope, Selector};
 use super::exchange::Outbound;
 use super::operation::{OperationId, What};
 use super::{Agent, Ranks, Timeline, recorded};
@@ -79,7 +78,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         collective: &Collective,
         recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
-        let Part { me, root, number } = self.communicators.enter(index, rank, collective)?;
+        let Participation { me, root, number } = self.communicators.enter(index, rank, collective)?;
         let size = self.communicators.get(index).members.len();
         let steps = match recorded {
             Some(messages) => {
@@ -215,29 +214,4 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let selector = Selector { context: run.context, source, tag: Some(run.tag) };
         self.exchange.receive(run.rank, selector)
     }
-}
-
-/// The collective that a call which makes a communicator is simulated as, on its parent or on what is made; see
-/// [`super`].
-pub(crate) fn agreement(call: CommCall, parent: CommId, made: Option<&Group>) -> Option<Collective> {
-    let (kind, send, recv, element) = match call {
-        CommCall::Idup => return None,
-        CommCall::Split | CommCall::SplitType | CommCall::CartSub => {
-            let volumes = Volumes::Each(Bytes(8));
-            (CollectiveKind::Allgather, volumes.clone(), volumes, Bytes(8))
-        }
-        CommCall::Dup
-        | CommCall::Create
-        | CommCall::CreateGroup
-        | CommCall::CartCreate
-        | CommCall::GraphCreate
-        | CommCall::DistGraphCreate
-        | CommCall::DistGraphCreateAdjacent
-        | CommCall::IntercommCreate
-        | CommCall::IntercommMerge
-        | CommCall::CreateFromGroup => (CollectiveKind::Allreduce, Volumes::Each(Bytes(4)), Volumes::None, Bytes(4)),
-    };
-    let is_over_made = matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate | CommCall::CreateFromGroup);
-    let comm = if is_over_made { made?.id } else { parent };
-    Some(Collective { comm, kind, root: None, send, recv, element, work: Instructions(0.0) })
 }

@@ -1,23 +1,7 @@
 //! What messages and receives are matched by.
 
 use titr_common::event::{Rank, Tag};
-
-/// Where messages can meet receives: a communicator's point-to-point messages, or those within its collectives.
-///
-/// The second kind is odd.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Context(pub(super) u32);
-
-impl Context {
-    /// The one for the messages that collectives of the same communicator are made of.
-    pub(crate) fn of_collectives(self) -> Self {
-        Self(self.0 | 1)
-    }
-
-    pub(crate) fn is_collective(self) -> bool {
-        self.0 & 1 == 1
-    }
-}
+use titr_common::program::Context;
 
 /// What a message is matched by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -262,10 +262,10 @@ mod tests {
     use titr_common::collectives::{Library, Selection};
     use titr_common::event::Tag;
 
-    use super::super::envelope::Context;
     use super::super::operation::Claim;
     use super::super::program::ThreadIndex;
     use super::*;
+    use titr_common::program::Context;
     use titr_platform::Overhead;
 
     const SENDER: Agent = Agent::Thread(ThreadIndex(0));

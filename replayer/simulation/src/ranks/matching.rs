@@ -180,10 +180,10 @@ impl Matching {
 
 #[cfg(test)]
 mod tests {
-    use super::super::envelope::Context;
     use super::*;
     use proptest::prelude::*;
     use titr_common::event::Tag;
+    use titr_common::program::Context;
 
     const ME: Rank = Rank(0);
     const WORLD: Context = Context(0);

@@ -27,7 +27,6 @@ mod agenda;
 mod call;
 mod causality;
 mod collective;
-mod communicator;
 mod envelope;
 mod error;
 mod exchange;
@@ -37,23 +36,18 @@ mod operation;
 mod program;
 mod queues;
 mod recorded;
-mod request;
 mod stuck;
 mod thread;
 mod warnings;
 
 pub use causality::Causality;
-pub(crate) use collective::agreement;
-pub(crate) use communicator::{CommIndex, Communicators, Members, Part};
-pub(crate) use envelope::Context;
-pub use error::{Fault, Place, ReplayError};
-pub(crate) use neighborhood::steps as neighborhood_steps;
-pub(crate) use operation::OperationId;
-pub(crate) use request::{RequestTable, Template};
+pub use error::ReplayError;
 pub use stuck::{Deadlock, Stuck};
+pub use titr_common::program::{Fault, Place};
 
 use slab::Slab;
 use titr_common::event::Rank;
+use titr_common::program::Communicators;
 use titr_common::units::{Seconds, Speed};
 
 use crate::observe::{Departure, Observer};
@@ -67,10 +61,13 @@ use titr_platform::Mpi;
 use agenda::Agenda;
 use collective::{Run, RunId};
 use exchange::{Exchange, MessageId};
-use operation::Claim;
+use operation::{Claim, OperationId};
 use program::{Programs, ThreadIndex};
 use thread::Thread;
 use warnings::Warnings;
+
+/// The requests of one rank.
+type RequestTable = titr_common::program::RequestTable<OperationId>;
 
 /// Where a rank runs.
 #[derive(Clone, Copy, Debug, PartialEq)]

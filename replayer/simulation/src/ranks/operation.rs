@@ -12,7 +12,7 @@ use super::envelope::Selector;
 use super::exchange::MessageId;
 
 /// An operation until it is claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct OperationId(pub(crate) u32);
 
 pub(super) struct Operation {

@@ -5,10 +5,10 @@ use std::fmt::{self, Display, Formatter};
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Actor, Rank, Tag, ThreadId};
+use titr_common::program::{Context, Place};
 use titr_common::units::Seconds;
 
-use super::envelope::{Context, Selector};
-use super::error::Place;
+use super::envelope::Selector;
 use super::exchange::Message;
 use super::operation::{OperationId, What};
 use super::program::ThreadIndex;

@@ -5,14 +5,14 @@
 
 use titr_common::event::{Actor, Completion, Event, Rank, SendMode};
 use titr_common::event_buffer::EventRef;
+use titr_common::program::{Place, Template};
 use titr_common::units::Seconds;
 
 use super::call::Failure;
-use super::error::{Place, ReplayError};
+use super::error::ReplayError;
 use super::exchange::Exchange;
 use super::program::{Signal, ThreadIndex};
-use super::request::{RequestTable, Template};
-use super::{Agent, Ranks, Timeline};
+use super::{Agent, Ranks, RequestTable, Timeline};
 use crate::observe::{Activity, Observer};
 use titr_common::time::Time;
 use titr_common::trace::EventSource;

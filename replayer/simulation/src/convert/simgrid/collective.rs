@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use titr_common::collectives::{Call, Library, Member, Selection, Slice, Step};
 use titr_common::event::{Collective, CollectiveKind, CommId, Completion, Event, Neighborhood, Rank, Tag, Volumes};
+use titr_common::program::{CommIndex, Context, Fault, Members, Participation, neighborhood_steps};
 use titr_common::units::{Bytes, Instructions};
 
 use super::messages::LONGEST;
 use super::store::{Posted, Way};
-use super::translation::{Operation, Translation};
-use crate::ranks::{CommIndex, Context, Fault, Members, OperationId, Part, neighborhood_steps};
+use super::translation::{Operation, OperationId, Translation};
 use titr_common::trace::EventSource;
 
 /// How many collectives of a communicator are told apart by their tags: more than are under way at one time.
@@ -140,14 +140,20 @@ impl<S: EventSource> Translation<'_, S> {
         self.complete_collectives(rank, runs);
     }
 
-    fn run(&mut self, index: CommIndex, part: &Part, call: &Collective) -> Run {
-        let &Part { me, root, .. } = part;
+    fn run(&mut self, index: CommIndex, part: &Participation, call: &Collective) -> Run {
+        let &Participation { me, root, .. } = part;
         let size = self.communicators.get(index).members.len();
         let steps = self.rules.collectives.steps(&Call::of(call, me, size as u32, root));
         self.run_of(index, part, steps, call.work)
     }
 
-    fn run_of(&mut self, index: CommIndex, &Part { number, .. }: &Part, steps: Vec<Step>, work: Instructions) -> Run {
+    fn run_of(
+        &mut self,
+        index: CommIndex,
+        &Participation { number, .. }: &Participation,
+        steps: Vec<Step>,
+        work: Instructions,
+    ) -> Run {
         let communicator = self.communicators.get(index);
         let (context, members) = (communicator.context.of_collectives(), Rc::clone(&communicator.members));
         let tag = self.tags.of(context, Tag((number % UNDER_WAY) as i32));
@@ -229,7 +235,7 @@ fn is_world(members: &Members, ranks: usize) -> bool {
 impl super::Rules {
     /// Whether SimGrid carries out a collective of the world with the algorithm that titr simulates. All members
     /// have to come to one conclusion.
-    fn is_simgrids(&self, part: &Part, size: usize, call: &Collective) -> bool {
+    fn is_simgrids(&self, part: &Participation, size: usize, call: &Collective) -> bool {
         let simgrid = Selection::from(Library::SimGrid);
         let known = Call::of(call, part.me, size as u32, part.root);
         // It is told of bytes, and counts those where its rules count elements.

@@ -3,12 +3,12 @@
 use titr_common::event::{
     CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestKey, SendMode, Tag, Wildcard,
 };
+use titr_common::program::Fault;
 use titr_common::units::Bytes;
 
 use super::collective::Run;
 use super::store::{Name, Posted, Way};
-use super::translation::{Operation, Translation};
-use crate::ranks::{Fault, OperationId};
+use super::translation::{Operation, OperationId, Translation};
 use crate::workload::Match;
 use titr_common::trace::EventSource;
 

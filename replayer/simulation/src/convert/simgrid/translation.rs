@@ -9,6 +9,7 @@ use titr_common::event::{
 };
 use titr_common::event_buffer::EventRef;
 use titr_common::grammar::write_event;
+use titr_common::program::{CommIndex, Communicators, Fault, Place, RequestTable, Template, agreement};
 use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 
@@ -19,7 +20,6 @@ use super::tags::Tags;
 use super::{INDEX, Rules, Written};
 use crate::convert::ConvertError;
 use crate::convert::output::Texts;
-use crate::ranks::{CommIndex, Communicators, Fault, OperationId, Place, RequestTable, Template, agreement};
 use crate::workload::{Match, Workload};
 use titr_common::trace::EventSource;
 
@@ -39,7 +39,7 @@ pub(super) struct Translation<'a, S> {
 #[derive(Default)]
 pub(super) struct State {
     /// As the program names them.
-    requests: RequestTable,
+    requests: RequestTable<OperationId>,
     /// What they stand for.
     pub(super) operations: Slab<Operation>,
     /// As SimGrid names them.
@@ -47,6 +47,10 @@ pub(super) struct State {
     events: u64,
     finalized: bool,
 }
+
+/// Names an [`Operation`] of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct OperationId(pub(super) u32);
 
 /// What completing a request has to wait for.
 pub(super) enum Operation {

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
+use titr_common::program::Context;
 use titr_common::units::Bytes;
 
-use crate::ranks::Context;
 use titr_common::time::Time;
 use titr_formats::timeline::{Arrow, EventSorter, TimelineEvent};
 

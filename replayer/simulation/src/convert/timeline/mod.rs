@@ -7,24 +7,24 @@
 
 mod calls;
 mod channels;
-mod requests;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
+use std::rc::Rc;
 
 use titr_common::event::{
-    CommId, Completed, Completion, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId,
+    CommId, Completed, Completion, Event, Incoming, Message, MessageEnd, Outgoing, Partitioned, Rank, RequestId,
+    SendMode,
 };
 use titr_common::event_buffer::EventRef;
 use titr_common::format::{count, plural};
+use titr_common::program::{Communicators, Fault, Place, RequestTable, Template};
 use titr_common::trace::Trace;
 
 use super::{ConversionNotes, ConvertError};
-use crate::ranks::{Communicators, Fault, Place};
 use calls::{Call, Calls};
 use channels::{Channel, Channels};
-use requests::{Active, RequestTable, Template};
 use titr_common::time::Time;
 use titr_formats::timeline::{EventSorter, State, Subject, TimelineEvent, TimelineWriter};
 
@@ -61,12 +61,20 @@ struct Recording {
     channels: Channels,
 }
 
+/// An operation that goes on until its request is completed. Nobody waits here for a send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Active {
+    Receive(Incoming),
+    /// A collective, and when it was begun.
+    Collective(Time),
+}
+
 /// Where a rank is.
 struct Reading {
     calls: Calls,
     /// The call to come.
     next: Option<Call>,
-    requests: RequestTable,
+    requests: RequestTable<Active>,
 }
 
 /// Counts of a timeline.
@@ -176,10 +184,22 @@ impl Recording {
     fn event(&mut self, rank: Rank, call: &Call, event: &Event, sorter: &mut EventSorter) -> Result<(), Fault> {
         let requests = &mut self.ranks[rank.0 as usize].requests;
         match event {
-            Event::Send(_, message, Completion::Blocking | Completion::Request(_)) => {
-                self.send(rank, call, *message, sorter)?;
-            }
-            Event::Recv(message, Completion::Blocking) => self.receive(rank, call, *message, sorter)?,
+            Event::Send(_, message, completion) => match completion {
+                Completion::Persistent(id) => {
+                    requests.add_persistent(*id, Template::Send(SendMode::Standard, *message))?
+                }
+                Completion::Request(Some(id)) => {
+                    requests.add(*id, None)?;
+                    self.send(rank, call, *message, sorter)?;
+                }
+                Completion::Blocking | Completion::Request(None) => self.send(rank, call, *message, sorter)?,
+            },
+            Event::Recv(message, completion) => match completion {
+                Completion::Persistent(id) => requests.add_persistent(*id, Template::Receive(*message))?,
+                Completion::Request(Some(id)) => requests.add(*id, Some(Active::Receive(*message)))?,
+                Completion::Request(None) => {}
+                Completion::Blocking => self.receive(rank, call, *message, sorter)?,
+            },
             Event::Sendrecv(outgoing, incoming) => {
                 if let Some(message) = outgoing {
                     self.send(rank, call, *message, sorter)?;
@@ -188,23 +208,49 @@ impl Recording {
                     self.receive(rank, call, *message, sorter)?;
                 }
             }
-            Event::Recv(message, Completion::Request(Some(id))) => requests.add(*id, Active::Receive(*message)),
-            Event::Recv(_, Completion::Request(None)) => {}
-            Event::Collective(_, Completion::Request(id)) | Event::Neighborhood(_, Completion::Request(id)) => {
-                self.begin(rank, call, *id);
-            }
-            Event::Collective(_, Completion::Blocking) | Event::Neighborhood(_, Completion::Blocking) => {}
-            Event::Send(_, message, Completion::Persistent(id)) => requests.set_up(*id, Template::Send(*message)),
-            Event::Recv(message, Completion::Persistent(id)) => requests.set_up(*id, Template::Receive(*message)),
-            Event::Collective(_, Completion::Persistent(id)) | Event::Neighborhood(_, Completion::Persistent(id)) => {
-                requests.set_up(*id, Template::Collective);
+            Event::Collective(collective, completion) => match completion {
+                Completion::Persistent(id) => {
+                    requests.add_persistent(*id, Template::Collective(Rc::new(collective.clone())))?;
+                }
+                Completion::Request(id) => {
+                    let active = self.begin(rank, call, *id);
+                    self.ranks[rank.0 as usize].requests.add(*id, Some(active))?;
+                }
+                Completion::Blocking => {}
+            },
+            Event::Neighborhood(collective, completion) => match completion {
+                Completion::Persistent(id) => {
+                    requests.add_persistent(*id, Template::Neighbor(Rc::new(collective.clone())))?;
+                }
+                Completion::Request(id) => {
+                    let active = self.begin(rank, call, *id);
+                    self.ranks[rank.0 as usize].requests.add(*id, Some(active))?;
+                }
+                Completion::Blocking => {}
+            },
+            Event::Partitioned(
+                Partitioned::SendInit(Outgoing { bytes, .. }, _, id)
+                | Partitioned::RecvInit(Incoming { bytes, .. }, _, id),
+            ) => requests.add_persistent(*id, Template::Partitioned(*bytes))?,
+            Event::Partitioned(Partitioned::Ready(..)) => {}
+            Event::OneSided(_) | Event::File(_) => {
+                event.starts().iter().try_for_each(|&id| requests.add(id, None))?;
             }
             Event::Start(ids) => ids.iter().try_for_each(|&id| self.start(rank, call, id, sorter))?,
-            Event::Cancel(id) => requests.cancel(*id),
-            Event::Matched(id, source, tag) => requests.matched(*id, *source, *tag),
+            // A receive that is cancelled brings nothing: that the cancel was too late happens, but is rare.
+            Event::Cancel(id) => {
+                if let Some(operation @ Some(Active::Receive(_))) = requests.activity_mut(*id) {
+                    *operation = None;
+                }
+            }
+            Event::Matched(id, source, tag) => {
+                if let Some(Some(Active::Receive(message))) = requests.activity_mut(*id) {
+                    (message.from, message.tag) = (Some(*source), Some(*tag));
+                }
+            }
             Event::RequestFree(id) => {
-                requests.tear_down(*id);
-                self.complete(rank, call, *id, sorter)?;
+                let active = requests.free(*id)?;
+                self.completed(rank, call, *id, active, sorter)?;
             }
             Event::Wait(_, completed) | Event::Test(_, Some(completed)) => {
                 let ids = match completed {
@@ -212,7 +258,10 @@ impl Recording {
                     Completed::These(ids) => ids.clone(),
                     Completed::Outstanding(_) => requests.active(),
                 };
-                ids.into_iter().try_for_each(|id| self.complete(rank, call, id, sorter))?;
+                for id in ids {
+                    let active = self.ranks[rank.0 as usize].requests.complete(id)?;
+                    self.completed(rank, call, id, active, sorter)?;
+                }
             }
             Event::CommCreate(_, _, Some(group)) => {
                 self.communicators.create(rank, group)?;
@@ -220,31 +269,41 @@ impl Recording {
             Event::CommFree(id) => self.communicators.free(rank, *id)?,
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}
             Event::Probe(_) | Event::Iprobe(..) | Event::Test(_, None) | Event::CommCreate(_, _, None) => {}
-            Event::Partitioned(_) | Event::OneSided(_) | Event::File(_) | Event::Other(_) => {}
-            Event::Annotation(_) => {}
+            Event::Other(_) | Event::Annotation(_) => {}
         }
         Ok(())
     }
 
     fn start(&mut self, rank: Rank, call: &Call, id: RequestId, sorter: &mut EventSorter) -> Result<(), Fault> {
-        let requests = &mut self.ranks[rank.0 as usize].requests;
-        match requests.template(id) {
-            Some(Template::Send(message)) => self.send(rank, call, message, sorter)?,
-            Some(Template::Receive(message)) => requests.add(id, Active::Receive(message)),
-            Some(Template::Collective) => self.begin(rank, call, id),
-            None => {}
-        }
-        Ok(())
+        let active = match self.ranks[rank.0 as usize].requests.template(id).cloned() {
+            Some(Template::Send(_, message)) => {
+                self.send(rank, call, message, sorter)?;
+                None
+            }
+            Some(Template::Receive(message)) => Some(Active::Receive(message)),
+            Some(Template::Collective(_) | Template::Neighbor(_)) => Some(self.begin(rank, call, id)),
+            Some(Template::Partitioned(_)) => None,
+            None => return Err(Fault::NotStartable(id)),
+        };
+        self.ranks[rank.0 as usize].requests.start(id, active)
     }
 
     /// A collective goes on in the background from now on.
-    fn begin(&mut self, rank: Rank, call: &Call, id: RequestId) {
-        self.ranks[rank.0 as usize].requests.add(id, Active::Collective(call.from));
+    fn begin(&mut self, rank: Rank, call: &Call, id: RequestId) -> Active {
         self.background.insert((call.from, rank.0, id));
+        Active::Collective(call.from)
     }
 
-    fn complete(&mut self, rank: Rank, call: &Call, id: RequestId, sorter: &mut EventSorter) -> Result<(), Fault> {
-        match self.ranks[rank.0 as usize].requests.complete(id) {
+    /// A request is completed, and so is what was active.
+    fn completed(
+        &mut self,
+        rank: Rank,
+        call: &Call,
+        id: RequestId,
+        active: Option<Active>,
+        sorter: &mut EventSorter,
+    ) -> Result<(), Fault> {
+        match active {
             Some(Active::Receive(message)) => self.receive(rank, call, message, sorter)?,
             Some(Active::Collective(begun)) => {
                 self.background.remove(&(begun, rank.0, id));

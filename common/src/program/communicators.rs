@@ -8,26 +8,28 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use super::context::Context;
+use super::fault::Fault;
+use super::members::{Members, Name};
+use crate::collectives::Member;
+use crate::event::{Collective, CommId, Group, Rank, Volumes};
 use rustc_hash::FxHashMap;
 use slab::Slab;
-use titr_common::collectives::Member;
-use titr_common::event::{Collective, CommId, Group, Rank, Volumes};
 
-use super::envelope::Context;
-use super::error::Fault;
-
-/// A communicator of the simulated program.
+/// A communicator of a program, the same for all its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CommIndex(usize);
+pub struct CommIndex(usize);
 
 impl CommIndex {
-    pub(crate) const WORLD: Self = Self(0);
+    /// `MPI_COMM_WORLD`.
+    pub const WORLD: Self = Self(0);
 }
 
-pub(crate) struct Communicators {
+/// All communicators of a program.
+pub struct Communicators {
     ranks: usize,
     all: Slab<Communicator>,
-    /// What each rank calls them, but for the world.
+    /// The communicators by the numbers that each rank gives them, without the world.
     names: Vec<FxHashMap<CommId, CommIndex>>,
     series: FxHashMap<Groups, Series>,
     /// How many contexts were given out.
@@ -37,36 +39,20 @@ pub(crate) struct Communicators {
 /// The members; the groups of an inter-communicator, the one with the smaller first rank first.
 type Groups = (Vec<Rank>, Vec<Rank>);
 
-pub(crate) struct Communicator {
-    /// Of its point-to-point messages.
-    pub(crate) context: Context,
-    pub(crate) members: Rc<Members>,
+/// One communicator.
+pub struct Communicator {
+    /// The context of its point-to-point messages.
+    pub context: Context,
+    /// Its members.
+    pub members: Rc<Members>,
     /// Members that have freed it.
     freed: usize,
     /// How many collectives each member has started.
     started: Vec<u64>,
     /// Collectives that some members have started and others have not.
-    open: VecDeque<Call>,
+    open: VecDeque<FirstCall>,
     /// How many all have started.
     closed: u64,
-}
-
-/// Who the members are.
-pub(crate) struct Members {
-    name: Name,
-    /// In order; of an inter-communicator, its two groups one after the other.
-    ranks: Vec<Rank>,
-    /// How many of them are in the first group.
-    first_group: usize,
-    /// The place of each; none for the world, where it is the rank.
-    places: FxHashMap<Rank, Member>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Name {
-    World,
-    Itself,
-    Made,
 }
 
 /// The communicators made of the same groups, one after another.
@@ -74,14 +60,14 @@ enum Name {
 struct Series {
     /// How many each member has made.
     made: Vec<u64>,
-    /// Those that some members have made and others have not, with how many members still have to.
+    /// The communicators that some members have made and others have not, with how many members still have to.
     open: VecDeque<(CommIndex, usize)>,
     /// How many all have made.
     closed: u64,
 }
 
 /// A collective as the first to start it saw it.
-struct Call {
+struct FirstCall {
     word: &'static str,
     root: Option<Rank>,
     first: Rank,
@@ -90,15 +76,19 @@ struct Call {
 
 /// A member's part in a collective.
 #[derive(Debug)]
-pub(crate) struct Part {
-    pub(crate) me: Member,
-    pub(crate) root: Member,
-    /// Which collective on the communicator it is.
-    pub(crate) number: u64,
+pub struct Participation {
+    /// The member.
+    pub me: Member,
+    /// The root; 0 for a collective without one.
+    pub root: Member,
+    /// The number of the collective on the communicator, from 0.
+    pub number: u64,
 }
 
 impl Communicators {
-    pub(crate) fn new(ranks: usize) -> Self {
+    /// The world of so many ranks.
+    #[must_use]
+    pub fn new(ranks: usize) -> Self {
         let mut this = Self {
             ranks,
             all: Slab::new(),
@@ -107,17 +97,22 @@ impl Communicators {
             contexts: 0,
         };
         let world = (0..ranks as u32).map(Rank).collect();
-        this.insert(Members { name: Name::World, ranks: world, first_group: ranks, places: FxHashMap::default() });
+        this.insert(Members::world(world));
         this
     }
 
-    pub(crate) fn get(&self, index: CommIndex) -> &Communicator {
+    /// The communicator of an index.
+    #[must_use]
+    pub fn get(&self, index: CommIndex) -> &Communicator {
         &self.all[index.0]
     }
 
     /// The communicator that `rank` calls `id`.
+    ///
+    /// # Errors
+    /// Where no event has introduced it, or it is freed.
     #[inline]
-    pub(crate) fn find(&mut self, rank: Rank, id: CommId) -> Result<CommIndex, Fault> {
+    pub fn find(&mut self, rank: Rank, id: CommId) -> Result<CommIndex, Fault> {
         if id == CommId::WORLD { Ok(CommIndex::WORLD) } else { self.find_made(rank, id) }
     }
 
@@ -134,7 +129,10 @@ impl Communicators {
     }
 
     /// `rank` has made a communicator.
-    pub(crate) fn create(&mut self, rank: Rank, group: &Group) -> Result<CommIndex, Fault> {
+    ///
+    /// # Errors
+    /// Where the members are impossible.
+    pub fn create(&mut self, rank: Rank, group: &Group) -> Result<CommIndex, Fault> {
         let (mut first, mut second) = (group.members.clone(), group.remote.clone());
         if !second.is_empty() && second < first {
             std::mem::swap(&mut first, &mut second);
@@ -171,8 +169,11 @@ impl Communicators {
         Ok(index)
     }
 
-    /// `rank` uses it no more. Its context is never given again, so what is under way in it goes on.
-    pub(crate) fn free(&mut self, rank: Rank, id: CommId) -> Result<(), Fault> {
+    /// Notes that `rank` has freed a communicator. Its context is never given again, so messages under way in it go on.
+    ///
+    /// # Errors
+    /// Where no event has introduced it, or it is freed.
+    pub fn free(&mut self, rank: Rank, id: CommId) -> Result<(), Fault> {
         let index = self.names[rank.0 as usize].remove(&id).ok_or(Fault::NoSuchCommunicator(id))?;
         let communicator = &mut self.all[index.0];
         communicator.freed += 1;
@@ -183,19 +184,25 @@ impl Communicators {
     }
 
     /// `rank` starts its next collective on a communicator, and that belongs with what the other members called.
-    pub(crate) fn enter(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Part, Fault> {
+    ///
+    /// # Errors
+    /// Where other members called another collective there.
+    pub fn enter(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Participation, Fault> {
         let part = self.begin(index, rank, call)?;
         self.compare(index, rank, part.number, call.kind.word(), call.root)?;
         Ok(part)
     }
 
-    /// The same for a neighbourhood collective.
-    pub(crate) fn enter_neighborhood(
+    /// `rank` starts a neighbourhood collective, and that belongs with what the other members called.
+    ///
+    /// # Errors
+    /// Where other members called another collective there.
+    pub fn enter_neighborhood(
         &mut self,
         index: CommIndex,
         rank: Rank,
         word: &'static str,
-    ) -> Result<Part, Fault> {
+    ) -> Result<Participation, Fault> {
         let part = self.begin_neighborhood(index, rank)?;
         self.compare(index, rank, part.number, word, None)?;
         Ok(part)
@@ -212,7 +219,7 @@ impl Communicators {
     ) -> Result<(), Fault> {
         let Communicator { members, open, closed, .. } = &mut self.all[index.0];
         match open.get_mut((number - *closed) as usize) {
-            None => open.push_back(Call { word, root, first: rank, missing: members.len() - 1 }),
+            None => open.push_back(FirstCall { word, root, first: rank, missing: members.len() - 1 }),
             Some(call) if call.word == word && call.root == root => call.missing -= 1,
             Some(call) => {
                 let name = |word: &str, root: Option<Rank>| match root {
@@ -236,7 +243,10 @@ impl Communicators {
     }
 
     /// `rank` starts its next collective on a communicator; that others call the same is not looked at.
-    pub(crate) fn begin(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Part, Fault> {
+    ///
+    /// # Errors
+    /// Where its volumes or its root do not fit the members.
+    pub fn begin(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Participation, Fault> {
         let members = &self.all[index.0].members;
         let mut listed = [&call.send, &call.recv].into_iter().filter_map(Volumes::members);
         if let Some(found) = listed.find(|&found| found != members.len()) {
@@ -246,23 +256,27 @@ impl Communicators {
         self.next(index, rank, call.root)
     }
 
-    /// The same for a neighbourhood collective.
-    pub(crate) fn begin_neighborhood(&mut self, index: CommIndex, rank: Rank) -> Result<Part, Fault> {
+    /// `rank` starts a neighbourhood collective; that others call the same is not looked at.
+    ///
+    /// # Errors
+    /// Where the rank is no member.
+    pub fn begin_neighborhood(&mut self, index: CommIndex, rank: Rank) -> Result<Participation, Fault> {
         self.next(index, rank, None)
     }
 
-    fn next(&mut self, index: CommIndex, rank: Rank, root: Option<Rank>) -> Result<Part, Fault> {
+    fn next(&mut self, index: CommIndex, rank: Rank, root: Option<Rank>) -> Result<Participation, Fault> {
         let Communicator { members, started, .. } = &mut self.all[index.0];
         let outside = |rank| Fault::NotAMember { rank, on: members.describe() };
         let me = members.place(rank).ok_or_else(|| outside(rank))?;
         let root = root.map_or(Ok(0), |root| members.place(root).ok_or_else(|| outside(root)))?;
         let number = started[me as usize];
         started[me as usize] += 1;
-        Ok(Part { me, root, number })
+        Ok(Participation { me, root, number })
     }
 
-    /// The name of the communicator that has `context`, for people.
-    pub(crate) fn describe(&self, context: Context) -> String {
+    /// The name in messages of the communicator that has `context`.
+    #[must_use]
+    pub fn describe(&self, context: Context) -> String {
         let has = |communicator: &&Communicator| {
             communicator.context == context || communicator.context.of_collectives() == context
         };
@@ -280,67 +294,10 @@ impl Communicators {
     }
 }
 
-impl Members {
-    fn new(name: Name, first: Vec<Rank>, second: Vec<Rank>) -> Result<Self, Fault> {
-        let first_group = first.len();
-        let mut ranks = first;
-        ranks.extend(second);
-        let places: FxHashMap<Rank, Member> = (0..).zip(&ranks).map(|(place, &rank)| (rank, place)).collect();
-        if places.len() < ranks.len() {
-            let twice = (0..).zip(&ranks).find(|&(place, rank)| places.get(rank) != Some(&place));
-            return Err(Fault::NamedTwice(twice.map_or(Rank(0), |(_, &rank)| rank)));
-        }
-        Ok(Self { name, ranks, first_group, places })
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.ranks.len()
-    }
-
-    /// The rank of a member in the world.
-    pub(crate) fn rank(&self, member: Member) -> Rank {
-        self.ranks.get(member as usize).copied().unwrap_or_default()
-    }
-
-    /// The rank of a rank of the world here.
-    pub(crate) fn place(&self, rank: Rank) -> Option<Member> {
-        match self.name {
-            Name::World => ((rank.0 as usize) < self.ranks.len()).then_some(rank.0),
-            Name::Itself | Name::Made => self.places.get(&rank).copied(),
-        }
-    }
-
-    /// Whether it is an inter-communicator.
-    pub(crate) fn is_inter(&self) -> bool {
-        self.first_group < self.ranks.len()
-    }
-
-    /// For people.
-    pub(crate) fn describe(&self) -> String {
-        let list = |ranks: &[Rank]| {
-            let shown: Vec<String> = ranks.iter().take(8).map(|rank| rank.0.to_string()).collect();
-            let more = if ranks.len() > shown.len() { ", …" } else { "" };
-            format!("{}{more}", shown.join(", "))
-        };
-        match self.name {
-            Name::World => "the world".to_owned(),
-            Name::Itself => "MPI_COMM_SELF".to_owned(),
-            Name::Made => {
-                let (first, second) = self.ranks.split_at(self.first_group);
-                if second.is_empty() {
-                    format!("the communicator of ranks {}", list(first))
-                } else {
-                    format!("the communicator between ranks {} and {}", list(first), list(second))
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use titr_common::event::CollectiveKind;
-    use titr_common::units::Bytes;
+    use crate::event::CollectiveKind;
+    use crate::units::Bytes;
 
     use super::*;
 

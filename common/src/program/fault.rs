@@ -1,0 +1,59 @@
+//! Events that make no sense, and where they stand.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::event::{CommId, Rank, RequestId, ThreadId};
+
+/// An event that makes no sense where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
+pub enum Fault {
+    #[error("communicator {} is not introduced, or freed", .0.0)]
+    NoSuchCommunicator(CommId),
+    #[error("there is no rank {} in a world of {world}", .rank.0)]
+    NoSuchRank { rank: Rank, world: usize },
+    #[error("rank {} is no member of {on}", .rank.0)]
+    NotAMember { rank: Rank, on: String },
+    #[error("rank {} is named twice among the members of a communicator", .0.0)]
+    NamedTwice(Rank),
+    #[error("request {} is outstanding, its number cannot be given again", .0.0)]
+    RequestInUse(RequestId),
+    #[error("there is no request {}: it was never made, or is complete", .0.0)]
+    NoSuchRequest(RequestId),
+    #[error("request {} cannot be started: it is not persistent, or active", .0.0)]
+    NotStartable(RequestId),
+    #[error("{word} on {on} has volumes for {found} members, where there are {members}")]
+    Volumes { word: &'static str, on: String, found: usize, members: usize },
+    #[error("{word} on {on}: no library's schedule is known for collectives of inter-communicators")]
+    InterCollective { word: &'static str, on: String },
+    #[error("{mine} is this rank's collective number {number} on {on}, where rank {} called {theirs}", .other.0)]
+    Mismatch { mine: String, theirs: String, other: Rank, number: u64, on: String },
+}
+
+/// Where in the trace a thread of a rank is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The rank.
+    pub rank: Rank,
+    /// The thread of that rank.
+    pub thread: ThreadId,
+    /// The number of its event, from 1.
+    pub event: u64,
+    /// The file and line that the event stands in, where it comes from a file.
+    pub line: Option<(PathBuf, u64)>,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rank = match self.thread {
+            ThreadId::MAIN => self.rank.0.to_string(),
+            ThreadId(thread) => format!("{}.{thread}", self.rank.0),
+        };
+        match &self.line {
+            Some((path, line)) => write!(f, "{}:{line}: rank {rank}", path.display()),
+            None => write!(f, "rank {rank}, event {}", self.event),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The members of a communicator.
+
+use rustc_hash::FxHashMap;
+
+use super::fault::Fault;
+use crate::collectives::Member;
+use crate::event::Rank;
+
+/// The members of a communicator.
+pub struct Members {
+    name: Name,
+    /// In order; of an inter-communicator, its two groups one after the other.
+    ranks: Vec<Rank>,
+    /// How many of them are in the first group.
+    first_group: usize,
+    /// The place of each; none for the world, where it is the rank.
+    places: FxHashMap<Rank, Member>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Name {
+    World,
+    Itself,
+    Made,
+}
+
+#[allow(clippy::len_without_is_empty, reason = "a communicator has members")]
+impl Members {
+    /// The members of the world: all ranks in order.
+    pub(super) fn world(ranks: Vec<Rank>) -> Self {
+        Self { name: Name::World, first_group: ranks.len(), ranks, places: FxHashMap::default() }
+    }
+
+    /// The members of the groups `first` and `second`; the second is empty unless there are two.
+    ///
+    /// # Errors
+    /// Where a rank is named twice.
+    pub(super) fn new(name: Name, first: Vec<Rank>, second: Vec<Rank>) -> Result<Self, Fault> {
+        let first_group = first.len();
+        let mut ranks = first;
+        ranks.extend(second);
+        let places: FxHashMap<Rank, Member> = (0..).zip(&ranks).map(|(place, &rank)| (rank, place)).collect();
+        if places.len() < ranks.len() {
+            let twice = (0..).zip(&ranks).find(|&(place, rank)| places.get(rank) != Some(&place));
+            return Err(Fault::NamedTwice(twice.map_or(Rank(0), |(_, &rank)| rank)));
+        }
+        Ok(Self { name, ranks, first_group, places })
+    }
+
+    /// The number of members.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// The rank of a member in the world.
+    #[must_use]
+    pub fn rank(&self, member: Member) -> Rank {
+        self.ranks.get(member as usize).copied().unwrap_or_default()
+    }
+
+    /// The member that a rank of the world is.
+    #[must_use]
+    pub fn place(&self, rank: Rank) -> Option<Member> {
+        match self.name {
+            Name::World => ((rank.0 as usize) < self.ranks.len()).then_some(rank.0),
+            Name::Itself | Name::Made => self.places.get(&rank).copied(),
+        }
+    }
+
+    /// Whether it is an inter-communicator.
+    #[must_use]
+    pub fn is_inter(&self) -> bool {
+        self.first_group < self.ranks.len()
+    }
+
+    /// The name of the communicator in messages.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let list = |ranks: &[Rank]| {
+            let shown: Vec<String> = ranks.iter().take(8).map(|rank| rank.0.to_string()).collect();
+            let more = if ranks.len() > shown.len() { ", …" } else { "" };
+            format!("{}{more}", shown.join(", "))
+        };
+        match self.name {
+            Name::World => "the world".to_owned(),
+            Name::Itself => "MPI_COMM_SELF".to_owned(),
+            Name::Made => {
+                let (first, second) = self.ranks.split_at(self.first_group);
+                if second.is_empty() {
+                    format!("the communicator of ranks {}", list(first))
+                } else {
+                    format!("the communicator between ranks {} and {}", list(first), list(second))
+                }
+            }
+        }
+    }
+}

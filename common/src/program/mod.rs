@@ -1,0 +1,17 @@
+//! Facts about a program that follow from its events, whoever reads them: which operation a request stands for
+//! ([`RequestTable`]), which communicators of different ranks are one and who its members are ([`Communicators`]), and which
+//! messages a call implies. A [`Fault`] is an event that contradicts those before it.
+
+mod communicators;
+mod context;
+mod fault;
+mod implied;
+mod members;
+mod requests;
+
+pub use communicators::{CommIndex, Communicator, Communicators, Participation};
+pub use context::Context;
+pub use fault::{Fault, Place};
+pub use implied::{agreement, neighborhood_steps};
+pub use members::Members;
+pub use requests::{RequestTable, Template};

@@ -1,0 +1,270 @@
+//! The requests of one rank: what a wait can name.
+//!
+//! titr's traces number requests. SimGrid's name them by what they move, `(source, destination, tag)`, and mean the
+//! oldest that is still outstanding.
+
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::fault::Fault;
+use crate::event::{Collective, Incoming, Neighborhood, Outgoing, RequestId, RequestKey, SendMode};
+use crate::units::Bytes;
+
+/// The requests of one rank. Each stands for an operation of type `O` that goes on until the request is completed, or for
+/// `None` if it was complete as soon as it was made.
+pub struct RequestTable<O> {
+    numbered: FxHashMap<RequestId, Request<O>>,
+    /// Requests without a number: the oldest of each key, and those after it.
+    keyed: FxHashMap<RequestKey, (Option<O>, VecDeque<Option<O>>)>,
+}
+
+enum Request<O> {
+    /// Gone once it is completed.
+    Once(Option<O>),
+    /// Can be started again; the inner operation is there while it is active.
+    Persistent(Template, Option<Option<O>>),
+}
+
+impl<O> Default for RequestTable<O> {
+    fn default() -> Self {
+        Self { numbered: FxHashMap::default(), keyed: FxHashMap::default() }
+    }
+}
+
+/// The operation that starting a persistent request starts.
+#[derive(Clone, Debug)]
+pub enum Template {
+    /// A send.
+    Send(SendMode, Outgoing),
+    /// A receive.
+    Receive(Incoming),
+    /// A collective.
+    Collective(Rc<Collective>),
+    /// A neighbourhood collective.
+    Neighbor(Rc<Neighborhood>),
+    /// A partitioned message of so many bytes.
+    Partitioned(Bytes),
+}
+
+impl<O: Copy> RequestTable<O> {
+    /// Enters a request that was made.
+    ///
+    /// # Errors
+    /// Where its number is in use.
+    pub fn add(&mut self, id: RequestId, operation: Option<O>) -> Result<(), Fault> {
+        self.make(id, Request::Once(operation))
+    }
+
+    /// Enters a request without a number.
+    pub fn add_keyed(&mut self, key: RequestKey, operation: Option<O>) {
+        match self.keyed.entry(key) {
+            Entry::Vacant(entry) => _ = entry.insert((operation, VecDeque::new())),
+            Entry::Occupied(mut entry) => entry.get_mut().1.push_back(operation),
+        }
+    }
+
+    /// Enters a persistent request that was set up.
+    ///
+    /// # Errors
+    /// Where its number is in use.
+    pub fn add_persistent(&mut self, id: RequestId, template: Template) -> Result<(), Fault> {
+        self.make(id, Request::Persistent(template, None))
+    }
+
+    fn make(&mut self, id: RequestId, request: Request<O>) -> Result<(), Fault> {
+        match self.numbered.insert(id, request) {
+            None => Ok(()),
+            Some(_) => Err(Fault::RequestInUse(id)),
+        }
+    }
+
+    /// The operation that a persistent and inactive request starts.
+    pub fn template(&self, id: RequestId) -> Option<&Template> {
+        match self.numbered.get(&id) {
+            Some(Request::Persistent(template, None)) => Some(template),
+            _ => None,
+        }
+    }
+
+    /// Notes that a persistent request was started.
+    ///
+    /// # Errors
+    /// Where it is not persistent, or active.
+    pub fn start(&mut self, id: RequestId, operation: Option<O>) -> Result<(), Fault> {
+        match self.numbered.get_mut(&id) {
+            Some(Request::Persistent(_, current @ None)) => {
+                *current = Some(operation);
+                Ok(())
+            }
+            _ => Err(Fault::NotStartable(id)),
+        }
+    }
+
+    /// Completes a request, and gives the operation that it stood for. A persistent request that is not active completes at
+    /// once (MPI 4.0 §3.7.3).
+    ///
+    /// # Errors
+    /// Where there is no such request.
+    pub fn complete(&mut self, id: RequestId) -> Result<Option<O>, Fault> {
+        match self.numbered.get_mut(&id) {
+            Some(&mut Request::Once(activity)) => {
+                self.numbered.remove(&id);
+                Ok(activity)
+            }
+            Some(Request::Persistent(_, activity)) => Ok(activity.take().flatten()),
+            None => Err(Fault::NoSuchRequest(id)),
+        }
+    }
+
+    /// Completes the oldest outstanding request with `key`; `None` if there is none.
+    pub fn complete_keyed(&mut self, key: &RequestKey) -> Option<Option<O>> {
+        let (oldest, others) = self.keyed.get_mut(key)?;
+        match others.pop_front() {
+            Some(next) => Some(std::mem::replace(oldest, next)),
+            None => self.keyed.remove(key).map(|(oldest, _)| oldest),
+        }
+    }
+
+    /// Completes all requests that are outstanding; gives their operations in ascending order.
+    pub fn complete_all(&mut self) -> Vec<O>
+    where
+        O: Ord,
+    {
+        self.complete_where(|_| true)
+    }
+
+    /// Completes the requests whose numbers are `asked` for, and those without a number; gives their operations in ascending
+    /// order.
+    pub fn complete_where(&mut self, asked: impl Fn(RequestId) -> bool) -> Vec<O>
+    where
+        O: Ord,
+    {
+        let keyed = self.keyed.drain().flat_map(|(_, (oldest, others))| std::iter::once(oldest).chain(others));
+        let mut all: Vec<O> = keyed.flatten().collect();
+        self.numbered.retain(|&id, request| match request {
+            _ if !asked(id) => true,
+            Request::Once(activity) => {
+                all.extend(activity.take());
+                false
+            }
+            Request::Persistent(_, activity) => {
+                all.extend(activity.take().flatten());
+                true
+            }
+        });
+        // The table's order is no order to rely on.
+        all.sort_unstable();
+        all
+    }
+
+    /// The operation that a request stands for at the moment.
+    ///
+    /// # Errors
+    /// Where there is no such request.
+    pub fn activity(&self, id: RequestId) -> Result<Option<O>, Fault> {
+        match self.numbered.get(&id) {
+            Some(&Request::Once(activity)) => Ok(activity),
+            Some(Request::Persistent(_, activity)) => Ok(activity.flatten()),
+            None => Err(Fault::NoSuchRequest(id)),
+        }
+    }
+
+    /// Frees a request; its operation goes on.
+    ///
+    /// # Errors
+    /// Where there is no such request.
+    pub fn free(&mut self, id: RequestId) -> Result<Option<O>, Fault> {
+        let activity = self.activity(id)?;
+        self.numbered.remove(&id);
+        Ok(activity)
+    }
+
+    /// The operation that a request stands for at the moment, to be changed; `None` if there is no such request or it stands
+    /// for none.
+    pub fn activity_mut(&mut self, id: RequestId) -> Option<&mut Option<O>> {
+        match self.numbered.get_mut(&id)? {
+            Request::Once(operation) => Some(operation),
+            Request::Persistent(_, operation) => operation.as_mut(),
+        }
+    }
+
+    /// The numbers of the requests that are to be completed, in order.
+    #[must_use]
+    pub fn active(&self) -> Vec<RequestId> {
+        let mut all: Vec<RequestId> = self.open().filter(|&(_, _, is_active)| is_active).map(|(id, ..)| id).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// The requests with a number that there are, whether each is persistent, and whether it is to be completed.
+    pub fn open(&self) -> impl Iterator<Item = (RequestId, bool, bool)> {
+        self.numbered.iter().map(|(&id, request)| match request {
+            Request::Once(_) => (id, false, true),
+            Request::Persistent(_, activity) => (id, true, activity.is_some()),
+        })
+    }
+
+    /// The number of requests that are to be completed.
+    #[must_use]
+    pub fn outstanding(&self) -> usize {
+        let keyed = self.keyed.values().map(|(_, others)| 1 + others.len());
+        let active = |request: &&Request<O>| matches!(request, Request::Once(_) | Request::Persistent(_, Some(_)));
+        keyed.sum::<usize>() + self.numbered.values().filter(active).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{CommId, Rank, Tag};
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    struct Operation(u32);
+
+    #[test]
+    fn a_number_is_free_again_once_its_request_is_complete() {
+        let mut table = RequestTable::default();
+        table.add(RequestId(0), Some(Operation(5))).unwrap();
+        assert!(matches!(table.add(RequestId(0), None), Err(Fault::RequestInUse(_))));
+        let mut table = RequestTable::default();
+        table.add(RequestId(0), Some(Operation(5))).unwrap();
+        assert_eq!(table.complete(RequestId(0)).unwrap(), Some(Operation(5)));
+        assert!(matches!(table.complete(RequestId(0)), Err(Fault::NoSuchRequest(_))));
+        table.add(RequestId(0), None).unwrap();
+    }
+
+    #[test]
+    fn a_persistent_one_starts_again_after_it_is_complete() {
+        let mut table = RequestTable::default();
+        let message = Outgoing { comm: CommId::WORLD, to: Rank(0), tag: Tag(0), bytes: Bytes(1) };
+        table.add_persistent(RequestId(3), Template::Send(SendMode::Standard, message)).unwrap();
+        assert_eq!(table.complete(RequestId(3)).unwrap(), None);
+        for _ in 0..2 {
+            assert!(table.template(RequestId(3)).is_some());
+            table.start(RequestId(3), Some(Operation(1))).unwrap();
+            assert!(matches!(table.start(RequestId(3), None), Err(Fault::NotStartable(_))));
+            assert_eq!(table.outstanding(), 1);
+            assert_eq!(table.complete(RequestId(3)).unwrap(), Some(Operation(1)));
+        }
+        assert_eq!(table.free(RequestId(3)).unwrap(), None);
+        assert!(table.template(RequestId(3)).is_none());
+    }
+
+    #[test]
+    fn requests_without_a_number_complete_in_the_order_they_were_made() {
+        let key = |tag| RequestKey { from: Some(Rank(1)), to: Rank(0), tag: Some(Tag(tag)) };
+        let mut table = RequestTable::default();
+        for (operation, tag) in [(0, 7), (1, 7), (2, 8), (3, 8)] {
+            table.add_keyed(key(tag), Some(Operation(operation)));
+        }
+        assert_eq!(table.complete_keyed(&key(7)), Some(Some(Operation(0))));
+        assert_eq!(table.complete_keyed(&key(7)), Some(Some(Operation(1))));
+        assert_eq!(table.complete_keyed(&key(7)), None);
+        table.add(RequestId(0), Some(Operation(1))).unwrap();
+        assert_eq!(table.complete_all(), [1, 2, 3].map(Operation));
+        assert_eq!(table.outstanding(), 0);
+    }
+}

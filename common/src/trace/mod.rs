@@ -22,6 +22,7 @@ mod section;
 mod shared_file;
 mod stream;
 mod text_stream;
+mod transformation;
 mod writer;
 
 pub use archive::{ArchiveWriter, unfinished};
@@ -35,4 +36,5 @@ pub use opened::{RankSources, Trace};
 pub use rank_writer::RankWriter;
 pub use section::Section;
 pub use stream::{Ending, RankStream};
+pub use transformation::Transformation;
 pub use writer::{StreamWriter, Written};

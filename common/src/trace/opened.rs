@@ -26,7 +26,7 @@ pub trait RankSources: Send + Sync {
         Ok(None)
     }
 
-    /// What of the trace has no counterpart in titr's events, as far as it was read: a sentence for each kind.
+    /// Parts of the trace that have no counterpart in titr's events, as far as it was read: a sentence for each kind.
     fn untranslated(&self) -> Vec<String> {
         Vec::new()
     }
@@ -45,6 +45,11 @@ impl Trace {
     /// A trace of `ranks` ranks, whose events `sources` has.
     pub fn new(ranks: u32, sources: impl RankSources + 'static) -> Self {
         Self { ranks, sources: Arc::new(sources), manifest: None, partial: false }
+    }
+
+    /// This trace with other sources, made of those that there are.
+    pub(super) fn with_sources(self, change: impl FnOnce(Arc<dyn RankSources>) -> Arc<dyn RankSources>) -> Self {
+        Self { sources: change(self.sources), ..self }
     }
 
     /// Adds what is known of how the trace was taken.
@@ -77,7 +82,7 @@ impl Trace {
         self.manifest.as_ref()
     }
 
-    /// What of a foreign trace has no counterpart in titr's events, as far as it was read: a sentence for each kind.
+    /// Parts of a foreign trace that have no counterpart in titr's events, as far as it was read: a sentence for each kind.
     #[must_use]
     pub fn untranslated(&self) -> Vec<String> {
         self.sources.untranslated()

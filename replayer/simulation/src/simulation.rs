@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 use titr_common::trace::manifest::{Mode, RankEntry};
-use titr_common::trace::{RankStream, Trace, TraceError};
+use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform};
 
@@ -16,7 +16,7 @@ use crate::replay::{Options, Outcome, Progress, replay};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult};
 use crate::stopwatch::Stopwatch;
 use crate::warnings;
-use crate::workload::{Computation, Recomputed, Workload};
+use crate::workload::{Computation, Recompute, Workload};
 
 /// A replay of a trace on a platform, to be [run](Self::run).
 #[must_use]
@@ -30,6 +30,7 @@ pub struct Simulation<'a> {
     recorded_collectives: bool,
     causality: Causality,
     channels: bool,
+    transformations: Vec<&'a dyn Transformation>,
     analyses: Vec<&'a str>,
     observers: Vec<&'a mut dyn Observer>,
     progress: Option<&'a mut dyn Progress>,
@@ -77,6 +78,7 @@ impl<'a> Simulation<'a> {
             recorded_collectives: false,
             causality: Causality::default(),
             channels: false,
+            transformations: Vec::new(),
             analyses: Vec::new(),
             observers: Vec::new(),
             progress: None,
@@ -118,6 +120,12 @@ impl<'a> Simulation<'a> {
         Self { channels, ..self }
     }
 
+    /// Replays the trace seen through `transformation`, after those that were named before. The number of ranks stays.
+    pub fn transform(mut self, transformation: &'a dyn Transformation) -> Self {
+        self.transformations.push(transformation);
+        self
+    }
+
     /// Adds the findings of the analysis that [`ANALYSES`] has under this name, of the first run.
     pub fn analyse(mut self, name: &'a str) -> Self {
         self.analyses.push(name);
@@ -142,12 +150,13 @@ impl<'a> Simulation<'a> {
     pub fn run(mut self) -> Result<SimulationResult, SimulationError> {
         let (seats, unlike) = self.seats()?;
         let recorded = self.recorded();
-        let ranks = self.trace.ranks();
+        let trace = self.transformed()?;
+        let ranks = trace.ranks();
         let mut analyses = self.analyses()?;
         let stopwatch = Stopwatch::start();
         let (mut first, mut times, mut observations, mut phit_hops) = (None, Vec::new(), Vec::new(), None);
         for run in 0..self.runs {
-            let workload = Workload::read_ahead(self.sources()?);
+            let workload = Workload::read_ahead(trace.streams()?);
             let mut observers: Vec<&mut dyn Observer> = Vec::new();
             if run == 0 {
                 observers.extend(self.observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer));
@@ -222,14 +231,15 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The events of all ranks, with the computation that was asked for.
-    fn sources(&self) -> Result<Vec<Recomputed<RankStream>>, SimulationError> {
+    /// The trace with the computation that was asked for, seen through all transformations.
+    fn transformed(&self) -> Result<Trace, SimulationError> {
         let is_extended = self.trace.manifest().is_none_or(|manifest| manifest.mode == Mode::Extended);
         if self.computation == Computation::Timed && !is_extended {
             return Err(SimulationError::NoTimes);
         }
-        let source = |stream| Recomputed::new(stream, self.computation, self.compute_scale);
-        Ok(self.trace.streams()?.into_iter().map(source).collect())
+        let recompute = Recompute { computation: self.computation, scale: self.compute_scale };
+        let recomputed = recompute.apply(self.trace.clone())?;
+        Ok(self.transformations.iter().try_fold(recomputed, |trace, transformation| transformation.apply(trace))?)
     }
 
     /// The analyses that were asked for, by name.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use titr_common::event::{Annotation, Event, Span, ThreadId};
 use titr_common::event_buffer::EventRef;
-use titr_common::trace::{EventSource, Located, LocatedEvents, TraceError};
+use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError, Transformation};
 use titr_common::units::{Instructions, Nanoseconds, Seconds};
 
 /// Where the computation between two calls comes from.
@@ -17,6 +17,25 @@ pub enum Computation {
     Timed,
     /// There is none.
     Ignored,
+}
+
+/// The transformation of a trace that changes the computation of each rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recompute {
+    /// Where the computation between two calls comes from.
+    pub computation: Computation,
+    /// The factor that the computation is multiplied with.
+    pub scale: f64,
+}
+
+impl Transformation for Recompute {
+    fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
+        let Self { computation, scale } = *self;
+        if computation == Computation::Counted && scale.to_bits() == 1.0_f64.to_bits() {
+            return Ok(trace);
+        }
+        Ok(trace.map_sources(move |_, source| Recomputed::new(source, computation, scale)))
+    }
 }
 
 /// A rank's events with its computation changed.

@@ -39,7 +39,6 @@ const LAYERS: &str = "\
 const CIRCLES: &[(&str, &[&str])] = &[
     ("common", &["trace/manifest", "trace/part"]),
     ("replayer/simulation", &["convert/simgrid/collective", "convert/simgrid/messages", "convert/simgrid/translation"]),
-    ("replayer/simulation", &["ranks/causality", "ranks/exchange", "ranks/matching", "ranks/operation"]),
 ];
 
 /// How a documentation comment must not begin: each is read alone, in a tooltip.

@@ -11,7 +11,7 @@ use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
 use titr_platform::{EagerTransfer, Mpi, Overhead};
-use titr_simulation::observe::{Breakdown, Shares};
+use titr_simulation::observe::{Breakdown, Observer, Shares};
 use titr_simulation::ranks::{ReplayError, Seat};
 use titr_simulation::replay::{Options, Outcome, replay};
 use titr_simulation::workload::Workload;
@@ -77,11 +77,20 @@ pub fn run_programs<S: EventSource>(programs: Vec<S>, mpi: &Mpi) -> Result<Outco
 }
 
 pub fn run_workload<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
+    let breakdown = Breakdown::new(workload.ranks() as u32);
+    observe(workload, mpi, breakdown)
+}
+
+pub fn observe<S: EventSource, O: Observer>(
+    workload: Workload<S>,
+    mpi: &Mpi,
+    observer: O,
+) -> Result<Outcome<O>, ReplayError> {
     let ranks = workload.ranks() as u32;
     let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
     let mut network = Ideal::new(Arc::new(Star::new(ranks, cable, None)));
     let seats = (0..ranks).map(|host| Seat { host: HostId(host), speed: Speed { per_second: 1e9 } }).collect();
-    replay(workload, seats, mpi, &mut network, Breakdown::new(ranks), Options::default())
+    replay(workload, seats, mpi, &mut network, observer, Options::default())
 }
 
 /// When each rank is done, in microseconds.

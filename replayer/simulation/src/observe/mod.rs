@@ -8,11 +8,13 @@
 //! others are in a list that is empty most of the time.
 
 mod breakdown;
+mod calls;
 mod matrix;
 mod timeline;
 mod traffic;
 
 pub use breakdown::{Breakdown, Shares};
+pub use calls::{Caller, CollectiveCall, CollectiveId, CommunicatorId, OperationId, Receive};
 pub use timeline::Timeline;
 pub use traffic::Traffic;
 
@@ -90,6 +92,21 @@ observers! {
 
     /// The message of this name is delivered.
     fn delivered(now: Time, id: TransferId);
+
+    /// A receive is posted at `now`.
+    fn posted(now: Time, receive: Receive);
+
+    /// A posted receive is matched at `now` with the message that the network calls `message`, or will.
+    fn matched(now: Time, receive: OperationId, message: TransferId);
+
+    /// An operation is completed at `now`: a receive or a send by the arrival of its message, a collective by its end.
+    fn completed(now: Time, operation: OperationId);
+
+    /// A rank enters a collective at `now`, which it waits for then or which goes on in the background.
+    fn collective_entered(now: Time, call: CollectiveCall);
+
+    /// A rank has done its part in a collective at `now`.
+    fn collective_left(now: Time, id: CollectiveId);
 
     /// The simulation is at `now`.
     fn reached(now: Time);

@@ -1,35 +1,22 @@
-//! What each call of a program does: one event, carried out at the time it takes place.
+//! The calls of a program: one event after another, each carried out at the time it takes place.
 
-use std::rc::Rc;
-
-use titr_common::event::{
-    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Outgoing, Partitioned, Rank, RequestId,
-    RequestKey, SendMode,
-};
+use titr_common::event::{Completion, Event, Incoming, RequestId, SendMode};
 use titr_common::event_buffer::EventRef;
-use titr_common::program::{Fault, Template, agreement};
-use titr_common::trace::TraceError;
+use titr_common::program::{Fault, Template};
+use titr_common::trace::{EventSource, TraceError};
 
-use super::envelope::{Envelope, Selector};
+use super::Ranks;
 use super::error::ReplayError;
-use super::exchange::Outbound;
-use super::operation::OperationId;
-use super::program::ThreadIndex;
-use super::{Agent, Ranks, Recorded};
+use super::ids::ThreadIndex;
+use super::program::Programs;
+use super::recorded::Recorded;
 use crate::observe::{Activity, Observer};
 use crate::workload::Match;
-use titr_common::trace::EventSource;
 
 /// Why an event cannot be carried out.
 pub(super) enum Failure {
     Fault(Fault),
     Replay(ReplayError),
-}
-
-impl From<ReplayError> for Failure {
-    fn from(error: ReplayError) -> Self {
-        Self::Replay(error)
-    }
 }
 
 impl From<TraceError> for Failure {
@@ -45,316 +32,117 @@ impl From<Fault> for Failure {
 }
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
-    /// Does what the next event of `thread` says, and claims what it has to wait for. `None`: there is more of it to do.
-    pub(super) fn carry_out(&mut self, thread: ThreadIndex) -> Result<Option<Activity>, Failure> {
-        let me = Agent::Thread(thread);
-        let rank = self.threads[thread.0 as usize].rank;
-        let at = rank.0 as usize;
-        let Some(EventRef::Event(event)) = self.programs.front(thread, &self.requests)? else {
-            return Ok(Some(Activity::Compute));
+    /// Carries out the next event of a thread, which may have to wait for it then. `None`: there is more of it to do.
+    #[inline]
+    pub(super) fn carry_out(&mut self, index: ThreadIndex) -> Result<Option<Activity>, Failure> {
+        let thread = &mut self.threads[index.0 as usize];
+        match self.programs.current(index) {
+            Some(EventRef::Send(message)) => {
+                self.library.send(thread, SendMode::Standard, message, Completion::Blocking)?;
+                Ok(Some(Activity::Send))
+            }
+            Some(EventRef::Recv(message)) => {
+                self.library.receive(thread, message, Completion::Blocking, None)?;
+                Ok(Some(Activity::Recv))
+            }
+            Some(EventRef::Event(_)) => self.call(index),
+            Some(EventRef::Compute(_)) | None => Ok(Some(Activity::Compute)),
+        }
+    }
+
+    /// Carries out an event of any other kind.
+    fn call(&mut self, index: ThreadIndex) -> Result<Option<Activity>, Failure> {
+        let Self { programs, threads, library, .. } = self;
+        let thread = &mut threads[index.0 as usize];
+        let rank = thread.actor.rank;
+        // This may read ahead, and so comes before the event is borrowed.
+        let messages = match programs.current(index) {
+            Some(EventRef::Event(Event::Collective(_, completion))) if library.recorded.covers(completion) => {
+                programs.take_messages(index)?
+            }
+            _ => None,
         };
-        Ok(Some(match event {
-            Event::Init
-            | Event::Finalize
-            | Event::Compute(_)
-            | Event::Sleep(_)
-            | Event::Matched(..)
-            | Event::Annotation(_) => Activity::Compute,
-            &Event::Send(mode, message, Completion::Blocking) => {
-                return self.blocking_send(thread, rank, mode, message);
+        let Some(EventRef::Event(event)) = programs.current(index) else { return Ok(Some(Activity::Compute)) };
+        let activity = event.activity().unwrap_or(Activity::Compute);
+        match event {
+            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}
+            Event::Matched(..) | Event::Annotation(_) | Event::Iprobe(_, false) | Event::Test(_, None) => {}
+            &Event::Send(mode, message, completion) => library.send(thread, mode, message, completion)?,
+            &Event::Recv(message, completion) => {
+                let recorded = match completion {
+                    Completion::Request(Some(id)) => recorded(programs, index, message, id)?,
+                    Completion::Blocking | Completion::Request(None) | Completion::Persistent(_) => None,
+                };
+                library.receive(thread, message, completion, recorded)?;
             }
-            &Event::Recv(message, Completion::Blocking) => return self.blocking_receive(thread, rank, message),
-            &Event::Sendrecv(outgoing, incoming) => {
-                let sent = outgoing.map_or(Ok(None), |message| self.send(rank, SendMode::Standard, message))?;
-                let received = incoming.map(|message| self.receive(rank, message, None)).transpose()?.flatten();
-                self.claim(me, sent);
-                self.claim(me, received);
-                Activity::Recv
+            &Event::Sendrecv(outgoing, incoming) => library.sendrecv(thread, outgoing, incoming)?,
+            &(Event::Probe(message) | Event::Iprobe(message, true)) => library.probe(thread, message)?,
+            Event::Start(_) => return self.start_next(index),
+            &Event::RequestFree(id) => library.free_request(rank, id)?,
+            &Event::Cancel(id) => library.cancel(rank, id)?,
+            Event::Wait(_, completed) | Event::Test(_, Some(completed)) => {
+                library.complete(thread, completed, programs.outstanding(index))?;
             }
-            &Event::Send(mode, message, Completion::Request(request)) => {
-                let sent = self.send(rank, mode, message)?;
-                let requests = &mut self.requests[at];
-                match request {
-                    Some(id) => requests.add(id, sent)?,
-                    None => {
-                        let key = RequestKey { from: Some(rank), to: message.to, tag: Some(message.tag) };
-                        requests.add_keyed(key, sent);
-                    }
-                }
-                Activity::Send
+            Event::Collective(call, completion) => library.collective(thread, call, *completion, messages)?,
+            Event::Neighborhood(call, completion) => library.neighborhood(thread, call, *completion)?,
+            Event::CommCreate(call, parent, group) => {
+                library.create_communicator(thread, *call, *parent, group.as_ref())?;
             }
-            &Event::Recv(message, Completion::Request(request)) => {
-                let recorded = self.recorded(thread, message, request)?;
-                let received = self.receive(rank, message, recorded)?;
-                let requests = &mut self.requests[at];
-                match request {
-                    Some(id) => requests.add(id, received)?,
-                    None => {
-                        let key = RequestKey { from: message.from, to: rank, tag: message.tag };
-                        requests.add_keyed(key, received);
-                    }
-                }
-                Activity::Recv
-            }
-            &(Event::Probe(message) | Event::Iprobe(message, true)) => {
-                let selector = self.selector(rank, message)?;
-                if !self.exchange.probe(me, rank, selector) {
-                    self.threads[thread.0 as usize].timeline.awaited = 1;
-                }
-                Activity::Recv
-            }
-            Event::Iprobe(_, false) => Activity::Recv,
-            &Event::Send(mode, message, Completion::Persistent(id)) => {
-                self.requests[at].add_persistent(id, Template::Send(mode, message))?;
-                Activity::Send
-            }
-            &Event::Recv(message, Completion::Persistent(id)) => {
-                self.requests[at].add_persistent(id, Template::Receive(message))?;
-                Activity::Recv
-            }
-            Event::Start(requests) => {
-                // One after another: each costs its overhead before it leaves.
-                let state = &mut self.threads[thread.0 as usize];
-                let Some(&id) = requests.get(state.started) else { return Ok(Some(Activity::Send)) };
-                state.started += 1;
-                let left = requests.len() - state.started;
-                let activity = self.start(thread, rank, id)?;
-                if left > 0 {
-                    self.pay(thread)?;
-                    return Ok(None);
-                }
-                self.threads[thread.0 as usize].started = 0;
-                activity
-            }
-            &Event::RequestFree(id) => {
-                if let Some(operation) = self.requests[at].free(id)? {
-                    self.exchange.operations.abandon(operation);
-                }
-                Activity::Wait
-            }
-            &Event::Cancel(id) => {
-                if let Some(operation) = self.requests[at].activity(id)? {
-                    self.exchange.cancel(operation);
-                }
-                Activity::Wait
-            }
-            Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
-                let table = &mut self.requests[at];
-                match requests {
-                    &Completed::One(_, Some(id)) => {
-                        let operation = table.complete(id)?;
-                        self.claim(me, operation);
-                    }
-                    Completed::One(key, None) => match table.complete_keyed(key) {
-                        Some(operation) => self.claim(me, operation),
-                        // SimGrid lets it pass, too.
-                        None => self.warnings.idle_waits += 1,
-                    },
-                    Completed::These(ids) => {
-                        let operations = ids.iter().map(|&id| table.complete(id)).filter_map(Result::transpose);
-                        let operations: Vec<_> = operations.collect::<Result<_, _>>()?;
-                        operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
-                    }
-                    Completed::Outstanding(_) => {
-                        let operations = match self.programs.outstanding(thread) {
-                            None => table.complete_all(),
-                            Some(asked) => table.complete_where(|id| asked.contains(&id)),
-                        };
-                        operations.into_iter().for_each(|operation| self.claim(me, Some(operation)));
-                    }
-                }
-                Activity::Wait
-            }
-            Event::Test(_, None) => Activity::Wait,
-            Event::Collective(collective, Completion::Blocking) => {
-                let collective = collective.clone();
-                let recorded = self.programs.take_messages(thread)?.filter(|_| self.recorded >= Recorded::Blocking);
-                self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
-                let operation = self.start_collective(rank, &collective, recorded)?;
-                self.claim(me, Some(operation));
-                Activity::Collective
-            }
-            Event::Collective(collective, Completion::Request(id)) => {
-                let (collective, id) = (collective.clone(), *id);
-                let recorded = self.programs.take_messages(thread)?.filter(|_| self.recorded >= Recorded::All);
-                self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
-                let operation = self.start_collective(rank, &collective, recorded)?;
-                self.requests[at].add(id, Some(operation))?;
-                Activity::Collective
-            }
-            Event::Collective(collective, Completion::Persistent(id)) => {
-                let (template, id) = (Template::Collective(Rc::new(collective.clone())), *id);
-                self.requests[at].add_persistent(id, template)?;
-                Activity::Collective
-            }
-            Event::Neighborhood(call, Completion::Blocking) => {
-                let call = call.clone();
-                let operation = self.start_neighborhood(rank, &call)?;
-                self.claim(me, Some(operation));
-                Activity::Collective
-            }
-            Event::Neighborhood(call, Completion::Request(id)) => {
-                let (call, id) = (call.clone(), *id);
-                let operation = self.start_neighborhood(rank, &call)?;
-                self.requests[at].add(id, Some(operation))?;
-                Activity::Collective
-            }
-            Event::Neighborhood(call, Completion::Persistent(id)) => {
-                let (template, id) = (Template::Neighbor(Rc::new(call.clone())), *id);
-                self.requests[at].add_persistent(id, template)?;
-                Activity::Collective
-            }
-            &Event::Partitioned(
-                Partitioned::SendInit(Outgoing { bytes, .. }, _, id)
-                | Partitioned::RecvInit(Incoming { bytes, .. }, _, id),
-            ) => {
-                self.requests[at].add_persistent(id, Template::Partitioned(bytes))?;
-                Activity::Send
-            }
-            Event::Partitioned(Partitioned::Ready(..)) => Activity::Send,
+            &Event::CommFree(id) => library.communicators.free(rank, id)?,
+            Event::Partitioned(event) => library.partitioned(rank, event)?,
             Event::OneSided(event) => {
-                self.warnings.skip_one_sided(event);
-                event.request().map_or(Ok(()), |&id| self.requests[at].add(id, None))?;
-                Activity::Wait
+                library.warnings.skip_one_sided(event);
+                event.request().map_or(Ok(()), |&id| library.requests(rank).add(id, None))?;
             }
             Event::File(event) => {
-                self.warnings.skip_file(event);
-                event.request().map_or(Ok(()), |&id| self.requests[at].add(id, None))?;
-                Activity::Wait
+                library.warnings.skip_file(event);
+                event.request().map_or(Ok(()), |&id| library.requests(rank).add(id, None))?;
             }
-            Event::Other(other) => {
-                self.warnings.skip_other(other);
-                Activity::Wait
-            }
-            Event::CommCreate(call, parent, group) => {
-                let (call, parent, group) = (*call, *parent, group.clone());
-                let operation = self.create_communicator(rank, call, parent, group)?;
-                self.claim(me, operation);
-                Activity::Collective
-            }
-            &Event::CommFree(id) => {
-                self.communicators.free(rank, id)?;
-                Activity::Collective
-            }
-        }))
-    }
-
-    pub(super) fn blocking_send(
-        &mut self,
-        thread: ThreadIndex,
-        rank: Rank,
-        mode: SendMode,
-        message: Outgoing,
-    ) -> Result<Option<Activity>, Failure> {
-        let sent = self.send(rank, mode, message)?;
-        self.claim(Agent::Thread(thread), sent);
-        Ok(Some(Activity::Send))
-    }
-
-    pub(super) fn blocking_receive(
-        &mut self,
-        thread: ThreadIndex,
-        rank: Rank,
-        message: Incoming,
-    ) -> Result<Option<Activity>, Failure> {
-        let received = self.receive(rank, message, None)?;
-        self.claim(Agent::Thread(thread), received);
-        Ok(Some(Activity::Recv))
-    }
-
-    #[inline]
-    fn send(&mut self, rank: Rank, mode: SendMode, message: Outgoing) -> Result<Option<OperationId>, Fault> {
-        self.known(message.to)?;
-        let index = self.communicators.find(rank, message.comm)?;
-        let context = self.communicators.get(index).context;
-        let envelope = Envelope { context, source: rank, tag: message.tag };
-        let message = Outbound { to: message.to, envelope, bytes: message.bytes, mode };
-        Ok(self.exchange.send(message))
-    }
-
-    /// Posts a receive, of what is recorded that it got where `message` leaves that open. One that was cancelled
-    /// is not posted: it might take another's message here.
-    #[inline]
-    fn receive(
-        &mut self,
-        rank: Rank,
-        message: Incoming,
-        recorded: Option<Match>,
-    ) -> Result<Option<OperationId>, Fault> {
-        let mut selector = self.selector(rank, message)?;
-        if !self.causality.has_receives() {
-            return Ok(None);
+            Event::Other(other) => library.warnings.skip_other(other),
         }
-        match recorded {
-            Some(Match::Cancelled) => return Ok(None),
-            Some(Match::With(source, tag)) => {
-                self.known(source)?;
-                selector = Selector { source: Some(source), tag: Some(tag), ..selector };
-            }
-            None if selector.source.is_none() || selector.tag.is_none() => self.warnings.open_wildcards += 1,
-            None => {}
-        }
-        Ok(self.exchange.receive(rank, selector))
+        Ok(Some(activity))
     }
 
-    /// What the trace says later about a receive that it leaves open.
-    fn recorded(
-        &mut self,
-        thread: ThreadIndex,
-        message: Incoming,
-        request: Option<RequestId>,
-    ) -> Result<Option<Match>, Failure> {
-        match request {
-            Some(id) if message.is_open() => self.programs.matched(thread, id).map_err(Failure::from),
-            _ => Ok(None),
-        }
-    }
-
-    fn selector(&mut self, rank: Rank, message: Incoming) -> Result<Selector, Fault> {
-        message.from.map_or(Ok(()), |from| self.known(from))?;
-        let index = self.communicators.find(rank, message.comm)?;
-        Ok(Selector { context: self.communicators.get(index).context, source: message.from, tag: message.tag })
-    }
-
-    fn known(&self, peer: Rank) -> Result<(), Fault> {
-        let ranks = self.requests.len();
-        if (peer.0 as usize) < ranks { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world: ranks }) }
-    }
-
-    /// Starts a persistent request.
-    fn start(&mut self, thread: ThreadIndex, rank: Rank, id: RequestId) -> Result<Activity, Failure> {
-        let at = rank.0 as usize;
-        let (operation, activity) = match self.requests[at].template(id).cloned() {
-            Some(Template::Send(mode, message)) => (self.send(rank, mode, message)?, Activity::Send),
-            Some(Template::Receive(message)) => {
-                let recorded = self.recorded(thread, message, Some(id))?;
-                (self.receive(rank, message, recorded)?, Activity::Recv)
-            }
-            Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call, None)?), Activity::Collective),
-            Some(Template::Neighbor(call)) => (Some(self.start_neighborhood(rank, &call)?), Activity::Collective),
-            Some(Template::Partitioned(bytes)) => {
-                self.warnings.skip_partitioned(bytes);
-                (None, Activity::Send)
-            }
-            None => return Err(Fault::NotStartable(id).into()),
+    /// Starts the next persistent request of an [`Event::Start`], one after another: each costs its overhead before it
+    /// leaves.
+    fn start_next(&mut self, index: ThreadIndex) -> Result<Option<Activity>, Failure> {
+        let Self { programs, threads, library, .. } = self;
+        let thread = &mut threads[index.0 as usize];
+        let Some(EventRef::Event(Event::Start(ids))) = programs.current(index) else { return Ok(Some(Activity::Send)) };
+        let Some(&id) = ids.get(thread.started as usize) else { return Ok(Some(Activity::Send)) };
+        thread.started += 1;
+        let is_last = thread.started as usize == ids.len();
+        let recorded = match library.requests(thread.actor.rank).template(id) {
+            Some(&Template::Receive(message)) => recorded(programs, index, message, id)?,
+            _ => None,
         };
-        self.requests[at].start(id, operation)?;
-        Ok(activity)
+        let activity = library.start(thread, id, recorded)?;
+        if is_last {
+            thread.started = 0;
+            return Ok(Some(activity));
+        }
+        self.pay(index);
+        Ok(None)
     }
+}
 
-    /// Makes a communicator; what its members agree by.
-    fn create_communicator(
-        &mut self,
-        rank: Rank,
-        call: CommCall,
-        parent: CommId,
-        group: Option<Group>,
-    ) -> Result<Option<OperationId>, Fault> {
-        self.communicators.find(rank, parent)?;
-        let agreement = agreement(call, parent, group.as_ref());
-        group.map(|group| self.communicators.create(rank, &group)).transpose()?;
-        let Some(agreement) = agreement else { return Ok(None) };
-        let on = self.communicators.find(rank, agreement.comm)?;
-        self.start_collective_on(rank, on, &agreement, None).map(Some)
+/// What the trace says later about a receive that leaves its source or tag open.
+fn recorded(
+    programs: &mut Programs<impl EventSource>,
+    index: ThreadIndex,
+    message: Incoming,
+    request: RequestId,
+) -> Result<Option<Match>, TraceError> {
+    if message.is_open() { programs.matched(index, request) } else { Ok(None) }
+}
+
+impl Recorded {
+    /// Whether collectives that complete so are the messages that the trace has of them.
+    fn covers(self, completion: &Completion) -> bool {
+        match completion {
+            Completion::Blocking => self >= Self::Blocking,
+            Completion::Request(_) => self >= Self::All,
+            Completion::Persistent(_) => false,
+        }
     }
 }

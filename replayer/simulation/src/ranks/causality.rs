@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::operation::OperationId;
+use super::ids::OperationId;
 
 /// What a send waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,36 +1,41 @@
 //! Collectives in progress: each member of each follows its schedule, blocking or in the background.
 //!
 //! A collective is the messages its schedule says (`titr_common::collectives`), in a context of the communicator's own
-//! and with its number there as their tag. A member's part in it is a [`Run`]: an agent with a clock of its own that
+//! and with its number there as their tag. A member's part in it is a [`CollectiveInstance`], with a clock of its own, that
 //! its rank waits for, at once or later. The arithmetic of a reduction is computed once, when the messages are through, as
 //! in SimGrid.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use titr_common::collectives::{Call, Member, Slice, Step};
-use titr_common::event::{Collective, Message, Rank, SendMode, Tag};
-use titr_common::program::{CommIndex, Context, Fault, Members, Participation};
+use slab::Slab;
+use titr_common::collectives::{Member, Slice, Step};
+use titr_common::event::{Rank, SendMode, Tag};
+use titr_common::program::{Context, Members};
+use titr_common::time::Time;
 use titr_common::units::{Instructions, Seconds};
 
-use super::envelope::{Envelope, Selector};
-use super::exchange::Outbound;
-use super::operation::{OperationId, What};
-use super::{Agent, Ranks, Timeline, recorded};
-use crate::observe::Observer;
-use titr_common::trace::EventSource;
+use super::Seat;
+use super::clock::{Clock, Waiter};
+use super::envelope::{Envelope, Selector, communicator};
+use super::exchange::{Exchange, Outbound};
+use super::ids::{CollectiveIndex, OperationId};
+use super::operation::OperationKind;
+use super::scheduler::Scheduler;
+use crate::observe::{Caller, CollectiveCall, Observer};
 
-/// A collective in progress at one member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct RunId(pub(super) u32);
+/// The collectives in progress of all ranks.
+#[derive(Default)]
+pub(super) struct Collectives(Slab<CollectiveInstance>);
 
 /// One member's part in one collective.
-pub(super) struct Run {
+pub(super) struct CollectiveInstance {
     pub(super) rank: Rank,
     pub(super) word: &'static str,
-    pub(super) context: Context,
+    context: Context,
     members: Rc<Members>,
-    /// Which collective of the communicator it is.
+    /// The number of the collective on its communicator. Only to tell apart those that are open at one time: it may wrap
+    /// around.
     tag: Tag,
     steps: Vec<Step>,
     next: usize,
@@ -38,180 +43,185 @@ pub(super) struct Run {
     paid: bool,
     /// Sends and receives that were started, in order; `None`: complete at once.
     started: VecDeque<Option<OperationId>>,
-    /// What is to be computed in the end.
+    /// The computation that is to be done in the end.
     work: Instructions,
-    pub(super) timeline: Timeline,
-    /// What the rank waits for.
+    pub(super) clock: Clock,
+    /// The operation that the rank waits for.
     pub(super) operation: OperationId,
 }
 
-/// What a member has begun to do.
-pub(super) struct Begun {
+/// A collective that a member starts.
+pub(super) struct CollectiveStart {
+    pub(super) rank: Rank,
     pub(super) word: &'static str,
-    /// Which collective of the communicator it is.
+    /// The context of the communicator.
+    pub(super) context: Context,
+    pub(super) members: Rc<Members>,
+    /// The number of the collective on the communicator.
     pub(super) number: u64,
     pub(super) steps: Vec<Step>,
-    /// What is to be computed in the end.
+    /// The computation that is to be done in the end.
     pub(super) work: Instructions,
 }
 
-impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
-    /// `rank` starts a collective, which is the messages recorded or else those of its schedule.
-    pub(super) fn start_collective(
-        &mut self,
-        rank: Rank,
-        collective: &Collective,
-        recorded: Option<Vec<Message>>,
-    ) -> Result<OperationId, Fault> {
-        let index = self.communicators.find(rank, collective.comm)?;
-        let members = &self.communicators.get(index).members;
-        if members.is_inter() {
-            return Err(Fault::InterCollective { word: collective.kind.word(), on: members.describe() });
-        }
-        self.start_collective_on(rank, index, collective, recorded)
+/// The parts of MPI that a collective uses.
+pub(super) struct Progress<'r, O> {
+    pub(super) now: Time,
+    pub(super) exchange: &'r mut Exchange,
+    pub(super) scheduler: &'r mut Scheduler,
+    pub(super) hosts: &'r [Seat],
+    pub(super) observer: &'r mut O,
+}
+
+impl Collectives {
+    pub(super) fn get(&self, index: CollectiveIndex) -> &CollectiveInstance {
+        &self.0[index.0 as usize]
     }
 
-    pub(super) fn start_collective_on(
-        &mut self,
-        rank: Rank,
-        index: CommIndex,
-        collective: &Collective,
-        recorded: Option<Vec<Message>>,
-    ) -> Result<OperationId, Fault> {
-        let Participation { me, root, number } = self.communicators.enter(index, rank, collective)?;
-        let size = self.communicators.get(index).members.len();
-        let steps = match recorded {
-            Some(messages) => {
-                let members = &self.communicators.get(index).members;
-                recorded::steps(&messages, |rank| members.place(rank))
-                    .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?
-            }
-            None => self.mpi.collectives.steps(&Call::of(collective, me, size as u32, root)),
+    pub(super) fn get_mut(&mut self, index: CollectiveIndex) -> &mut CollectiveInstance {
+        &mut self.0[index.0 as usize]
+    }
+
+    /// Starts a collective and takes its first steps; the operation that the rank is to wait for.
+    pub(super) fn start(&mut self, start: CollectiveStart, progress: &mut Progress<impl Observer>) -> OperationId {
+        let CollectiveStart { rank, word, context, members, number, steps, work } = start;
+        let index = CollectiveIndex(self.0.vacant_key() as u32);
+        let operation = progress.exchange.operations.open(OperationKind::Collective);
+        let call = CollectiveCall {
+            id: index.into(),
+            rank,
+            name: word,
+            communicator: communicator(context),
+            number,
+            operation: operation.into(),
         };
-        Ok(self.start_run(rank, index, Begun { word: collective.kind.word(), number, steps, work: collective.work }))
-    }
-
-    /// Takes the first steps of what a member has begun.
-    pub(super) fn start_run(&mut self, rank: Rank, index: CommIndex, begun: Begun) -> OperationId {
-        let Begun { word, number, steps, work } = begun;
-        let communicator = self.communicators.get(index);
-        let members = Rc::clone(&communicator.members);
-        let context = communicator.context.of_collectives();
-        let id = RunId(self.runs.vacant_key() as u32);
-        let operation = self.exchange.operations.open(What::Collective);
-        self.runs.insert(Run {
+        progress.observer.collective_entered(progress.now, call);
+        self.0.insert(CollectiveInstance {
             rank,
             word,
-            context,
+            context: context.of_collectives(),
             members,
-            // Only to tell apart those that are open at one time: it may wrap around.
             tag: Tag((number as u32).cast_signed()),
             steps,
             next: 0,
             paid: false,
             started: VecDeque::new(),
             work,
-            timeline: Timeline { clock: self.now, awaited: 0 },
+            clock: Clock { time: progress.now, awaited: 0 },
             operation,
         });
-        self.advance_collective(id);
+        self.advance(index, progress);
         operation
     }
 
-    /// Takes steps until one has to wait.
-    pub(super) fn advance_collective(&mut self, id: RunId) {
-        let agent = Agent::Run(id);
+    /// Takes steps of a collective until one has to wait, or for a time that has not come.
+    pub(super) fn advance(&mut self, index: CollectiveIndex, progress: &mut Progress<impl Observer>) {
+        let instance = &mut self.0[index.0 as usize];
         loop {
-            let run = &mut self.runs[id.0 as usize];
-            if run.timeline.awaited > 0 {
+            if instance.clock.awaited > 0 {
                 return;
             }
-            if run.timeline.clock > self.now {
-                return self.agenda.set_alarm(run.timeline.clock, agent);
+            if instance.clock.time > progress.now {
+                return progress.scheduler.set_timer(instance.clock.time, Waiter::Collective(index));
             }
-            let Some(&step) = run.steps.get(run.next) else {
-                if !run.started.is_empty() {
-                    self.claim_started(id);
-                } else if run.work.0 > 0.0 {
-                    let work = std::mem::take(&mut run.work);
-                    run.timeline.clock = run.timeline.clock + self.places[run.rank.0 as usize].speed.time_for(work);
+            let Some(&step) = instance.steps.get(instance.next) else {
+                if !instance.started.is_empty() {
+                    instance.wait_for_started(index, progress);
+                } else if instance.work.0 > 0.0 {
+                    let work = std::mem::take(&mut instance.work);
+                    let speed = &progress.hosts[instance.rank.0 as usize].speed;
+                    instance.clock.time = instance.clock.time + speed.time_for(work);
                 } else {
-                    let run = self.runs.remove(id.0 as usize);
-                    return self.exchange.operations.complete(run.operation);
+                    let operation = instance.operation;
+                    self.0.remove(index.0 as usize);
+                    progress.observer.collective_left(progress.now, index.into());
+                    progress.observer.completed(progress.now, operation.into());
+                    return progress.exchange.operations.complete(operation);
                 }
                 continue;
             };
-            if !run.paid {
-                run.paid = true;
-                let cost = match step {
-                    Step::Send { data, .. } if self.exchange.is_eager(SendMode::Standard, data.len) => {
-                        self.mpi.send_overhead.of(data.len)
-                    }
-                    Step::Isend { data, .. } | Step::Sendrecv { send: data, .. } => {
-                        self.mpi.isend_overhead.of(data.len)
-                    }
-                    _ => Seconds(0.0),
-                };
-                run.timeline.clock = run.timeline.clock + cost;
+            if !instance.paid {
+                instance.paid = true;
+                instance.clock.time = instance.clock.time + cost(step, progress.exchange);
                 continue;
             }
-            run.paid = false;
-            run.next += 1;
-            self.take_step(id, step);
+            instance.paid = false;
+            instance.next += 1;
+            instance.take_step(index, step, progress);
         }
     }
+}
 
-    fn take_step(&mut self, id: RunId, step: Step) {
+/// The time that a step takes before its message leaves.
+fn cost(step: Step, exchange: &Exchange) -> Seconds {
+    match step {
+        Step::Send { data, .. } => exchange.protocol.cost_of_send(SendMode::Standard, data.len),
+        Step::Isend { data, .. } | Step::Sendrecv { send: data, .. } => exchange.protocol.cost_of_isend(data.len),
+        Step::Recv { .. } | Step::Irecv { .. } | Step::Wait { .. } | Step::WaitAll => Seconds(0.0),
+        Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => Seconds(0.0),
+    }
+}
+
+impl CollectiveInstance {
+    fn take_step(&mut self, index: CollectiveIndex, step: Step, progress: &mut Progress<impl Observer>) {
         match step {
             Step::Send { to, data } => {
-                let sent = self.send_step(id, to, data);
-                self.claim(Agent::Run(id), sent);
+                let sent = self.send(to, data, progress);
+                self.wait_for(sent, index, progress);
             }
             Step::Recv { from, .. } => {
-                let received = self.receive_step(id, from);
-                self.claim(Agent::Run(id), received);
+                let received = self.receive(from, index, progress);
+                self.wait_for(received, index, progress);
             }
             Step::Sendrecv { to, send, from, .. } => {
-                let sent = self.send_step(id, to, send);
-                let received = self.receive_step(id, from);
-                self.claim(Agent::Run(id), sent);
-                self.claim(Agent::Run(id), received);
+                let sent = self.send(to, send, progress);
+                let received = self.receive(from, index, progress);
+                self.wait_for(sent, index, progress);
+                self.wait_for(received, index, progress);
             }
             Step::Isend { to, data } => {
-                let sent = self.send_step(id, to, data);
-                self.runs[id.0 as usize].started.push_back(sent);
+                let sent = self.send(to, data, progress);
+                self.started.push_back(sent);
             }
             Step::Irecv { from, .. } => {
-                let received = self.receive_step(id, from);
-                self.runs[id.0 as usize].started.push_back(received);
+                let received = self.receive(from, index, progress);
+                self.started.push_back(received);
             }
             Step::Wait { nth } => {
-                if let Some(operation) = self.runs[id.0 as usize].started.remove(nth as usize) {
-                    self.claim(Agent::Run(id), operation);
+                if let Some(operation) = self.started.remove(nth as usize) {
+                    self.wait_for(operation, index, progress);
                 }
             }
-            Step::WaitAll => self.claim_started(id),
+            Step::WaitAll => self.wait_for_started(index, progress),
             Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
         }
     }
 
-    fn claim_started(&mut self, id: RunId) {
-        while let Some(operation) = self.runs[id.0 as usize].started.pop_front() {
-            self.claim(Agent::Run(id), operation);
+    fn send(&self, to: Member, data: Slice, progress: &mut Progress<impl Observer>) -> Option<OperationId> {
+        let envelope = Envelope { context: self.context, source: self.rank, tag: self.tag };
+        let message = Outbound { to: self.members.rank(to), envelope, bytes: data.len, mode: SendMode::Standard };
+        progress.exchange.send(message, progress.now, progress.observer)
+    }
+
+    fn receive(
+        &self,
+        from: Member,
+        index: CollectiveIndex,
+        progress: &mut Progress<impl Observer>,
+    ) -> Option<OperationId> {
+        let source = Some(self.members.rank(from));
+        let selector = Selector { context: self.context, source, tag: Some(self.tag) };
+        let caller = Caller::Collective(index.into());
+        progress.exchange.receive(self.rank, selector, caller, progress.now, progress.observer)
+    }
+
+    fn wait_for<O>(&mut self, operation: Option<OperationId>, index: CollectiveIndex, progress: &mut Progress<O>) {
+        progress.exchange.wait_for(operation, Waiter::Collective(index), &mut self.clock, progress.now);
+    }
+
+    fn wait_for_started<O>(&mut self, index: CollectiveIndex, progress: &mut Progress<O>) {
+        while let Some(operation) = self.started.pop_front() {
+            self.wait_for(operation, index, progress);
         }
-    }
-
-    fn send_step(&mut self, id: RunId, to: Member, data: Slice) -> Option<OperationId> {
-        let run = &self.runs[id.0 as usize];
-        let envelope = Envelope { context: run.context, source: run.rank, tag: run.tag };
-        let message = Outbound { to: run.members.rank(to), envelope, bytes: data.len, mode: SendMode::Standard };
-        self.exchange.send(message)
-    }
-
-    fn receive_step(&mut self, id: RunId, from: Member) -> Option<OperationId> {
-        let run = &self.runs[id.0 as usize];
-        let source = Some(run.members.rank(from));
-        let selector = Selector { context: run.context, source, tag: Some(run.tag) };
-        self.exchange.receive(run.rank, selector)
     }
 }

@@ -3,6 +3,13 @@
 use titr_common::event::{Rank, Tag};
 use titr_common::program::Context;
 
+use crate::observe::CommunicatorId;
+
+/// The communicator that has a context.
+pub(super) fn communicator(context: Context) -> CommunicatorId {
+    CommunicatorId(context.0 >> 1)
+}
+
 /// What a message is matched by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Envelope {

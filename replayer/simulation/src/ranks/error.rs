@@ -4,7 +4,7 @@ use thiserror::Error;
 use titr_common::program::{Fault, Place};
 use titr_common::trace::TraceError;
 
-use super::stuck::Deadlock;
+use super::deadlock::Deadlock;
 
 /// A replay that could not be finished.
 #[derive(Debug, Error)]

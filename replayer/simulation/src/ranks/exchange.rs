@@ -1,30 +1,25 @@
 //! Point-to-point messages: from the send and the receive to the transfer, and back to whoever waits for it.
 //!
-//! A send or receive that does not complete at once is an [operation](super::operation). There are two protocols (MPI 4.0
-//! §3.4, and what libraries do):
-//!
-//! * **eager** — fewer bytes than the threshold, or a buffered send: the send completes at once. The message travels at
-//!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).
-//! * **rendezvous** — it travels once it is matched, and the send completes when it has arrived. The handshake
-//!   itself is not simulated; neither does SimGrid.
+//! A send or receive that does not complete at once is an [operation](super::operation). [`protocol`](super::protocol) says
+//! when a message travels, when its send completes, and what both cost in software.
 //!
 //! Where ranks do not wait for what they receive ([`Causality::None`]) there are no receives, nothing is matched, and every
 //! message travels when it is sent.
 
 use slab::Slab;
 use titr_common::event::{Rank, SendMode};
+use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use super::Agent;
 use super::causality::{Backlog, Causality};
-use super::envelope::{Envelope, Selector};
+use super::clock::{Clock, Waiter};
+use super::envelope::{Envelope, Selector, communicator};
+use super::ids::{MessageId, OperationId};
 use super::matching::Matching;
-use super::operation::{Completion, OperationId, Operations, What};
-use titr_platform::{EagerTransfer, Mpi};
-
-/// A message from the moment it is sent until it is both delivered and received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MessageId(pub(super) u32);
+use super::operation::{Claim, Completion, OperationKind, Operations};
+use super::protocol::Protocol;
+use crate::observe::{Caller, Observer, Receive};
+use titr_platform::Mpi;
 
 #[derive(Debug)]
 pub(super) struct Message {
@@ -48,15 +43,14 @@ enum Stage {
 
 /// All messages and operations.
 pub(super) struct Exchange {
-    eager_threshold: Bytes,
-    eager_transfer: EagerTransfer,
+    pub(super) protocol: Protocol,
     matching: Matching,
     /// Of each rank, where nothing is matched.
     backlogs: Option<Vec<Backlog>>,
     messages: Slab<Message>,
     pub(super) operations: Operations,
     /// Who of each rank waits in a probe, and what it selects.
-    probing: Vec<Vec<(Agent, Selector)>>,
+    probing: Vec<Vec<(Waiter, Selector)>>,
     /// Messages that leave now, in order.
     pub(super) outbox: Vec<MessageId>,
 }
@@ -64,8 +58,7 @@ pub(super) struct Exchange {
 impl Exchange {
     pub(super) fn new(ranks: usize, mpi: &Mpi, causality: Causality) -> Self {
         Self {
-            eager_threshold: mpi.eager_threshold,
-            eager_transfer: mpi.eager_transfer,
+            protocol: Protocol::from(mpi),
             matching: Matching::new(ranks),
             backlogs: (!causality.has_receives()).then(|| vec![Backlog::default(); ranks]),
             messages: Slab::new(),
@@ -75,33 +68,26 @@ impl Exchange {
         }
     }
 
-    /// Whether such a send completes at once.
-    pub(super) fn is_eager(&self, mode: SendMode, bytes: Bytes) -> bool {
-        match mode {
-            SendMode::Standard | SendMode::Ready => bytes < self.eager_threshold,
-            SendMode::Buffered => true,
-            SendMode::Synchronous => false,
-        }
-    }
-
-    /// Sends a message; the operation that is to be claimed, if it does not complete at once.
-    pub(super) fn send(&mut self, message: Outbound) -> Option<OperationId> {
+    /// Sends a message; the operation that is to be waited for, if the send does not complete at once.
+    pub(super) fn send(&mut self, message: Outbound, now: Time, observer: &mut impl Observer) -> Option<OperationId> {
         if self.backlogs.is_some() {
             return self.send_unmatched(message);
         }
         let Outbound { to, envelope, bytes, mode } = message;
-        let eager = self.is_eager(mode, bytes);
+        let eager = self.protocol.is_eager(mode, bytes);
         let id = MessageId(self.messages.vacant_key() as u32);
-        let sender = (!eager).then(|| self.operations.open(What::Send(id)));
+        let sender = (!eager).then(|| self.operations.open(OperationKind::Send(id)));
         let receiver = self.matching.arrive(to, envelope, id);
-        let at_once =
-            eager && self.eager_transfer == EagerTransfer::AtOnce && bytes < self.eager_threshold || receiver.is_some();
+        let at_once = receiver.is_some() || self.protocol.travels_at_once(mode, bytes);
         let stage = if at_once { Stage::Travelling } else { Stage::Held };
         if at_once {
             self.outbox.push(id);
         }
-        if let (true, Some(receiver)) = (eager, receiver) {
-            self.operations.got_eager(receiver, bytes);
+        if let Some(receiver) = receiver {
+            observer.matched(now, receiver.into(), id.into());
+            if eager {
+                self.operations.got_eager(receiver, bytes);
+            }
         }
         self.messages.insert(Message { to, envelope, bytes, stage, sender, receiver });
         if stage == Stage::Held {
@@ -114,7 +100,7 @@ impl Exchange {
     fn send_unmatched(&mut self, message: Outbound) -> Option<OperationId> {
         let Outbound { to, envelope, bytes, .. } = message;
         let id = MessageId(self.messages.vacant_key() as u32);
-        let sent = self.operations.open(What::Send(id));
+        let sent = self.operations.open(OperationKind::Send(id));
         self.outbox.push(id);
         let sender = Some(sent);
         self.messages.insert(Message { to, envelope, bytes, stage: Stage::Travelling, sender, receiver: None });
@@ -126,15 +112,27 @@ impl Exchange {
         self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()
     }
 
-    /// Posts a receive; the operation that is to be claimed, where anything is received.
-    pub(super) fn receive(&mut self, receiver: Rank, selector: Selector) -> Option<OperationId> {
+    /// Posts a receive; the operation that is to be waited for, where anything is received.
+    pub(super) fn receive(
+        &mut self,
+        receiver: Rank,
+        selector: Selector,
+        caller: Caller,
+        now: Time,
+        observer: &mut impl Observer,
+    ) -> Option<OperationId> {
         if self.backlogs.is_some() {
             return None;
         }
-        let operation = self.operations.open(What::Receive(receiver, selector));
+        let operation = self.operations.open(OperationKind::Receive(receiver, selector));
+        let Selector { context, source, tag } = selector;
+        let receive =
+            Receive { id: operation.into(), rank: receiver, caller, communicator: communicator(context), source, tag };
+        observer.posted(now, receive);
         let Some(id) = self.matching.post(receiver, selector, operation) else {
             return Some(operation);
         };
+        observer.matched(now, operation.into(), id.into());
         let message = &mut self.messages[id.0 as usize];
         message.receiver = Some(operation);
         if message.sender.is_none() {
@@ -148,6 +146,7 @@ impl Exchange {
             Stage::Travelling => {}
             Stage::Arrived => {
                 self.messages.remove(id.0 as usize);
+                observer.completed(now, operation.into());
                 self.operations.complete(operation);
             }
         }
@@ -155,12 +154,13 @@ impl Exchange {
     }
 
     /// The network has delivered a message.
-    pub(super) fn deliver(&mut self, id: MessageId) {
+    pub(super) fn deliver(&mut self, id: MessageId, now: Time, observer: &mut impl Observer) {
         let message = &mut self.messages[id.0 as usize];
         message.stage = Stage::Arrived;
         let (to, sender, receiver) = (message.to, message.sender.take(), message.receiver);
         if let Some(receiver) = receiver {
             self.messages.remove(id.0 as usize);
+            observer.completed(now, receiver.into());
             self.operations.complete(receiver);
         } else if self.backlogs.is_some() {
             self.messages.remove(id.0 as usize);
@@ -168,15 +168,25 @@ impl Exchange {
             self.found(to);
         }
         if let Some(sender) = sender {
+            observer.completed(now, sender.into());
             self.operations.complete(sender);
         }
     }
 
-    /// Whether there is a message that a receive would take; if not, `agent` of `rank` will be told when there is.
-    pub(super) fn probe(&mut self, agent: Agent, rank: Rank, selector: Selector) -> bool {
+    /// `waiter` waits until `operation` is complete, if that is none that was complete at once.
+    pub(super) fn wait_for(&mut self, operation: Option<OperationId>, waiter: Waiter, clock: &mut Clock, now: Time) {
+        let Some(operation) = operation else { return };
+        clock.awaited += 1;
+        if let Claim::Done(eager) = self.operations.claim(operation, waiter) {
+            clock.complete(now, self.protocol.cost_of_completion(eager));
+        }
+    }
+
+    /// Whether there is a message that a receive would take; if not, `waiter` of `rank` will be told when there is.
+    pub(super) fn probe(&mut self, waiter: Waiter, rank: Rank, selector: Selector) -> bool {
         let found = self.backlogs.is_some() || self.has_message(rank, selector);
         if !found {
-            self.probing[rank.0 as usize].push((agent, selector));
+            self.probing[rank.0 as usize].push((waiter, selector));
         }
         found
     }
@@ -189,7 +199,7 @@ impl Exchange {
     }
 
     /// Who of `rank` waits in a probe, and for what.
-    pub(super) fn probing(&self, rank: Rank) -> &[(Agent, Selector)] {
+    pub(super) fn probing(&self, rank: Rank) -> &[(Waiter, Selector)] {
         &self.probing[rank.0 as usize]
     }
 
@@ -202,19 +212,19 @@ impl Exchange {
 
     #[cold]
     fn tell_probing(&mut self, receiver: Rank) {
-        for (agent, selector) in std::mem::take(&mut self.probing[receiver.0 as usize]) {
-            if self.probe(agent, receiver, selector) {
-                self.operations.completions.push(Completion { agent, eager: None });
+        for (waiter, selector) in std::mem::take(&mut self.probing[receiver.0 as usize]) {
+            if self.probe(waiter, receiver, selector) {
+                self.operations.completions.push(Completion { waiter, eager: None });
             }
         }
     }
 
     /// Cancels a send or a receive that has no match yet and has not left; any other runs its course
     /// (MPI 4.0 §3.8.4: either it completes or it is cancelled).
-    pub(super) fn cancel(&mut self, operation: OperationId) {
-        let cancelled = match self.operations.what(operation) {
-            What::Receive(receiver, selector) => self.matching.withdraw(receiver, selector, operation),
-            What::Send(id) => match self.messages.get(id.0 as usize) {
+    pub(super) fn cancel(&mut self, operation: OperationId, now: Time, observer: &mut impl Observer) {
+        let cancelled = match self.operations.kind(operation) {
+            OperationKind::Receive(receiver, selector) => self.matching.withdraw(receiver, selector, operation),
+            OperationKind::Send(id) => match self.messages.get(id.0 as usize) {
                 Some(message) if message.stage == Stage::Held && message.sender == Some(operation) => {
                     let recalled = self.matching.recall(message.to, message.envelope, id);
                     if recalled {
@@ -224,9 +234,10 @@ impl Exchange {
                 }
                 _ => false,
             },
-            What::Collective => false,
+            OperationKind::Collective => false,
         };
         if cancelled {
+            observer.completed(now, operation.into());
             self.operations.complete(operation);
         }
     }
@@ -261,15 +272,14 @@ pub(super) struct Outbound {
 mod tests {
     use titr_common::collectives::{Library, Selection};
     use titr_common::event::Tag;
-
-    use super::super::operation::Claim;
-    use super::super::program::ThreadIndex;
-    use super::*;
     use titr_common::program::Context;
-    use titr_platform::Overhead;
 
-    const SENDER: Agent = Agent::Thread(ThreadIndex(0));
-    const RECEIVER: Agent = Agent::Thread(ThreadIndex(1));
+    use super::super::ids::ThreadIndex;
+    use super::*;
+    use titr_platform::{EagerTransfer, Overhead};
+
+    const SENDER: Waiter = Waiter::Thread(ThreadIndex(0));
+    const RECEIVER: Waiter = Waiter::Thread(ThreadIndex(1));
 
     fn exchange(eager_transfer: EagerTransfer) -> Exchange {
         let free = Overhead::default();
@@ -289,21 +299,14 @@ mod tests {
     }
 
     fn send(exchange: &mut Exchange, mode: SendMode, bytes: u64) -> Option<OperationId> {
-        exchange.send(Outbound { to: Rank(1), envelope: envelope(), bytes: Bytes(bytes), mode })
+        exchange.send(Outbound { to: Rank(1), envelope: envelope(), bytes: Bytes(bytes), mode }, Time::ZERO, &mut ())
     }
 
     fn receive(exchange: &mut Exchange) -> OperationId {
-        exchange.receive(Rank(1), envelope().into()).unwrap()
-    }
-
-    #[test]
-    fn modes_and_sizes_choose_the_protocol() {
-        let exchange = exchange(EagerTransfer::AtOnce);
-        let eager = |mode| [99, 100].map(|bytes| exchange.is_eager(mode, Bytes(bytes)));
-        assert_eq!(eager(SendMode::Standard), [true, false]);
-        assert_eq!(eager(SendMode::Ready), [true, false]);
-        assert_eq!(eager(SendMode::Buffered), [true, true]);
-        assert_eq!(eager(SendMode::Synchronous), [false, false]);
+        {
+            let caller = Caller::Thread(Rank(1).into());
+            exchange.receive(Rank(1), envelope().into(), caller, Time::ZERO, &mut ()).unwrap()
+        }
     }
 
     #[test]
@@ -311,7 +314,7 @@ mod tests {
         let mut exchange = exchange(EagerTransfer::AtOnce);
         assert_eq!(send(&mut exchange, SendMode::Standard, 99), None);
         assert_eq!(exchange.outbox, [MessageId(0)]);
-        exchange.deliver(MessageId(0));
+        exchange.deliver(MessageId(0), Time::ZERO, &mut ());
         let operation = receive(&mut exchange);
         assert_eq!(exchange.operations.claim(operation, RECEIVER), Claim::Done(Some(Bytes(99))));
         assert_eq!(exchange.unmatched().count(), 0);
@@ -325,7 +328,7 @@ mod tests {
         let operation = receive(&mut exchange);
         assert_eq!(exchange.outbox, [MessageId(0)]);
         assert_eq!(exchange.operations.claim(operation, RECEIVER), Claim::Awaited);
-        exchange.deliver(MessageId(0));
+        exchange.deliver(MessageId(0), Time::ZERO, &mut ());
         assert_eq!(exchange.operations.completions.len(), 1);
     }
 
@@ -336,9 +339,9 @@ mod tests {
         assert_eq!(exchange.operations.claim(sent, SENDER), Claim::Awaited);
         let received = receive(&mut exchange);
         assert_eq!(exchange.outbox, [MessageId(0)]);
-        exchange.deliver(MessageId(0));
+        exchange.deliver(MessageId(0), Time::ZERO, &mut ());
         assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
-        assert!(matches!(exchange.operations.completions[..], [Completion { agent: SENDER, eager: None }]));
+        assert!(matches!(exchange.operations.completions[..], [Completion { waiter: SENDER, eager: None }]));
     }
 
     #[test]
@@ -356,7 +359,7 @@ mod tests {
         assert!(!exchange.probe(RECEIVER, Rank(1), envelope().into()));
         send(&mut exchange, SendMode::Standard, 99);
         assert_eq!(exchange.operations.completions.len(), 0);
-        exchange.deliver(MessageId(0));
+        exchange.deliver(MessageId(0), Time::ZERO, &mut ());
         assert_eq!(exchange.operations.completions.len(), 1);
         receive(&mut exchange);
         assert!(!exchange.probe(RECEIVER, Rank(1), envelope().into()));
@@ -368,15 +371,15 @@ mod tests {
     fn what_is_cancelled_before_it_is_matched_completes_and_is_gone() {
         let mut exchange = exchange(EagerTransfer::AtOnce);
         let received = receive(&mut exchange);
-        exchange.cancel(received);
+        exchange.cancel(received, Time::ZERO, &mut ());
         assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
         let sent = send(&mut exchange, SendMode::Synchronous, 1).unwrap();
-        exchange.cancel(sent);
+        exchange.cancel(sent, Time::ZERO, &mut ());
         assert_eq!(exchange.operations.claim(sent, SENDER), Claim::Done(None));
         assert_eq!(exchange.unmatched().count(), 0);
         let received = receive(&mut exchange);
         send(&mut exchange, SendMode::Standard, 1);
-        exchange.cancel(received);
+        exchange.cancel(received, Time::ZERO, &mut ());
         assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Awaited, "it was matched before");
     }
 }

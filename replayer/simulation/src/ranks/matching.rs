@@ -14,8 +14,7 @@ use std::collections::BTreeMap;
 use titr_common::event::Rank;
 
 use super::envelope::{Envelope, Key, Selector};
-use super::exchange::MessageId;
-use super::operation::OperationId;
+use super::ids::{MessageId, OperationId};
 use super::queues::Queues;
 
 /// One that waits, and how many came before it.

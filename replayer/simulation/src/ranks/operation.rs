@@ -1,29 +1,25 @@
 //! What somebody will ask after: sends and receives that did not complete at once, and collectives.
 //!
-//! An [`Agent`] *claims* an [`Operation`]: finds it done, or is told when it is. It is gone once it is both claimed and
+//! A [`Waiter`] *claims* an [`Operation`]: finds it done, or is told when it is. It is gone once it is both claimed and
 //! done.
 
 use slab::Slab;
 use titr_common::event::Rank;
 use titr_common::units::Bytes;
 
-use super::Agent;
+use super::clock::Waiter;
 use super::envelope::Selector;
-use super::exchange::MessageId;
-
-/// An operation until it is claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct OperationId(pub(crate) u32);
+use super::ids::{MessageId, OperationId};
 
 pub(super) struct Operation {
-    pub(super) what: What,
+    pub(super) kind: OperationKind,
     state: State,
     /// What an eager message brought, for the cost of receiving it.
     eager: Option<Bytes>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum What {
+pub(super) enum OperationKind {
     Send(MessageId),
     Receive(Rank, Selector),
     /// A collective in progress: whoever claims it waits for all of it.
@@ -34,7 +30,7 @@ pub(super) enum What {
 enum State {
     Pending,
     /// Somebody waits for it.
-    Awaited(Agent),
+    Awaited(Waiter),
     Done,
     /// Nobody will ask.
     Abandoned,
@@ -51,7 +47,7 @@ pub(super) enum Claim {
 
 /// An operation that somebody waited for is complete.
 pub(super) struct Completion {
-    pub(super) agent: Agent,
+    pub(super) waiter: Waiter,
     pub(super) eager: Option<Bytes>,
 }
 
@@ -65,8 +61,8 @@ pub(super) struct Operations {
 
 impl Operations {
     /// Makes an operation.
-    pub(super) fn open(&mut self, what: What) -> OperationId {
-        OperationId(self.all.insert(Operation { what, state: State::Pending, eager: None }) as u32)
+    pub(super) fn open(&mut self, kind: OperationKind) -> OperationId {
+        OperationId(self.all.insert(Operation { kind, state: State::Pending, eager: None }) as u32)
     }
 
     /// An eager message of so many bytes is what this receive gets.
@@ -74,18 +70,18 @@ impl Operations {
         self.all[receive.0 as usize].eager = Some(bytes);
     }
 
-    /// What an operation does.
-    pub(super) fn what(&self, operation: OperationId) -> What {
-        self.all[operation.0 as usize].what
+    /// The kind of an operation.
+    pub(super) fn kind(&self, operation: OperationId) -> OperationKind {
+        self.all[operation.0 as usize].kind
     }
 
-    /// `agent` waits for `operation` from now on, unless it is done.
-    pub(super) fn claim(&mut self, operation: OperationId, agent: Agent) -> Claim {
+    /// `waiter` waits for `operation` from now on, unless it is done.
+    pub(super) fn claim(&mut self, operation: OperationId, waiter: Waiter) -> Claim {
         let entry = &mut self.all[operation.0 as usize];
         if entry.state == State::Done {
             return Claim::Done(self.all.remove(operation.0 as usize).eager);
         }
-        entry.state = State::Awaited(agent);
+        entry.state = State::Awaited(waiter);
         Claim::Awaited
     }
 
@@ -104,9 +100,9 @@ impl Operations {
         let entry = &mut self.all[operation.0 as usize];
         match entry.state {
             State::Pending | State::Done => entry.state = State::Done,
-            State::Awaited(agent) => {
+            State::Awaited(waiter) => {
                 let Operation { eager, .. } = self.all.remove(operation.0 as usize);
-                self.completions.push(Completion { agent, eager });
+                self.completions.push(Completion { waiter, eager });
             }
             State::Abandoned => {
                 self.all.remove(operation.0 as usize);
@@ -120,9 +116,9 @@ impl Operations {
     }
 
     /// What is waited for, and by whom.
-    pub(super) fn awaited(&self) -> impl Iterator<Item = (OperationId, Agent, What)> {
+    pub(super) fn awaited(&self) -> impl Iterator<Item = (OperationId, Waiter, OperationKind)> {
         self.all.iter().filter_map(|(id, operation)| match operation.state {
-            State::Awaited(agent) => Some((OperationId(id as u32), agent, operation.what)),
+            State::Awaited(waiter) => Some((OperationId(id as u32), waiter, operation.kind)),
             State::Pending | State::Done | State::Abandoned => None,
         })
     }

@@ -9,6 +9,18 @@ use titr_common::collectives::{Buffer, Member, Step};
 use titr_common::event::{Message, MessageEnd, Rank};
 use titr_common::units::Nanoseconds;
 
+/// Which collectives are the messages that an extended trace has of them; each says more than the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Recorded {
+    /// None: all are decomposed.
+    #[default]
+    None,
+    /// Blocking ones.
+    Blocking,
+    /// Non-blocking ones, too.
+    All,
+}
+
 /// The steps of these messages; `Err` with the rank of the world that is no member.
 pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member>) -> Result<Vec<Step>, Rank> {
     let mut steps = Vec::with_capacity(messages.len());

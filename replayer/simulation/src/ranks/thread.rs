@@ -1,46 +1,48 @@
-//! One thread's program: its events one after another, each at its time. Most ranks have one thread.
+//! The program of one thread: its events one after another, each at its time. Most ranks have one thread.
 //!
 //! The threads of a rank share its requests and communicators, and whatever is sent to it. Each computes on a core of its
 //! own. [`program`](super::program) says when a thread begins and what it has to wait for in another.
 
-use titr_common::event::{Actor, Completion, Event, Rank, SendMode};
+use titr_common::event::{Actor, Completion, Event, SendMode};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Place, Template};
+use titr_common::time::Time;
+use titr_common::trace::EventSource;
 use titr_common::units::Seconds;
 
 use super::call::Failure;
+use super::clock::{Clock, Waiter};
 use super::error::ReplayError;
-use super::exchange::Exchange;
-use super::program::{Signal, ThreadIndex};
-use super::{Agent, Ranks, RequestTable, Timeline};
+use super::ids::ThreadIndex;
+use super::program::Signal;
+use super::protocol::Protocol;
+use super::{Ranks, RequestTable};
 use crate::observe::{Activity, Observer};
-use titr_common::time::Time;
-use titr_common::trace::EventSource;
-use titr_platform::Mpi;
 
-/// Where a thread is in its program.
+/// The place of a thread in its program.
 pub(super) struct Thread {
-    pub(super) rank: Rank,
-    pub(super) timeline: Timeline,
-    /// How many events it has begun.
+    pub(super) index: ThreadIndex,
+    pub(super) actor: Actor,
+    pub(super) clock: Clock,
+    /// How many events the thread has begun.
     pub(super) events: u64,
-    /// When the one it is at began.
+    /// When the event that the thread is at began.
     began: Time,
-    /// Whether what it costs before others can see it is on the clock.
-    paid: bool,
-    /// How many of the requests that it starts are started.
-    pub(super) started: usize,
-    pub(super) waiting: Option<Waiting>,
-    pub(super) finished: bool,
     /// When its last call was over, or when it began.
     last_call_over: Time,
     /// When it may make its first call.
     first_call: Time,
+    /// How many of the requests that its call starts are started.
+    pub(super) started: u32,
+    /// Whether the time that the event takes before others can see it is on the clock.
+    paid: bool,
+    waiting: Option<Waiting>,
+    pub(super) finished: bool,
 }
 
 /// What a thread waits in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waiting {
+enum Waiting {
     /// A call.
     Call(Activity),
     /// Its turn, before a call that comes after those of other threads.
@@ -48,122 +50,128 @@ pub(super) enum Waiting {
 }
 
 impl Thread {
-    /// A thread of `rank` that begins at time zero.
-    pub(super) fn new(rank: Rank) -> Self {
+    /// A thread that begins at time zero.
+    pub(super) fn new(index: ThreadIndex, actor: Actor) -> Self {
         Self {
-            rank,
-            timeline: Timeline::default(),
+            index,
+            actor,
+            clock: Clock::default(),
             events: 0,
             began: Time::ZERO,
-            paid: false,
-            started: 0,
-            waiting: None,
-            finished: false,
             last_call_over: Time::ZERO,
             first_call: Time::ZERO,
+            started: 0,
+            paid: false,
+            waiting: None,
+            finished: false,
         }
+    }
+
+    pub(super) fn waiter(&self) -> Waiter {
+        Waiter::Thread(self.index)
+    }
+
+    fn is_main(&self) -> bool {
+        self.index == ThreadIndex::from(self.actor.rank)
     }
 }
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
-    /// Carries out events of `thread` until one has to wait, or for a time that has not come.
-    pub(super) fn run_thread(&mut self, thread: ThreadIndex) -> Result<(), ReplayError> {
-        let at = thread.0 as usize;
+    /// Carries out events of a thread until one has to wait, or for a time that has not come.
+    pub(super) fn run_thread(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
+        let at = index.0 as usize;
         match self.threads[at].waiting.take() {
-            Some(Waiting::Call(activity)) => self.end_call(thread, activity),
-            Some(Waiting::Turn) => self.account(thread, Activity::Wait),
+            Some(Waiting::Call(activity)) => self.end_call(index, activity),
+            Some(Waiting::Turn) => self.account(index, Activity::Wait),
             None => {}
         }
         loop {
-            let Some(moment) = self.programs.front(thread, &self.requests)? else {
-                self.stop(thread);
+            let Some(event) = self.programs.front(index, &self.library.requests)? else {
+                self.stop(index);
                 return Ok(());
             };
-            let state = &mut self.threads[at];
-            let rank = state.rank;
-            if !state.paid {
-                state.events += 1;
-                let is_call = !matches!(moment, EventRef::Compute(_) | EventRef::Event(Event::Sleep(_)));
+            let thread = &mut self.threads[at];
+            if !thread.paid {
+                thread.events += 1;
+                let is_call = !matches!(event, EventRef::Compute(_) | EventRef::Event(Event::Sleep(_)));
                 if is_call {
-                    state.timeline.clock = state.timeline.clock.max(state.first_call);
+                    thread.clock.time = thread.clock.time.max(thread.first_call);
                 }
-                state.began = state.timeline.clock;
-                if thread == ThreadIndex::from(rank) {
-                    self.observer.entered(rank, moment, state.began);
+                thread.began = thread.clock.time;
+                if thread.is_main() {
+                    self.library.observer.entered(thread.actor.rank, event, thread.began);
                 }
-                let span = match moment {
-                    EventRef::Compute(work) => self.places[rank.0 as usize].speed.time_for(work),
-                    EventRef::Event(&Event::Sleep(span)) if self.causality.is_timed() => span,
-                    _ => overhead(moment, state, self.mpi, &self.exchange, &self.requests),
+                let host = &self.library.hosts[thread.actor.rank.0 as usize];
+                let time = if let EventRef::Compute(work) = event {
+                    host.speed.time_for(work)
+                } else if let EventRef::Event(&Event::Sleep(time)) = event {
+                    if self.library.causality.is_timed() { time } else { Seconds(0.0) }
+                } else {
+                    overhead(event, thread, &self.library.exchange.protocol, &self.library.requests)
                 };
-                state.timeline.clock = state.timeline.clock + span;
+                thread.clock.time = thread.clock.time + time;
                 if !is_call {
-                    self.pass(thread)?;
-                    self.account(thread, Activity::Compute);
+                    self.pass(index)?;
+                    self.account(index, Activity::Compute);
                     continue;
                 }
-                state.paid = true;
+                thread.paid = true;
             }
-            if state.timeline.clock > self.now {
-                if state.timeline.clock == Time::NEVER {
+            if thread.clock.time > self.library.now {
+                if thread.clock.time == Time::NEVER {
                     return Err(ReplayError::EndOfTime);
                 }
-                self.agenda.set_alarm(state.timeline.clock, Agent::Thread(thread));
+                self.library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
                 return Ok(());
             }
-            let carried_out = match moment {
-                EventRef::Send(message) => self.blocking_send(thread, rank, SendMode::Standard, message),
-                EventRef::Recv(message) => self.blocking_receive(thread, rank, message),
-                EventRef::Compute(_) | EventRef::Event(_) => self.carry_out(thread),
-            };
-            let activity = match carried_out {
+            let activity = match self.carry_out(index) {
                 Ok(Some(activity)) => activity,
                 Ok(None) => continue,
                 Err(Failure::Fault(fault)) => {
-                    let (place, fault) = (Box::new(self.place(thread)), Box::new(fault));
+                    let (place, fault) = (Box::new(self.place(index)), Box::new(fault));
                     return Err(ReplayError::Event { place, fault });
                 }
                 Err(Failure::Replay(error)) => return Err(error),
             };
-            self.pass(thread)?;
-            let state = &mut self.threads[at];
-            state.paid = false;
-            if state.timeline.awaited > 0 {
-                state.waiting = Some(Waiting::Call(activity));
+            self.pass(index)?;
+            let thread = &mut self.threads[at];
+            thread.paid = false;
+            if thread.clock.awaited > 0 {
+                thread.waiting = Some(Waiting::Call(activity));
                 return Ok(());
             }
-            self.end_call(thread, activity);
+            self.end_call(index, activity);
         }
     }
 
-    /// There is no event that `thread` can begin: it is at its end, or waits for another thread of its rank.
+    /// There is no event that a thread can begin: it is at its end, or waits for another thread of its rank.
     #[cold]
-    fn stop(&mut self, thread: ThreadIndex) {
-        let at = thread.0 as usize;
-        let (rank, clock) = (self.threads[at].rank, self.threads[at].timeline.clock);
-        self.threads[at].began = clock;
-        if self.programs.is_waiting(thread) {
-            self.threads[at].waiting = Some(Waiting::Turn);
+    fn stop(&mut self, index: ThreadIndex) {
+        let Self { programs, threads, library, finished } = self;
+        let thread = &mut threads[index.0 as usize];
+        thread.began = thread.clock.time;
+        if programs.is_waiting(index) {
+            thread.waiting = Some(Waiting::Turn);
             return;
         }
-        while let Some(sent) = self.exchange.left_behind(rank) {
-            self.claim(Agent::Thread(thread), Some(sent));
+        while let Some(sent) = library.exchange.left_behind(thread.actor.rank) {
+            library.wait_for(thread, Some(sent));
         }
-        if self.threads[at].timeline.awaited > 0 {
-            self.threads[at].waiting = Some(Waiting::Call(Activity::Send));
+        if thread.clock.awaited > 0 {
+            thread.waiting = Some(Waiting::Call(Activity::Send));
             return;
         }
-        self.threads[at].finished = true;
-        self.finished += 1;
-        if thread == ThreadIndex::from(rank) {
-            self.observer.finished(rank, clock);
+        thread.finished = true;
+        *finished += 1;
+        if thread.is_main() {
+            library.observer.finished(thread.actor.rank, thread.clock.time);
         }
     }
 
-    /// The event of `thread` takes place, and others may begin.
+    /// The event of a thread takes place, and others may begin.
     #[inline]
-    fn pass(&mut self, thread: ThreadIndex) -> Result<(), ReplayError> {
-        if self.programs.pass(thread, &self.requests)? {
+    fn pass(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
+        if self.programs.pass(index, &self.library.requests)? {
             self.resume();
         }
         Ok(())
@@ -172,24 +180,25 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Lets the threads go on that waited for another thread of their rank, or that begin.
     #[cold]
     pub(super) fn resume(&mut self) {
+        let now = self.library.now;
         for signal in self.programs.take_signals() {
-            let (Signal::Runnable(thread) | Signal::Begins { thread, .. }) = signal;
-            for new in self.threads.len()..=thread.0 as usize {
-                self.threads.push(Thread::new(self.programs.actor(ThreadIndex(new as u32)).rank));
+            let (Signal::Runnable(index) | Signal::Begins { thread: index, .. }) = signal;
+            for new in (self.threads.len() as u32..=index.0).map(ThreadIndex) {
+                self.threads.push(Thread::new(new, self.programs.actor(new)));
             }
             match signal {
                 Signal::Runnable(_) => {
-                    let clock = &mut self.threads[thread.0 as usize].timeline.clock;
-                    *clock = (*clock).max(self.now);
+                    let time = &mut self.threads[index.0 as usize].clock.time;
+                    *time = (*time).max(now);
                 }
                 Signal::Begins { follows, .. } => {
                     let followed = &self.threads[follows.0 as usize];
-                    let (begin, first_call) = (followed.last_call_over, followed.timeline.clock.max(self.now));
-                    let state = &mut self.threads[thread.0 as usize];
-                    (state.timeline.clock, state.last_call_over, state.first_call) = (begin, begin, first_call);
+                    let (begin, first_call) = (followed.last_call_over, followed.clock.time.max(now));
+                    let thread = &mut self.threads[index.0 as usize];
+                    (thread.clock.time, thread.last_call_over, thread.first_call) = (begin, begin, first_call);
                 }
             }
-            self.agenda.ready(Agent::Thread(thread));
+            self.library.scheduler.ready(Waiter::Thread(index));
         }
     }
 
@@ -198,66 +207,62 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// # Errors
     /// Where the trace cannot be read.
     pub fn begin_threads(&mut self) -> Result<bool, ReplayError> {
-        let begun = self.programs.bring_threads_forward(&self.requests)?;
-        self.warnings.brought_forward += begun;
+        let begun = self.programs.bring_threads_forward(&self.library.requests)?;
+        self.library.warnings.brought_forward += begun;
         self.resume();
         Ok(begun > 0)
     }
 
-    /// The call that `thread` is in is over.
-    fn end_call(&mut self, thread: ThreadIndex, activity: Activity) {
-        let state = &mut self.threads[thread.0 as usize];
-        state.last_call_over = state.timeline.clock;
-        self.account(thread, activity);
+    /// The call that a thread is in is over.
+    fn end_call(&mut self, index: ThreadIndex, activity: Activity) {
+        let thread = &mut self.threads[index.0 as usize];
+        thread.last_call_over = thread.clock.time;
+        self.account(index, activity);
     }
 
-    /// The event that `thread` is at took until now.
-    fn account(&mut self, thread: ThreadIndex, activity: Activity) {
-        let state = &self.threads[thread.0 as usize];
-        self.observer.spent(state.rank, activity, state.began, state.timeline.clock);
+    /// The event that a thread is at took until now.
+    fn account(&mut self, index: ThreadIndex, activity: Activity) {
+        let thread = &self.threads[index.0 as usize];
+        self.library.observer.spent(thread.actor.rank, activity, thread.began, thread.clock.time);
     }
 
-    /// Where `thread` is in its trace.
-    pub(super) fn place(&self, thread: ThreadIndex) -> Place {
-        let Actor { rank, thread: number } = self.programs.actor(thread);
-        // One that waits for its turn has not begun its event.
-        let waits = self.programs.waits_for(thread).is_some();
-        let (event, line) = (self.threads[thread.0 as usize].events + u64::from(waits), self.programs.line(thread));
-        Place { rank, thread: number, event, line }
+    /// The place of a thread in its trace.
+    pub(super) fn place(&self, index: ThreadIndex) -> Place {
+        let Actor { rank, thread } = self.programs.actor(index);
+        // A thread that waits for its turn has not begun its event.
+        let waits = self.programs.waits_for(index).is_some();
+        let (event, line) = (self.threads[index.0 as usize].events + u64::from(waits), self.programs.line(index));
+        Place { rank, thread, event, line }
     }
 
-    /// Puts what the next event of `thread` costs on its clock.
-    pub(super) fn pay(&mut self, thread: ThreadIndex) -> Result<(), ReplayError> {
-        if let Some(moment) = self.programs.front(thread, &self.requests)? {
-            let state = &mut self.threads[thread.0 as usize];
-            let cost = overhead(moment, state, self.mpi, &self.exchange, &self.requests);
-            state.timeline.clock = state.timeline.clock + cost;
+    /// Puts the time that the next start of a thread takes on its clock.
+    pub(super) fn pay(&mut self, index: ThreadIndex) {
+        if let Some(event) = self.programs.current(index) {
+            let thread = &mut self.threads[index.0 as usize];
+            let cost = overhead(event, thread, &self.library.exchange.protocol, &self.library.requests);
+            thread.clock.time = thread.clock.time + cost;
         }
-        Ok(())
     }
 }
 
-/// What an event costs `thread` before others can see it: the software's part of a send.
+/// The time that an event takes its thread before others can see it: the software's part of a send.
 #[inline]
-fn overhead(moment: EventRef, thread: &Thread, mpi: &Mpi, exchange: &Exchange, requests: &[RequestTable]) -> Seconds {
-    let blocking = |mode, bytes| {
-        if mode == SendMode::Synchronous || exchange.is_eager(mode, bytes) {
-            mpi.send_overhead.of(bytes)
-        } else {
-            Seconds(0.0)
-        }
-    };
-    let template = |id| requests[thread.rank.0 as usize].template(id);
-    match moment {
-        EventRef::Send(message) => blocking(SendMode::Standard, message.bytes),
-        EventRef::Event(Event::Send(mode, message, Completion::Blocking)) => blocking(*mode, message.bytes),
-        EventRef::Event(Event::Send(_, message, Completion::Request(_)) | Event::Sendrecv(Some(message), _)) => {
-            mpi.isend_overhead.of(message.bytes)
-        }
-        EventRef::Event(Event::Start(starting)) => match starting.get(thread.started).and_then(|&id| template(id)) {
-            Some(Template::Send(_, message)) => mpi.isend_overhead.of(message.bytes),
-            _ => Seconds(0.0),
-        },
-        _ => Seconds(0.0),
+fn overhead(event: EventRef, thread: &Thread, protocol: &Protocol, requests: &[RequestTable]) -> Seconds {
+    if let EventRef::Send(message) = event {
+        return protocol.cost_of_send(SendMode::Standard, message.bytes);
     }
+    let EventRef::Event(event) = event else { return Seconds(0.0) };
+    if let Event::Send(mode, message, Completion::Blocking) = event {
+        return protocol.cost_of_send(*mode, message.bytes);
+    }
+    if let Event::Send(_, message, Completion::Request(_)) | Event::Sendrecv(Some(message), _) = event {
+        return protocol.cost_of_isend(message.bytes);
+    }
+    if let Event::Start(ids) = event
+        && let Some(&id) = ids.get(thread.started as usize)
+        && let Some(Template::Send(_, message)) = requests[thread.actor.rank.0 as usize].template(id)
+    {
+        return protocol.cost_of_isend(message.bytes);
+    }
+    Seconds(0.0)
 }

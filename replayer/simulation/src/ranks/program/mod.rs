@@ -30,19 +30,9 @@ use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
 use super::RequestTable;
+use super::ids::ThreadIndex;
 use crate::workload::{Match, Window, Workload};
 use queues::ThreadQueues;
-
-/// A thread of the simulated program: number *n* is the main thread of rank *n*, and those of the ranks that have more
-/// follow in the order in which they appear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct ThreadIndex(pub(super) u32);
-
-impl From<Rank> for ThreadIndex {
-    fn from(rank: Rank) -> Self {
-        Self(rank.0)
-    }
-}
 
 /// A thread that can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +129,15 @@ impl<S: EventSource> Programs<S> {
         let requests = &requests[rank.0 as usize];
         let queues = queues.get_or_insert_with(|| Box::new(ThreadQueues::new(rank, None, requests)));
         queues.front(at, window, &mut self.table)
+    }
+
+    /// The event of `thread` that [`front`](Self::front) gave last, before it is passed.
+    #[inline]
+    pub(super) fn current(&self, thread: ThreadIndex) -> Option<EventRef<'_>> {
+        match self.ranks.get(thread.0 as usize) {
+            Some(Program { window, queues: None }) => window.current(),
+            _ => self.queues(thread).and_then(|(queues, at)| queues.current(at)),
+        }
     }
 
     /// The next event of `thread` takes place; true if there are [signals](Self::take_signals).

@@ -12,8 +12,9 @@ use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
 use super::order::{Order, Step};
-use super::{Signal, ThreadIndex, ThreadTable};
+use super::{Signal, ThreadTable};
 use crate::ranks::RequestTable;
+use crate::ranks::ids::ThreadIndex;
 use crate::workload::{Match, Window};
 
 /// How many more events are read at a standstill to find a thread that could begin.

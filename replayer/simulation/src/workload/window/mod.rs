@@ -145,6 +145,12 @@ impl<S: EventSource> Window<S> {
         self.batch.events.get(self.at)
     }
 
+    /// The event that was given out last, before it is passed.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<EventRef<'_>> {
+        self.batch.events.get(self.at)
+    }
+
     /// Passes over what stands before the next event; false at the end.
     pub(crate) fn settle(&mut self) -> Result<bool, TraceError> {
         while !self.has_next() {

@@ -8,11 +8,12 @@ use titr_common::event::{Actor, Rank, Tag, ThreadId};
 use titr_common::program::{Context, Place};
 use titr_common::units::Seconds;
 
+use super::clock::Waiter;
 use super::envelope::Selector;
 use super::exchange::Message;
-use super::operation::{OperationId, What};
-use super::program::ThreadIndex;
-use super::{Agent, Ranks, RequestTable};
+use super::ids::{OperationId, ThreadIndex};
+use super::operation::OperationKind;
+use super::{Ranks, RequestTable};
 use crate::observe::Observer;
 use titr_common::format::{count, plural};
 use titr_common::trace::EventSource;
@@ -64,29 +65,32 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             })
             .collect();
         let collectives: FxHashMap<OperationId, Actor> = self
+            .library
             .exchange
             .operations
             .awaited()
-            .filter_map(|(id, agent, _)| match agent {
-                Agent::Thread(thread) => Some((id, self.programs.actor(thread))),
-                Agent::Run(_) => None,
+            .filter_map(|(id, waiter, _)| match waiter {
+                Waiter::Thread(thread) => Some((id, self.programs.actor(thread))),
+                Waiter::Collective(_) => None,
             })
             .collect();
-        let actor = |agent| match agent {
-            Agent::Thread(thread) => self.programs.actor(thread),
-            Agent::Run(run) => {
-                let run = &self.runs[run.0 as usize];
-                collectives.get(&run.operation).copied().unwrap_or_else(|| run.rank.into())
+        let actor = |waiter| match waiter {
+            Waiter::Thread(thread) => self.programs.actor(thread),
+            Waiter::Collective(index) => {
+                let instance = self.library.collectives.get(index);
+                collectives.get(&instance.operation).copied().unwrap_or_else(|| instance.rank.into())
             }
         };
-        for (agent, selector) in (0..self.requests.len() as u32).flat_map(|rank| self.exchange.probing(Rank(rank))) {
-            if let Some(stuck) = stuck.get_mut(&actor(*agent)) {
+        for (waiter, selector) in
+            (0..self.library.requests.len() as u32).flat_map(|rank| self.library.exchange.probing(Rank(rank)))
+        {
+            if let Some(stuck) = stuck.get_mut(&actor(*waiter)) {
                 stuck.waits.push(self.selected("a message to probe", *selector, None));
             }
         }
-        for (_, agent, what) in self.exchange.operations.awaited() {
-            if let Some(stuck) = stuck.get_mut(&actor(agent)) {
-                stuck.waits.extend(self.wait(agent, what));
+        for (_, waiter, what) in self.library.exchange.operations.awaited() {
+            if let Some(stuck) = stuck.get_mut(&actor(waiter)) {
+                stuck.waits.extend(self.wait(waiter, what));
             }
         }
         let (chain, cycle) = explanation(&stuck);
@@ -94,7 +98,14 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let chain = order.len();
         order.extend(stuck.into_values());
         let leftovers = self.leftovers();
-        Deadlock { at: self.now.seconds(), ranks: self.requests.len(), stuck: order, chain, cycle, leftovers }
+        Deadlock {
+            at: self.library.now.seconds(),
+            ranks: self.library.requests.len(),
+            stuck: order,
+            chain,
+            cycle,
+            leftovers,
+        }
     }
 
     /// What `thread` waits for in another thread of its rank.
@@ -107,19 +118,19 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     }
 
     /// What who claimed an operation waits for; nothing for a collective, whose own operations say it.
-    fn wait(&self, agent: Agent, what: What) -> Option<(String, Option<Actor>)> {
-        let within = match agent {
-            Agent::Thread(_) => None,
-            Agent::Run(run) => Some(self.runs[run.0 as usize].word),
+    fn wait(&self, waiter: Waiter, kind: OperationKind) -> Option<(String, Option<Actor>)> {
+        let within = match waiter {
+            Waiter::Thread(_) => None,
+            Waiter::Collective(index) => Some(self.library.collectives.get(index).word),
         };
-        match what {
-            What::Send(id) => {
-                let Message { to, envelope, bytes, .. } = self.exchange.message(id);
+        match kind {
+            OperationKind::Send(id) => {
+                let Message { to, envelope, bytes, .. } = self.library.exchange.message(id);
                 let place = self.place_of(envelope.context, Some(envelope.tag), within);
                 Some((format!("a send of {} bytes to rank {}{place}", bytes.0, to.0), Some(Actor::from(*to))))
             }
-            What::Receive(_, selector) => Some(self.selected("a receive", selector, within)),
-            What::Collective => None,
+            OperationKind::Receive(_, selector) => Some(self.selected("a receive", selector, within)),
+            OperationKind::Collective => None,
         }
     }
 
@@ -131,7 +142,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// The tag of a message, or the collective it is part of, and the communicator.
     fn place_of(&self, context: Context, tag: Option<Tag>, within: Option<&str>) -> String {
-        let on = self.communicators.describe(context);
+        let on = self.library.communicators.describe(context);
         match tag {
             _ if context.is_collective() => format!(" within {} on {on}", within.unwrap_or("a collective")),
             Some(tag) => format!(" with tag {} on {on}", tag.0),
@@ -142,7 +153,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Messages that no receive took and whose sender does not wait, in words.
     fn leftovers(&self) -> Vec<String> {
         let mut kinds: BTreeMap<_, (u64, u64)> = BTreeMap::new();
-        for message in self.exchange.unmatched() {
+        for message in self.library.exchange.unmatched() {
             let envelope = message.envelope;
             let kind = (envelope.source, message.to, envelope.context, envelope.tag);
             let (count, bytes) = kinds.entry(kind).or_default();
@@ -163,24 +174,24 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// What of the trace is not simulated.
     pub(crate) fn skipped(&self) -> Vec<String> {
-        self.warnings.skipped()
+        self.library.warnings.skipped()
     }
 
     /// What is to be said about a replay that came to its end, or was left where it stood.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut all = self.warnings.sentences();
+        let mut all = self.library.warnings.sentences();
         let waiting: BTreeSet<Rank> =
-            self.threads.iter().filter(|state| !state.finished).map(|state| state.rank).collect();
+            self.threads.iter().filter(|state| !state.finished).map(|state| state.actor.rank).collect();
         if !waiting.is_empty() {
             all.push(format!(
                 "{} of {} ranks wait at the end for what is not in the trace",
                 waiting.len(),
-                self.requests.len()
+                self.library.requests.len()
             ));
         }
-        all.extend((0..self.requests.len() as u32).filter_map(|rank| self.programs.torn(Rank(rank))));
+        all.extend((0..self.library.requests.len() as u32).filter_map(|rank| self.programs.torn(Rank(rank))));
         all.extend(self.leftovers().into_iter().map(|what| format!("never received: {what}")));
-        let open: Vec<usize> = self.requests.iter().map(RequestTable::outstanding).collect();
+        let open: Vec<usize> = self.library.requests.iter().map(RequestTable::outstanding).collect();
         let ranks = open.iter().filter(|&&open| open > 0).count();
         if ranks > 0 {
             let open = open.iter().sum::<usize>() as u64;

@@ -1,0 +1,60 @@
+//! The calls, operations and communicators that observers are told of.
+
+use titr_common::event::{Actor, Rank, Tag};
+
+/// The name of an operation that somebody can wait for, from when it starts until it is completed and waited for: a
+/// receive, a send that does not complete at once, or a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OperationId(pub u32);
+
+/// The name of a communicator, which is the same for all its members and never given again. The world has the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommunicatorId(pub u32);
+
+/// The name of a rank's part in a collective, until the rank has left it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CollectiveId(pub u32);
+
+/// Whoever posts a receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A thread, in the call that it is in.
+    Thread(Actor),
+    /// A collective, for a step of its schedule.
+    Collective(CollectiveId),
+}
+
+/// A receive that is posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receive {
+    /// The operation that its completion completes.
+    pub id: OperationId,
+    /// The rank that receives.
+    pub rank: Rank,
+    /// Whoever posts it.
+    pub caller: Caller,
+    /// The communicator of the message.
+    pub communicator: CommunicatorId,
+    /// The sender; `None`: any.
+    pub source: Option<Rank>,
+    /// The tag; `None`: any.
+    pub tag: Option<Tag>,
+}
+
+/// A collective that a rank enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CollectiveCall {
+    /// The name of the rank's part in it.
+    pub id: CollectiveId,
+    /// The rank.
+    pub rank: Rank,
+    /// The word that the trace has for it, such as `bcast`; for a call that makes a communicator, the collective by which
+    /// the members agree.
+    pub name: &'static str,
+    /// The communicator.
+    pub communicator: CommunicatorId,
+    /// The number of the collective on the communicator, from 0 and the same for all members.
+    pub number: u64,
+    /// The operation that its end completes.
+    pub operation: OperationId,
+}

@@ -1,0 +1,30 @@
+//! Whoever can wait, and the clock that each of them has.
+
+use titr_common::time::Time;
+use titr_common::units::Seconds;
+
+use super::ids::{CollectiveIndex, ThreadIndex};
+
+/// A thread, or a rank's part in a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Waiter {
+    Thread(ThreadIndex),
+    Collective(CollectiveIndex),
+}
+
+/// A waiter's own time. Computing moves it ahead of simulated time; what others can see happens when simulated time has
+/// caught up with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    pub(super) time: Time,
+    /// How many operations the waiter waits for.
+    pub(super) awaited: u32,
+}
+
+impl Clock {
+    /// One of these operations was completed at `now`; taking note of it costs `overhead`.
+    pub(super) fn complete(&mut self, now: Time, overhead: Seconds) {
+        self.time = self.time.max(now) + overhead;
+        self.awaited -= 1;
+    }
+}

@@ -1,0 +1,100 @@
+//! What a message costs in software, and which of two protocols carries it (MPI 4.0 §3.4, and what libraries do).
+//!
+//! * **eager** — fewer bytes than the threshold, or a buffered send: the send completes at once. The message travels at
+//!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).
+//! * **rendezvous** — the message travels once it is matched, and the send completes when it has arrived. The handshake
+//!   itself is not simulated; neither does SimGrid.
+//!
+//! A sender pays its overhead before the message leaves: `send_overhead` for a blocking send that is eager or synchronous,
+//! `isend_overhead` for any other but a blocking rendezvous. A receiver pays `recv_overhead` when it completes the receive of an
+//! eager message.
+
+use titr_common::event::SendMode;
+use titr_common::units::{Bytes, Seconds};
+use titr_platform::{EagerTransfer, Mpi, Overhead};
+
+/// The protocols and overheads of a simulated MPI library.
+pub(super) struct Protocol {
+    eager_threshold: Bytes,
+    eager_transfer: EagerTransfer,
+    send_overhead: Overhead,
+    isend_overhead: Overhead,
+    recv_overhead: Overhead,
+}
+
+impl From<&Mpi> for Protocol {
+    fn from(mpi: &Mpi) -> Self {
+        Self {
+            eager_threshold: mpi.eager_threshold,
+            eager_transfer: mpi.eager_transfer,
+            send_overhead: mpi.send_overhead.clone(),
+            isend_overhead: mpi.isend_overhead.clone(),
+            recv_overhead: mpi.recv_overhead.clone(),
+        }
+    }
+}
+
+impl Protocol {
+    /// Whether a send completes at once.
+    pub(super) fn is_eager(&self, mode: SendMode, bytes: Bytes) -> bool {
+        match mode {
+            SendMode::Standard | SendMode::Ready => bytes < self.eager_threshold,
+            SendMode::Buffered => true,
+            SendMode::Synchronous => false,
+        }
+    }
+
+    /// Whether a message travels before it is matched.
+    pub(super) fn travels_at_once(&self, mode: SendMode, bytes: Bytes) -> bool {
+        let is_early = self.eager_transfer == EagerTransfer::AtOnce && bytes < self.eager_threshold;
+        is_early && self.is_eager(mode, bytes)
+    }
+
+    /// The time that a blocking send takes before the message leaves.
+    #[inline]
+    pub(super) fn cost_of_send(&self, mode: SendMode, bytes: Bytes) -> Seconds {
+        if mode == SendMode::Synchronous || self.is_eager(mode, bytes) {
+            self.send_overhead.of(bytes)
+        } else {
+            Seconds(0.0)
+        }
+    }
+
+    /// The time that any other send takes before the message leaves.
+    #[inline]
+    pub(super) fn cost_of_isend(&self, bytes: Bytes) -> Seconds {
+        self.isend_overhead.of(bytes)
+    }
+
+    /// The time that the completion of an operation takes; of a receive that got an eager message, with its bytes.
+    #[inline]
+    pub(super) fn cost_of_completion(&self, eager: Option<Bytes>) -> Seconds {
+        eager.map_or(Seconds(0.0), |bytes| self.recv_overhead.of(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::collectives::{Library, Selection};
+
+    use super::*;
+
+    #[test]
+    fn modes_and_sizes_choose_the_protocol() {
+        let free = Overhead::default();
+        let protocol = Protocol::from(&Mpi {
+            eager_threshold: Bytes(100),
+            eager_transfer: EagerTransfer::AtOnce,
+            send_overhead: free.clone(),
+            isend_overhead: free.clone(),
+            recv_overhead: free,
+            collectives: Selection::from(Library::Mpich),
+        });
+        let eager = |mode| [99, 100].map(|bytes| protocol.is_eager(mode, Bytes(bytes)));
+        assert_eq!(eager(SendMode::Standard), [true, false]);
+        assert_eq!(eager(SendMode::Ready), [true, false]);
+        assert_eq!(eager(SendMode::Buffered), [true, true]);
+        assert_eq!(eager(SendMode::Synchronous), [false, false]);
+        assert!(!protocol.travels_at_once(SendMode::Buffered, Bytes(100)));
+    }
+}

@@ -1,0 +1,82 @@
+//! Who goes on next: the waiters that can go on now, in the order in which they could, and timers for later.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::collections::binary_heap::{BinaryHeap, PeekMut};
+
+use super::clock::Waiter;
+use titr_common::time::Time;
+
+#[derive(Default)]
+pub(super) struct Scheduler {
+    ready: VecDeque<Waiter>,
+    timers: BinaryHeap<Timer>,
+    sequence: u64,
+}
+
+/// The sequence number makes ties stable: first set, first due.
+struct Timer {
+    time: Time,
+    sequence: u64,
+    waiter: Waiter,
+}
+
+impl Timer {
+    /// Time and sequence in one number, as one comparison without branches decides faster than two.
+    fn order(&self) -> u128 {
+        u128::from(self.time.0) << 64 | u128::from(self.sequence)
+    }
+}
+
+impl Ord for Timer {
+    /// The heap has the greatest on top.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.order().cmp(&self.order())
+    }
+}
+
+impl PartialOrd for Timer {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Timer {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl Eq for Timer {}
+
+impl Scheduler {
+    /// `waiter` can go on now.
+    pub(super) fn ready(&mut self, waiter: Waiter) {
+        self.ready.push_back(waiter);
+    }
+
+    /// `waiter` goes on at `time`.
+    pub(super) fn set_timer(&mut self, time: Time, waiter: Waiter) {
+        self.sequence += 1;
+        self.timers.push(Timer { time, sequence: self.sequence, waiter });
+    }
+
+    /// Who goes on now.
+    pub(super) fn next(&mut self) -> Option<Waiter> {
+        self.ready.pop_front()
+    }
+
+    /// When the next timer is.
+    pub(super) fn next_timer(&self) -> Option<Time> {
+        self.timers.peek().map(|timer| timer.time)
+    }
+
+    /// Lets those go on whose timers have come by `now`.
+    pub(super) fn advance(&mut self, now: Time) {
+        while let Some(timer) = self.timers.peek_mut()
+            && timer.time <= now
+        {
+            self.ready.push_back(PeekMut::pop(timer).waiter);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The calls of a program: one event after another, each carried out at the time it takes place.
 
-use titr_common::event::{Completion, Event, Incoming, RequestId, SendMode};
+use titr_common::event::{Completion, Event, Incoming, Outgoing, RequestId, SendMode};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template};
 use titr_common::trace::{EventSource, TraceError};
@@ -32,26 +32,26 @@ impl From<Fault> for Failure {
 }
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
-    /// Carries out the next event of a thread, which may have to wait for it then. `None`: there is more of it to do.
     #[inline]
-    pub(super) fn carry_out(&mut self, index: ThreadIndex) -> Result<Option<Activity>, Failure> {
+    pub(super) fn blocking_send(&mut self, index: ThreadIndex, message: Outgoing) -> Result<Option<Activity>, Failure> {
         let thread = &mut self.threads[index.0 as usize];
-        match self.programs.current(index) {
-            Some(EventRef::Send(message)) => {
-                self.library.send(thread, SendMode::Standard, message, Completion::Blocking)?;
-                Ok(Some(Activity::Send))
-            }
-            Some(EventRef::Recv(message)) => {
-                self.library.receive(thread, message, Completion::Blocking, None)?;
-                Ok(Some(Activity::Recv))
-            }
-            Some(EventRef::Event(_)) => self.call(index),
-            Some(EventRef::Compute(_)) | None => Ok(Some(Activity::Compute)),
-        }
+        self.library.send(thread, SendMode::Standard, message, Completion::Blocking)?;
+        Ok(Some(Activity::Send))
     }
 
-    /// Carries out an event of any other kind.
-    fn call(&mut self, index: ThreadIndex) -> Result<Option<Activity>, Failure> {
+    #[inline]
+    pub(super) fn blocking_receive(
+        &mut self,
+        index: ThreadIndex,
+        message: Incoming,
+    ) -> Result<Option<Activity>, Failure> {
+        self.library.receive(&mut self.threads[index.0 as usize], message, Completion::Blocking, None)?;
+        Ok(Some(Activity::Recv))
+    }
+
+    /// Carries out the next event of a thread, whatever it is. The thread may have to wait for it then. `None`: there is more
+    /// of it to do.
+    pub(super) fn call(&mut self, index: ThreadIndex) -> Result<Option<Activity>, Failure> {
         let Self { programs, threads, library, .. } = self;
         let thread = &mut threads[index.0 as usize];
         let rank = thread.actor.rank;

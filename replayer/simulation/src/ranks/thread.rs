@@ -124,7 +124,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 self.library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
                 return Ok(());
             }
-            let activity = match self.carry_out(index) {
+            let carried_out = match event {
+                EventRef::Send(message) => self.blocking_send(index, message),
+                EventRef::Recv(message) => self.blocking_receive(index, message),
+                EventRef::Event(_) | EventRef::Compute(_) => self.call(index),
+            };
+            let activity = match carried_out {
                 Ok(Some(activity)) => activity,
                 Ok(None) => continue,
                 Err(Failure::Fault(fault)) => {

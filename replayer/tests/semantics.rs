@@ -210,7 +210,7 @@ fn what_no_model_simulates_is_passed_over_and_counted() {
     assert_eq!(finishes(&outcome), [1.0, 0.0]);
     assert_eq!(outcome.warnings, [""; 0]);
     assert_eq!(
-        outcome.skipped,
+        outcome.approximations,
         [
             "not simulated: 2 one-sided accesses (1.02 kB)",
             "not simulated: 6 synchronisations of windows",

@@ -131,6 +131,30 @@ fn the_architecture_document_shows_the_layers() {
     assert!(text == updated, "docs/ARCHITECTURE.md has another table: set UPDATE=1 and run this test");
 }
 
+/// A path in backquotes that begins with a folder of the source. `{a,b}` stands for several names; a word in capitals is to
+/// be filled in by the reader, so that only what stands before it has to be there.
+#[test]
+fn every_place_that_the_architecture_document_names_is_there() {
+    let text = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
+    let folders = ["common/", "wrappers/", "tracer/", "replayer/", "tests/"];
+    let named = text.split('`').skip(1).step_by(2).filter(|path| folders.iter().any(|folder| path.starts_with(folder)));
+    let paths: Vec<String> = named.flat_map(alternatives).collect();
+    assert!(paths.len() > 40, "only {} paths were found", paths.len());
+    let missing: Vec<String> = paths.into_iter().filter(|path| !root().join(path).exists()).collect();
+    complain(&missing);
+}
+
+/// The paths that `pattern` stands for, each up to the first word in capitals.
+fn alternatives(pattern: &str) -> Vec<String> {
+    let is_placeholder = |part: &&str| part.len() > 1 && part.starts_with(|c: char| c.is_ascii_uppercase());
+    let known: Vec<&str> = pattern.split('/').take_while(|part| !is_placeholder(part)).collect();
+    let known = known.join("/");
+    match known.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?))) {
+        Some((before, (inside, after))) => inside.split(',').map(|choice| format!("{before}{choice}{after}")).collect(),
+        None => vec![known],
+    }
+}
+
 #[test]
 fn every_crate_has_a_row() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();

@@ -47,8 +47,8 @@ pub struct Outcome<O> {
     pub bytes: Bytes,
     /// Sentences on what could not be simulated as it was, and what was left over.
     pub warnings: Vec<String>,
-    /// Sentences on events that no model simulates.
-    pub skipped: Vec<String>,
+    /// Sentences on the ways in which the replay of a sound trace is not what the program did.
+    pub approximations: Vec<String>,
     /// The observer.
     pub observer: O,
 }
@@ -57,8 +57,8 @@ impl<A> Outcome<A> {
     /// This outcome with another observer, made of the one that there is.
     #[must_use]
     pub fn map<B>(self, observer: impl FnOnce(A) -> B) -> Outcome<B> {
-        let Self { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer: old } = self;
-        Outcome { simulated_time, ranks, events, messages, bytes, warnings, skipped, observer: observer(old) }
+        let Self { simulated_time, ranks, events, messages, bytes, warnings, approximations, observer: old } = self;
+        Outcome { simulated_time, ranks, events, messages, bytes, warnings, approximations, observer: observer(old) }
     }
 }
 
@@ -110,7 +110,7 @@ pub fn replay<S: EventSource, O: Observer>(
         return Err(ReplayError::Deadlock(Box::new(ranks.deadlock())));
     }
     let (simulated_time, events) = (ranks.finish(), ranks.events());
-    let (warnings, skipped) = (ranks.warnings(), ranks.skipped());
+    let (warnings, approximations) = (ranks.warnings(), ranks.approximations());
     let (Traffic { messages, bytes }, observer) = ranks.into_observer();
-    Ok(Outcome { simulated_time, ranks: count, events, messages, bytes, warnings, skipped, observer })
+    Ok(Outcome { simulated_time, ranks: count, events, messages, bytes, warnings, approximations, observer })
 }

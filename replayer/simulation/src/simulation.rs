@@ -184,7 +184,7 @@ impl<'a> Simulation<'a> {
         let simulated_time = outcome.simulated_time.seconds();
         let all_links = LinkUse::by_use(platform, &links, simulated_time);
         let of_manifest = self.trace.manifest().map(warnings::of_manifest).unwrap_or_default();
-        let Outcome { ranks, events, messages, bytes, warnings, skipped, observer: breakdown, .. } = outcome;
+        let Outcome { ranks, events, messages, bytes, warnings, approximations, observer: breakdown, .. } = outcome;
         let of_platform = platform.warnings.clone();
         Ok(SimulationResult {
             simulated_time,
@@ -199,7 +199,7 @@ impl<'a> Simulation<'a> {
             packets,
             runs: (times.len() > 1).then(|| Runs::of(&times)),
             analyses: findings(&analyses)?,
-            warnings: [of_platform, warnings, skipped, of_manifest, unlike, self.trace.untranslated()].concat(),
+            warnings: [of_platform, warnings, approximations, of_manifest, unlike, self.trace.untranslated()].concat(),
             replay,
         })
     }

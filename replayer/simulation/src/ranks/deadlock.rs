@@ -172,9 +172,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         told
     }
 
-    /// What of the trace is not simulated.
-    pub(crate) fn skipped(&self) -> Vec<String> {
-        self.library.warnings.skipped()
+    /// The ways in which the replay of a sound trace is not what the program did, a sentence each.
+    pub(crate) fn approximations(&self) -> Vec<String> {
+        self.library.warnings.approximations()
     }
 
     /// What is to be said about a replay that came to its end, or was left where it stood.

@@ -33,17 +33,15 @@ enum Skipped {
 }
 
 impl Warnings {
-    /// One sentence for each doubt.
+    /// One sentence for each doubt about the trace.
     pub(super) fn sentences(&self) -> Vec<String> {
         let open = "whose match is not in the trace took the oldest message that fits";
         let schedule = "whose messages were not recorded followed the platform's algorithm";
-        let forward = "began only when nothing else could go on, as calls before the first of each wait for it";
         let idle = "found no outstanding request with their source, destination and tag, and passed";
         [
             (self.open_wildcards, plural(self.open_wildcards, "wildcard receive", "wildcard receives"), open),
             (self.idle_waits, plural(self.idle_waits, "wait", "waits"), idle),
             (self.redecomposed, plural(self.redecomposed, "collective call", "collective calls"), schedule),
-            (self.brought_forward, plural(self.brought_forward, "thread", "threads"), forward),
         ]
         .into_iter()
         .filter(|(number, ..)| *number > 0)
@@ -51,8 +49,9 @@ impl Warnings {
         .collect()
     }
 
-    /// One sentence for each kind of event that was passed over.
-    pub(super) fn skipped(&self) -> Vec<String> {
+    /// One sentence for each way in which a replay of a sound trace is not what the program did: threads that began at a
+    /// standstill, and each kind of event that was passed over.
+    pub(super) fn approximations(&self) -> Vec<String> {
         let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
             let number = |one, many| format!("{} {}", count(calls), plural(calls, one, many));
             let who = match what {
@@ -66,7 +65,10 @@ impl Warnings {
             let bytes = if bytes == Bytes(0) { String::new() } else { format!(" ({})", volume(bytes)) };
             format!("not simulated: {who}{bytes}")
         };
-        self.skipped.iter().map(sentence).collect()
+        let threads = plural(self.brought_forward, "thread", "threads");
+        let forward = "began only when nothing else could go on, as calls before the first of each wait for it";
+        let forward = (self.brought_forward > 0).then(|| format!("{} {threads} {forward}", count(self.brought_forward)));
+        forward.into_iter().chain(self.skipped.iter().map(sentence)).collect()
     }
 
     /// A call of one-sided communication was passed over.

@@ -14,7 +14,7 @@ pub struct EventBuffer {
     packed: Vec<Packed>,
     /// The events that are not packed.
     events: Vec<Event>,
-    /// The dictionary entry of each of these.
+    /// The dictionary entry of each of `events`.
     ids: Vec<EntryId>,
     /// The index in `events` of the event in each slot of the reader's dictionary, if it is there: as in a sparse set (Briggs
     /// and Torczon, ACM Lett. Program. Lang. Syst. 2, 1993), an index holds only if `ids` confirms it.
@@ -86,9 +86,9 @@ pub(crate) struct DictEntry {
 /// Names an entry of a reader's dictionary; no other entry of that reader ever has the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct EntryId {
-    /// The place in the dictionary.
+    /// The place of the entry in the dictionary.
     slot: u16,
-    /// How many entries the reader had made before.
+    /// How many entries the reader had made before this one.
     generation: u32,
 }
 

@@ -50,7 +50,7 @@ fn scaled(mut value: f64, units: &[&str]) -> String {
 /// The unit in which a span is told, and how many of it are a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeUnit {
-    /// Its symbol.
+    /// The symbol of the unit, such as `ms`.
     pub name: &'static str,
     per_second: f64,
 }

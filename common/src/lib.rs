@@ -1,4 +1,4 @@
-//! What tracer and replayer share: the trace — its events, their text, its directory — collective schedules, and units.
+//! Traces — events, their text, their directory — collective schedules and units, which tracer and replayer share.
 //! Nothing here links an MPI library or simulates; `collectives::library` knows the rules by which MPI libraries choose
 //! algorithms.
 

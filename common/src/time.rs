@@ -9,7 +9,7 @@ use crate::units::Seconds;
 pub struct Time(pub u64);
 
 impl Time {
-    /// The start.
+    /// The start of the replay.
     pub const ZERO: Self = Self(0);
     /// No instant that a replay reaches: arithmetic saturates here, and a replay that gets here is an error.
     pub const NEVER: Self = Self(u64::MAX);
@@ -23,7 +23,7 @@ impl Time {
         Self((seconds.0 * Self::PER_SECOND + 0.5) as u64)
     }
 
-    /// How long after the start.
+    /// The seconds from the start of the replay to this instant.
     #[must_use]
     pub fn seconds(self) -> Seconds {
         Seconds(self.0 as f64 / Self::PER_SECOND)

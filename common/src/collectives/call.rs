@@ -76,7 +76,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// One block of this length for each member.
+    /// The blocks of all members, each `len` long.
     pub(super) fn equal_blocks(&self, len: Bytes) -> Blocks {
         Blocks::Equal { count: self.size, len: len.0 }
     }
@@ -86,7 +86,7 @@ impl<'a> Call<'a> {
         self.recv.per_member().windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// What all members get together.
+    /// The bytes that all members get together.
     pub(super) fn total(&self) -> Bytes {
         self.recv.per_member().iter().copied().sum()
     }

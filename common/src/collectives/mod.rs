@@ -1,4 +1,4 @@
-//! What messages a collective is made of.
+//! The messages that a collective is made of.
 //!
 //! A library has several *algorithms* for each collective and chooses one by message size, size of the communicator and
 //! operation. An algorithm is a pure function: (size of the communicator, my rank there, root, volumes) to the ordered

@@ -18,16 +18,16 @@ pub struct Selection {
 /// A text that names no algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownAlgorithm {
-    /// Not of the form `collective=algorithm`.
+    /// The text is not of the form `collective=algorithm`.
     #[error("`{0}` is not of the form collective=algorithm")]
     Form(String),
-    /// No such collective.
+    /// There is no collective of this name.
     #[error("there is no collective `{0}`; there are {list}", list = listed(CollectiveKind::ALL.iter().map(|it| it.name())))]
     Collective(String),
-    /// No such algorithm.
+    /// The collective has no algorithm of this name.
     #[error("{0} has no algorithm `{1}`; it has {list}", list = listed(Algorithm::all(*.0).iter().map(|it| it.name())))]
     Algorithm(CollectiveKind, String),
-    /// What stands behind the algorithm is no number of bytes.
+    /// The text behind the algorithm's name is no number of bytes.
     #[error("`{0}` is not a number of bytes")]
     Segment(String),
 }
@@ -85,7 +85,7 @@ impl Selection {
         Ok(())
     }
 
-    /// What is forced.
+    /// The choices that were forced by name.
     pub fn forced(&self) -> impl Iterator<Item = Choice> {
         self.forced.values().copied()
     }

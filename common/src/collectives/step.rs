@@ -1,4 +1,4 @@
-//! What a schedule is made of: a straight-line program over three buffers, one for each member of the communicator.
+//! The steps of a schedule: a straight-line program over three buffers, one for each member of the communicator.
 //!
 //! The same steps are simulated (only peers and lengths matter) and executed (the slices say which data). Offsets and
 //! lengths are bytes of *packed* data — a datatype with gaps counts only what it holds — and multiples of the element
@@ -12,22 +12,22 @@ pub type Member = u32;
 /// Which buffer of the call a slice lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Buffer {
-    /// What the caller gives. `MPI_IN_PLACE` is the executor's business: it copies first.
+    /// The data that the caller gives. `MPI_IN_PLACE` is the executor's business: it copies first.
     Send,
-    /// What the caller gets. The only buffer of a broadcast.
+    /// The data that the caller gets. The only buffer of a broadcast.
     Recv,
     /// Scratch space, as large as the largest slice of it.
     Scratch,
 }
 
 impl Buffer {
-    /// `len` bytes of it from `offset` on.
+    /// The slice of `len` bytes of the buffer from `offset` on.
     #[must_use]
     pub const fn at(self, offset: u64, len: u64) -> Slice {
         Slice { buffer: self, offset: Bytes(offset), len: Bytes(len) }
     }
 
-    /// Its first `len` bytes.
+    /// The first `len` bytes of the buffer.
     #[must_use]
     pub const fn first(self, len: u64) -> Slice {
         self.at(0, len)
@@ -37,15 +37,15 @@ impl Buffer {
 /// A run of packed bytes in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slice {
-    /// Where it lies.
+    /// The buffer that the slice lies in.
     pub buffer: Buffer,
-    /// Its first byte.
+    /// Where in the buffer the slice begins.
     pub offset: Bytes,
-    /// How long it is. Messages of no bytes are sent all the same where the library sends them.
+    /// The length of the slice. Messages of no bytes are sent all the same where the library sends them.
     pub len: Bytes,
 }
 
-/// One step. Steps run in order; a message goes to the first fitting receive posted for its source, in order.
+/// A step. Steps run in order; a message goes to the first fitting receive posted for its source, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // The fields are what the sentence above each step says.
 pub enum Step {

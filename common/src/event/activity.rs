@@ -2,7 +2,7 @@
 
 use super::{Event, Partitioned};
 
-/// What a rank spends its time on.
+/// The kind of thing that a rank spends its time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Activity {
     /// Computing, or sleeping.

@@ -1,4 +1,4 @@
-//! What an extended trace adds to a time-independent one: times, and the messages that collectives are made of.
+//! Annotations, which an extended trace adds to a time-independent one: times, and the messages of collectives.
 
 use super::{CommId, Rank};
 use crate::units::{Bytes, Nanoseconds};
@@ -6,13 +6,13 @@ use crate::units::{Bytes, Nanoseconds};
 /// An interval of time by the clock of the rank's host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// The beginning.
+    /// The beginning of the interval.
     pub begin: Nanoseconds,
     /// The end, no earlier than the beginning.
     pub end: Nanoseconds,
 }
 
-/// One of the two ends of a message.
+/// An end of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageEnd {
     /// The member sends the message.
@@ -29,7 +29,7 @@ pub struct Message {
     pub comm: CommId,
     /// The number of the collective on this communicator, counted from 0 and the same for all members.
     pub number: u64,
-    /// Whether the rank sends or receives it.
+    /// Whether the rank sends or receives the message.
     pub end: MessageEnd,
     /// The rank at the other end.
     pub peer: Rank,
@@ -42,7 +42,7 @@ pub struct Message {
 /// An observation of extended tracing. Annotations stand before the event that they belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Annotation {
-    /// When the call was made, and when it returned.
+    /// The time from a call's beginning to its return.
     Call(Span),
     /// A message that the collective was made of.
     Message(Message),

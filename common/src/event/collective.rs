@@ -7,7 +7,7 @@ use crate::units::{Bytes, Instructions};
 /// significant only at the root is zero elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Collective {
-    /// The communicator it runs on.
+    /// The communicator that the collective runs on.
     pub comm: CommId,
     /// The operation.
     pub kind: CollectiveKind,
@@ -29,7 +29,7 @@ pub struct Collective {
 pub enum Volumes {
     /// MPI's function has no such argument.
     None,
-    /// One number: of the whole vector, or for each member alike.
+    /// A single number: of the whole vector, or for each member alike.
     Each(Bytes),
     /// A number for each member, in the communicator's order.
     PerMember(Vec<Bytes>),
@@ -113,9 +113,9 @@ pub struct Signature {
     pub send: Extent,
     /// The form of [`Collective::recv`].
     pub recv: Extent,
-    /// Whether there is a root.
+    /// Whether the function has a root.
     pub is_rooted: bool,
-    /// Whether it reduces.
+    /// Whether the function reduces.
     pub reduces: bool,
 }
 

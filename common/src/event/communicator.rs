@@ -42,7 +42,7 @@ pub enum CommCall {
 pub struct Group {
     /// The number this rank gives it from here on.
     pub id: CommId,
-    /// Its members in its own order; of an inter-communicator, the local group.
+    /// The members in the communicator's own order; of an inter-communicator, the local group.
     pub members: Vec<Rank>,
     /// The remote group of an inter-communicator; empty otherwise.
     pub remote: Vec<Rank>,

@@ -7,12 +7,12 @@ use crate::units::Bytes;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
-/// What one rank does with files.
+/// An operation of one rank on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileEvent {
     /// All members of a communicator open a file.
     Open(CommId, FileId),
-    /// They close it.
+    /// All members close the file.
     Close(FileId),
     /// A call that changes the file or how it is seen, and moves no data of the program.
     Manage(Manage, FileId),
@@ -32,22 +32,22 @@ pub enum Manage {
     Sync,
 }
 
-/// Reading or writing.
+/// A call that reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileAccess {
-    /// The file.
+    /// The file that is read or written.
     pub file: FileId,
-    /// Which of the two.
+    /// The direction: reading or writing.
     pub direction: Direction,
-    /// From where, and who does it together.
+    /// Whose pointer says where in the file, and who does it together.
     pub reach: Reach,
-    /// When it is done.
+    /// When the access is done.
     pub phase: Phase,
     /// How much the program asked for; none at the end of a split call, whose beginning says it.
     pub bytes: Bytes,
 }
 
-/// Which way data goes.
+/// The direction in which a call moves data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // The words say it.
 pub enum Direction {
@@ -60,13 +60,13 @@ pub enum Direction {
 pub enum Reach {
     /// The rank's own pointer.
     Own,
-    /// An offset.
+    /// An offset that the call names.
     At,
-    /// The pointer that all share.
+    /// The pointer that all ranks share.
     Shared,
-    /// Each rank's own pointer, all together.
+    /// The own pointer of each rank, all ranks together.
     All,
-    /// An offset each, all together.
+    /// An offset that each rank names, all ranks together.
     AtAll,
     /// The shared pointer, one rank after another.
     Ordered,
@@ -75,13 +75,13 @@ pub enum Reach {
 /// When an access is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// When the call returns.
+    /// The access is done when the call returns.
     Blocking,
-    /// When the request is completed.
+    /// The access is done when the request is completed.
     Nonblocking(RequestId),
-    /// In the call that ends it.
+    /// The access is done in a later call, which ends it.
     Begin,
-    /// This is that call.
+    /// The call ends an access that began before.
     End,
 }
 

@@ -42,7 +42,7 @@ pub use uses::{CommUse, RequestUse};
 
 use crate::units::{Bytes, Instructions, Seconds};
 
-/// One event of one rank.
+/// An event of one rank: a call of MPI, the computation between two calls, or an observation of either.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// `MPI_Init`, `MPI_Init_thread`.
@@ -85,9 +85,9 @@ pub enum Event {
     /// A neighbourhood collective.
     Neighborhood(Neighborhood, Completion),
 
-    /// One-sided communication.
+    /// An operation on a window: one-sided communication.
     OneSided(OneSided),
-    /// Input and output.
+    /// An operation on a file.
     File(FileEvent),
     /// A call that communicates in a way that no other event describes.
     Other(Other),

@@ -8,15 +8,15 @@ use crate::units::Bytes;
 pub struct Neighborhood {
     /// The communicator, which has a topology.
     pub comm: CommId,
-    /// What it does.
+    /// The MPI function.
     pub op: NeighborOp,
-    /// What goes to each destination, in the order of the topology.
+    /// Each destination and the bytes that go there, in the order of the topology.
     pub sends: Vec<(Rank, Bytes)>,
-    /// What comes from each source.
+    /// Each source and the bytes that come from there, in the order of the topology.
     pub recvs: Vec<(Rank, Bytes)>,
 }
 
-/// Which neighbourhood collective.
+/// The MPI function of a neighbourhood collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // Named as MPI names them.
 pub enum NeighborOp {

@@ -1,4 +1,4 @@
-//! One-sided communication (MPI 4.0 §12): windows of memory that others reach into.
+//! Windows of memory that other ranks reach into: one-sided communication (MPI 4.0 §12).
 
 use super::{CommId, Rank, RequestId};
 use crate::units::Bytes;
@@ -7,7 +7,7 @@ use crate::units::Bytes;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WinId(pub u32);
 
-/// What one rank does with windows.
+/// An operation of one rank on a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OneSided {
     /// All members of a communicator make a window; this one lends so many bytes.
@@ -54,15 +54,15 @@ pub enum WinSync {
 /// Moving data to and from the memory of another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// How.
+    /// The MPI function.
     pub op: AccessOp,
-    /// The window.
+    /// The window whose memory is accessed.
     pub win: WinId,
-    /// Whose memory.
+    /// The rank whose memory is accessed.
     pub target: Rank,
-    /// What goes there; for a compare-and-swap, both values.
+    /// Bytes that go to the target; for a compare-and-swap, both values.
     pub there: Bytes,
-    /// What comes back.
+    /// Bytes that come back.
     pub back: Bytes,
     /// The request, for `MPI_Rput` and its kin.
     pub request: Option<RequestId>,

@@ -1,4 +1,4 @@
-//! Completed and what completes them (MPI 4.0 §3.7).
+//! Requests and what completes them (MPI 4.0 §3.7).
 
 use super::{Rank, Tag};
 
@@ -13,7 +13,7 @@ pub struct RequestId(pub u32);
 /// (see [`MessageCompletion`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Completion<R = RequestId> {
-    /// When the call returns: `MPI_Send`, `MPI_Bcast`.
+    /// The operation is done when the call returns: `MPI_Send`, `MPI_Bcast`.
     Blocking,
     /// When the request is completed: `MPI_Isend`, `MPI_Ibcast`.
     Request(R),
@@ -28,13 +28,13 @@ pub type MessageCompletion = Completion<Option<RequestId>>;
 /// Which requests of its array a wait or a test asks after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantifier {
-    /// The only one: `MPI_Wait`, `MPI_Test`.
+    /// The only request: `MPI_Wait`, `MPI_Test`.
     Single,
-    /// All of them: `MPI_Waitall`, `MPI_Testall`.
+    /// All requests: `MPI_Waitall`, `MPI_Testall`.
     All,
-    /// One of them: `MPI_Waitany`, `MPI_Testany`.
+    /// Any single request: `MPI_Waitany`, `MPI_Testany`.
     Any,
-    /// At least one of them: `MPI_Waitsome`, `MPI_Testsome`.
+    /// At least one request: `MPI_Waitsome`, `MPI_Testsome`.
     Some,
 }
 
@@ -54,7 +54,7 @@ pub struct RequestKey {
 pub enum Completed {
     /// All requests that the rank has outstanding, and how many these are if the trace says so.
     Outstanding(Option<u32>),
-    /// One point-to-point request. Without a number, the oldest outstanding one with that key.
+    /// A point-to-point request with this key; without a number, the oldest outstanding one that has it.
     One(RequestKey, Option<RequestId>),
     /// The listed requests.
     These(Vec<RequestId>),

@@ -1,4 +1,4 @@
-//! What an event does to requests and to communicators.
+//! The effects of an event on requests and on communicators.
 //!
 //! Visitors get the names themselves, so that a reader may replace them: numbers are given anew where they could clash.
 
@@ -7,34 +7,34 @@ use super::{
     MessageCompletion, OneSided, Partitioned, Phase, RequestId,
 };
 
-/// What an event does to a request.
+/// The effect of an event on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestUse {
-    /// Makes it: a non-blocking operation starts, or a persistent request is set up.
+    /// Makes the request: a non-blocking operation starts, or a persistent request is set up.
     Makes {
-        /// Whether it is persistent, and so inactive until it is started.
+        /// Whether the request is persistent, and so inactive until it is started.
         persistent: bool,
     },
-    /// Starts it: it was persistent and inactive.
+    /// Starts the request, which was persistent and inactive.
     Starts,
-    /// Refers to it, and leaves it as it is.
+    /// Refers to the request, and leaves it as it is.
     Uses,
-    /// Completes it; one that is not persistent is gone.
+    /// Completes the request; one that is not persistent is gone.
     Completes,
-    /// Frees it: it is gone.
+    /// Frees the request, which is gone.
     Frees,
 }
 
-/// What an event does with a communicator.
+/// The effect of an event on a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommUse {
-    /// Communicates on it without the other members having to do the same.
+    /// Communicates on the communicator without the other members having to do the same.
     Messages,
-    /// Calls on it what all members have to call, in one order (MPI 4.0 §6.12).
+    /// Calls on the communicator what all members have to call, in one order (MPI 4.0 §6.12).
     Collective,
-    /// Makes it.
+    /// Makes the communicator.
     Makes,
-    /// Frees it.
+    /// Frees the communicator.
     Frees,
 }
 

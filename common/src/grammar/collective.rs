@@ -11,7 +11,7 @@ use super::line::{BYTE, Line};
 use crate::event::{Collective, CollectiveKind, CommId, Extent, Rank, Volumes};
 use crate::units::{Bytes, Instructions};
 
-/// Appends the arguments.
+/// Appends the arguments of a collective.
 pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, call: &Collective) -> &'l mut Line<'o> {
     let has_totals = has_totals(call.kind);
     volumes(line, &call.send, has_totals);

@@ -44,7 +44,7 @@ fn one(f: &mut Fields) -> Result<Completed, ParseError> {
     Ok(Completed::One(key, f.optional_request()?))
 }
 
-/// What a test completed. SimGrid's `test` does not say whether it did; the request stays for the wait that follows.
+/// Reads what a test completed. SimGrid's `test` does not say whether it did; the request stays for the wait after it.
 fn tested(f: &mut Fields) -> Result<Option<Completed>, ParseError> {
     if f.accept("-") {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What is wrong with a line, and where.
+//! Errors in a line of a trace, and where they are.
 
 use thiserror::Error;
 
@@ -6,8 +6,8 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("column {column}: {what}")]
 pub struct ParseError {
-    /// Where, counted in bytes from 1.
+    /// Where in the line the error is, counted in bytes from 1.
     pub column: usize,
-    /// What was found and what was expected.
+    /// The words that were found and that were expected.
     pub what: String,
 }

@@ -17,7 +17,7 @@ const MOST_THREADS: u32 = 1 << 16;
 /// A cursor over the fields of a line.
 pub(super) struct Fields<'a> {
     line: &'a [u8],
-    /// What is left; never starts with a blank.
+    /// The fields that are not read yet; never starts with a blank.
     rest: &'a [u8],
 }
 
@@ -26,13 +26,13 @@ impl<'a> Fields<'a> {
         Self { line, rest: skip_blanks(line) }
     }
 
-    /// Whether nothing is left.
+    /// Whether no field is left.
     #[inline]
     pub(super) fn at_end(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// How many fields are left.
+    /// The number of fields that are left.
     pub(super) fn count(&self) -> usize {
         self.rest.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count()
     }
@@ -289,12 +289,12 @@ impl<'a> Fields<'a> {
         Ok(self.field(what, list::list)?.into_iter().map(make).collect())
     }
 
-    /// Passes over what is left.
+    /// Passes over the fields that are left.
     pub(super) fn skip_all(&mut self) {
         self.rest = &[];
     }
 
-    /// Nothing may be left.
+    /// Fails where a field is left.
     pub(super) fn end(&self) -> Result<(), ParseError> {
         if self.at_end() { Ok(()) } else { Err(self.expected("the end of the line")) }
     }
@@ -308,7 +308,7 @@ fn skip_blanks(mut input: &[u8]) -> &[u8] {
     input
 }
 
-/// What digits alone say.
+/// The number that digits alone spell; `None` where there is anything else, or no room for it.
 fn number(digits: &[u8]) -> Option<u32> {
     let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     digits.parse().ok()

@@ -68,5 +68,5 @@ pub use write::write_event;
 
 /// First line of a stream that titr writes: the grammar's version.
 pub const HEADER: &str = "# titr 1";
-/// What the last line of such a stream starts with; the number of events follows.
+/// The beginning of the last line of such a stream; the number of events follows.
 pub const END: &str = "# end ";

@@ -1,4 +1,4 @@
-//! One-sided communication as text.
+//! Windows, and accesses to them, as text.
 //!
 //! | line, after the rank | event |
 //! | --- | --- |

@@ -307,7 +307,7 @@ fn runs_on(event: &mut Event, comm: CommId) -> bool {
     found && !matches!(event, Event::CommCreate(..) | Event::CommFree(_))
 }
 
-/// What was left open: as the line says at its end, and a source or tag not known yet.
+/// The wildcards of a receive: as the line says at its end, and a source or tag that is not known yet.
 fn wildcard(message: &Incoming, f: &mut Fields) -> Result<Wildcard, ParseError> {
     let said = f.wildcard()?;
     Ok(Wildcard { source: said.source || message.from.is_none(), tag: said.tag || message.tag.is_none() })

@@ -69,7 +69,7 @@ pub(super) struct Forms {
     persistent: &'static str,
 }
 
-/// One of the three forms.
+/// A form of an operation: how it completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Blocking,
@@ -81,7 +81,7 @@ pub(super) enum Form {
 pub(super) const RECV: Forms = Forms { blocking: "recv", nonblocking: "irecv", persistent: "recv_init" };
 
 impl Forms {
-    /// The word of the form that completes so.
+    /// The word of the form that completes as `completion` says.
     #[inline]
     pub(super) const fn of<R>(self, completion: &Completion<R>) -> &'static str {
         match completion {
@@ -155,7 +155,7 @@ words! {
 }
 
 impl Quantifier {
-    /// All four.
+    /// All four quantifiers.
     pub const ALL: [Self; 4] = [Self::Single, Self::All, Self::Any, Self::Some];
 
     /// The word of a wait.

@@ -39,30 +39,30 @@ pub struct Communicators {
 /// The members; the groups of an inter-communicator, the one with the smaller first rank first.
 type Groups = (Vec<Rank>, Vec<Rank>);
 
-/// One communicator.
+/// A communicator that exists.
 pub struct Communicator {
-    /// The context of its point-to-point messages.
+    /// The context of the communicator's point-to-point messages.
     pub context: Context,
-    /// Its members.
+    /// The members of the communicator.
     pub members: Rc<Members>,
-    /// Members that have freed it.
+    /// How many members have freed the communicator.
     freed: usize,
     /// How many collectives each member has started.
     started: Vec<u64>,
     /// Collectives that some members have started and others have not.
     open: VecDeque<FirstCall>,
-    /// How many all have started.
+    /// How many collectives all members have started.
     closed: u64,
 }
 
 /// The communicators made of the same groups, one after another.
 #[derive(Default)]
 struct Series {
-    /// How many each member has made.
+    /// How many of the communicators each member has made.
     made: Vec<u64>,
     /// The communicators that some members have made and others have not, with how many members still have to.
     open: VecDeque<(CommIndex, usize)>,
-    /// How many all have made.
+    /// How many of the communicators all members have made.
     closed: u64,
 }
 
@@ -77,7 +77,7 @@ struct FirstCall {
 /// A member's part in a collective.
 #[derive(Debug)]
 pub struct Participation {
-    /// The member.
+    /// The rank's place among the members of the communicator.
     pub me: Member,
     /// The root; 0 for a collective without one.
     pub root: Member,
@@ -86,7 +86,7 @@ pub struct Participation {
 }
 
 impl Communicators {
-    /// The world of so many ranks.
+    /// The communicators of a program of `ranks` ranks at its start: the world.
     #[must_use]
     pub fn new(ranks: usize) -> Self {
         let mut this = Self {

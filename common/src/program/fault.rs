@@ -39,7 +39,7 @@ pub struct Place {
     pub rank: Rank,
     /// The thread of that rank.
     pub thread: ThreadId,
-    /// The number of its event, from 1.
+    /// The number of the thread's event, from 1.
     pub event: u64,
     /// The file and line that the event stands in, where it comes from a file.
     pub line: Option<(PathBuf, u64)>,

@@ -11,7 +11,7 @@ pub struct Members {
     name: Name,
     /// In order; of an inter-communicator, its two groups one after the other.
     ranks: Vec<Rank>,
-    /// How many of them are in the first group.
+    /// How many of the ranks are in the first group.
     first_group: usize,
     /// The place of each; none for the world, where it is the rank.
     places: FxHashMap<Rank, Member>,
@@ -68,7 +68,7 @@ impl Members {
         }
     }
 
-    /// Whether it is an inter-communicator.
+    /// Whether the communicator is an inter-communicator.
     #[must_use]
     pub fn is_inter(&self) -> bool {
         self.first_group < self.ranks.len()

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::Rank;
 
-/// What every rank's stream ends with.
+/// The end of the name of every rank's stream.
 pub const STREAM_SUFFIX: &str = ".tit.gz";
 const ENTRY_SUFFIX: &str = ".json";
 const MANIFEST: &str = "manifest.json";
@@ -53,7 +53,7 @@ fn folder(rank: u32) -> String {
     format!("{:03}", rank / IN_A_FOLDER)
 }
 
-/// What a file of a trace is, by its name.
+/// The part of a trace that a file holds, by the file's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Manifest,

@@ -1,4 +1,4 @@
-//! What can be wrong with a trace: always the file, where there is one the line, and what to do.
+//! Errors of a trace: always the file, where there is one the line, and what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};

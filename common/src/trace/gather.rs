@@ -16,7 +16,7 @@ use super::part::{Parts, Whole};
 use crate::event::Rank;
 use crate::units::Bytes;
 
-/// What was gathered.
+/// The totals of a trace that was gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gathered {
     /// Size of the world.
@@ -27,7 +27,7 @@ pub struct Gathered {
     pub unchecked: u32,
 }
 
-/// What is written, file after file.
+/// The place that is written to, file after file.
 enum Output {
     Archive(ArchiveWriter),
     Directory { path: PathBuf, file: Option<File> },

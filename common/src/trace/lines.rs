@@ -19,7 +19,7 @@ const PIECE: usize = 16 << 10;
 /// The lines of a file, one after another.
 pub(super) struct Lines {
     path: PathBuf,
-    input: Input,
+    input: Unread,
     /// Text that is read and not yet given out lies in `text[start..end]`.
     text: Vec<u8>,
     start: usize,
@@ -28,11 +28,12 @@ pub(super) struct Lines {
     line: u64,
 }
 
-enum Input {
+/// The part of a file that is not read yet, by how it is read.
+enum Unread {
     Plain(Section),
-    /// Between two members.
+    /// Gzip members, the next of which begins here.
     Gzip(BufReader<Section>),
-    /// Within a member that is too large to check first.
+    /// The rest of a gzip member that is too large to check first.
     Member(Box<GzDecoder<BufReader<Section>>>),
     Ended,
 }
@@ -54,7 +55,7 @@ impl Lines {
         }
         // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
         let input =
-            if first == [0x1f] { Input::Gzip(BufReader::with_capacity(16 << 10, file)) } else { Input::Plain(file) };
+            if first == [0x1f] { Unread::Gzip(BufReader::with_capacity(16 << 10, file)) } else { Unread::Plain(file) };
         Ok(Self { path, input, text: Vec::new(), start: 0, end: 0, line: 0 })
     }
 
@@ -101,22 +102,22 @@ impl Lines {
     fn refill(&mut self) -> Result<bool, TraceError> {
         let before = self.end;
         while self.end == before {
-            match std::mem::replace(&mut self.input, Input::Ended) {
-                Input::Ended => return Ok(false),
-                Input::Plain(mut file) => {
+            match std::mem::replace(&mut self.input, Unread::Ended) {
+                Unread::Ended => return Ok(false),
+                Unread::Plain(mut file) => {
                     if self.read_some(&mut file).map_err(TraceError::io(&self.path))? > 0 {
-                        self.input = Input::Plain(file);
+                        self.input = Unread::Plain(file);
                     }
                 }
-                Input::Gzip(mut reader) => {
+                Unread::Gzip(mut reader) => {
                     if reader.fill_buf().map_err(TraceError::io(&self.path))?.is_empty() {
                         return Ok(false);
                     }
                     self.member(GzDecoder::new(reader))?;
                 }
-                Input::Member(mut member) => match self.read_some(&mut member) {
-                    Ok(0) => self.input = Input::Gzip(member.into_inner()),
-                    Ok(_) => self.input = Input::Member(member),
+                Unread::Member(mut member) => match self.read_some(&mut member) {
+                    Ok(0) => self.input = Unread::Gzip(member.into_inner()),
+                    Ok(_) => self.input = Unread::Member(member),
                     Err(error) => return Err(self.torn(&error)),
                 },
             }
@@ -130,11 +131,11 @@ impl Lines {
         loop {
             match self.read_some(&mut member) {
                 Ok(0) => {
-                    self.input = Input::Gzip(member.into_inner());
+                    self.input = Unread::Gzip(member.into_inner());
                     return Ok(());
                 }
                 Ok(_) if self.end - before > CHECKED_MEMBER => {
-                    self.input = Input::Member(Box::new(member));
+                    self.input = Unread::Member(Box::new(member));
                     return Ok(());
                 }
                 Ok(_) => {}

@@ -21,12 +21,12 @@ use crate::units::Bytes;
 /// The version of the directory's layout that this code writes and reads.
 pub const VERSION: u32 = 1;
 
-/// What is known of a whole trace.
+/// The description of a whole trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of the layout.
     pub titr: u32,
-    /// What was recorded.
+    /// The contents of the trace.
     pub mode: Mode,
     /// Size of the world.
     pub ranks: u32,
@@ -39,12 +39,12 @@ pub struct Manifest {
     /// The effective configuration of the tracer, by variable.
     #[serde(default)]
     pub config: BTreeMap<String, String>,
-    /// One entry for each rank, in their order.
+    /// The entry of each rank, in the order of ranks.
     #[serde(default)]
     pub per_rank: Vec<RankEntry>,
 }
 
-/// What a trace records.
+/// The contents of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -60,22 +60,22 @@ pub struct RankEntry {
     /// The name of the run, the same for all its ranks and for no other run's; empty where it was not named.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run: String,
-    /// Which.
+    /// The number of the rank.
     pub rank: u32,
-    /// Where it ran.
+    /// The host that the rank ran on.
     pub host: String,
-    /// On what processor, as the system names it.
+    /// The processor that the rank ran on, as the system names it.
     #[serde(default)]
     pub cpu: String,
-    /// As what process.
+    /// The number of the rank's process.
     pub pid: u32,
-    /// How it ended.
+    /// How the rank's trace ended.
     pub ended: Ended,
-    /// Events in its stream.
+    /// The number of events in the rank's stream.
     pub events: u64,
-    /// Text in its stream.
+    /// Size of the text in the rank's stream, uncompressed.
     pub text: Bytes,
-    /// Size of its stream.
+    /// Size of the rank's stream on disk.
     pub disk: Bytes,
     /// CRC-32 of its stream as it is on disk (as `gzip` and `crc32` compute it), once it is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ pub struct RankEntry {
     /// Events that could not be written.
     #[serde(default)]
     pub lost_events: u64,
-    /// Why not.
+    /// Why events could not be written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Calls of MPI functions that communicate and that the trace does not hold, by name.
@@ -123,13 +123,13 @@ fn is_one(&number: &u32) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
-    /// It has not, or it was killed.
+    /// The rank is still running, or it was killed.
     Running,
-    /// In `MPI_Finalize`.
+    /// The trace ended in `MPI_Finalize`.
     Finalize,
-    /// The process exited without it.
+    /// The process exited without `MPI_Finalize`.
     Exit,
-    /// In `MPI_Abort`.
+    /// The trace ended in `MPI_Abort`.
     Abort,
 }
 
@@ -137,43 +137,43 @@ pub enum Ended {
 /// nanoseconds, rank 0's shows *t* + `offset` + `drift` × *t*.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clock {
-    /// In nanoseconds.
+    /// Nanoseconds that rank 0's clock is ahead when this one shows 0.
     pub offset: f64,
-    /// Nanoseconds a nanosecond.
+    /// Nanoseconds that rank 0's clock gains on this one in each nanosecond.
     pub drift: f64,
     /// By how many nanoseconds the offset may be wrong.
     pub uncertainty: f64,
 }
 
-/// What computation was counted with.
+/// The counter that computation was measured with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counter {
-    /// `papi`, `perf` or `cpu`.
+    /// The kind of counter: `papi`, `perf` or `cpu`.
     pub kind: String,
-    /// What one unit of `compute` is.
+    /// The meaning of one unit of `compute`.
     pub unit: String,
     /// Instructions that a second of CPU time stands for, where time was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// The smallest difference it can show, in its unit.
+    /// The smallest difference that the counter can show, in its unit.
     pub resolution: f64,
-    /// What volumes are rounded to, as a part of them; 0 where each is as it was counted.
+    /// The precision that volumes are rounded to, as a part of them; 0 where each is as it was counted.
     #[serde(default)]
     pub precision: f64,
-    /// What a hook adds to the volume between two calls, as measured at the start; it is subtracted.
+    /// The volume that a hook adds between two calls, as measured at the start; it is subtracted.
     #[serde(default)]
     pub hook: f64,
-    /// What a fixed piece of work counts as.
+    /// The measure of a fixed piece of work by this counter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yardstick: Option<Yardstick>,
 }
 
-/// The same piece of work for every rank, done once at the start: what makes volumes of unlike counters comparable.
+/// A piece of work, the same for every rank and done once at the start: it makes volumes of unlike counters comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Yardstick {
-    /// What the counter makes of it, in its unit.
+    /// The volume of the piece of work, in the counter's unit.
     pub volume: f64,
-    /// CPU time that it takes here, in seconds.
+    /// CPU time that the piece of work takes on this rank, in seconds.
     pub seconds: f64,
 }
 
@@ -194,7 +194,7 @@ impl Manifest {
         Parts::open(&[directory])?.manifest()
     }
 
-    /// One that was read from `path`, if it is of the version that is known.
+    /// Returns `manifest`, read from `path`, if it is of the version that is known.
     pub(super) fn of_version(path: &Path, manifest: Self) -> Result<Self, TraceError> {
         if manifest.titr != VERSION {
             let what = format!("version {} of the layout, and this titr reads {VERSION}", manifest.titr);

@@ -37,4 +37,4 @@ pub use rank_writer::RankWriter;
 pub use section::Section;
 pub use stream::{Ending, RankStream};
 pub use transformation::Transformation;
-pub use writer::{StreamWriter, Written};
+pub use writer::{FinishedStream, StreamWriter};

@@ -1,4 +1,4 @@
-//! What one directory or archive holds of a trace, and the whole that several make.
+//! The parts of a trace that directories and archives hold, and the whole that several make.
 //!
 //! Each process writes where it is: its stream, its entry of the manifest, and rank 0 the manifest's part about the run.
 //! Where hosts share no file system, or ranks were given a directory each, these are parts; together they are the trace
@@ -17,10 +17,10 @@ use super::manifest::{self, Manifest, RankEntry};
 use super::section::Section;
 use crate::event::Rank;
 
-/// What there is of a trace, and where each piece of it is.
+/// The pieces of a trace that there are, and where each is.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// What was looked into.
+    /// The directories and archives that were looked into.
     places: Vec<PathBuf>,
     manifest: Option<(PathBuf, Manifest)>,
     entries: BTreeMap<u32, (PathBuf, RankEntry)>,
@@ -157,7 +157,7 @@ impl Parts {
         TraceError::Directory { path: self.places.first().cloned().unwrap_or_default(), what }
     }
 
-    /// Its entry is there, so that says where it should be.
+    /// The error of a stream that is missing, at the place beside the rank's entry where it should be.
     fn no_stream(&self, rank: u32) -> TraceError {
         let beside = self.entries.get(&rank).and_then(|(path, _)| path.parent());
         let path = directory::stream(beside.unwrap_or(Path::new("")), Rank(rank));

@@ -16,13 +16,13 @@ use crate::units::Bytes;
 const MEMBER: usize = 128 << 10;
 const LEVEL: u32 = 3;
 
-/// One rank's stream, complete once it is [finished](Self::finish).
+/// The stream of one rank, complete once it is [finished](Self::finish).
 pub struct RankWriter {
     stream: StreamWriter,
     events: EventWriter,
     text: Vec<u8>,
     count: u64,
-    /// Of text, in members so far.
+    /// Bytes of text in the members so far.
     length: u64,
 }
 
@@ -36,7 +36,7 @@ impl RankWriter {
         Ok(Self { stream, events: EventWriter::new(rank), text: Vec::new(), count: 0, length: 0 })
     }
 
-    /// Where it is.
+    /// The path of the rank's stream.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.stream.path()

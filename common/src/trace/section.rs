@@ -16,7 +16,7 @@ const PIECE: usize = 256 << 10;
 /// Bytes of a file, to be read from their beginning. A clone reads for itself.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What it is called.
+    /// The name of the file.
     name: PathBuf,
     file: Handle,
     /// Where the next byte is, and where there are no more.
@@ -33,13 +33,13 @@ enum Handle {
 }
 
 impl Section {
-    /// All of a file.
+    /// The section that is all of a file.
     pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
         let file = File::open(path).map_err(TraceError::io(path))?;
         Ok(Self { name: path.into(), file: Handle::Open(Arc::new(file)), at: 0, end: u64::MAX })
     }
 
-    /// All of a file, which is not kept open.
+    /// The section that is all of a file, which is not kept open.
     pub(super) fn closed(path: PathBuf) -> Self {
         Self { name: path, file: Handle::Closed, at: 0, end: u64::MAX }
     }
@@ -49,7 +49,7 @@ impl Section {
         Self { name, file: Handle::Open(Arc::clone(file)), at, end: at.saturating_add(length) }
     }
 
-    /// The same, of a file that stays open.
+    /// A section as this one is, of a file that stays open.
     pub(super) fn kept_open(&self) -> Result<Self, TraceError> {
         match self.file {
             Handle::Open(_) => Ok(self.clone()),
@@ -57,7 +57,7 @@ impl Section {
         }
     }
 
-    /// What it is called.
+    /// The name of the file.
     #[must_use]
     pub fn name(&self) -> &Path {
         &self.name

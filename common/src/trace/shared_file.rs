@@ -1,4 +1,4 @@
-//! One file with the lines of all ranks, dealt out to them.
+//! A single file with the lines of all ranks, dealt out to them.
 //!
 //! Lines that are passed while one rank is read wait in memory for the others, as in SimGrid: a file in which the ranks
 //! take turns needs little, one that holds them one after another needs all but the first.

@@ -1,4 +1,4 @@
-//! One rank's events, read as they are asked for.
+//! The events of one rank, read as they are asked for.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::event_buffer::EventRef;
 /// The events of one rank of a trace in any format, one at a time or as they come.
 pub struct RankStream {
     source: Box<dyn EventSource + Send>,
-    /// What the source gave last, for readers who want one event at a time, and how many of them they have.
+    /// The events that the source gave last, for readers who want one at a time; `given` of them are handed out.
     pending: LocatedEvents,
     given: usize,
     events: u64,
@@ -21,14 +21,14 @@ pub struct RankStream {
 /// How a stream ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// With its end record, or as a file of a format that has none.
+    /// The stream ended with its end record, or as a file of a format that has none.
     Complete,
-    /// Torn, for the reason said.
+    /// The stream is torn, for the reason given.
     Torn(String),
 }
 
 impl RankStream {
-    /// The events of `source`.
+    /// The stream of the events of `source`.
     pub(super) fn new(source: Box<dyn EventSource + Send>) -> Self {
         Self { source, pending: LocatedEvents::default(), given: 0, events: 0, ended: false }
     }

@@ -1,4 +1,4 @@
-//! One rank's events as lines of text in titr's grammar.
+//! The events of one rank as lines of text in titr's grammar.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub(super) struct TextStream {
     input: Input,
     rank: Rank,
     reader: EventReader,
-    /// How many were read.
+    /// The number of events that were read.
     events: u64,
     line: u64,
     /// Whether the stream says that titr wrote it, so that it has to have an end record.
@@ -39,7 +39,7 @@ pub(super) enum Input {
 }
 
 /// A line and its number.
-type Line<'a> = (u64, Cow<'a, [u8]>);
+type NumberedLine<'a> = (u64, Cow<'a, [u8]>);
 
 impl TextStream {
     pub(super) fn new(input: Input, rank: Rank, world: u32, partial: bool) -> Self {
@@ -145,7 +145,7 @@ impl EventSource for TextStream {
 
 impl Input {
     /// The next line that is of `rank`, or of nobody, with its number.
-    fn next(&mut self, rank: Rank) -> Result<Option<Line<'_>>, TraceError> {
+    fn next(&mut self, rank: Rank) -> Result<Option<NumberedLine<'_>>, TraceError> {
         match self {
             Self::Own(lines) => {
                 let line = lines.line() + 1;

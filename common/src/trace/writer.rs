@@ -17,7 +17,7 @@ const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 /// The window of 2¹³ bytes, out of 2¹⁵: what repeats in a trace does so after a few lines, and a rank's memory counts.
 const WINDOW_BITS: u8 = 13;
 
-/// One rank's stream on disk: a gzip member for each write.
+/// A rank's stream on disk: a gzip member for each write.
 pub struct StreamWriter {
     file: File,
     path: PathBuf,
@@ -26,16 +26,16 @@ pub struct StreamWriter {
     packed: Vec<u8>,
     /// Size of the file up to the last whole member.
     size: u64,
-    /// Of those bytes.
+    /// Checksum of the file up to the last whole member.
     crc: Crc,
 }
 
 /// A complete stream as it is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Its size.
+pub struct FinishedStream {
+    /// Size of the file in bytes.
     pub size: Bytes,
-    /// Its checksum.
+    /// CRC-32 of the file as it is on disk.
     pub crc32: u32,
 }
 
@@ -54,7 +54,7 @@ impl StreamWriter {
         Ok(stream)
     }
 
-    /// Where it is.
+    /// The path of the stream's file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -80,9 +80,9 @@ impl StreamWriter {
     ///
     /// # Errors
     /// As [`write_member`](Self::write_member).
-    pub fn finish(mut self, events: u64) -> io::Result<Written> {
+    pub fn finish(mut self, events: u64) -> io::Result<FinishedStream> {
         self.write_member(format!("{END}{events}\n").as_bytes())?;
-        Ok(Written { size: Bytes(self.size), crc32: self.crc.sum() })
+        Ok(FinishedStream { size: Bytes(self.size), crc32: self.crc.sum() })
     }
 
     /// Fills `packed` with `text` as a gzip member.

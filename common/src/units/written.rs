@@ -57,13 +57,13 @@ pub struct Dimension {
 /// Prefixes of units, each with what it multiplies them by.
 pub type Prefixes = &'static [(&'static str, f64)];
 
-/// A unit as it is.
+/// No prefix: the unit as it is.
 pub const NO_PREFIX: Prefixes = &[("", 1.0)];
 
-/// Powers of 1000.
+/// Prefixes of the powers of 1000.
 pub const DECIMAL: Prefixes = &[("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15)];
 
-/// Powers of 1024.
+/// Prefixes of the powers of 1024.
 pub const BINARY: Prefixes = &[
     ("Ki", 1024.0),
     ("Mi", 1_048_576.0),
@@ -72,7 +72,7 @@ pub const BINARY: Prefixes = &[
     ("Pi", 1_125_899_906_842_624.0),
 ];
 
-/// Powers of 1/1000.
+/// Prefixes of the powers of 1/1000.
 const FRACTIONS: Prefixes = &[("m", 1e-3), ("u", 1e-6), ("µ", 1e-6), ("μ", 1e-6), ("n", 1e-9), ("p", 1e-12)];
 
 /// A text or a number that is not the quantity that was asked for: a sentence that says why, and how to write one.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, StreamWriter, Trace, TraceError, Written};
+use titr_common::trace::{FinishedStream, Manifest, StreamWriter, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
 pub struct Folder(TempDir);
@@ -55,7 +55,7 @@ impl Folder {
     }
 }
 
-fn entry(run: &str, rank: u32, written: Option<Written>) -> RankEntry {
+fn entry(run: &str, rank: u32, written: Option<FinishedStream>) -> RankEntry {
     let counter = Counter { rate: Some(1e9), ..Counter::exact("cpu") };
     RankEntry {
         run: run.into(),

@@ -18,7 +18,7 @@ use titr_common::format::plural;
 /// Counts of instructions that differ by less are of the same code.
 const ALIKE: f64 = 0.01;
 
-/// Ranks that count alike.
+/// Ranks whose counts are of the same unit and processor.
 #[derive(Clone, Debug)]
 struct Class {
     counts: Counts,

@@ -19,13 +19,13 @@ pub struct Options<'a> {
     pub partial: bool,
     /// Which collectives are to be the messages that an extended trace has of them.
     pub recorded: Recorded,
-    /// Told from time to time how far the replay is.
+    /// The follower of the replay, which is told from time to time how far it is.
     pub progress: Option<&'a mut dyn Progress>,
 }
 
 /// Follows how far a replay is.
 pub trait Progress {
-    /// So many events are replayed, and so many seconds simulated.
+    /// Reports that `events` are replayed and `simulated` seconds have passed in the simulation.
     fn at(&mut self, events: u64, simulated: f64);
 }
 

@@ -48,7 +48,7 @@ pub struct SimulationResult {
     /// The findings of each analysis, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub analyses: BTreeMap<&'static str, serde_json::Value>,
-    /// What could not be simulated faithfully, and what was left over.
+    /// Sentences on what could not be simulated faithfully, and on what was left over.
     pub warnings: Vec<String>,
     /// titr's own speed: the only part that differs from one simulation to the next.
     pub replay: ReplaySpeed,
@@ -74,11 +74,11 @@ impl From<&Platform> for NetworkName {
 /// The traffic over one link.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkUse {
-    /// The link.
+    /// The name of the link.
     pub name: String,
-    /// Payload.
+    /// Payload that the link carried.
     pub bytes: Bytes,
-    /// Messages.
+    /// The number of messages that the link carried.
     pub messages: u64,
     /// Payload over what the link could have carried in the simulated time.
     #[serde(rename = "use")]
@@ -103,7 +103,7 @@ impl LinkUse {
         links
     }
 
-    /// The first few of these.
+    /// The first few of the links, which are sorted.
     pub(crate) fn busiest(all: &[Self]) -> Vec<Self> {
         all.iter().take(BUSIEST).cloned().collect()
     }
@@ -112,7 +112,7 @@ impl LinkUse {
 /// The traffic over one virtual channel of a link.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChannelUse {
-    /// The link.
+    /// The name of the link.
     pub link: String,
     /// The channel's number on its link.
     pub channel: u32,
@@ -147,13 +147,13 @@ pub struct Packets {
     pub cycles: u64,
     /// Phits a cycle and host that ranks gave to the network, all of which leave their hosts in the end.
     pub offered: f64,
-    /// What came of this load.
+    /// The figures that were measured under this load.
     #[serde(flatten)]
     pub figures: Figures,
-    /// Each virtual channel, if that was [asked for](crate::Simulation::channels).
+    /// The use of each virtual channel, if that was [asked for](crate::Simulation::channels).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<ChannelUse>>,
-    /// Each virtual channel.
+    /// The use of each virtual channel.
     #[serde(skip)]
     pub all_channels: Vec<ChannelUse>,
 }
@@ -190,7 +190,7 @@ impl Runs {
 /// titr's own speed.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ReplaySpeed {
-    /// Time on the wall.
+    /// Time on the wall, in seconds.
     pub wall_seconds: f64,
     /// Trace events replayed in a second on the wall.
     pub events_per_second: f64,

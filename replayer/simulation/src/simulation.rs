@@ -48,7 +48,7 @@ pub enum SimulationError {
     /// The trace makes no sense or ends in a deadlock.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// Computation was to be timed.
+    /// The trace has no times by which computation could be timed.
     #[error("the trace is not an extended one, and has no times (TITRACE_MODE=extended)")]
     NoTimes,
     /// Computation was to be normalised; the text says which ranks cannot be compared.
@@ -95,7 +95,7 @@ impl<'a> Simulation<'a> {
         Self { computation, ..self }
     }
 
-    /// Multiplies that computation with `factor`.
+    /// Multiplies the computation between calls with `factor`.
     pub fn compute_scale(self, factor: f64) -> Self {
         Self { compute_scale: factor, ..self }
     }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Measures the thread that started it.
+/// A stopwatch of the thread that started it: time on the wall and of a processor.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch {
     wall: Instant,

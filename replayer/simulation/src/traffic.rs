@@ -36,7 +36,7 @@ pub struct TrafficSweep {
 pub enum TrafficDemand {
     /// A point for each load.
     Loads(Loads),
-    /// One point: so many messages of each host at once.
+    /// A single point: so many messages of each host at once.
     Burst(u32),
 }
 
@@ -70,13 +70,13 @@ pub struct TrafficResult {
     pub seed: u64,
     /// The points, by load.
     pub points: Vec<MeasuredPoint>,
-    /// What should be known of the platform.
+    /// Sentences on what of the platform has to be kept in mind.
     pub warnings: Vec<String>,
     /// Phits times the channels that they took, of all points.
     pub phit_hops: u64,
-    /// Time on the wall.
+    /// Time on the wall, in seconds.
     pub wall_seconds: f64,
-    /// Time of a processor.
+    /// Time of a processor, in seconds.
     pub cpu_seconds: f64,
     /// Phit-hops in a second of a processor's time.
     pub phit_hops_per_second: f64,
@@ -85,19 +85,19 @@ pub struct TrafficResult {
 /// A point of a curve.
 #[derive(Clone, Debug, Serialize)]
 pub struct MeasuredPoint {
-    /// Its figures.
+    /// The figures of this point.
     #[serde(flatten)]
     pub point: Point,
-    /// Each virtual channel, if that was asked for.
+    /// The use of each virtual channel, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<ChannelUse>>,
-    /// Each virtual channel.
+    /// The use of each virtual channel.
     #[serde(skip)]
     pub all_channels: Vec<ChannelUse>,
 }
 
 impl TrafficSweep {
-    /// This traffic on a platform.
+    /// Prepares to measure this traffic on a platform.
     ///
     /// # Errors
     /// Where the platform's network is not one of packets, or its topology has no such pattern.

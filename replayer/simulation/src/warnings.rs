@@ -1,4 +1,4 @@
-//! What a trace's manifest says that a replay cannot know.
+//! Warnings of a trace's manifest: calls and events that a replay cannot know, as the trace does not hold them.
 
 use std::collections::BTreeMap;
 

@@ -36,7 +36,7 @@ Exit status: 0 done; 1 the trace, the platform or the directory is at fault; 2 w
 /// Writes a trace in the format of another tool.
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
-pub(super) struct Args {
+pub(super) struct ConvertArgs {
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     to: String,
@@ -66,7 +66,7 @@ fn formats() -> PossibleValuesParser {
     traces.chain(timelines).collect::<Vec<_>>().into()
 }
 
-pub(super) fn convert(args: &Args) -> Result<(), Failure> {
+pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     let rules = rules(args)?;
     let (trace, output) = (args.trace.open()?.partial(args.partial), &args.output);
     let notes = if let Some(format) = convert::FORMATS.iter().find(|format| format.name == args.to) {
@@ -87,7 +87,7 @@ pub(super) fn convert(args: &Args) -> Result<(), Failure> {
 }
 
 /// The platform's rules, or SimGrid's own.
-fn rules(args: &Args) -> Result<Rules, Failure> {
+fn rules(args: &ConvertArgs) -> Result<Rules, Failure> {
     let mut rules = match &args.platform {
         Some(file) => {
             let mpi = Platform::load(file, &[])?.mpi;

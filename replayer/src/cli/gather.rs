@@ -24,7 +24,7 @@ Exit status: 0 done; 1 the parts or the output are at fault; 2 wrong usage.";
 /// Puts the parts of a trace together.
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
-pub(super) struct Args {
+pub(super) struct GatherArgs {
     /// The output: an archive if its name ends with .tar, otherwise a directory.
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
@@ -36,7 +36,7 @@ pub(super) struct Args {
     parts: Vec<PathBuf>,
 }
 
-pub(super) fn gather(args: &Args) -> Result<(), Failure> {
+pub(super) fn gather(args: &GatherArgs) -> Result<(), Failure> {
     let parts = Fetched::fetch(&args.parts, &args.output, &args.rsh)?;
     let gathered = trace::gather(&parts.paths, &args.output)?;
     let of = plural(u64::from(gathered.ranks), "rank", "ranks");

@@ -34,7 +34,7 @@ Exit status: 0 done; 1 the directory is at fault; 2 wrong usage.";
 /// Writes the trace of a communication kernel, without running a program.
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES, arg_required_else_help = true, disable_help_subcommand = true)]
-pub(super) struct Args {
+pub(super) struct GenerateArgs {
     /// Lists all kernels and what they do, tab-separated.
     #[arg(long)]
     list: bool,
@@ -205,7 +205,7 @@ fn pause(text: &str) -> Result<Pause, String> {
     text.parse().map(|Quantity(span)| Pause::Sleep(span)).map_err(wrong)
 }
 
-pub(super) fn generate(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn generate(args: &GenerateArgs, out: &mut impl Write) -> Result<(), Failure> {
     let Some(named) = args.kernel.as_ref().filter(|_| !args.list) else { return list(out) };
     let (kernel, run) = named.kernel()?;
     let command = std::iter::once("titr".to_owned()).chain(std::env::args().skip(1)).collect();
@@ -217,7 +217,7 @@ pub(super) fn generate(args: &Args, out: &mut impl Write) -> Result<(), Failure>
 }
 
 fn list(out: &mut impl Write) -> Result<(), Failure> {
-    for kernel in Args::command().get_subcommands() {
+    for kernel in GenerateArgs::command().get_subcommands() {
         writeln!(out, "{}\t{}", kernel.get_name(), kernel.get_about().map(ToString::to_string).unwrap_or_default())?;
     }
     Ok(())

@@ -29,7 +29,7 @@ use titr_simulation::convert::ConvertError;
 use titr_simulation::traffic::TrafficError;
 use trace::TraceArgs;
 
-/// The exit status that clap has for it.
+/// The exit status that clap has for wrong usage.
 const WRONG_USAGE: u8 = 2;
 
 /// Why a command did not do what it was asked to.

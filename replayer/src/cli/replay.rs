@@ -32,7 +32,7 @@ Exit status: 0 replayed; 1 the trace, the platform or a value is at fault; 2 wro
 /// Predicts how long a traced MPI program takes on another machine.
 #[derive(Parser)]
 #[command(name = "titr-replay", version, after_help = EXAMPLES, mut_arg("places", or_traffic))]
-struct Args {
+struct ReplayArgs {
     /// The machine: a platform file of titr's (TOML) or of SimGrid's (XML).
     #[arg(short, long, value_name = "FILE")]
     platform: PathBuf,
@@ -159,7 +159,7 @@ fn collectives(name: &str) -> Result<Collectives, String> {
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = ReplayArgs::parse();
     run("titr-replay", |out| {
         let mut platform = Platform::load(&args.platform, &args.set)?;
         if let Some(Collectives::Of(library)) = args.collectives {
@@ -175,7 +175,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-fn replay(args: &Args, platform: &Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+fn replay(args: &ReplayArgs, platform: &Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
     let trace = args.trace.open()?.partial(args.partial);
     let subject = Subject { ranks: trace.ranks(), time: "simulated time" };
     let mut timeline = args.timeline.begin(subject)?.map(Timeline::new);
@@ -216,7 +216,7 @@ struct Meter {
 }
 
 impl Meter {
-    /// None where nobody looks.
+    /// The meter of a replay; `None` where nobody looks.
     fn new(trace: &Trace) -> Option<Self> {
         let total = |manifest: &Manifest| manifest.per_rank.iter().map(|rank| rank.events).sum();
         let total = trace.manifest().map(total).filter(|&total| total > 0);

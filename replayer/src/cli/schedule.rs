@@ -35,7 +35,7 @@ Exit status: 0 done; 2 wrong usage.";
 /// Shows the messages that a collective is made of.
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
-pub(super) struct Args {
+pub(super) struct ScheduleArgs {
     /// Lists all algorithms, tab-separated: COLLECTIVE, ALGORITHM and its other names.
     #[arg(long)]
     list: bool,
@@ -77,7 +77,7 @@ pub(super) fn library() -> impl TypedValueParser<Value = Library> {
         .try_map(|name| Library::named(&name).ok_or("no library"))
 }
 
-pub(super) fn schedule(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn schedule(args: &ScheduleArgs, out: &mut impl Write) -> Result<(), Failure> {
     let (Some(collective), Some(ranks), false) = (args.collective, args.ranks, args.list) else {
         return Ok(catalogue::write(out)?);
     };

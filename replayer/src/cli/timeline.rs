@@ -58,7 +58,7 @@ pub(super) fn begin(format: &TimelineFormat, path: &Path, subject: Subject) -> i
     (format.begin)(Box::new(BufWriter::new(NamedFile { path: path.into(), file })), &subject)
 }
 
-/// A file whose errors say which it is.
+/// A file whose errors name its path.
 struct NamedFile {
     path: PathBuf,
     file: File,

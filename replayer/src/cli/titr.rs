@@ -30,7 +30,7 @@ Exit status: 0 done; 1 the trace is at fault; 2 wrong usage.";
 /// Inspects, checks, converts and generates traces of MPI programs.
 #[derive(Debug, Parser)]
 #[command(name = "titr", version, after_help = EXAMPLES)]
-struct Args {
+struct TitrArgs {
     #[command(subcommand)]
     command: Command,
 }
@@ -62,16 +62,16 @@ enum Command {
         #[command(flatten)]
         trace: TraceArgs,
     },
-    Convert(convert::Args),
-    Gather(gather::Args),
-    Generate(generate::Args),
-    Schedule(schedule::Args),
+    Convert(convert::ConvertArgs),
+    Gather(gather::GatherArgs),
+    Generate(generate::GenerateArgs),
+    Schedule(schedule::ScheduleArgs),
 }
 
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = TitrArgs::parse();
     run("titr", |out| match &args.command {
         Command::Info { json, trace } => info(trace, *json, out),
         Command::Check { trace } => report_check(trace, out),

@@ -37,7 +37,7 @@ pub struct TrafficArgs {
     cycles: u64,
 }
 
-/// Years.
+/// The most cycles that a measurement may have: a simulation of so many would take years.
 const MOST_CYCLES: u64 = 1 << 50;
 
 impl TrafficArgs {

@@ -8,7 +8,7 @@ use super::{Kernel, Script};
 /// MPI libraries, where one exchange waits for the one before, are algorithms of `alltoall`.
 #[derive(Clone, Debug)]
 pub struct AllToAll {
-    /// How many there are.
+    /// The number of ranks.
     pub ranks: u32,
     /// The payload of each message.
     pub bytes: Bytes,

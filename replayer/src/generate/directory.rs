@@ -15,13 +15,13 @@ use super::{Kernel, Pause, program};
 /// The size of the trace that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generated {
-    /// By how many ranks.
+    /// The number of ranks.
     pub ranks: u32,
-    /// How many events of all ranks.
+    /// The number of events of all ranks.
     pub events: u64,
 }
 
-/// Why nothing was, or not all.
+/// Why a trace was not written, or not all of it.
 #[derive(Debug, Error)]
 #[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum NotWritten {

@@ -12,7 +12,7 @@ use titr_network::topology::{Edge, Lattice};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimensions(Vec<u32>);
 
-/// A text that says no such thing.
+/// A text that names no dimensions.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("`{0}` is no grid of one to three dimensions such as 64, 8x8 or 4x4x4")]
 pub struct NoDimensions(String);

@@ -39,10 +39,10 @@ use titr_common::event::Event;
 
 /// A program, by what each of its ranks does.
 pub trait Kernel {
-    /// How many there are.
+    /// The number of ranks.
     fn ranks(&self) -> u32;
 
-    /// In how many phases an iteration is done.
+    /// The number of phases in an iteration.
     fn phases(&self) -> u64 {
         1
     }
@@ -66,7 +66,7 @@ pub fn program(
     once(Event::Init).chain(phases).chain(once(Event::Finalize))
 }
 
-/// Why there is no such kernel.
+/// Why a kernel cannot be made of its arguments.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum Impossible {

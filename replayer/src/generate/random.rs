@@ -8,7 +8,7 @@ use titr_common::units::Bytes;
 use super::{Impossible, Kernel, Script};
 use titr_network::traffic::{below, generator};
 
-/// So many messages, each from any rank to any other one, in waves between which all ranks meet at a barrier.
+/// Random messages, each from any rank to any other one, in waves between which all ranks meet at a barrier.
 #[derive(Clone, Debug)]
 pub struct Random {
     ranks: u32,

@@ -1,4 +1,4 @@
-//! What a rank does in a phase, as events.
+//! The events of one rank in a phase of a generated program.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use titr_common::event::{
 };
 use titr_common::units::{Bytes, Instructions, Seconds};
 
-/// What a rank does between two exchanges.
+/// A rank's pause between two exchanges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pause {
-    /// It computes: how long that takes, the machine says.
+    /// The rank computes: how long that takes, the machine says.
     Compute(Instructions),
-    /// It sleeps: as long on any machine.
+    /// The rank sleeps: as long on any machine.
     Sleep(Seconds),
 }
 
@@ -24,11 +24,11 @@ pub struct Script {
     me: Rank,
     pause: Option<Pause>,
     events: Vec<Event>,
-    /// What is started and not yet completed, in order.
+    /// Requests that are started and not yet completed, in order.
     started: Vec<(RequestId, RequestKey)>,
     /// Numbers that no request has.
     free: BTreeSet<RequestId>,
-    /// The first that no request has ever had.
+    /// The lowest number that no request has ever had.
     unused: RequestId,
 }
 
@@ -38,7 +38,7 @@ impl Script {
         Self { me: Rank(me), pause, events: Vec::new(), started, free, unused }
     }
 
-    /// The events so far, which are forgotten.
+    /// Takes the events so far out of the script.
     pub(super) fn take(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
@@ -65,24 +65,24 @@ impl Script {
         self.push(Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Blocking));
     }
 
-    /// Receives.
+    /// Receives a message, and waits for it.
     pub fn recv(&mut self, from: u32, tag: i32, bytes: Bytes) {
         self.push(Event::Recv(incoming(from, tag, bytes), Completion::Blocking));
     }
 
-    /// Starts to send.
+    /// Starts to send a message.
     pub fn isend(&mut self, to: u32, tag: i32, bytes: Bytes) {
         let request = self.start(self.me, Rank(to), tag);
         self.push(Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Request(Some(request))));
     }
 
-    /// Starts to receive.
+    /// Starts to receive a message.
     pub fn irecv(&mut self, from: u32, tag: i32, bytes: Bytes) {
         let request = self.start(Rank(from), self.me, tag);
         self.push(Event::Recv(incoming(from, tag, bytes), Completion::Request(Some(request))));
     }
 
-    /// Does both at once.
+    /// Sends a message and receives another at once, and waits for both.
     pub fn sendrecv(&mut self, to: u32, sent: Bytes, from: u32, received: Bytes) {
         self.push(Event::Sendrecv(Some(outgoing(to, 0, sent)), Some(incoming(from, 0, received))));
     }

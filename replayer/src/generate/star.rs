@@ -24,7 +24,7 @@ impl Star {
         if root < ranks { Ok(Self { ranks, root, bytes }) } else { Err(Impossible::Root { root, last: ranks - 1 }) }
     }
 
-    /// All but the root, from the next one on.
+    /// All ranks but the root, from the next one on.
     fn others(&self) -> impl Iterator<Item = u32> {
         (self.root + 1..self.ranks).chain(0..self.root)
     }

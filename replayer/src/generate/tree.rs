@@ -8,7 +8,7 @@ use super::{Kernel, Script};
 /// children of rank r of a tree of arity a are a·r + 1 to a·r + a.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// How many there are.
+    /// The number of ranks.
     pub ranks: u32,
     /// How many children a rank has; at least one.
     pub arity: u32,

@@ -52,7 +52,7 @@ fn read(trace: &Trace, rank: Rank) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// Whether the stream is what its rank has written.
+/// Fails where the stream is not what its rank has written.
 fn unchanged(trace: &Trace, rank: Rank) -> Result<(), TraceError> {
     let entry = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize));
     let Some((said, file)) = entry.and_then(|entry| entry.crc32).zip(trace.file_of(rank)?) else { return Ok(()) };

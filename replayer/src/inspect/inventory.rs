@@ -15,7 +15,7 @@ pub struct Inventory {
     pub ranks: u32,
     /// Events of all ranks.
     pub events: u64,
-    /// Events by their word.
+    /// The number of events of each kind, by the word of the kind.
     pub kinds: BTreeMap<&'static str, u64>,
     /// Instructions of all ranks, those of reductions left out.
     pub compute: Instructions,
@@ -30,12 +30,12 @@ pub struct Inventory {
 /// The length and the end of a rank's stream.
 #[derive(Clone, Debug, Serialize)]
 pub struct RankEnd {
-    /// Events in it.
+    /// The number of events in the stream.
     pub events: u64,
-    /// Why there are no more, if it was not the program's end.
+    /// Why the stream has no more events, if not for the program's end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torn: Option<String>,
-    /// Whether its last event is `finalize`.
+    /// Whether the stream's last event is `finalize`.
     pub finalized: bool,
 }
 

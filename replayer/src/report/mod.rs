@@ -37,9 +37,9 @@ pub struct Form {
 /// How results are written.
 #[derive(Clone, Copy)]
 pub enum Renderer {
-    /// To standard output, instead of the summary.
+    /// Prints the results on standard output, instead of the summary.
     Print(Print),
-    /// To a path that the option takes, besides.
+    /// Writes the results to a path that the option takes, beside the summary.
     Save {
         /// The kind of place that the path names, for the help: `FILE`, `DIRECTORY`.
         place: &'static str,

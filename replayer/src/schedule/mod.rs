@@ -29,7 +29,7 @@ pub struct Example {
 /// The arguments that an [`Example`] is made from.
 #[derive(Clone, Debug)]
 pub struct Outline {
-    /// Whose algorithms, and which.
+    /// The selection of algorithms.
     pub selection: Selection,
     /// The collective that is called.
     pub collective: CollectiveKind,
@@ -46,10 +46,10 @@ pub struct Outline {
     pub is_commutative: bool,
 }
 
-/// Why there is no such call.
+/// Why an [`Outline`] describes no call that MPI allows.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Impossible {
-    /// Nobody calls.
+pub enum Uncallable {
+    /// The communicator has no members.
     #[error("a collective needs a rank")]
     NoRanks,
     /// The root is no member.
@@ -63,9 +63,9 @@ pub enum Impossible {
     /// The volume ends inside an element.
     #[error("{} bytes are no whole number of elements of {} bytes", .bytes.0, .element.0)]
     Fraction {
-        /// The volume.
+        /// The volume in bytes.
         bytes: Bytes,
-        /// The element.
+        /// The size of an element in bytes.
         element: Bytes,
     },
 }
@@ -75,15 +75,15 @@ impl Example {
     ///
     /// # Errors
     /// The collective that cannot be called.
-    pub fn new(outline: Outline) -> Result<Self, Impossible> {
+    pub fn new(outline: Outline) -> Result<Self, Uncallable> {
         let Outline { selection, collective, ranks, bytes, root, element, is_commutative } = outline;
-        let last = ranks.checked_sub(1).ok_or(Impossible::NoRanks)?;
+        let last = ranks.checked_sub(1).ok_or(Uncallable::NoRanks)?;
         if root > last {
-            return Err(Impossible::Root { root, last });
+            return Err(Uncallable::Root { root, last });
         }
         match bytes.0.checked_rem(element.0) {
             Some(0) => {}
-            _ => return Err(Impossible::Fraction { bytes, element }),
+            _ => return Err(Uncallable::Fraction { bytes, element }),
         }
         let signature = collective.signature();
         let volumes = |extent| match extent {
@@ -126,7 +126,7 @@ impl Example {
         })
     }
 
-    /// Whose algorithms are used.
+    /// The selection of algorithms that are used.
     #[must_use]
     pub fn selection(&self) -> &Selection {
         &self.selection

@@ -18,9 +18,9 @@ pub struct Machine {
 /// How a program is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linkage {
-    /// The dynamic loader starts it.
+    /// The dynamic loader starts the program.
     Dynamic,
-    /// The dynamic loader has no part in it.
+    /// The dynamic loader has no part in the program.
     Static,
 }
 

@@ -9,7 +9,7 @@ use crate::elf::Machine;
 /// The tracer's file name.
 const NAME: &str = "libtitrace.so";
 
-/// The tracer.
+/// The tracer's library.
 #[derive(Debug)]
 pub struct Library {
     path: PathBuf,
@@ -17,7 +17,7 @@ pub struct Library {
     pub machine: Option<Machine>,
 }
 
-/// Why there is none to preload.
+/// Why there is no library to preload.
 #[derive(Debug, Error)]
 pub enum LibraryError {
     #[error("{NAME} is in none of {}: say where with --library FILE", .0.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]

@@ -18,10 +18,10 @@ pub struct Options {
     /// The archive into which rank 0 gathers the trace when the program ends, such as traces.tar [TITRACE_GATHER].
     #[arg(long, value_name = "ARCHIVE")]
     pub gather: Option<OsString>,
-    /// What is recorded: ti or extended [TITRACE_MODE].
+    /// The mode of recording: ti or extended [TITRACE_MODE].
     #[arg(long)]
     pub mode: Option<OsString>,
-    /// What measures computation: auto, papi, perf or cpu [TITRACE_COUNTER].
+    /// The counter that measures computation: auto, papi, perf or cpu [TITRACE_COUNTER].
     #[arg(long)]
     pub counter: Option<OsString>,
     /// Instructions that a second of CPU time counts as, if CPU time is measured, such as 2.5Ginstr/s [TITRACE_RATE].

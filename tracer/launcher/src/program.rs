@@ -18,7 +18,7 @@ pub struct Program {
     path: PathBuf,
 }
 
-/// Why it is not traced.
+/// Why the program is not traced.
 #[derive(Debug, Error)]
 pub enum ProgramError {
     #[error("{0}: no such program: give its path, or a name that is in PATH")]
@@ -63,7 +63,7 @@ impl Program {
         &self.path
     }
 
-    /// Without the directory.
+    /// The name of the program without its directory.
     pub fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().display().to_string()
     }

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender};
 use titr_common::event::Rank;
 use titr_common::trace::manifest::{Manifest, RankEntry};
-use titr_common::trace::{StreamWriter, Written, directory};
+use titr_common::trace::{FinishedStream, StreamWriter, directory};
 use titr_common::units::Bytes;
 
 use crate::stderr::log;
@@ -116,7 +116,7 @@ impl Flush {
 
     fn end(mut self, mut entry: RankEntry) -> RankEntry {
         match self.stream.take().map(|stream| stream.finish(self.events)) {
-            Some(Ok(Written { size, crc32 })) => (entry.disk, entry.crc32) = (size, Some(crc32)),
+            Some(Ok(FinishedStream { size, crc32 })) => (entry.disk, entry.crc32) = (size, Some(crc32)),
             Some(Err(error)) => {
                 let path = self.path.clone();
                 self.fail(&path, &error);

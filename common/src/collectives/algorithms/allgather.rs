@@ -23,7 +23,7 @@ algorithms! {
         Ring = "ring",
         /// Pairs exchange with the pair to the left and the pair to the right by turns.
         NeighborExchange = "neighbor" | "neighbor_exchange",
-        /// One exchange between two members.
+        /// Two members exchange their blocks.
         TwoProc = "two_proc",
         /// Everyone sends to everyone (SimGrid).
         Spread = "spreading_simple",
@@ -41,11 +41,11 @@ algorithms! {
         RecursiveDoubling = "recursive_doubling",
         /// Blocks go around the ring.
         Ring = "ring_blocks",
-        /// The same in chunks of at most 32 KiB (MPICH).
+        /// Blocks go around the ring in chunks of at most 32 KiB (MPICH).
         PipelinedRing = "ring_chunks",
         /// Pairs exchange with the pair to the left and the pair to the right by turns.
         NeighborExchange = "neighbor" | "neighbor_exchange",
-        /// One exchange between two members.
+        /// Two members exchange their blocks.
         TwoProc = "two_proc",
         /// Everyone sends to everyone (SimGrid).
         Spread = "spreading_simple",

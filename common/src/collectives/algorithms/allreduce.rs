@@ -20,13 +20,13 @@ algorithms! {
         RecursiveDoubling = "recursive_doubling",
         /// A reduce-scatter around the ring, then an allgather around it.
         Ring = "ring",
-        /// The same in several phases, each on a part of every block.
+        /// A reduce-scatter and an allgather around the ring in several phases, each on a part of every block.
         SegmentedRing = "segmented_ring",
         /// The ring on blocks of one length; what is left after whole blocks goes by another reduction (SimGrid).
         EqualRing = "equal_ring" | "lr",
         /// A reduce-scatter by recursive halving of the vector, then an allgather (Rabenseifner; Open MPI).
         Rabenseifner = "rabenseifner" | "redscat_allgather",
-        /// The same on blocks of nearly one length (Rabenseifner; MPICH).
+        /// Rabenseifner's algorithm on blocks of nearly one length (MPICH).
         ReduceScatterAllgather = "reduce_scatter_allgather",
     }
 }
@@ -125,7 +125,7 @@ pub(in crate::collectives) fn equal_ring(comm: Comm, data: Data) -> Schedule {
     steps
 }
 
-/// What [`equal_ring`] leaves.
+/// The elements that [`equal_ring`] leaves to another reduction; `None` where the vector divides evenly.
 pub(in crate::collectives) fn left_over(comm: Comm, data: Data) -> Option<Slice> {
     let count = data.count();
     let rest = data.elements(Buffer::Recv, count - count % u64::from(comm.size)..count);

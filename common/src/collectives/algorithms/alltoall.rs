@@ -14,15 +14,16 @@ algorithms! {
     Alltoall {
         /// Everyone exchanges with everyone at once.
         Linear = "linear" | "basic_linear",
-        /// One exchange after the other: to the member *i* places on, from the one *i* places before.
+        /// Exchanges one after the other: to the member *i* places on, from the one *i* places before.
         Pairwise = "pairwise_shift",
-        /// The same; where the size is a power of two, with the member whose rank differs by exclusive or with *i* (MPICH).
+        /// Exchanges as in the pairwise shift; where the size is a power of two, with the member whose rank differs by
+        /// exclusive or with *i* (MPICH).
         PairwiseXor = "pairwise_xor",
         /// Blocks travel by the binary digits of their distance, many in one message.
         Bruck = "modified_bruck" | "bruck" | "brucks",
         /// Everyone exchanges with everyone, a limited number at once; by default there is no limit.
         LinearSync = "linear_sync",
-        /// One exchange between two members.
+        /// Two members exchange their blocks.
         TwoProc = "two_proc",
         /// Everyone exchanges with everyone, 32 at once (MPICH).
         Scattered = "scattered",

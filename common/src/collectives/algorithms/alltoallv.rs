@@ -12,7 +12,7 @@ algorithms! {
     Alltoallv {
         /// Everyone exchanges with everyone at once.
         Linear = "linear" | "basic_linear",
-        /// One exchange after the other: to the member *i* places on, from the one *i* places before.
+        /// Exchanges one after the other: to the member *i* places on, from the one *i* places before.
         Pairwise = "pairwise",
         /// Everyone exchanges with everyone, 32 at once (MPICH).
         Scattered = "scattered",

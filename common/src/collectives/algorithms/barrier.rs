@@ -17,7 +17,7 @@ algorithms! {
         RecursiveDoubling = "recursive_doubling",
         /// Each round signals the member 1, 2, 4, … places on, whatever the size (Hensgen et al.).
         Dissemination = "dissemination" | "bruck",
-        /// One exchange between two members.
+        /// Two members send each other an empty message.
         TwoProc = "two_proc",
         /// Up and down a binomial tree.
         Tree = "tree",

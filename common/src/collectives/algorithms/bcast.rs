@@ -19,7 +19,7 @@ algorithms! {
         Chain = "chain",
         /// Along one chain.
         Pipeline = "pipeline",
-        /// One half of the data goes down each side of a binary tree; then partners on either side swap halves.
+        /// Each half of the data goes down one side of a binary tree; then partners on either side swap halves.
         SplitBinary = "split_binary_tree" | "split_binary",
         /// Down a binary tree.
         Binary = "binary_tree" | "binary",
@@ -176,7 +176,7 @@ fn posted_stride(data: Data, segment: u64) -> u64 {
     }
 }
 
-/// What [`posted`] has not sent: a rest that does not fill a segment goes by another broadcast.
+/// The rest that [`posted`] does not send as it does not fill a segment: it goes by another broadcast.
 pub(in crate::collectives) fn left_over(algorithm: Bcast, data: Data, segment: u64) -> Option<Slice> {
     let stride = posted_stride(data, segment);
     let is_posted = matches!(algorithm, Bcast::PostedChain | Bcast::PostedBinary);

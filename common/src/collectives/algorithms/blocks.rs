@@ -26,9 +26,9 @@ pub(in crate::collectives) const MOST_SEGMENTS: u64 = 1 << 20;
 /// A vector of elements.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::collectives) struct Data {
-    /// Its length.
+    /// Length of the vector in bytes.
     pub bytes: u64,
-    /// What it is never cut inside of.
+    /// Size of an element in bytes: the vector is never cut inside of one.
     pub element: u64,
 }
 
@@ -37,7 +37,7 @@ impl Data {
         Self { bytes: bytes.0, element: element.0.max(1) }
     }
 
-    /// How many elements it has.
+    /// The number of elements in the vector.
     pub fn count(self) -> u64 {
         self.bytes.div_ceil(self.element)
     }
@@ -47,7 +47,7 @@ impl Data {
         index.saturating_mul(self.element).min(self.bytes)
     }
 
-    /// The whole of it in a buffer.
+    /// The slice of the whole vector in a buffer.
     pub fn whole(self, buffer: Buffer) -> Slice {
         buffer.first(self.bytes)
     }
@@ -77,7 +77,7 @@ impl Data {
 }
 
 impl Blocks {
-    /// One block for each member, with the lengths that a call lists; what it does not list is empty.
+    /// Blocks for `count` members, with the lengths that a call lists; a block that is not listed is empty.
     pub fn listed(count: u32, lens: &[Bytes]) -> Self {
         let mut starts = Vec::with_capacity(count as usize + 1);
         let mut end = 0_u64;
@@ -89,7 +89,7 @@ impl Blocks {
         Self::Listed(starts)
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn count(&self) -> u32 {
         match self {
             Self::Equal { count, .. } | Self::Balanced { count, .. } | Self::Ceiling { count, .. } => *count,
@@ -114,17 +114,17 @@ impl Blocks {
         }
     }
 
-    /// How long a block is.
+    /// The length of a block in bytes.
     pub fn len(&self, block: u32) -> u64 {
         self.start(block + 1).saturating_sub(self.start(block))
     }
 
-    /// How long all blocks are together.
+    /// The length of all blocks together in bytes.
     pub fn total(&self) -> u64 {
         self.start(self.count())
     }
 
-    /// One block, in a buffer that holds all.
+    /// The slice of one block, in a buffer that holds all.
     pub fn block(&self, buffer: Buffer, block: u32) -> Slice {
         match self {
             Self::Equal { len, .. } => buffer.at(self.start(block), *len),

@@ -6,9 +6,9 @@ use crate::collectives::step::Member;
 /// A communicator as one of its members sees it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::collectives) struct Comm {
-    /// Whose steps are asked for; less than `size`.
+    /// The member whose steps are asked for; less than `size`.
     pub me: Member,
-    /// How many members there are; at least one.
+    /// The number of members; at least one.
     pub size: u32,
 }
 
@@ -76,14 +76,14 @@ pub(in crate::collectives) struct Fold {
     survivor: Survivor,
 }
 
-/// What a member does in a [`Fold`].
+/// The part of a member in a [`Fold`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collectives) enum Role {
-    /// It has no part but to give its data to this partner and to get the result from it.
+    /// The member gives its data to this partner, and gets the result from it.
     Gives(Member),
-    /// It goes on with this rank among those that do, and with the data of this partner.
+    /// The member takes the data of this partner, and goes on with this rank among those that do.
     Takes(Member, u32),
-    /// It goes on with this rank among those that do.
+    /// The member has no partner, and goes on with this rank among those that do.
     Alone(u32),
 }
 

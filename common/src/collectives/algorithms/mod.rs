@@ -40,10 +40,10 @@ use crate::units::Bytes;
 
 /// The algorithms of one collective.
 pub(super) trait Family: Copy + 'static {
-    /// All of them.
+    /// All algorithms of the collective.
     const ALL: &'static [Self];
 
-    /// The names of one, its own first.
+    /// The names of an algorithm, its own first.
     fn names(self) -> &'static [&'static str];
 }
 

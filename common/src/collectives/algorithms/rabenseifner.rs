@@ -19,7 +19,7 @@ pub(in crate::collectives) enum Variant {
     Blocks,
 }
 
-/// One exchange of the halving: I keep one part and give the other to my peer, which keeps it.
+/// An exchange of the halving: I keep one part and give the other to my peer, which keeps it.
 struct Halving {
     peer: u32,
     keep: Part,

@@ -33,7 +33,7 @@ algorithms! {
         BinomialPipelined = "binomial_pipelined",
         /// A reduce-scatter by recursive halving of the vector, then a binomial gather (Rabenseifner; Open MPI).
         Rabenseifner = "rabenseifner" | "redscat_gather",
-        /// The same on blocks of nearly one length (Rabenseifner; MPICH).
+        /// Rabenseifner's algorithm on blocks of nearly one length (MPICH).
         ReduceScatterGather = "reduce_scatter_gather",
     }
 }
@@ -125,7 +125,7 @@ fn linear_nonblocking(comm: Comm, root: Member, data: Data) -> Schedule {
     steps
 }
 
-/// One that does not commute is reduced to member 0, which sends the result to the root.
+/// Reduces up a binomial tree. An operation that does not commute goes to member 0, which sends the result to the root.
 fn binomial(comm: Comm, root: Member, data: Data, is_commutative: bool) -> Schedule {
     let mut steps = Schedule::new();
     let top = if is_commutative { root } else { 0 };

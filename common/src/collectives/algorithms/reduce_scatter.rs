@@ -49,7 +49,8 @@ fn own_result(comm: Comm, blocks: &Blocks) -> Slice {
     Buffer::Recv.first(blocks.len(comm.me))
 }
 
-/// What a member does before the members that go on halve the vector: gives its data away, or takes a partner's.
+/// Gives a member's data away or takes a partner's, before the members that go on halve the vector. Returns the
+/// member's rank among those that go on; `None` where it has given its data away.
 fn fold_in(steps: &mut Schedule, comm: Comm, fold: Fold, blocks: &Blocks) -> Option<u32> {
     let all = whole(blocks);
     match fold.role(comm.me) {

@@ -15,7 +15,7 @@ algorithms! {
         Linear = "linear" | "basic_linear",
         /// Everyone sends to all members after it.
         AllToAfter = "linear_nb",
-        /// What a group of 1, 2, 4, … members reduced is exchanged with the group beside it.
+        /// Groups of 1, 2, 4, … members exchange what they have reduced with the group beside them.
         RecursiveDoubling = "recursive_doubling",
     }
 }

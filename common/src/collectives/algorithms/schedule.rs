@@ -2,13 +2,13 @@
 
 use crate::collectives::step::{Member, Slice, Step};
 
-/// What becomes of a message that carries nothing.
+/// The fate of a message that carries nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::collectives) enum Empty {
-    /// It is sent: the receiver may rely on it.
+    /// The message is sent: the receiver may rely on it.
     #[default]
     Sent,
-    /// Neither side bothers.
+    /// Neither side starts anything.
     Skipped,
 }
 
@@ -24,12 +24,12 @@ impl Schedule {
         Self::default()
     }
 
-    /// One that treats empty messages so.
+    /// A schedule without steps that treats empty messages as `empty` says.
     pub fn with(empty: Empty) -> Self {
         Self { steps: Vec::new(), empty }
     }
 
-    /// One that will have about so many steps.
+    /// A schedule without steps that has room for `steps`.
     pub fn of_about(steps: u32) -> Self {
         Self { steps: Vec::with_capacity(steps as usize), ..Self::default() }
     }
@@ -128,7 +128,7 @@ impl Schedule {
     }
 }
 
-/// The same step on other slices: how one collective becomes a part of another.
+/// A step with each slice replaced by `place`: so one collective becomes a part of another.
 pub(in crate::collectives) fn relocate(step: Step, place: impl Fn(Slice) -> Slice) -> Step {
     match step {
         Step::Send { to, data } => Step::Send { to, data: place(data) },

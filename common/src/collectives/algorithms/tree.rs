@@ -7,9 +7,9 @@ use crate::collectives::step::Member;
 /// A member's neighbours in a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::collectives) struct Tree {
-    /// Nobody for the root.
+    /// The parent of the member; `None` for the root.
     pub parent: Option<Member>,
-    /// In the order in which they are served.
+    /// The children of the member, in the order in which they are served.
     pub children: Vec<Member>,
 }
 

@@ -1,6 +1,6 @@
-//! What is done where an algorithm is impossible: a size that is no power of two, fewer elements than members, an
-//! operation that does not commute. Where Open MPI has such a rule it is Open MPI's (`coll_base_*.c`); MPICH goes back to
-//! what its own rules choose, which are possible always.
+//! Substitutes for impossible algorithms: a size that is no power of two, fewer elements than members, an operation
+//! that does not commute. Where Open MPI has such a rule it is Open MPI's (`coll_base_*.c`); MPICH goes back to what
+//! its own rules choose, which are possible always.
 
 use super::{Library, mpich};
 use crate::collectives::algorithms::{
@@ -8,7 +8,7 @@ use crate::collectives::algorithms::{
 };
 use crate::collectives::call::Call;
 
-/// A choice, or what replaces it.
+/// The choice itself where it is possible for the call, or else the library's substitute.
 pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice {
     // Recursive doubling of blocks works with any number of members, but these two refuse.
     let is_refused = !library.is_simgrid() && !call.size.is_power_of_two();

@@ -1,4 +1,4 @@
-//! What MPI libraries do with a collective: which algorithm they choose, what they call it, and what they do where an
+//! How MPI libraries carry out a collective: which algorithm they choose, what they call it, and what they do where an
 //! algorithm is impossible.
 
 mod fallback;
@@ -32,10 +32,10 @@ pub enum Library {
 }
 
 impl Library {
-    /// All of them.
+    /// All libraries.
     pub const ALL: &[Self] = &[Self::Mpich, Self::OpenMpi, Self::SimGrid, Self::SimGridOpenMpi];
 
-    /// Its name.
+    /// The name of the library on the command line and in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -94,7 +94,7 @@ impl Library {
         fallback::possible(self, choice, call)
     }
 
-    /// Whether it does nothing at all where nobody has anything to move. SimGrid replays even that.
+    /// Whether the library does nothing at all where nobody has anything to move. SimGrid replays even that.
     pub(super) fn leaves_out_empty_calls(self) -> bool {
         !self.is_simgrid()
     }
@@ -104,7 +104,7 @@ impl Library {
         matches!(self, Self::SimGrid | Self::SimGridOpenMpi)
     }
 
-    /// What becomes of empty messages where each pair of members has its own length.
+    /// The library's treatment of empty messages where each pair of members has its own length.
     pub(super) fn empty_messages(self, collective: CollectiveKind) -> Empty {
         match (self, collective) {
             (Self::SimGrid | Self::SimGridOpenMpi, _) | (Self::OpenMpi, CollectiveKind::Alltoallv) => Empty::Sent,
@@ -112,7 +112,7 @@ impl Library {
         }
     }
 
-    /// What a broadcast's scatter cuts at multiples of: elements, or single bytes.
+    /// The unit in bytes that a broadcast's scatter cuts at multiples of: an element, or a single byte.
     pub(super) fn scatter_unit(self, element: u64) -> u64 {
         match self {
             Self::Mpich => 1,

@@ -9,7 +9,7 @@ use crate::collectives::call::Call;
 use crate::event::CollectiveKind;
 use crate::units::Bytes;
 
-/// What MPICH calls algorithms whose names here are others: by some it means other algorithms than Open MPI.
+/// MPICH's names for algorithms that are called otherwise here: by some it means other algorithms than Open MPI.
 pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
     (Algorithm::Bcast(Bcast::Binomial), "binomial"),
     (Algorithm::Reduce(Reduce::Binomial), "binomial"),

@@ -9,7 +9,7 @@ use crate::collectives::call::Call;
 use crate::event::CollectiveKind;
 use crate::units::Bytes;
 
-/// What Open MPI calls algorithms whose names here are others: by some it means other algorithms than MPICH.
+/// Open MPI's names for algorithms that are called otherwise here: by some it means other algorithms than MPICH.
 pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
     (Algorithm::Bcast(Bcast::BinomialDoubling), "binomial"),
     (Algorithm::Reduce(Reduce::BinomialPipelined), "binomial"),

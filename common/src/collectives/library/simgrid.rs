@@ -9,7 +9,7 @@ use crate::collectives::algorithms::{
 use crate::collectives::call::Call;
 use crate::event::CollectiveKind;
 
-/// What SimGrid calls algorithms whose names here are others.
+/// SimGrid's names for algorithms that are called otherwise here.
 pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
     (Algorithm::Bcast(Bcast::Binomial), "binomial_tree"),
     (Algorithm::Reduce(Reduce::Binomial), "binomial"),
@@ -53,7 +53,7 @@ pub(super) fn choose(call: &Call) -> Algorithm {
     }
 }
 
-/// What SimGrid has in the place of Open MPI's.
+/// The all-to-all that SimGrid has in the place of Open MPI's.
 pub(super) fn alltoall(openmpi: Alltoall) -> Alltoall {
     match openmpi {
         Alltoall::Pairwise => Alltoall::PairwiseXor,

@@ -1,4 +1,4 @@
-//! Events that come again.
+//! Repetition: events that come again are written as references.
 //!
 //! Programs run in loops, and a loop asks for the same things in every round; what differs is how much was computed in
 //! between, and where that is measured in time it differs in every round. So a stream does not spell a loop out again:

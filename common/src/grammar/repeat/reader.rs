@@ -15,9 +15,9 @@ use crate::units::Instructions;
 pub struct EventReader {
     parser: Parser,
     memory: Option<Box<Window>>,
-    /// Whose events the last line has.
+    /// The thread whose events the last line has.
     thread: ThreadId,
-    /// What is remembered of the other threads.
+    /// The windows of the other threads.
     others: HashMap<ThreadId, Box<Window>>,
     /// How many events were learnt, by whichever window.
     learnt: u32,
@@ -30,13 +30,13 @@ const KEPT: usize = WINDOW + WINDOW / 4;
 /// The last events that count.
 #[derive(Clone, Debug)]
 struct Window {
-    /// Where each is kept: number *n* at *n* modulo [`WINDOW`].
+    /// The place in `kept` of each event: of number *n* at *n* modulo [`WINDOW`].
     slots: [u16; WINDOW],
-    /// How many there were.
+    /// The number of events so far.
     count: usize,
-    /// Each once for each time it was spelled; [`KEPT`] at most.
+    /// The events, each once for each time it was spelled; [`KEPT`] at most.
     kept: Vec<DictEntry>,
-    /// Slots whose events are in the window no more.
+    /// Places in `kept` whose events are in the window no more.
     free: Vec<u16>,
 }
 
@@ -154,7 +154,7 @@ impl Window {
         Ok(())
     }
 
-    /// What is kept in `slot` is the next event.
+    /// Makes the event that is kept in `slot` the next one.
     #[inline]
     fn next(&mut self, slot: u16, events: &mut EventBuffer) {
         events.push_ref(&self.kept[slot as usize]);
@@ -182,12 +182,12 @@ impl Window {
 /// Whole numbers in a line.
 struct Numbers<'l> {
     line: &'l [u8],
-    /// Where the next one starts.
+    /// The index in the line where the next number starts.
     at: usize,
 }
 
 impl Numbers<'_> {
-    /// The next one, at most `largest`.
+    /// The next number, at most `largest`.
     #[inline]
     fn next(&mut self, what: &str, largest: u64) -> Result<u64, ParseError> {
         let start = self.at;

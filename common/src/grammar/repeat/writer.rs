@@ -18,24 +18,24 @@ const KNOWN_TEXT: usize = 64 << 10;
 /// Writes the events of one rank in order, whichever of its threads they are of, into buffers that the caller may change at the end of any line.
 #[derive(Debug)]
 pub struct EventWriter {
-    /// Whose events are being written.
+    /// The rank and the thread whose events are being written.
     actor: Actor,
-    /// What was computed before the event that is to come; nothing is written of it yet.
+    /// The computation before the event that is to come; nothing is written of it yet.
     computed: Option<Instructions>,
     /// How many more volumes the line holds; `None` if there is no line.
     room: Option<u32>,
-    /// Its last volume, which is written once it is known how often it comes in a row.
+    /// The last volume of the line, which is written once it is known how often it comes in a row.
     volume: u64,
     times: u32,
     encoder: Encoder,
-    /// Those of the other threads, by number; the place of the one above is empty.
+    /// The encoders of the other threads, by number; the place of the current thread is empty.
     encoders: Vec<Encoder>,
 }
 
-/// What is known of the events of one thread.
+/// The state of one thread's events as they are written.
 #[derive(Debug, Default)]
 struct Encoder {
-    /// Events so far that count.
+    /// The number of events so far that may come again.
     count: usize,
     /// The distance at which events come again, as long as they do; 0 if they do not.
     distance: usize,
@@ -45,20 +45,20 @@ struct Encoder {
 /// The events that may come again.
 #[derive(Debug, Default)]
 struct Dictionary {
-    /// The `count` from which on they are known.
+    /// The `count` from which on events are known.
     since: usize,
-    /// Each distinct one, and how many events were before it the last time.
+    /// Each distinct event, and how many events were before it the last time.
     known: Vec<(Event, usize)>,
-    /// Which it is, by its text.
+    /// The index in `known` of each event, by its text.
     by_text: HashMap<Box<[u8]>, u16>,
-    /// The length of these texts.
+    /// The length of all texts in `by_text`.
     text: usize,
-    /// Which ones the last [`WINDOW`] events were; empty before there is one.
+    /// The index in `known` of each of the last [`WINDOW`] events; empty before there is one.
     window: Vec<u16>,
 }
 
 impl EventWriter {
-    /// For the events of `rank`.
+    /// A writer for the events of `rank`.
     #[must_use]
     pub fn new(rank: Rank) -> Self {
         Self {
@@ -174,7 +174,7 @@ impl EventWriter {
         0
     }
 
-    /// The event is the one `distance` before.
+    /// Writes an event as a reference to the one `distance` before it.
     #[inline]
     fn emit_ref(&mut self, out: &mut Vec<u8>, volume: u64, known: u16) {
         match self.room {
@@ -231,7 +231,7 @@ impl EventWriter {
 }
 
 impl Dictionary {
-    /// The event `at`, if it was this one.
+    /// The index in `known` of the event number `at`, if it is equal to `event`.
     #[inline]
     fn at(&self, at: usize, event: &Event) -> Option<u16> {
         let which = *self.window.get(at % WINDOW)?;
@@ -245,7 +245,7 @@ impl Dictionary {
         self.known.get(which as usize).map(|&(_, last)| (which, last))
     }
 
-    /// The event at `count` is a known one.
+    /// Notes that the event number `count` is the known event `which`.
     #[inline]
     fn note(&mut self, count: usize, which: u16) {
         if let Some(place) = self.window.get_mut(count % WINDOW) {

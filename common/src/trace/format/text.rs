@@ -1,4 +1,4 @@
-//! One text file with the events of all ranks, gzipped or not.
+//! A single text file with the events of all ranks, gzipped or not.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -32,7 +32,7 @@ pub struct State {
 }
 
 impl State {
-    /// Between two calls.
+    /// The state between two calls.
     pub const COMPUTING: Self = Self { word: "compute", activity: Activity::Compute };
 
     /// The state of a rank whose event this is; none for what only tells something of another.
@@ -47,7 +47,7 @@ impl State {
         Some(Self { word, activity })
     }
 
-    /// As people call it: `MPI_Allreduce`, `computing`.
+    /// The name that people call the state by: `MPI_Allreduce`, `computing`.
     #[must_use]
     pub fn name(&self) -> String {
         let word = match self.word {
@@ -73,7 +73,7 @@ pub struct Arrow {
     pub to: Rank,
     /// The payload.
     pub bytes: Bytes,
-    /// Whether a collective is made of it.
+    /// Whether the message is part of a collective.
     pub in_collective: bool,
 }
 
@@ -94,7 +94,7 @@ pub enum TimelineEvent {
 pub struct TimelineFormat {
     /// The name of the format.
     pub name: &'static str,
-    /// The programs that read it.
+    /// The programs that read the format.
     pub viewers: &'static str,
     /// Begins a file.
     pub begin: Begin,

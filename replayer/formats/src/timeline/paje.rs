@@ -116,7 +116,7 @@ impl<W: Write> Paje<W> {
     }
 }
 
-/// Red, green and blue.
+/// The colour of an activity: red, green and blue, each from 0 to 1.
 fn color(activity: Activity) -> &'static str {
     match activity {
         Activity::Compute => "0.3 0.7 0.3",
@@ -127,7 +127,7 @@ fn color(activity: Activity) -> &'static str {
     }
 }
 
-/// Whole picoseconds, in seconds.
+/// A time in whole picoseconds, shown in seconds.
 struct Seconds(Time);
 
 impl std::fmt::Display for Seconds {

@@ -86,7 +86,7 @@ impl std::fmt::Display for Thread {
     }
 }
 
-/// Nanoseconds, in microseconds.
+/// A time in nanoseconds, shown in microseconds.
 struct Micros(u64);
 
 impl std::fmt::Display for Micros {

@@ -31,7 +31,7 @@ struct Sums {
 }
 
 impl Breakdown {
-    /// No time yet, in a world of `ranks` ranks.
+    /// The breakdown at the start, without any time, of a world of `ranks` ranks.
     #[must_use]
     pub fn new(ranks: u32) -> Self {
         Self(vec![Sums::default(); ranks as usize])

@@ -35,9 +35,9 @@ pub struct Departure {
     pub from: Rank,
     /// The receiver.
     pub to: Rank,
-    /// Its payload.
+    /// The payload of the message.
     pub bytes: Bytes,
-    /// Whether a collective is made of it.
+    /// Whether the message is part of a collective.
     pub in_collective: bool,
 }
 

@@ -16,16 +16,16 @@ use titr_common::trace::EventSource;
 /// How many collectives of a communicator are told apart by their tags: more than are under way at one time.
 const UNDER_WAY: u64 = 1 << 10;
 
-/// What is left of one member's part in a collective.
+/// The rest of one member's part in a collective.
 pub(super) struct Run {
     context: Context,
-    /// Which collective of the communicator it is.
+    /// The number of the collective on its communicator.
     number: u64,
     members: Rc<Members>,
     tag: Tag,
     steps: Vec<Step>,
     next: usize,
-    /// What the rank waits for before the next step.
+    /// Sends and receives that the rank waits for before the next step.
     owed: Vec<Posted>,
     /// Sends and receives that were started, in order.
     started: VecDeque<Posted>,
@@ -33,7 +33,7 @@ pub(super) struct Run {
 }
 
 impl<S: EventSource> Translation<'_, S> {
-    /// A blocking collective.
+    /// Translates a blocking collective.
     pub(super) fn collective(&mut self, rank: Rank, index: CommIndex, call: Collective) -> Result<(), Fault> {
         let part = self.communicators.begin(index, rank, &call)?;
         let members = Rc::clone(&self.communicators.get(index).members);
@@ -101,14 +101,14 @@ impl<S: EventSource> Translation<'_, S> {
         self.operation(rank, Operation::Collective(Box::new(run)))
     }
 
-    /// A blocking neighbourhood collective.
+    /// Translates a blocking neighbourhood collective.
     pub(super) fn neighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<(), Fault> {
         let mut run = self.run_of_neighborhood(rank, call)?;
         self.go_on(rank, &mut run);
         Ok(())
     }
 
-    /// Starts a non-blocking one.
+    /// Starts a non-blocking neighbourhood collective.
     pub(super) fn ineighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<Option<OperationId>, Fault> {
         let run = self.run_of_neighborhood(rank, call)?;
         Ok(Some(self.in_background(rank, run)))
@@ -227,7 +227,7 @@ impl<S: EventSource> Translation<'_, S> {
     }
 }
 
-/// Whether these are all ranks, in their order.
+/// Whether the members are all ranks, in their order.
 fn is_world(members: &Members, ranks: usize) -> bool {
     members.len() == ranks && (0..ranks as u32).all(|member| members.rank(member) == Rank(member))
 }

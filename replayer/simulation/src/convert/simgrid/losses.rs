@@ -1,10 +1,10 @@
-//! What becomes something else under way, counted.
+//! Counts of what changes or gets lost on the way into SimGrid's words.
 
 use titr_common::units::Bytes;
 
 use titr_common::format::{count, plural, volume};
 
-/// What of a trace SimGrid's replay cannot be told.
+/// Events of a trace that SimGrid's replay cannot be told as they are, counted by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Probes that found a message.
@@ -15,7 +15,7 @@ pub struct Losses {
     pub background: u64,
     /// Collectives of inter-communicators.
     pub inter: u64,
-    /// One-sided communication, input and output, and whatever else no model simulates.
+    /// Operations on windows and files, and whatever else no model simulates.
     pub skipped: u64,
     /// Receives whose source or tag nobody knows.
     pub open: u64,

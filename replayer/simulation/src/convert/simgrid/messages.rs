@@ -32,7 +32,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(())
     }
 
-    /// Starts a send; what completing it waits for.
+    /// Starts a send; returns what completing the send waits for.
     pub(super) fn isend(
         &mut self,
         rank: Rank,
@@ -68,7 +68,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(Some(self.operation(rank, Operation::Message(posted))))
     }
 
-    /// Both are under way before either is waited for.
+    /// Sends and receives at once: both are under way before either is waited for.
     pub(super) fn sendrecv(
         &mut self,
         rank: Rank,
@@ -98,7 +98,7 @@ impl<S: EventSource> Translation<'_, S> {
         self.wait(rank, &messages);
     }
 
-    /// Waits for these.
+    /// Waits for all of `messages`.
     pub(super) fn wait(&mut self, rank: Rank, messages: &[Posted]) {
         if messages.len() > 1 && self.state(rank).store.take_all(messages) {
             return self.emit(rank, &Event::Wait(Quantifier::All, Completed::Outstanding(None)));
@@ -141,7 +141,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok((self.tag(rank, message.comm, message.tag)?, message.bytes))
     }
 
-    /// What a receive asks for; nothing if it got nothing, or if nobody knows what.
+    /// The message that a receive asks for; `None` if it got nothing, or if nobody knows what.
     fn incoming(&mut self, rank: Rank, message: Incoming, recorded: Option<Match>) -> Result<Option<Expected>, Fault> {
         let (from, tag) = match (recorded, message.from, message.tag) {
             (Some(Match::Cancelled), ..) => return Ok(None),
@@ -176,7 +176,7 @@ impl<S: EventSource> Translation<'_, S> {
         self.state(to).store.post(Name { from, to, tag }, way)
     }
 
-    /// As much of a message as SimGrid can count.
+    /// The bytes of a message, or as many of them as SimGrid can count.
     pub(super) fn cut(&mut self, bytes: Bytes) -> Bytes {
         self.losses.cut += u64::from(bytes > LONGEST);
         bytes.min(LONGEST)

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use titr_common::event::{Rank, Tag};
 
-/// What SimGrid calls a request.
+/// SimGrid's name of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Name {
     pub(super) from: Rank,
@@ -28,11 +28,11 @@ pub(super) struct Posted {
 #[derive(Default)]
 pub(super) struct Store {
     queues: FxHashMap<Name, VecDeque<Entry>>,
-    /// How many there are in all queues.
+    /// The number of requests in all queues.
     len: usize,
-    /// How many of them are cancelled.
+    /// The number of cancelled requests in the queues.
     cancelled: usize,
-    /// How many were ever made.
+    /// The number of requests that were ever made.
     made: u64,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum Way {
 }
 
 impl Store {
-    /// A request is made.
+    /// Adds a request that was made.
     pub(super) fn post(&mut self, name: Name, way: Way) -> Posted {
         let serial = self.made;
         self.made += 1;
@@ -122,7 +122,7 @@ impl Store {
         all
     }
 
-    /// Whether nothing is left.
+    /// Whether no request is left.
     pub(super) fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -17,7 +17,7 @@ pub(super) struct Tags {
 }
 
 impl Tags {
-    /// None are given yet.
+    /// A table that has given no tags yet.
     pub(super) fn new(world: Context) -> Self {
         Self { world, given: FxHashMap::default() }
     }

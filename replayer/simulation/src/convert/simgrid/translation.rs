@@ -1,4 +1,4 @@
-//! One event after another, into SimGrid's words.
+//! Translation of a trace, one event after another, into SimGrid's words.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ use crate::convert::output::Texts;
 use crate::workload::{Match, Workload};
 use titr_common::trace::EventSource;
 
-/// A trace on its way.
+/// A translation under way: its state and what is written of it.
 pub(super) struct Translation<'a, S> {
     workload: Workload<S>,
     pub(super) rules: &'a Rules,
@@ -35,14 +35,14 @@ pub(super) struct Translation<'a, S> {
     actions: u64,
 }
 
-/// What is known of a rank.
+/// The state of a rank in the translation.
 #[derive(Default)]
 pub(super) struct State {
-    /// As the program names them.
+    /// The rank's requests, as the program names them.
     requests: RequestTable<OperationId>,
-    /// What they stand for.
+    /// The operations that the requests stand for.
     pub(super) operations: Slab<Operation>,
-    /// As SimGrid names them.
+    /// The rank's requests, as SimGrid names them.
     pub(super) store: Store,
     events: u64,
     finalized: bool,
@@ -52,7 +52,7 @@ pub(super) struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OperationId(pub(super) u32);
 
-/// What completing a request has to wait for.
+/// An operation that completing a request has to wait for.
 pub(super) enum Operation {
     Message(Posted),
     /// A collective in the background.
@@ -220,7 +220,7 @@ impl<'a, S: EventSource> Translation<'a, S> {
         }
     }
 
-    /// What the trace says later about a receive that it leaves open.
+    /// The match that the trace tells later of a receive that it leaves open.
     fn recorded(
         &mut self,
         rank: Rank,
@@ -254,7 +254,7 @@ impl<'a, S: EventSource> Translation<'a, S> {
         Ok(self.state(rank).requests.start(id, operation)?)
     }
 
-    /// What a request stands for runs on, and SimGrid waits for it in the end.
+    /// Frees a request: what it stands for runs on, and SimGrid waits for it in the end.
     fn free(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
         let State { requests, operations, .. } = self.state(rank);
         if let Some(operation) = requests.free(id)?
@@ -279,7 +279,7 @@ impl<'a, S: EventSource> Translation<'a, S> {
         Ok(())
     }
 
-    /// What a wait or a test asked after.
+    /// The operations whose requests a wait or a test completed.
     fn asked(&mut self, rank: Rank, completed: Completed) -> Result<Vec<OperationId>, Fault> {
         let table = &mut self.state(rank).requests;
         match completed {
@@ -338,7 +338,7 @@ impl<'a, S: EventSource> Translation<'a, S> {
         Ok(self.tags.of(context, tag))
     }
 
-    /// Whether there is such a rank.
+    /// Fails where there is no such rank.
     pub(super) fn known(&self, peer: Rank) -> Result<(), Fault> {
         let world = self.ranks.len();
         if (peer.0 as usize) < world { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world }) }

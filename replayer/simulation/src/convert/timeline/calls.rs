@@ -12,11 +12,11 @@ use titr_common::time::Time;
 /// A call, with all that the trace says of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Call {
-    /// When it was made.
+    /// The time when the call was made.
     pub(super) from: Time,
-    /// When it returned.
+    /// The time when the call returned.
     pub(super) to: Time,
-    /// The messages of the collectives that it completed.
+    /// The messages of the collectives that the call completed.
     pub(super) messages: Vec<Message>,
     pub(super) events: Vec<Event>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Calls {
     clock: Option<Clock>,
     /// The call to come, where its beginning is read.
     begun: Option<Span>,
-    /// When the last one returned.
+    /// The time when the last call returned.
     until: Time,
 }
 

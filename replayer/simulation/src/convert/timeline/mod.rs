@@ -69,7 +69,7 @@ enum Active {
     Collective(Time),
 }
 
-/// Where a rank is.
+/// The reading of a rank's stream: its place, and the requests there.
 struct Reading {
     calls: Calls,
     /// The call to come.
@@ -82,7 +82,7 @@ struct Reading {
 struct TimelineStats {
     /// Calls of all ranks.
     calls: u64,
-    /// Messages.
+    /// Messages of all ranks.
     messages: u64,
     /// Messages without a known receive: they arrive when all is over.
     lost: u64,
@@ -320,7 +320,7 @@ impl Recording {
         Ok(())
     }
 
-    /// A receive is complete.
+    /// Tells the channel of a message that its receive is complete.
     fn receive(&mut self, rank: Rank, call: &Call, message: Incoming, sorter: &mut EventSorter) -> Result<(), Fault> {
         if let Incoming { comm, from: Some(from), tag: Some(tag), .. } = message {
             let channel = self.channel(rank, comm, from, rank, tag.0)?;

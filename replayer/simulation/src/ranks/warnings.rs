@@ -67,7 +67,8 @@ impl Warnings {
         };
         let threads = plural(self.brought_forward, "thread", "threads");
         let forward = "began only when nothing else could go on, as calls before the first of each wait for it";
-        let forward = (self.brought_forward > 0).then(|| format!("{} {threads} {forward}", count(self.brought_forward)));
+        let forward =
+            (self.brought_forward > 0).then(|| format!("{} {threads} {forward}", count(self.brought_forward)));
         forward.into_iter().chain(self.skipped.iter().map(sentence)).collect()
     }
 

@@ -126,7 +126,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     }
 }
 
-/// What the trace says later about a receive that leaves its source or tag open.
+/// Looks up the recorded match or cancellation of a receive that leaves its source or tag open; `None` if it leaves
+/// neither open, or if the trace does not tell within reach.
 fn recorded(
     programs: &mut Programs<impl EventSource>,
     index: ThreadIndex,

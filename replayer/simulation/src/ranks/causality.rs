@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::ids::OperationId;
 
-/// What a send waits for.
+/// The dependencies that a replay keeps: the earlier events of its rank that a send waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Causality {
     /// A send waits for nothing: each rank sends all its messages in order, as fast as the network takes them (§4.1).

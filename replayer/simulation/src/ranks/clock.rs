@@ -22,7 +22,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// One of these operations was completed at `now`; taking note of it costs `overhead`.
+    /// Notes that one of the awaited operations was completed at `now`, which costs the waiter `overhead`, in seconds.
     pub(super) fn complete(&mut self, now: Time, overhead: Seconds) {
         self.time = self.time.max(now) + overhead;
         self.awaited -= 1;

@@ -28,7 +28,7 @@ use crate::observe::{Caller, CollectiveCall, Observer};
 #[derive(Default)]
 pub(super) struct Collectives(Slab<CollectiveInstance>);
 
-/// One member's part in one collective.
+/// The part of one member in one collective in progress.
 pub(super) struct CollectiveInstance {
     pub(super) rank: Rank,
     pub(super) word: &'static str,

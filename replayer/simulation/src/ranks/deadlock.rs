@@ -108,7 +108,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
     }
 
-    /// What `thread` waits for in another thread of its rank.
+    /// The turn that `thread` waits for, in words, with the thread of its rank that comes before; empty if none.
     fn turn(&self, thread: ThreadIndex) -> Vec<(String, Option<Actor>)> {
         let other = |number: ThreadId| {
             let actor = Actor { thread: number, ..self.programs.actor(thread) };
@@ -117,7 +117,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         self.programs.waits_for(thread).map(other).into_iter().collect()
     }
 
-    /// What who claimed an operation waits for; nothing for a collective, whose own operations say it.
+    /// The message that `waiter` waits for in an operation of this `kind`, in words, and the rank at its other end;
+    /// `None` for a collective, whose own operations tell.
     fn wait(&self, waiter: Waiter, kind: OperationKind) -> Option<(String, Option<Actor>)> {
         let within = match waiter {
             Waiter::Thread(_) => None,
@@ -177,7 +178,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         self.library.warnings.approximations()
     }
 
-    /// What is to be said about a replay that came to its end, or was left where it stood.
+    /// The warnings about a replay that came to its end or was left where it stood, a sentence each.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut all = self.library.warnings.sentences();
         let waiting: BTreeSet<Rank> =

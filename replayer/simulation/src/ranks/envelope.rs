@@ -1,4 +1,4 @@
-//! What messages and receives are matched by.
+//! The properties by which messages and receives are matched, and the keys made of them.
 
 use titr_common::event::{Rank, Tag};
 use titr_common::program::Context;
@@ -10,7 +10,7 @@ pub(super) fn communicator(context: Context) -> CommunicatorId {
     CommunicatorId(context.0 >> 1)
 }
 
-/// What a message is matched by.
+/// The properties of a message that receives select it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Envelope {
     pub(super) context: Context,
@@ -18,7 +18,7 @@ pub(super) struct Envelope {
     pub(super) tag: Tag,
 }
 
-/// What a receive or a probe selects; `None` is a wildcard.
+/// The properties of the messages that a receive or a probe selects; `None` is a wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Selector {
     pub(super) context: Context,
@@ -50,7 +50,7 @@ impl Key {
         Self(u64::from(receiver.0) << 32 | u64::from(source), u64::from(selector.context.0) << 33 | tag)
     }
 
-    /// What a message is matched by that waits under this key.
+    /// The envelope of a message that waits under this key, which must be one without wildcards.
     pub(super) fn envelope(self) -> Envelope {
         Envelope {
             context: Context((self.1 >> 33) as u32),

@@ -1,4 +1,4 @@
-//! What can go wrong in a replay.
+//! The errors that keep a replay from finishing.
 
 use thiserror::Error;
 use titr_common::program::{Fault, Place};

@@ -27,7 +27,7 @@ pub(super) struct Message {
     pub(super) envelope: Envelope,
     pub(super) bytes: Bytes,
     stage: Stage,
-    /// What its arrival completes at the sender; `None`: the send is complete already.
+    /// The send operation that the arrival of the message completes; `None` if the send is complete already.
     sender: Option<OperationId>,
     /// The receive that it is matched with.
     receiver: Option<OperationId>,
@@ -35,7 +35,7 @@ pub(super) struct Message {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// It waits at the sender for its match.
+    /// The message waits at its sender until a receive matches it.
     Held,
     Travelling,
     Arrived,

@@ -17,7 +17,7 @@ use super::envelope::{Envelope, Key, Selector};
 use super::ids::{MessageId, OperationId};
 use super::queues::Queues;
 
-/// One that waits, and how many came before it.
+/// A message or receive that waits in a queue; of two entries, the one with the smaller `age` came first.
 struct Entry {
     age: u64,
     item: Item,
@@ -41,7 +41,7 @@ pub(super) struct Matching {
     age: u64,
 }
 
-/// What one receiver's wildcards need.
+/// The state that matching keeps for the wildcard receives of one receiver.
 #[derive(Default)]
 struct Wildcards {
     /// How many are posted.

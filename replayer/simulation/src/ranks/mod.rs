@@ -1,4 +1,4 @@
-//! What MPI does with the events of the ranks, with no opinion about wires.
+//! The simulated ranks and their MPI library, which carries out their events and leaves transfers to the network.
 //!
 //! # Vocabulary
 //! A **thread** of a rank runs its program: it takes its next event, carries it out, and goes on until one has to wait.

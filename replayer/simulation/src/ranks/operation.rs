@@ -1,4 +1,4 @@
-//! What somebody will ask after: sends and receives that did not complete at once, and collectives.
+//! Operations, whose completion somebody asks after: sends that do not complete at once, receives, and collectives.
 //!
 //! A [`Waiter`] *claims* an [`Operation`]: finds it done, or is told when it is. It is gone once it is both claimed and
 //! done.
@@ -14,7 +14,7 @@ use super::ids::{MessageId, OperationId};
 pub(super) struct Operation {
     pub(super) kind: OperationKind,
     state: State,
-    /// What an eager message brought, for the cost of receiving it.
+    /// The size in bytes of the eager message that a receive got, for the cost of receiving it; `None` for all others.
     eager: Option<Bytes>,
 }
 
@@ -36,12 +36,12 @@ enum State {
     Abandoned,
 }
 
-/// What a claim finds.
+/// The answer to a claim: whether the operation is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// It was complete; what an eager message brought.
+    /// The operation is complete; the size in bytes of the eager message that it received, if it did.
     Done(Option<Bytes>),
-    /// It is not; its completion will be announced.
+    /// The operation is not complete; its completion will be announced.
     Awaited,
 }
 
@@ -95,7 +95,7 @@ impl Operations {
         }
     }
 
-    /// It is done, and whoever waits for it will be told.
+    /// Completes an operation, and announces that to whoever waits for it.
     pub(super) fn complete(&mut self, operation: OperationId) {
         let entry = &mut self.all[operation.0 as usize];
         match entry.state {
@@ -115,7 +115,7 @@ impl Operations {
         matches!(self.all[operation.0 as usize].state, State::Awaited(_))
     }
 
-    /// What is waited for, and by whom.
+    /// The operations that somebody waits for, each with its waiter and its kind.
     pub(super) fn awaited(&self) -> impl Iterator<Item = (OperationId, Waiter, OperationKind)> {
         self.all.iter().filter_map(|(id, operation)| match operation.state {
             State::Awaited(waiter) => Some((OperationId(id as u32), waiter, operation.kind)),

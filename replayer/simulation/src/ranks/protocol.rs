@@ -1,4 +1,4 @@
-//! What a message costs in software, and which of two protocols carries it (MPI 4.0 §3.4, and what libraries do).
+//! The software cost of messages, and the two protocols that carry them (MPI 4.0 §3.4, and what libraries do).
 //!
 //! * **eager** — fewer bytes than the threshold, or a buffered send: the send completes at once. The message travels at
 //!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).

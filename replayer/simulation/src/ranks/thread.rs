@@ -40,7 +40,7 @@ pub(super) struct Thread {
     pub(super) finished: bool,
 }
 
-/// What a thread waits in.
+/// The reason why a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waiting {
     /// A call.

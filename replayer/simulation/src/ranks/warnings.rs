@@ -1,4 +1,4 @@
-//! What could not be simulated as the program did it, counted.
+//! Counts of whatever a replay could not simulate as the program did it, and the sentences that tell them.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) struct Warnings {
     skipped: BTreeMap<Skipped, (u64, Bytes)>,
 }
 
-/// What is recorded and has no simulation: it takes no time, and nobody waits in it.
+/// A kind of recorded call that is not simulated: it takes no time, and nobody waits in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Skipped {
     Accesses,
@@ -33,7 +33,7 @@ enum Skipped {
 }
 
 impl Warnings {
-    /// One sentence for each doubt about the trace.
+    /// The doubts about the trace: a sentence with a count for each kind that came up.
     pub(super) fn sentences(&self) -> Vec<String> {
         let open = "whose match is not in the trace took the oldest message that fits";
         let schedule = "whose messages were not recorded followed the platform's algorithm";
@@ -49,8 +49,8 @@ impl Warnings {
         .collect()
     }
 
-    /// One sentence for each way in which a replay of a sound trace is not what the program did: threads that began at a
-    /// standstill, and each kind of event that was passed over.
+    /// The ways in which a replay of a sound trace is not what the program did, a sentence each: threads that began
+    /// at a standstill, and each kind of event that was passed over.
     pub(super) fn approximations(&self) -> Vec<String> {
         let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
             let number = |one, many| format!("{} {}", count(calls), plural(calls, one, many));

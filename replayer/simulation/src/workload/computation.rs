@@ -1,4 +1,4 @@
-//! What ranks compute between their calls: as it was counted, as long as it took when it was traced, or nothing.
+//! The computation of ranks between their calls: as it was counted, as long as it took when it was traced, or none.
 
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ pub struct Recomputed<S> {
     scale: f64,
     /// When the last call of each thread returned; that of the main one, when the clock began.
     returned: Vec<Option<Nanoseconds>>,
-    /// What was read last.
+    /// The buffer for events as the source gives them, kept to use its memory again.
     read: LocatedEvents,
 }
 

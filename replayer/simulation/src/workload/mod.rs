@@ -95,7 +95,7 @@ fn size_of_batches(ranks: usize) -> usize {
 
 /// Sources that are lists of events: what tests and small tools replay.
 impl Workload<std::vec::IntoIter<Event>> {
-    /// One list for each rank.
+    /// Makes a workload of one list of events for each rank, in the order of the ranks.
     #[must_use]
     pub fn of_lists(lists: Vec<Vec<Event>>) -> Self {
         Self::new(lists.into_iter().map(Vec::into_iter).collect())

@@ -18,7 +18,7 @@ pub(super) struct Batch {
     pub(super) then: Then,
 }
 
-/// What follows the last event of a batch.
+/// The continuation after the last event of a batch.
 #[derive(Debug, Default)]
 pub(super) enum Then {
     /// The next batch.
@@ -45,7 +45,7 @@ impl Batch {
     }
 }
 
-/// One rank's source, read in batches.
+/// The reader of one rank's source, which gives the events in batches.
 pub(super) struct BatchReader<S> {
     /// The file of the source.
     pub(super) path: Option<PathBuf>,
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// What it reads, with lines and the error at the end.
+    /// The events that a reader gives, with their lines and the error at the end.
     fn read(mut reader: BatchReader<Faulty>) -> (Vec<Event>, Vec<u64>, String) {
         let (mut events, mut lines) = (Vec::new(), Vec::new());
         let mut batch = Batch::default();

@@ -211,7 +211,8 @@ impl<S: EventSource> Programs<S> {
         }
     }
 
-    /// What became of the request that the next event of `thread` starts, if the trace says it within reach.
+    /// The match or cancellation of `request`, which the next event of `thread` starts; `None` if the trace does not
+    /// tell within reach.
     pub(super) fn matched(&mut self, thread: ThreadIndex, request: RequestId) -> Result<Option<Match>, TraceError> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];

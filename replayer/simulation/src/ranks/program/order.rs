@@ -21,7 +21,7 @@ use titr_common::event::{CommId, CommUse, Event, RequestId, RequestUse};
 /// The first of the numbers given here: those of a trace are smaller.
 const FRESH: u32 = 1 << 31;
 
-/// One event of one thread.
+/// The place of an event among those of its rank: its thread, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     /// The place of the thread among those of its rank.
@@ -30,7 +30,7 @@ pub(super) struct Step {
     pub(super) number: u64,
 }
 
-/// What is known of the events of a rank so far.
+/// The requests and communicators of a rank, as the events taken so far have left them.
 #[derive(Default)]
 pub(super) struct Order {
     /// How many each thread has.
@@ -51,7 +51,7 @@ struct KnownRequest {
 
 struct KnownCommunicator {
     id: CommId,
-    /// What used it last, of each thread.
+    /// The last event that used the communicator, of each thread that did.
     uses: Vec<Step>,
     made: Option<Step>,
     collective: Option<Step>,

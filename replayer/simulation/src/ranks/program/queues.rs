@@ -47,7 +47,7 @@ struct ThreadQueue {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ThreadState {
-    /// It will begin when the thread that it follows is far enough.
+    /// The thread begins once the thread that it follows is far enough, or at a standstill.
     NotBegun,
     Running,
     /// Its next event comes after others that are not over.
@@ -58,19 +58,19 @@ enum ThreadState {
 struct QueuedEvent {
     event: Event,
     line: Option<u64>,
-    /// What has to be over before.
+    /// The events of other threads of the rank that have to be over before this event begins.
     after: Vec<Step>,
     details: Option<Box<Details>>,
 }
 
-/// What few events have.
+/// The properties of an event that most events do without.
 #[derive(Default)]
 struct Details {
     /// The messages that an extended trace says it was made of.
     messages: Option<Vec<Message>>,
     /// For an event that asks after all outstanding requests: those that were, in the order of the trace.
     outstanding: Vec<RequestId>,
-    /// What the requests that it starts are matched with, if they leave that open.
+    /// The match or cancellation of each request that the event starts with source or tag open, where the trace tells.
     matches: Vec<(RequestId, Match)>,
     /// The threads that begin when it takes place.
     followers: Vec<usize>,
@@ -269,7 +269,7 @@ impl ThreadQueues {
         self.details(at).map_or(&[], |details| &details.outstanding)
     }
 
-    /// What became of the request that the event which a thread is at starts.
+    /// The match or cancellation of `request`, which a thread's current event starts; `None` if the trace is silent.
     pub(super) fn matched(&self, at: usize, request: RequestId) -> Option<Match> {
         let matches = &self.details(at)?.matches;
         matches.iter().find(|(id, _)| *id == request).map(|&(_, found)| found)

@@ -1,11 +1,11 @@
-//! What looking ahead in a rank's events saw: of its requests, and of the messages of its collectives.
+//! The facts seen by looking ahead in a rank's events: about its requests, and the messages of its collectives.
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Annotation, Collective, CommId, Completed, Event, Message, Rank, RequestId, Tag};
 
-/// What became of a receive that left its source or tag open.
+/// The outcome of a receive that left its source or tag open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
     /// The receive got a message from this rank with this tag.
@@ -14,7 +14,7 @@ pub enum Match {
     Cancelled,
 }
 
-/// What was seen ahead, in events that are still to come.
+/// The facts that were seen ahead, in events that are still to come.
 #[derive(Default)]
 pub(super) struct Facts {
     /// Of each request, in order.
@@ -108,7 +108,8 @@ impl Facts {
         }
     }
 
-    /// What becomes of `request`, which the next event starts; `Err` with what it is if nothing more is seen.
+    /// The outcome of `request`, which the next event starts; `Err` if more events have to be looked at, with the
+    /// outcome that holds if there are none.
     pub(super) fn matched(&mut self, request: RequestId) -> Result<Option<Match>, Option<Match>> {
         let marks = self.requests.entry(request).or_default();
         let mut cancelled = None;

@@ -49,7 +49,7 @@ pub struct Window<S> {
     seen: usize,
     /// The first event that was not looked at, if any was: the batch, counted from this one, and the index there.
     unseen: (usize, usize),
-    /// What they say.
+    /// The facts that the events looked at tell.
     facts: Facts,
     /// The messages that stand before the next event; `None` if no annotation does.
     messages: Option<Vec<Message>>,
@@ -225,7 +225,7 @@ impl<S: EventSource> Window<S> {
         self.run_end = self.batch.events.end_of_run(0);
     }
 
-    /// What becomes of `request`, which the next event starts; `None` if the trace does not say it within reach.
+    /// The outcome of `request`, which the next event starts; `None` if the trace does not tell it within reach.
     ///
     /// # Errors
     /// Where the trace cannot be read.

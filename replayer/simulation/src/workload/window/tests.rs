@@ -1,4 +1,4 @@
-//! What a window tells of the events to come.
+//! Tests of the facts that a window tells about the events to come.
 
 use titr_common::event::{Collective, CommId, Completed, Incoming, MessageEnd, Quantifier, Rank, Span, Tag, Wildcard};
 use titr_common::trace::{LocatedEvents, Location};
@@ -24,7 +24,7 @@ fn compute() -> Event {
     Event::Compute(Instructions(1.0))
 }
 
-/// What a receive is told: the source, that it is cancelled, or nothing.
+/// The answer of a window about a receive: the rank of its source, that it is cancelled, or nothing.
 type Told = Option<Result<u32, &'static str>>;
 
 fn window(events: &[Event], batch: usize) -> Window<std::vec::IntoIter<Event>> {

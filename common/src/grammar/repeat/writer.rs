@@ -95,9 +95,10 @@ impl EventWriter {
     /// Appends `event` to `out`, after those before it. A line may be left open, and a computation may wait for the event
     /// after it.
     pub fn write(&mut self, out: &mut Vec<u8>, event: &Event) {
-        match event {
-            Event::Compute(work) => self.compute(out, *work),
-            _ => self.act(out, event),
+        if let Event::Compute(work) = event {
+            self.compute(out, *work);
+        } else {
+            self.act(out, event);
         }
     }
 

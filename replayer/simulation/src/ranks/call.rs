@@ -56,11 +56,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let thread = &mut threads[index.0 as usize];
         let rank = thread.actor.rank;
         // This may read ahead, and so comes before the event is borrowed.
-        let messages = match programs.current(index) {
-            Some(EventRef::Event(Event::Collective(_, completion))) if library.recorded.covers(completion) => {
-                programs.take_messages(index)?
-            }
-            _ => None,
+        let messages = if let Some(EventRef::Event(Event::Collective(_, completion))) = programs.current(index)
+            && library.recorded.covers(completion)
+        {
+            programs.take_messages(index)?
+        } else {
+            None
         };
         let Some(EventRef::Event(event)) = programs.current(index) else { return Ok(Some(Activity::Compute)) };
         let activity = event.activity().unwrap_or(Activity::Compute);

@@ -65,7 +65,7 @@ pub(super) struct CollectiveStart {
 }
 
 /// The parts of MPI that a collective uses.
-pub(super) struct Progress<'r, O> {
+pub(super) struct CollectiveEnvironment<'r, O> {
     pub(super) now: Time,
     pub(super) exchange: &'r mut Exchange,
     pub(super) scheduler: &'r mut Scheduler,
@@ -83,10 +83,14 @@ impl Collectives {
     }
 
     /// Starts a collective and takes its first steps; the operation that the rank is to wait for.
-    pub(super) fn start(&mut self, start: CollectiveStart, progress: &mut Progress<impl Observer>) -> OperationId {
+    pub(super) fn start(
+        &mut self,
+        start: CollectiveStart,
+        environment: &mut CollectiveEnvironment<impl Observer>,
+    ) -> OperationId {
         let CollectiveStart { rank, word, context, members, number, steps, work } = start;
         let index = CollectiveIndex(self.0.vacant_key() as u32);
-        let operation = progress.exchange.operations.open(OperationKind::Collective);
+        let operation = environment.exchange.operations.open(OperationKind::Collective);
         let call = CollectiveCall {
             id: index.into(),
             rank,
@@ -95,7 +99,7 @@ impl Collectives {
             number,
             operation: operation.into(),
         };
-        progress.observer.collective_entered(progress.now, call);
+        environment.observer.collective_entered(environment.now, call);
         self.0.insert(CollectiveInstance {
             rank,
             word,
@@ -107,47 +111,47 @@ impl Collectives {
             paid: false,
             started: VecDeque::new(),
             work,
-            clock: Clock { time: progress.now, awaited: 0 },
+            clock: Clock { time: environment.now, awaited: 0 },
             operation,
         });
-        self.advance(index, progress);
+        self.advance(index, environment);
         operation
     }
 
     /// Takes steps of a collective until one has to wait, or for a time that has not come.
-    pub(super) fn advance(&mut self, index: CollectiveIndex, progress: &mut Progress<impl Observer>) {
+    pub(super) fn advance(&mut self, index: CollectiveIndex, environment: &mut CollectiveEnvironment<impl Observer>) {
         let instance = &mut self.0[index.0 as usize];
         loop {
             if instance.clock.awaited > 0 {
                 return;
             }
-            if instance.clock.time > progress.now {
-                return progress.scheduler.set_timer(instance.clock.time, Waiter::Collective(index));
+            if instance.clock.time > environment.now {
+                return environment.scheduler.set_timer(instance.clock.time, Waiter::Collective(index));
             }
             let Some(&step) = instance.steps.get(instance.next) else {
                 if !instance.started.is_empty() {
-                    instance.wait_for_started(index, progress);
+                    instance.wait_for_started(index, environment);
                 } else if instance.work.0 > 0.0 {
                     let work = std::mem::take(&mut instance.work);
-                    let speed = &progress.hosts[instance.rank.0 as usize].speed;
+                    let speed = &environment.hosts[instance.rank.0 as usize].speed;
                     instance.clock.time = instance.clock.time + speed.time_for(work);
                 } else {
                     let operation = instance.operation;
                     self.0.remove(index.0 as usize);
-                    progress.observer.collective_left(progress.now, index.into());
-                    progress.observer.completed(progress.now, operation.into());
-                    return progress.exchange.operations.complete(operation);
+                    environment.observer.collective_left(environment.now, index.into());
+                    environment.observer.completed(environment.now, operation.into());
+                    return environment.exchange.operations.complete(operation);
                 }
                 continue;
             };
             if !instance.paid {
                 instance.paid = true;
-                instance.clock.time = instance.clock.time + cost(step, progress.exchange);
+                instance.clock.time = instance.clock.time + cost(step, environment.exchange);
                 continue;
             }
             instance.paid = false;
             instance.next += 1;
-            instance.take_step(index, step, progress);
+            instance.take_step(index, step, environment);
         }
     }
 }
@@ -163,65 +167,80 @@ fn cost(step: Step, exchange: &Exchange) -> Seconds {
 }
 
 impl CollectiveInstance {
-    fn take_step(&mut self, index: CollectiveIndex, step: Step, progress: &mut Progress<impl Observer>) {
+    fn take_step(
+        &mut self,
+        index: CollectiveIndex,
+        step: Step,
+        environment: &mut CollectiveEnvironment<impl Observer>,
+    ) {
         match step {
             Step::Send { to, data } => {
-                let sent = self.send(to, data, progress);
-                self.wait_for(sent, index, progress);
+                let sent = self.send(to, data, environment);
+                self.wait_for(sent, index, environment);
             }
             Step::Recv { from, .. } => {
-                let received = self.receive(from, index, progress);
-                self.wait_for(received, index, progress);
+                let received = self.receive(from, index, environment);
+                self.wait_for(received, index, environment);
             }
             Step::Sendrecv { to, send, from, .. } => {
-                let sent = self.send(to, send, progress);
-                let received = self.receive(from, index, progress);
-                self.wait_for(sent, index, progress);
-                self.wait_for(received, index, progress);
+                let sent = self.send(to, send, environment);
+                let received = self.receive(from, index, environment);
+                self.wait_for(sent, index, environment);
+                self.wait_for(received, index, environment);
             }
             Step::Isend { to, data } => {
-                let sent = self.send(to, data, progress);
+                let sent = self.send(to, data, environment);
                 self.started.push_back(sent);
             }
             Step::Irecv { from, .. } => {
-                let received = self.receive(from, index, progress);
+                let received = self.receive(from, index, environment);
                 self.started.push_back(received);
             }
             Step::Wait { nth } => {
                 if let Some(operation) = self.started.remove(nth as usize) {
-                    self.wait_for(operation, index, progress);
+                    self.wait_for(operation, index, environment);
                 }
             }
-            Step::WaitAll => self.wait_for_started(index, progress),
+            Step::WaitAll => self.wait_for_started(index, environment),
             Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
         }
     }
 
-    fn send(&self, to: Member, data: Slice, progress: &mut Progress<impl Observer>) -> Option<OperationId> {
+    fn send(
+        &self,
+        to: Member,
+        data: Slice,
+        environment: &mut CollectiveEnvironment<impl Observer>,
+    ) -> Option<OperationId> {
         let envelope = Envelope { context: self.context, source: self.rank, tag: self.tag };
         let message = Outbound { to: self.members.rank(to), envelope, bytes: data.len, mode: SendMode::Standard };
-        progress.exchange.send(message, progress.now, progress.observer)
+        environment.exchange.send(message, environment.now, environment.observer)
     }
 
     fn receive(
         &self,
         from: Member,
         index: CollectiveIndex,
-        progress: &mut Progress<impl Observer>,
+        environment: &mut CollectiveEnvironment<impl Observer>,
     ) -> Option<OperationId> {
         let source = Some(self.members.rank(from));
         let selector = Selector { context: self.context, source, tag: Some(self.tag) };
         let caller = Caller::Collective(index.into());
-        progress.exchange.receive(self.rank, selector, caller, progress.now, progress.observer)
+        environment.exchange.receive(self.rank, selector, caller, environment.now, environment.observer)
     }
 
-    fn wait_for<O>(&mut self, operation: Option<OperationId>, index: CollectiveIndex, progress: &mut Progress<O>) {
-        progress.exchange.wait_for(operation, Waiter::Collective(index), &mut self.clock, progress.now);
+    fn wait_for<O>(
+        &mut self,
+        operation: Option<OperationId>,
+        index: CollectiveIndex,
+        environment: &mut CollectiveEnvironment<O>,
+    ) {
+        environment.exchange.wait_for(operation, Waiter::Collective(index), &mut self.clock, environment.now);
     }
 
-    fn wait_for_started<O>(&mut self, index: CollectiveIndex, progress: &mut Progress<O>) {
+    fn wait_for_started<O>(&mut self, index: CollectiveIndex, environment: &mut CollectiveEnvironment<O>) {
         while let Some(operation) = self.started.pop_front() {
-            self.wait_for(operation, index, progress);
+            self.wait_for(operation, index, environment);
         }
     }
 }

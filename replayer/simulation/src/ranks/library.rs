@@ -12,7 +12,7 @@ use titr_common::time::Time;
 use titr_common::units::Instructions;
 
 use super::causality::Causality;
-use super::collective::{CollectiveStart, Collectives, Progress};
+use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
 use super::envelope::{Envelope, Selector};
 use super::exchange::{Exchange, Outbound};
 use super::ids::OperationId;
@@ -352,9 +352,9 @@ impl<O: Observer> Library<'_, O> {
     }
 
     /// The collectives, and what they need to go on.
-    pub(super) fn progress(&mut self) -> (&mut Collectives, Progress<'_, O>) {
+    pub(super) fn progress(&mut self) -> (&mut Collectives, CollectiveEnvironment<'_, O>) {
         let Self { now, collectives, exchange, scheduler, hosts, observer, .. } = self;
-        (collectives, Progress { now: *now, exchange, scheduler, hosts, observer })
+        (collectives, CollectiveEnvironment { now: *now, exchange, scheduler, hosts, observer })
     }
 
     /// Makes a communicator, over which or over whose parent its members agree.

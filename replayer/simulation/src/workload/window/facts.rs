@@ -20,7 +20,7 @@ pub(super) struct Facts {
     /// Of each request, in order.
     requests: FxHashMap<RequestId, VecDeque<Mark>>,
     /// Kept only if the messages of non-blocking collectives are wanted.
-    collectives: Option<Collectives>,
+    collectives: Option<RecordedCollectives>,
 }
 
 /// A fact about a request.
@@ -35,7 +35,7 @@ enum Mark {
 
 /// The messages of collectives.
 #[derive(Default)]
-struct Collectives {
+struct RecordedCollectives {
     /// How many collectives were passed on each communicator.
     passed: FxHashMap<CommId, u64>,
     /// The messages that were seen ahead, by the number of their collective on its communicator.
@@ -45,7 +45,7 @@ struct Collectives {
 impl Facts {
     /// Keeps the messages of non-blocking collectives, too, from here on.
     pub(super) fn want_messages(&mut self) {
-        self.collectives = Some(Collectives::default());
+        self.collectives = Some(RecordedCollectives::default());
     }
 
     /// Whether there is nothing to do when an event is passed.
@@ -87,7 +87,7 @@ impl Facts {
 
     /// An event is passed.
     pub(super) fn pass(&mut self, event: &Event) {
-        let Some(Collectives { passed, messages }) = &mut self.collectives else { return };
+        let Some(RecordedCollectives { passed, messages }) = &mut self.collectives else { return };
         if let Event::CommCreate(_, _, Some(group)) = event {
             passed.remove(&group.id);
         }

@@ -336,8 +336,8 @@ impl<O: Observer> Library<'_, O> {
             None => self.algorithms.steps(&Call::of(call, me, members.len() as u32, root)),
         };
         let (word, work) = (call.kind.word(), call.work);
-        let (collectives, mut progress) = self.progress();
-        Ok(collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut progress))
+        let (collectives, mut environment) = self.collectives();
+        Ok(collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut environment))
     }
 
     fn start_neighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<OperationId, Fault> {
@@ -347,12 +347,12 @@ impl<O: Observer> Library<'_, O> {
         let communicator = self.communicators.get(index);
         let (context, members) = (communicator.context, Rc::clone(&communicator.members));
         let (steps, work) = (neighborhood_steps(call, &members)?, Instructions(0.0));
-        let (collectives, mut progress) = self.progress();
-        Ok(collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut progress))
+        let (collectives, mut environment) = self.collectives();
+        Ok(collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut environment))
     }
 
     /// The collectives, and what they need to go on.
-    pub(super) fn progress(&mut self) -> (&mut Collectives, CollectiveEnvironment<'_, O>) {
+    pub(super) fn collectives(&mut self) -> (&mut Collectives, CollectiveEnvironment<'_, O>) {
         let Self { now, collectives, exchange, scheduler, hosts, observer, .. } = self;
         (collectives, CollectiveEnvironment { now: *now, exchange, scheduler, hosts, observer })
     }

@@ -17,8 +17,7 @@
 //! * Point-to-point messages by MPI's matching rules ([`matching`]) and protocols ([`exchange`]). A wildcard receive
 //!   gets the message that the trace says it got; only where it does not say so does it get the oldest that fits.
 //! * Tests and probes that found nothing cost nothing; one that found something waits until there is something to find.
-//! * Collectives as the messages of their schedules ([`collective`]), those of neighbourhoods as a message each way
-//!   .
+//! * Collectives as the messages of their schedules ([`collective`]), those of neighbourhoods as a message each way.
 //! * Calls that make communicators synchronise as their implementations do: those that compare colours (`split`, `cart_sub`)
 //!   as an allgather of eight bytes a member over the parent, all others as an allreduce of four bytes, over
 //!   the parent or, where not all of the parent takes part (`create_group`, `intercomm_create`), over what is made.
@@ -154,8 +153,8 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                     }
                 }
                 Waiter::Collective(collective) => {
-                    let (collectives, mut progress) = self.library.progress();
-                    collectives.advance(collective, &mut progress);
+                    let (collectives, mut environment) = self.library.collectives();
+                    collectives.advance(collective, &mut environment);
                 }
             }
             self.wake();

@@ -12,7 +12,7 @@ use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Causality, Seat};
 use titr_simulation::replay::{Options, Outcome, replay};
-use titr_simulation::workload::Workload;
+use titr_workload::Workload;
 
 const ALL: [Causality; 3] = [Causality::None, Causality::Causal, Causality::Timed];
 

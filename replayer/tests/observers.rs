@@ -8,7 +8,7 @@ use support::machine::{micros, mpi, observe, threads};
 use titr_common::time::Time;
 use titr_network::TransferId;
 use titr_simulation::observe::{CollectiveCall, CollectiveId, Observer, OperationId, Receive};
-use titr_simulation::workload::Workload;
+use titr_workload::Workload;
 
 /// Writes down what it is told, with microseconds.
 #[derive(Default)]

@@ -14,7 +14,7 @@ use titr_platform::Platform;
 use titr_simulation::models;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, replay};
-use titr_simulation::workload::Workload;
+use titr_workload::Workload;
 
 /// One replay by SimGrid.
 struct Row<'a> {

@@ -17,7 +17,7 @@ use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, Outcome, replay};
-use titr_simulation::workload::Workload;
+use titr_workload::Workload;
 
 /// Picoseconds: 4 bytes at 10 Gbit/s.
 const CYCLE: u64 = 3200;

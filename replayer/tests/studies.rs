@@ -11,7 +11,7 @@ use titr_replayer::generate::{AllToAll, Kernel, OneToAll, Random, program};
 use titr_simulation::models;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, replay};
-use titr_simulation::workload::Workload;
+use titr_workload::Workload;
 
 /// 32 hosts with so many ports each, on a torus of 8×4 and on the twisted one.
 fn machines(ports: u32) -> [Platform; 2] {

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use support::machine::{mpi, run_programs, run_workload, threads};
 use titr_simulation::observe::Breakdown;
 use titr_simulation::replay::Outcome;
-use titr_simulation::workload::Workload;
+use titr_workload::Workload;
 
 /// When the last thread is done, in microseconds.
 fn done(ranks: u32, trace: &str) -> f64 {

@@ -13,7 +13,7 @@ use titr_platform::{EagerTransfer, Mpi, Overhead};
 
 use crate::ranks::Seat;
 use crate::replay::{Options, replay};
-use crate::workload::Workload;
+use titr_workload::Workload;
 
 /// Why `trace` cannot be replayed to its end without anything left over; nothing if it can.
 ///

@@ -23,7 +23,6 @@
 //! wants to follow a replay as it goes on implements [`observe::Observer`]; an [`observe::Analysis`] adds what it finds to the
 //! result.
 
-pub mod convert;
 mod dry_run;
 pub mod models;
 mod normalisation;
@@ -35,7 +34,6 @@ mod simulation;
 mod stopwatch;
 pub mod traffic;
 mod warnings;
-pub mod workload;
 
 pub use dry_run::dry_run;
 pub use normalisation::Comparison;
@@ -45,4 +43,4 @@ pub use result::SimulationResult;
 pub use simulation::{Simulation, SimulationError};
 pub use titr_common::trace::Trace;
 pub use titr_platform::Platform;
-pub use workload::Computation;
+pub use titr_workload::Computation;

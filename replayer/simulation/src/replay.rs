@@ -4,11 +4,11 @@ use titr_common::units::{Bytes, Speed};
 
 use crate::observe::{Observer, Traffic};
 use crate::ranks::{Causality, Ranks, Recorded, ReplayError, Seat};
-use crate::workload::Workload;
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_network::Network;
 use titr_platform::Mpi;
+use titr_workload::Workload;
 
 /// Options of a replay.
 #[derive(Default)]

@@ -16,7 +16,7 @@ use crate::replay::{Options, Outcome, Progress, replay};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult};
 use crate::stopwatch::Stopwatch;
 use crate::warnings;
-use crate::workload::{Computation, Recompute, Workload};
+use titr_workload::{Computation, Recompute, Workload};
 
 /// A replay of a trace on a platform, to be [run](Self::run).
 #[must_use]

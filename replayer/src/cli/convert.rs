@@ -6,9 +6,9 @@ use clap::Parser;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use titr_common::collectives::{Library, Selection};
 use titr_common::units::Bytes;
+use titr_formats::output::{self, Rules};
 use titr_formats::timeline;
 use titr_platform::Platform;
-use titr_simulation::convert::{self, Rules};
 
 use super::timeline::begin;
 use super::{Failure, TraceArgs, library};
@@ -58,7 +58,7 @@ pub(super) struct ConvertArgs {
 
 /// The formats that a trace can be converted to.
 fn formats() -> PossibleValuesParser {
-    let traces = convert::FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.about));
+    let traces = output::FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.about));
     let timelines = timeline::FORMATS.iter().map(|format| {
         let about = format!("A timeline of an extended trace for {}", format.viewers);
         PossibleValue::new(format.name).help(about)
@@ -69,10 +69,10 @@ fn formats() -> PossibleValuesParser {
 pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     let rules = rules(args)?;
     let (trace, output) = (args.trace.open()?.partial(args.partial), &args.output);
-    let notes = if let Some(format) = convert::FORMATS.iter().find(|format| format.name == args.to) {
+    let notes = if let Some(format) = output::FORMATS.iter().find(|format| format.name == args.to) {
         (format.convert)(&trace, &rules, output)?
     } else if let Some(format) = timeline::FORMATS.iter().find(|format| format.name == args.to) {
-        convert::timeline::convert(&trace, output, |subject| begin(format, output, subject))?
+        timeline::recorded::convert(&trace, output, |subject| begin(format, output, subject))?
     } else {
         return Err(Failure::Usage(format!("there is no format '{}'", args.to)));
     };

@@ -23,9 +23,9 @@ use titr_common::collectives::Library;
 use titr_common::trace::TraceError;
 
 use crate::generate::NotWritten;
+use titr_formats::output::ConvertError;
 use titr_platform::PlatformError;
 use titr_simulation::SimulationError;
-use titr_simulation::convert::ConvertError;
 use titr_simulation::traffic::TrafficError;
 use trace::TraceArgs;
 

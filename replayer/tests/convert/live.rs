@@ -12,8 +12,8 @@ use titr_platform::Platform;
 use titr_simulation::models;
 use titr_simulation::ranks::Seat;
 use titr_simulation::replay::{Options, replay};
-use titr_simulation::workload::Workload;
 use titr_test_support::cannot_run;
+use titr_workload::Workload;
 
 use crate::program::{Happening, Program, happening};
 use crate::support::command::{Folder, TITR, here};

@@ -20,9 +20,9 @@ use support::machine::{events, mpi, run};
 use titr_common::collectives::{Library, Selection};
 use titr_common::event::Event;
 use titr_common::trace::Trace;
+use titr_formats::output::simgrid::{self, Losses, Rules};
 use titr_platform::{EagerTransfer, Mpi};
-use titr_simulation::convert::simgrid::{self, Losses, Rules};
-use titr_simulation::workload::Workload;
+use titr_workload::Workload;
 
 /// A trace converted: what each rank does in it, and what SimGrid cannot be told.
 fn converted(trace: &str, mpi: &Mpi, folder: &Path) -> (Vec<Vec<Event>>, Losses) {

@@ -14,7 +14,7 @@ use titr_platform::{EagerTransfer, Mpi, Overhead};
 use titr_simulation::observe::{Breakdown, Observer, Shares};
 use titr_simulation::ranks::{ReplayError, Seat};
 use titr_simulation::replay::{Options, Outcome, replay};
-use titr_simulation::workload::Workload;
+use titr_workload::Workload;
 
 /// What MPI costs: nothing, and eager messages travel at once.
 pub fn mpi() -> Mpi {

@@ -10,6 +10,7 @@
 mod event_sorter;
 mod paje;
 mod perfetto;
+pub mod recorded;
 
 pub use event_sorter::EventSorter;
 

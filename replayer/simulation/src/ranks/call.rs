@@ -11,7 +11,7 @@ use super::ids::ThreadIndex;
 use super::program::Programs;
 use super::recorded::Recorded;
 use crate::observe::{Activity, Observer};
-use crate::workload::Match;
+use titr_workload::Match;
 
 /// Why an event cannot be carried out.
 pub(super) enum Failure {

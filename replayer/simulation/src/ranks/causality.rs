@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::ids::OperationId;
+use crate::observe::OperationId;
 
 /// The dependencies that a replay keeps: the earlier events of its rank that a send waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,13 +3,14 @@
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::ids::{CollectiveIndex, ThreadIndex};
+use super::ids::ThreadIndex;
+use crate::observe::CollectiveId;
 
 /// A thread, or a rank's part in a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Waiter {
     Thread(ThreadIndex),
-    Collective(CollectiveIndex),
+    Collective(CollectiveId),
 }
 
 /// A waiter's own time. Computing moves it ahead of simulated time; what others can see happens when simulated time has

@@ -19,10 +19,10 @@ use super::Seat;
 use super::clock::{Clock, Waiter};
 use super::envelope::{Envelope, Selector, communicator};
 use super::exchange::{Exchange, Outbound};
-use super::ids::{CollectiveIndex, OperationId};
 use super::operation::OperationKind;
 use super::scheduler::Scheduler;
 use crate::observe::{Caller, CollectiveCall, Observer};
+use crate::observe::{CollectiveId, OperationId};
 
 /// The collectives in progress of all ranks.
 #[derive(Default)]
@@ -74,11 +74,11 @@ pub(super) struct CollectiveEnvironment<'r, O> {
 }
 
 impl Collectives {
-    pub(super) fn get(&self, index: CollectiveIndex) -> &CollectiveInstance {
+    pub(super) fn get(&self, index: CollectiveId) -> &CollectiveInstance {
         &self.0[index.0 as usize]
     }
 
-    pub(super) fn get_mut(&mut self, index: CollectiveIndex) -> &mut CollectiveInstance {
+    pub(super) fn get_mut(&mut self, index: CollectiveId) -> &mut CollectiveInstance {
         &mut self.0[index.0 as usize]
     }
 
@@ -89,16 +89,10 @@ impl Collectives {
         environment: &mut CollectiveEnvironment<impl Observer>,
     ) -> OperationId {
         let CollectiveStart { rank, word, context, members, number, steps, work } = start;
-        let index = CollectiveIndex(self.0.vacant_key() as u32);
+        let index = CollectiveId(self.0.vacant_key() as u32);
         let operation = environment.exchange.operations.open(OperationKind::Collective);
-        let call = CollectiveCall {
-            id: index.into(),
-            rank,
-            name: word,
-            communicator: communicator(context),
-            number,
-            operation: operation.into(),
-        };
+        let call =
+            CollectiveCall { id: index, rank, name: word, communicator: communicator(context), number, operation };
         environment.observer.collective_entered(environment.now, call);
         self.0.insert(CollectiveInstance {
             rank,
@@ -119,7 +113,7 @@ impl Collectives {
     }
 
     /// Takes steps of a collective until one has to wait, or for a time that has not come.
-    pub(super) fn advance(&mut self, index: CollectiveIndex, environment: &mut CollectiveEnvironment<impl Observer>) {
+    pub(super) fn advance(&mut self, index: CollectiveId, environment: &mut CollectiveEnvironment<impl Observer>) {
         let instance = &mut self.0[index.0 as usize];
         loop {
             if instance.clock.awaited > 0 {
@@ -138,8 +132,8 @@ impl Collectives {
                 } else {
                     let operation = instance.operation;
                     self.0.remove(index.0 as usize);
-                    environment.observer.collective_left(environment.now, index.into());
-                    environment.observer.completed(environment.now, operation.into());
+                    environment.observer.collective_left(environment.now, index);
+                    environment.observer.completed(environment.now, operation);
                     return environment.exchange.operations.complete(operation);
                 }
                 continue;
@@ -167,12 +161,7 @@ fn cost(step: Step, exchange: &Exchange) -> Seconds {
 }
 
 impl CollectiveInstance {
-    fn take_step(
-        &mut self,
-        index: CollectiveIndex,
-        step: Step,
-        environment: &mut CollectiveEnvironment<impl Observer>,
-    ) {
+    fn take_step(&mut self, index: CollectiveId, step: Step, environment: &mut CollectiveEnvironment<impl Observer>) {
         match step {
             Step::Send { to, data } => {
                 let sent = self.send(to, data, environment);
@@ -220,25 +209,25 @@ impl CollectiveInstance {
     fn receive(
         &self,
         from: Member,
-        index: CollectiveIndex,
+        index: CollectiveId,
         environment: &mut CollectiveEnvironment<impl Observer>,
     ) -> Option<OperationId> {
         let source = Some(self.members.rank(from));
         let selector = Selector { context: self.context, source, tag: Some(self.tag) };
-        let caller = Caller::Collective(index.into());
+        let caller = Caller::Collective(index);
         environment.exchange.receive(self.rank, selector, caller, environment.now, environment.observer)
     }
 
     fn wait_for<O>(
         &mut self,
         operation: Option<OperationId>,
-        index: CollectiveIndex,
+        index: CollectiveId,
         environment: &mut CollectiveEnvironment<O>,
     ) {
         environment.exchange.wait_for(operation, Waiter::Collective(index), &mut self.clock, environment.now);
     }
 
-    fn wait_for_started<O>(&mut self, index: CollectiveIndex, environment: &mut CollectiveEnvironment<O>) {
+    fn wait_for_started<O>(&mut self, index: CollectiveId, environment: &mut CollectiveEnvironment<O>) {
         while let Some(operation) = self.started.pop_front() {
             self.wait_for(operation, index, environment);
         }

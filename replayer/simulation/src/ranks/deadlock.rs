@@ -11,10 +11,11 @@ use titr_common::units::Seconds;
 use super::clock::Waiter;
 use super::envelope::Selector;
 use super::exchange::Message;
-use super::ids::{OperationId, ThreadIndex};
+use super::ids::ThreadIndex;
 use super::operation::OperationKind;
 use super::{Ranks, RequestTable};
 use crate::observe::Observer;
+use crate::observe::OperationId;
 use titr_common::format::{count, plural};
 use titr_common::trace::EventSource;
 

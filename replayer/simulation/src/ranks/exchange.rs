@@ -14,10 +14,11 @@ use titr_common::units::Bytes;
 use super::causality::{Backlog, Causality};
 use super::clock::{Clock, Waiter};
 use super::envelope::{Envelope, Selector, communicator};
-use super::ids::{MessageId, OperationId};
+use super::ids::MessageId;
 use super::matching::Matching;
 use super::operation::{Claim, Completion, OperationKind, Operations};
 use super::protocol::Protocol;
+use crate::observe::OperationId;
 use crate::observe::{Caller, Observer, Receive};
 use titr_platform::Mpi;
 
@@ -84,7 +85,7 @@ impl Exchange {
             self.outbox.push(id);
         }
         if let Some(receiver) = receiver {
-            observer.matched(now, receiver.into(), id.into());
+            observer.matched(now, receiver, id.into());
             if eager {
                 self.operations.got_eager(receiver, bytes);
             }
@@ -127,12 +128,12 @@ impl Exchange {
         let operation = self.operations.open(OperationKind::Receive(receiver, selector));
         let Selector { context, source, tag } = selector;
         let receive =
-            Receive { id: operation.into(), rank: receiver, caller, communicator: communicator(context), source, tag };
+            Receive { id: operation, rank: receiver, caller, communicator: communicator(context), source, tag };
         observer.posted(now, receive);
         let Some(id) = self.matching.post(receiver, selector, operation) else {
             return Some(operation);
         };
-        observer.matched(now, operation.into(), id.into());
+        observer.matched(now, operation, id.into());
         let message = &mut self.messages[id.0 as usize];
         message.receiver = Some(operation);
         if message.sender.is_none() {
@@ -146,7 +147,7 @@ impl Exchange {
             Stage::Travelling => {}
             Stage::Arrived => {
                 self.messages.remove(id.0 as usize);
-                observer.completed(now, operation.into());
+                observer.completed(now, operation);
                 self.operations.complete(operation);
             }
         }
@@ -160,7 +161,7 @@ impl Exchange {
         let (to, sender, receiver) = (message.to, message.sender.take(), message.receiver);
         if let Some(receiver) = receiver {
             self.messages.remove(id.0 as usize);
-            observer.completed(now, receiver.into());
+            observer.completed(now, receiver);
             self.operations.complete(receiver);
         } else if self.backlogs.is_some() {
             self.messages.remove(id.0 as usize);
@@ -168,7 +169,7 @@ impl Exchange {
             self.found(to);
         }
         if let Some(sender) = sender {
-            observer.completed(now, sender.into());
+            observer.completed(now, sender);
             self.operations.complete(sender);
         }
     }
@@ -237,7 +238,7 @@ impl Exchange {
             OperationKind::Collective => false,
         };
         if cancelled {
-            observer.completed(now, operation.into());
+            observer.completed(now, operation);
             self.operations.complete(operation);
         }
     }

@@ -1,9 +1,7 @@
-//! The names of threads, messages, operations and collectives within a replay.
+//! The names of threads and messages within a replay.
 
 use titr_common::event::Rank;
 use titr_network::TransferId;
-
-use crate::observe::{self, CollectiveId};
 
 /// A thread of the simulated program: number *n* is the main thread of rank *n*, and those of the ranks that have more
 /// follow in the order in which they appear.
@@ -23,25 +21,5 @@ pub(super) struct MessageId(pub(super) u32);
 impl From<MessageId> for TransferId {
     fn from(id: MessageId) -> Self {
         Self(id.0)
-    }
-}
-
-/// An operation until it is claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct OperationId(pub(super) u32);
-
-impl From<OperationId> for observe::OperationId {
-    fn from(id: OperationId) -> Self {
-        Self(id.0)
-    }
-}
-
-/// A collective in progress at one member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct CollectiveIndex(pub(super) u32);
-
-impl From<CollectiveIndex> for CollectiveId {
-    fn from(index: CollectiveIndex) -> Self {
-        Self(index.0)
     }
 }

@@ -15,14 +15,14 @@ use super::causality::Causality;
 use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
 use super::envelope::{Envelope, Selector};
 use super::exchange::{Exchange, Outbound};
-use super::ids::OperationId;
 use super::recorded::{self, Recorded};
 use super::scheduler::Scheduler;
 use super::thread::Thread;
 use super::warnings::Warnings;
 use super::{RequestTable, Seat};
+use crate::observe::OperationId;
 use crate::observe::{Activity, Caller, Observer};
-use crate::workload::Match;
+use titr_workload::Match;
 
 /// The state of MPI in all ranks.
 pub(super) struct Library<'a, O> {

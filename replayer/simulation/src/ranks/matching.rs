@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 use titr_common::event::Rank;
 
 use super::envelope::{Envelope, Key, Selector};
-use super::ids::{MessageId, OperationId};
+use super::ids::MessageId;
 use super::queues::Queues;
+use crate::observe::OperationId;
 
 /// A message or receive that waits in a queue; of two entries, the one with the smaller `age` came first.
 struct Entry {

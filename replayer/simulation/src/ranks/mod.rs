@@ -62,14 +62,15 @@ use titr_network::topology::HostId;
 use titr_network::{Network, Transfer, TransferId};
 use titr_platform::Mpi;
 
+use crate::observe::OperationId;
 use crate::observe::{Departure, Observer};
-use crate::workload::Workload;
 use clock::Waiter;
 use exchange::Exchange;
-use ids::{MessageId, OperationId, ThreadIndex};
+use ids::{MessageId, ThreadIndex};
 use library::Library;
 use program::Programs;
 use thread::Thread;
+use titr_workload::Workload;
 
 /// The requests of one rank.
 type RequestTable = titr_common::program::RequestTable<OperationId>;

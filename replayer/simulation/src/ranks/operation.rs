@@ -9,7 +9,8 @@ use titr_common::units::Bytes;
 
 use super::clock::Waiter;
 use super::envelope::Selector;
-use super::ids::{MessageId, OperationId};
+use super::ids::MessageId;
+use crate::observe::OperationId;
 
 pub(super) struct Operation {
     pub(super) kind: OperationKind,

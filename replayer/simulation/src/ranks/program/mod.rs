@@ -31,8 +31,8 @@ use titr_common::trace::{EventSource, TraceError};
 
 use super::RequestTable;
 use super::ids::ThreadIndex;
-use crate::workload::{Match, Window, Workload};
 use queues::ThreadQueues;
+use titr_workload::{Match, Window, Workload};
 
 /// A thread that can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::order::{Order, Step};
 use super::{Signal, ThreadTable};
 use crate::ranks::RequestTable;
 use crate::ranks::ids::ThreadIndex;
-use crate::workload::{Match, Window};
+use titr_workload::{Match, Window};
 
 /// How many more events are read at a standstill to find a thread that could begin.
 pub(super) const STANDSTILL_REACH: usize = 1 << 12;

@@ -1,13 +1,12 @@
 //! Traces in the formats of other tools, and in titr's own.
 //!
 //! To add a format, write it in a module of this folder and name it in [`FORMATS`]. Formats of timelines are added in
-//! [`titr_formats::timeline`].
+//! [`timeline`](crate::timeline).
 
 mod error;
-mod output;
+mod rank_files;
 pub mod simgrid;
 pub mod ti;
-pub mod timeline;
 
 use std::path::Path;
 

@@ -21,7 +21,7 @@ use titr_common::event::{Annotation, Completion, Event, Message, RequestId, Thre
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
-use super::prefetch::{Batch, BatchReader, Then};
+use crate::prefetch::{Batch, BatchReader, Then};
 use facts::Facts;
 pub use facts::Match;
 
@@ -59,7 +59,7 @@ pub struct Window<S> {
 const LEFT: usize = usize::MAX;
 
 impl<S: EventSource> Window<S> {
-    pub(super) fn new(reader: BatchReader<S>) -> Self {
+    pub(crate) fn new(reader: BatchReader<S>) -> Self {
         Self {
             reader,
             batch: Batch::default(),
@@ -76,7 +76,7 @@ impl<S: EventSource> Window<S> {
     }
 
     /// Finds the messages of non-blocking collectives, too, from here on.
-    pub(crate) fn want_messages_of_nonblocking(&mut self) {
+    pub fn want_messages_of_nonblocking(&mut self) {
         self.facts.want_messages();
     }
 
@@ -102,7 +102,7 @@ impl<S: EventSource> Window<S> {
     }
 
     /// The event that was given out last, and its line.
-    pub(crate) fn given(&self) -> Option<(Event, Option<u64>)> {
+    pub fn given(&self) -> Option<(Event, Option<u64>)> {
         if self.given == LEFT {
             return self.left.clone();
         }
@@ -110,7 +110,7 @@ impl<S: EventSource> Window<S> {
     }
 
     /// The thread of the next event.
-    pub(crate) fn thread(&self) -> ThreadId {
+    pub fn thread(&self) -> ThreadId {
         self.batch.events.thread(self.at)
     }
 
@@ -133,26 +133,26 @@ impl<S: EventSource> Window<S> {
 
     /// Whether the next event is here and needs no more reading.
     #[inline]
-    pub(crate) fn has_next(&self) -> bool {
+    pub fn has_next(&self) -> bool {
         let next = self.batch.events.get(self.at);
         !matches!(next, None | Some(EventRef::Event(Event::Matched(..) | Event::Annotation(_))))
     }
 
     /// The next event, if it [is here](Self::has_next).
     #[inline]
-    pub(crate) fn give(&mut self) -> Option<EventRef<'_>> {
+    pub fn give(&mut self) -> Option<EventRef<'_>> {
         self.given = self.at;
         self.batch.events.get(self.at)
     }
 
     /// The event that was given out last, before it is passed.
     #[inline]
-    pub(crate) fn current(&self) -> Option<EventRef<'_>> {
+    pub fn current(&self) -> Option<EventRef<'_>> {
         self.batch.events.get(self.at)
     }
 
     /// Passes over what stands before the next event; false at the end.
-    pub(crate) fn settle(&mut self) -> Result<bool, TraceError> {
+    pub fn settle(&mut self) -> Result<bool, TraceError> {
         while !self.has_next() {
             match self.batch.events.get(self.at) {
                 Some(EventRef::Event(&Event::Annotation(seen))) => {
@@ -245,7 +245,7 @@ impl<S: EventSource> Window<S> {
     ///
     /// # Errors
     /// Where the trace cannot be read.
-    pub(crate) fn take_messages(&mut self) -> Result<Option<Vec<Message>>, TraceError> {
+    pub fn take_messages(&mut self) -> Result<Option<Vec<Message>>, TraceError> {
         let before = self.messages.take();
         let Some(EventRef::Event(Event::Collective(call, Completion::Request(request)))) =
             self.batch.events.get(self.at)
@@ -264,7 +264,7 @@ impl<S: EventSource> Window<S> {
     }
 
     /// Whether an event of another thread than the next event's is among so many events to come.
-    pub(crate) fn finds_other_thread(&mut self, among: usize) -> bool {
+    pub fn finds_other_thread(&mut self, among: usize) -> bool {
         let thread = self.thread();
         let mut distance = self.run_end - self.at;
         if self.run_end < self.batch.events.len() {

@@ -9,8 +9,8 @@ use titr_common::units::Bytes;
 use super::collective::Run;
 use super::store::{Name, Posted, Way};
 use super::translation::{Operation, OperationId, Translation};
-use crate::workload::Match;
 use titr_common::trace::EventSource;
+use titr_workload::Match;
 
 /// SimGrid counts the elements of a message in a C `int`.
 pub(super) const LONGEST: Bytes = Bytes(i32::MAX as u64);

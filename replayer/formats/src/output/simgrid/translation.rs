@@ -18,10 +18,10 @@ use super::losses::Losses;
 use super::store::{Posted, Store, Way};
 use super::tags::Tags;
 use super::{INDEX, Rules, Written};
-use crate::convert::ConvertError;
-use crate::convert::output::Texts;
-use crate::workload::{Match, Workload};
+use crate::output::ConvertError;
+use crate::output::rank_files::Texts;
 use titr_common::trace::EventSource;
+use titr_workload::{Match, Workload};
 
 /// A translation under way: its state and what is written of it.
 pub(super) struct Translation<'a, S> {
@@ -29,7 +29,7 @@ pub(super) struct Translation<'a, S> {
     pub(super) rules: &'a Rules,
     pub(super) communicators: Communicators,
     pub(super) tags: Tags,
-    pub(super) ranks: Vec<State>,
+    pub(super) ranks: Vec<RankState>,
     texts: Texts,
     pub(super) losses: Losses,
     actions: u64,
@@ -37,7 +37,7 @@ pub(super) struct Translation<'a, S> {
 
 /// The state of a rank in the translation.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct RankState {
     /// The rank's requests, as the program names them.
     requests: RequestTable<OperationId>,
     /// The operations that the requests stand for.
@@ -84,11 +84,11 @@ impl<'a, S: EventSource> Translation<'a, S> {
         let count = workload.ranks();
         let communicators = Communicators::new(count);
         let tags = Tags::new(communicators.get(CommIndex::WORLD).context);
-        let ranks = (0..count).map(|_| State::default()).collect();
+        let ranks = (0..count).map(|_| RankState::default()).collect();
         Self { workload, rules, communicators, tags, ranks, texts, losses: Losses::default(), actions: 0 }
     }
 
-    pub(super) fn state(&mut self, rank: Rank) -> &mut State {
+    pub(super) fn state(&mut self, rank: Rank) -> &mut RankState {
         &mut self.ranks[rank.0 as usize]
     }
 
@@ -256,7 +256,7 @@ impl<'a, S: EventSource> Translation<'a, S> {
 
     /// Frees a request: what it stands for runs on, and SimGrid waits for it in the end.
     fn free(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
-        let State { requests, operations, .. } = self.state(rank);
+        let RankState { requests, operations, .. } = self.state(rank);
         if let Some(operation) = requests.free(id)?
             && let Some(Operation::Message(_)) = operations.get(operation.0 as usize)
         {
@@ -266,7 +266,7 @@ impl<'a, S: EventSource> Translation<'a, S> {
     }
 
     fn cancel(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
-        let State { requests, operations, store, .. } = self.state(rank);
+        let RankState { requests, operations, store, .. } = self.state(rank);
         let Some(operation) = requests.activity(id)? else { return Ok(()) };
         let Some(operation) = operations.get_mut(operation.0 as usize) else { return Ok(()) };
         if let Operation::Message(posted) = *operation {

@@ -31,10 +31,10 @@ use titr_common::format::{count, plural};
 pub use losses::Losses;
 
 pub use super::Rules;
-use super::output::Texts;
+use super::rank_files::Texts;
 use super::{ConversionNotes, ConvertError, OutputFormat};
-use crate::workload::Workload;
 use titr_common::trace::EventSource;
+use titr_workload::Workload;
 use translation::Translation;
 
 /// The format of `smpirun -replay`.

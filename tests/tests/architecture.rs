@@ -32,8 +32,9 @@ const LAYERS: &str = "\
 | `replayer` | `common` `replayer/network` `replayer/platform` `replayer/workload` `replayer/formats` `replayer/simulation` | `inspect` `report` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` (`functions` `call`) |
 | `tracer/papi-sys` |  |  |
-| `tracer` | `common` `wrappers` `tracer/papi-sys` | `stderr` `host` `config` `directory` `sink` `counter` `extended` `record` `threads` `hook` `gather` `lifecycle` |
-| `tracer/launcher` | `tracer` | `elf` `library` `program` `options` |
+| `tracer/config` | `common` | `pattern` `value` |
+| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `directory` `sink` `counter` `collective_call` `extended` `record` `threads` `hook` `gather` `lifecycle` |
+| `tracer/launcher` | `tracer/config` | `elf` `library` `program` `options` |
 ";
 
 /// Files of one crate that import each other, each group in order. None may be added.

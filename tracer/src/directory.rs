@@ -18,8 +18,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 use titr_common::event::Rank;
 use titr_common::trace::directory;
+use titr_config::{Pattern, Placeholders};
 
-use crate::config::{Pattern, Placeholders};
+use crate::host;
 use crate::stderr::log;
 
 /// Candidates that are tried: as many traces side by side are a mistake, and nobody should wait for a million looks.
@@ -72,7 +73,7 @@ pub struct Claim {
 /// If not all ranks can write; then all return one, and the rank at fault returns its reason.
 pub fn claim(pattern: &Pattern, rank: Rank, mut agree: impl FnMut(i64) -> i64) -> Result<Claim, DirectoryError> {
     let run = format!("{:x}", agree(if rank == Rank(0) { fresh() } else { 0 }));
-    let placeholders = Placeholders::here(rank, run);
+    let placeholders = Placeholders::here(host::name(), rank, run);
     let wanted = absolute(pattern.expand(&placeholders));
     let mut from = 1;
     loop {

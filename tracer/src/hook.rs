@@ -22,6 +22,7 @@ use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Request_free};
 use titr_wrappers::{Call, Function, Real, pmpi};
 
+use crate::collective_call::CollectiveCall;
 use crate::extended::{Engine, Observation};
 use crate::record::{CompletionCall, Omission, Overwritten, Recorder, keep_status, made_by};
 use crate::threads::{SharedRecorder, Thread};
@@ -126,8 +127,9 @@ fn extended(
     let mut companion = None;
     let (success, span) = thread.timed(|thread| match call {
         Call::Collective(collective) => {
-            let description = shared.with(thread, |recorder, _| recorder.describe(collective)).flatten();
-            let made = engine.collective(collective, description.as_ref(), real);
+            let collective = CollectiveCall::of(collective);
+            let description = shared.with(thread, |recorder, _| recorder.describe(&collective)).flatten();
+            let made = engine.collective(&collective, description.as_ref(), real);
             outcome = made.outcome;
             made.success
         }
@@ -153,7 +155,7 @@ fn extended(
         };
         let recorded = recorder.record(function, call, success, overwritten);
         if let (Call::Collective(collective), Observation::Background(task)) = (call, &outcome)
-            && let Some(request) = recorder.request_of(collective)
+            && let Some(request) = recorder.request_of(&CollectiveCall::of(collective))
         {
             engine.name(*task, request);
         }

@@ -5,11 +5,11 @@
 //!    │         ▲
 //!    │         └── counter: what was computed between two calls
 //!    │         ├── extended: collectives carried out as messages
-//!    ├── config, directory: where and how, at MPI_Init
+//!    ├── directory: where, at MPI_Init; how is in `titr_config`
 //!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for
 //! ```
 
-pub mod config;
+pub mod collective_call;
 pub mod counter;
 pub mod directory;
 pub mod extended;

@@ -25,10 +25,10 @@ use titr_common::event::{Annotation, Rank, Span};
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::{self, Ended, RankEntry};
 use titr_common::units::Instructions;
+use titr_config::{Config, Mode, Verbosity};
 use titr_wrappers::functions::process::{MPI_Session_finalize, Process};
 use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
 
-use crate::config::{Config, Mode, Verbosity};
 use crate::counter::{self, Calibration, Source};
 use crate::directory::{self, Claim, DirectoryError};
 use crate::extended::{self, Engine, Settings};

@@ -123,13 +123,13 @@ signatures! {
     /// From all to one, a count for each. There are counts at the root only.
     Gatherv {
         sendbuf: Buffer, sendcount: Count, sendtype: Datatype,
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[members_at_root], displs: Array<'c, Displacement>[members_at_root], recvtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members_at_root], displs: Array<'c, Displacement>, recvtype: Datatype,
         root: i32, comm: Comm,
     }
 
     /// From one to all, a count for each. There are counts at the root only.
     Scatterv {
-        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_at_root], displs: Array<'c, Displacement>[members_at_root], sendtype: Datatype,
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_at_root], displs: Array<'c, Displacement>, sendtype: Datatype,
         recvbuf: Buffer, recvcount: Count, recvtype: Datatype,
         root: i32, comm: Comm,
     }
@@ -144,23 +144,23 @@ signatures! {
     /// From all to all, a count for each sender.
     Allgatherv {
         sendbuf: Buffer, sendcount: Count, sendtype: Datatype,
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], displs: Array<'c, Displacement>[members], recvtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], displs: Array<'c, Displacement>, recvtype: Datatype,
         comm: Comm,
     }
 
     /// From all to all, a count for each pair.
     Alltoallv {
-        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_sending], sdispls: Array<'c, Displacement>[members_sending], sendtype: Datatype,
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], rdispls: Array<'c, Displacement>[members], recvtype: Datatype,
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_sending], sdispls: Array<'c, Displacement>, sendtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], rdispls: Array<'c, Displacement>, recvtype: Datatype,
         comm: Comm,
     }
 
     /// From all to all, a count and a datatype for each pair.
     Alltoallw {
-        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_sending], sdispls: Array<'c, Displacement>[members_sending],
-        sendtypes: Array<'c, Datatype>[members_sending],
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], rdispls: Array<'c, Displacement>[members],
-        recvtypes: Array<'c, Datatype>[members],
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[members_sending], sdispls: Array<'c, Displacement>,
+        sendtypes: Array<'c, Datatype>,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[members], rdispls: Array<'c, Displacement>,
+        recvtypes: Array<'c, Datatype>,
         comm: Comm,
     }
 
@@ -230,82 +230,29 @@ signatures! {
     FileDataAt { fh: File, offset: Opaque, buf: Buffer, count: Count, datatype: Datatype }
 }
 
-/// How many elements an array has, by what the method is called that `signatures!` names.
+/// Defines the methods that `signatures!` names behind arrays: how many elements an array of `$call` has.
 macro_rules! lengths {
-    ($($name:ident: $count:ident;)*) => {$(
+    ($($call:ident: $($name:ident)* => $method:ident = $length:expr;)*) => {$($(
         impl $name<'_> {
-            fn len(&self) -> usize {
-                usize::try_from(self.$count()).unwrap_or(0)
+            fn $method(&self) -> usize {
+                let $call = self;
+                $length
             }
         }
-    )*};
+    )*)*};
 }
 
-lengths! { Requests: count; WaitAll: count; TestAll: count; WaitSome: incount; Partitions: length; }
-
-impl ReduceScatter<'_> {
-    /// Of an inter-communicator, the local group, among whom the result is shared out (MPI 4.0 §6.10.2).
-    fn members(&self) -> usize {
-        pmpi::comm_size(self.comm())
-    }
+lengths! {
+    call: Requests WaitAll TestAll => len = usize::try_from(call.count()).unwrap_or(0);
+    call: WaitSome => len = usize::try_from(call.incount()).unwrap_or(0);
+    call: Partitions => len = usize::try_from(call.length()).unwrap_or(0);
+    // Of an inter-communicator, the local group, among whom the result is shared out (MPI 4.0 §6.10.2).
+    call: ReduceScatter => members = pmpi::comm_size(call.comm());
+    call: Gatherv Scatterv Allgatherv Alltoallv Alltoallw => members = pmpi::comm_peers(call.comm());
+    call: Gatherv Scatterv => members_at_root = if pmpi::is_root(call.root(), call.comm()) { call.members() } else { 0 };
+    call: Alltoallv Alltoallw => members_sending = if call.sendbuf().is_in_place() { 0 } else { call.members() };
+    call: NeighborAllgatherv NeighborAlltoallv NeighborAlltoallw =>
+        sources = pmpi::neighbors(call.call.abi, call.comm()).sources.len();
+    call: NeighborAlltoallv NeighborAlltoallw =>
+        destinations = pmpi::neighbors(call.call.abi, call.comm()).destinations.len();
 }
-
-macro_rules! arrays_for_members {
-    ($($name:ident)*) => {$(
-        impl $name<'_> {
-            fn members(&self) -> usize {
-                pmpi::comm_peers(self.comm())
-            }
-        }
-    )*};
-}
-
-arrays_for_members! { Gatherv Scatterv Allgatherv Alltoallv Alltoallw }
-
-macro_rules! arrays_at_root {
-    ($($name:ident)*) => {$(
-        impl $name<'_> {
-            fn members_at_root(&self) -> usize {
-                if pmpi::is_root(self.root(), self.comm()) { self.members() } else { 0 }
-            }
-        }
-    )*};
-}
-
-arrays_at_root! { Gatherv Scatterv }
-
-macro_rules! arrays_for_neighbors {
-    ($($name:ident)*) => {$(
-        impl $name<'_> {
-            fn sources(&self) -> usize {
-                pmpi::neighbors(self.call.abi, self.comm()).sources.len()
-            }
-        }
-    )*};
-}
-
-arrays_for_neighbors! { NeighborAllgatherv NeighborAlltoallv NeighborAlltoallw }
-
-macro_rules! arrays_for_destinations {
-    ($($name:ident)*) => {$(
-        impl $name<'_> {
-            fn destinations(&self) -> usize {
-                pmpi::neighbors(self.call.abi, self.comm()).destinations.len()
-            }
-        }
-    )*};
-}
-
-arrays_for_destinations! { NeighborAlltoallv NeighborAlltoallw }
-
-macro_rules! arrays_unless_in_place {
-    ($($name:ident)*) => {$(
-        impl $name<'_> {
-            fn members_sending(&self) -> usize {
-                if self.sendbuf().is_in_place() { 0 } else { self.members() }
-            }
-        }
-    )*};
-}
-
-arrays_unless_in_place! { Alltoallv Alltoallw }

@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Parser;
 use thiserror::Error;
-use titrace::config::{Config, ConfigError};
+use titr_config::{Config, ConfigError};
 
 use library::Library;
 use options::Options;

@@ -27,8 +27,8 @@ mod tsc;
 use thiserror::Error;
 use titr_common::trace::manifest;
 use titr_common::units::Instructions;
+use titr_config::CounterChoice;
 
-use crate::config::CounterChoice;
 use crate::stderr::log;
 use cpu::CpuTime;
 use perf::{Event, Perf};

@@ -70,7 +70,7 @@ mod tests {
 
     use super::super::Calibration;
     use super::*;
-    use crate::config::CounterChoice;
+    use titr_config::CounterChoice;
 
     fn counted(rate: f64) -> Yardstick {
         measure(&Source::choose(CounterChoice::Cpu, rate, Calibration::begin()).unwrap()).unwrap()

@@ -57,12 +57,12 @@ use titr_common::event::{self, Annotation, CommId, Message, MessageEnd, Rank, Re
 use titr_common::trace::manifest;
 use titr_common::units::{Bytes, Nanoseconds};
 use titr_wrappers::argument::Comm;
-use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::observation::{self, ObservedMessage};
 use titr_wrappers::pmpi::generalized_request::GeneralizedRequest;
 use titr_wrappers::pmpi::{self, ErrorCode};
 use titr_wrappers::{Abi, Real};
 
+use crate::collective_call::CollectiveCall;
 use crate::stderr::log;
 use background::Background;
 use clock::Offset;
@@ -179,7 +179,7 @@ impl Engine {
 
     /// Makes a collective call. A call without a description is passed through.
     #[must_use]
-    pub fn collective(&self, call: &Collective<'_>, description: Option<&Description>, real: Real<'_>) -> Made {
+    pub fn collective(&self, call: &CollectiveCall<'_>, description: Option<&Description>, real: Real<'_>) -> Made {
         let passed = || Made { success: real.run(), outcome: Observation::Opaque };
         let Some(description) = description else { return passed() };
         let made = match self.execution(description) {
@@ -202,7 +202,7 @@ impl Engine {
     }
 
     /// Carries a collective out, or begins to; `None` if the library is to do it.
-    fn execute(&self, call: &Collective<'_>, description: &Description, real: Real<'_>) -> Option<Made> {
+    fn execute(&self, call: &CollectiveCall<'_>, description: &Description, real: Real<'_>) -> Option<Made> {
         let busy = self.progress();
         let id = description.collective.comm;
         let companion = self.state().communicators.get(&id).copied().unwrap_or_default();

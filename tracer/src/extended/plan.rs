@@ -3,15 +3,15 @@
 use titr_common::collectives::{self, Selection, Step};
 use titr_wrappers::Abi;
 use titr_wrappers::argument::Comm;
-use titr_wrappers::functions::collective::Collective::{self, *};
 use titr_wrappers::pmpi;
 use titr_wrappers::pmpi::exchange::Exchange;
 use titr_wrappers::pmpi::region::Region;
 
 use super::Description;
 use super::clock::Clock;
-use super::data::{Data, MemberRank};
+use super::data::Data;
 use super::execution::{self, Run};
+use crate::collective_call::CollectiveCall;
 
 /// A collective that is to be carried out.
 pub(super) struct Plan {
@@ -31,14 +31,16 @@ impl Plan {
     pub(super) fn new(
         abi: &'static Abi,
         selection: &Selection,
-        call: &Collective<'_>,
+        call: &CollectiveCall<'_>,
         description: &Description,
         number: u64,
     ) -> Option<Self> {
-        let (me, size) = (pmpi::comm_rank(description.comm), description.members.len() as u32);
-        let data = Data::of(call, MemberRank { me, size: size.into() })?;
+        let (me, size) = (u32::try_from(pmpi::comm_rank(description.comm)).ok()?, description.members.len());
+        let data = Data::of(call, me as usize, size)?;
         let is_commutative = data.reduction.is_none_or(|reduction| reduction.commutes());
-        let call = collectives::Call::of(&description.collective, u32::try_from(me).ok()?, size, root(call));
+        // The recorder has found the root among the members.
+        let root = call.root.map_or(0, |root| u32::try_from(root).unwrap_or(0));
+        let call = collectives::Call::of(&description.collective, me, size as u32, root);
         let steps = selection.steps(&collectives::Call { is_commutative, ..call });
         Some(Self { abi, number, steps, data })
     }
@@ -62,18 +64,4 @@ impl Plan {
         }
         lens
     }
-}
-
-/// The root of a rooted collective, as a member of its communicator.
-fn root(call: &Collective<'_>) -> u32 {
-    let root = match call {
-        MPI_Bcast(call) | MPI_Ibcast(call, _) => call.root(),
-        MPI_Reduce(call) | MPI_Ireduce(call, _) => call.root(),
-        MPI_Gather(call) | MPI_Igather(call, _) | MPI_Scatter(call) | MPI_Iscatter(call, _) => call.root(),
-        MPI_Gatherv(call) | MPI_Igatherv(call, _) => call.root(),
-        MPI_Scatterv(call) | MPI_Iscatterv(call, _) => call.root(),
-        _ => 0,
-    };
-    // The recorder has found it among the members.
-    u32::try_from(root).unwrap_or(0)
 }

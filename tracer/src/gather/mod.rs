@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 
 use titr_common::trace::manifest::{Manifest, RankEntry};
 use titr_common::trace::{directory, unfinished};
+use titr_config::{Gathering, Placeholders};
 use titr_wrappers::Abi;
 use titr_wrappers::pmpi::ToolComm;
 
-use crate::config::{Gathering, Placeholders};
 use crate::directory::{absolute, candidate};
 use crate::stderr::log;
 use archive::{Archive, Entries, with_file_size_errors};

@@ -39,10 +39,10 @@ use titr_common::event::{Annotation, CommId, Event, Rank, RequestId, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
-use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
 use titr_wrappers::{Abi, Call, Function, pmpi};
 
+use crate::collective_call::CollectiveCall;
 use crate::counter::Precision;
 use crate::extended::Engine;
 use crate::sink::Sink;
@@ -255,8 +255,8 @@ impl Recorder {
     }
 
     /// The number of the request that a collective has started.
-    pub fn request_of(&mut self, call: &Collective<'_>) -> Option<RequestId> {
-        let (request, _) = collective::started(call)?;
+    pub fn request_of(&mut self, call: &CollectiveCall<'_>) -> Option<RequestId> {
+        let request = call.start.request()?;
         self.requests.find(request.get(), request.address())
     }
 

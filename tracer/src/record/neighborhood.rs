@@ -1,23 +1,16 @@
 //! Neighbourhood collectives. A neighbour that is `MPI_PROC_NULL`, as at the edge of a grid, moves nothing and is left out.
 
-use titr_common::event::{CommId, Completion, Event, NeighborOp, Neighborhood, Rank};
+use titr_common::event::{CommId, Event, NeighborOp, Neighborhood, Rank};
 use titr_common::units::Bytes;
-use titr_wrappers::argument::{Comm, Place, Request};
+use titr_wrappers::argument::Comm;
 use titr_wrappers::functions::topology::Topology::{self, *};
 use titr_wrappers::pmpi::{self, Neighbors};
 use titr_wrappers::signature::{Allgather, NeighborAllgatherv, NeighborAlltoallv, NeighborAlltoallw};
 
 use super::communicators::Ranks;
 use super::omitted_calls::Omission;
-use super::requests::RequestKind;
 use super::{Outcome, Recorder};
-
-/// When the collective happens.
-enum When<'a, 'c> {
-    Now,
-    Later(&'a Place<'c, Request>),
-    EachStart(&'a Place<'c, Request>),
-}
+use crate::collective_call::Start;
 
 /// The communicator of a call.
 struct NeighborContext {
@@ -28,27 +21,27 @@ struct NeighborContext {
 
 impl Recorder {
     pub(super) fn neighborhood(&mut self, call: &Topology<'_>) -> Outcome {
-        use When::{EachStart, Later, Now};
-        let (collective, when) = match call {
-            MPI_Neighbor_allgather(call) => (self.equal(NeighborOp::Allgather, call), Now),
-            MPI_Ineighbor_allgather(call, request) => (self.equal(NeighborOp::Allgather, call), Later(request)),
+        use Start::{Blocking, Nonblocking, Persistent};
+        let (collective, start) = match call {
+            MPI_Neighbor_allgather(call) => (self.equal(NeighborOp::Allgather, call), Blocking),
+            MPI_Ineighbor_allgather(call, request) => (self.equal(NeighborOp::Allgather, call), Nonblocking(*request)),
             MPI_Neighbor_allgather_init(call, _, request) => {
-                (self.equal(NeighborOp::Allgather, call), EachStart(request))
+                (self.equal(NeighborOp::Allgather, call), Persistent(*request))
             }
-            MPI_Neighbor_alltoall(call) => (self.equal(NeighborOp::Alltoall, call), Now),
-            MPI_Ineighbor_alltoall(call, request) => (self.equal(NeighborOp::Alltoall, call), Later(request)),
+            MPI_Neighbor_alltoall(call) => (self.equal(NeighborOp::Alltoall, call), Blocking),
+            MPI_Ineighbor_alltoall(call, request) => (self.equal(NeighborOp::Alltoall, call), Nonblocking(*request)),
             MPI_Neighbor_alltoall_init(call, _, request) => {
-                (self.equal(NeighborOp::Alltoall, call), EachStart(request))
+                (self.equal(NeighborOp::Alltoall, call), Persistent(*request))
             }
-            MPI_Neighbor_allgatherv(call) => (self.allgatherv(call), Now),
-            MPI_Ineighbor_allgatherv(call, request) => (self.allgatherv(call), Later(request)),
-            MPI_Neighbor_allgatherv_init(call, _, request) => (self.allgatherv(call), EachStart(request)),
-            MPI_Neighbor_alltoallv(call) => (self.alltoallv(call), Now),
-            MPI_Ineighbor_alltoallv(call, request) => (self.alltoallv(call), Later(request)),
-            MPI_Neighbor_alltoallv_init(call, _, request) => (self.alltoallv(call), EachStart(request)),
-            MPI_Neighbor_alltoallw(call) => (self.alltoallw(call), Now),
-            MPI_Ineighbor_alltoallw(call, request) => (self.alltoallw(call), Later(request)),
-            MPI_Neighbor_alltoallw_init(call, _, request) => (self.alltoallw(call), EachStart(request)),
+            MPI_Neighbor_allgatherv(call) => (self.allgatherv(call), Blocking),
+            MPI_Ineighbor_allgatherv(call, request) => (self.allgatherv(call), Nonblocking(*request)),
+            MPI_Neighbor_allgatherv_init(call, _, request) => (self.allgatherv(call), Persistent(*request)),
+            MPI_Neighbor_alltoallv(call) => (self.alltoallv(call), Blocking),
+            MPI_Ineighbor_alltoallv(call, request) => (self.alltoallv(call), Nonblocking(*request)),
+            MPI_Neighbor_alltoallv_init(call, _, request) => (self.alltoallv(call), Persistent(*request)),
+            MPI_Neighbor_alltoallw(call) => (self.alltoallw(call), Blocking),
+            MPI_Ineighbor_alltoallw(call, request) => (self.alltoallw(call), Nonblocking(*request)),
+            MPI_Neighbor_alltoallw_init(call, _, request) => (self.alltoallw(call), Persistent(*request)),
             // The rest makes communicators, see `creation`.
             MPI_Cart_create(..)
             | MPI_Cart_sub(..)
@@ -56,14 +49,7 @@ impl Recorder {
             | MPI_Dist_graph_create(..)
             | MPI_Dist_graph_create_adjacent(..) => return Err(Omission::Untraced),
         };
-        let what = if collective.is_ok() { RequestKind::Collective } else { RequestKind::Nothing };
-        let completion = match when {
-            Now => Completion::Blocking,
-            Later(request) => Completion::Request(self.requests.add(request.get(), request.address(), what, false)),
-            EachStart(request) => {
-                Completion::Persistent(self.requests.add(request.get(), request.address(), what, true))
-            }
-        };
+        let completion = self.begin_collective(&start, collective.is_ok());
         self.emit(&Event::Neighborhood(collective?, completion));
         Ok(())
     }

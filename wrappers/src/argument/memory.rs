@@ -167,6 +167,12 @@ impl<'c, T: Stored> Array<'c, T> {
         Self { len: if self.address == 0 { 0 } else { len }, ..self }
     }
 
+    /// This array with as many elements as `counts`: MPI's functions have a displacement and a datatype for each count.
+    #[must_use]
+    pub fn along(self, counts: &Array<'c, Count>) -> Self {
+        self.of(counts.len)
+    }
+
     /// The number of elements.
     #[must_use]
     #[inline]

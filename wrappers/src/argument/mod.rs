@@ -150,7 +150,7 @@ impl<'c> Argument<'c> for PartitionCount {
 }
 
 /// Where data lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Buffer {
     address: usize,
     in_place: bool,

@@ -7,8 +7,6 @@ use std::path::PathBuf;
 
 use titr_common::event::Rank;
 
-use crate::host;
-
 /// Variables in which schedulers and launchers name the job, the most telling first: Slurm, PBS and Torque, LSF, Grid Engine, Cobalt,
 /// Flux, and then PMIx, which Open MPI's `mpirun` sets, and Open MPI's own.
 const JOBS: [&str; 8] = [
@@ -46,9 +44,10 @@ pub struct Placeholders {
 }
 
 impl Placeholders {
-    /// The values in this process, whose run has this name.
-    pub(crate) fn here(rank: Rank, run: String) -> Self {
-        Self { host: host::name(), rank, job: job().unwrap_or_else(|| run.clone()), run }
+    /// The values in this process, on a host and in a run of these names.
+    #[must_use]
+    pub fn here(host: String, rank: Rank, run: String) -> Self {
+        Self { host, rank, job: job().unwrap_or_else(|| run.clone()), run }
     }
 }
 

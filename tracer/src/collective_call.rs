@@ -1,0 +1,202 @@
+//! MPI's collective functions in one form: the kind of collective, the arguments that describe its two buffers, and when it
+//! takes place.
+//!
+//! The recorder reads volumes from a [`CollectiveCall`], the extended mode reads where the data is. A new collective is an
+//! entry in the table at the end of this file.
+
+use titr_common::event::CollectiveKind;
+use titr_wrappers::argument::{Array, Buffer, Comm, Count, Datatype, Displacement, Op, Place, Request};
+use titr_wrappers::functions::collective::Collective::{self, *};
+use titr_wrappers::pmpi;
+
+/// A call of a collective function.
+pub struct CollectiveCall<'c> {
+    /// The operation.
+    pub kind: CollectiveKind,
+    /// When the operation takes place.
+    pub start: Start<'c>,
+    /// The communicator.
+    pub comm: Comm,
+    /// The root, as the call names it.
+    pub root: Option<i32>,
+    /// The operation that a reduction applies.
+    pub op: Option<Op>,
+    /// The data that a member gives. For a reduction, `MPI_IN_PLACE` is replaced by the receive buffer.
+    pub send: BufferArgs<'c>,
+    /// The data that a member gets.
+    pub recv: BufferArgs<'c>,
+}
+
+/// When a collective takes place.
+#[derive(Clone, Copy)]
+pub enum Start<'c> {
+    /// In the call.
+    Blocking,
+    /// From the call on, until its request is completed.
+    Nonblocking(Place<'c, Request>),
+    /// Whenever the persistent request that the call makes is started.
+    Persistent(Place<'c, Request>),
+}
+
+/// One buffer of a collective.
+#[derive(Clone, Copy, Default)]
+pub struct BufferArgs<'c> {
+    /// The buffer.
+    pub buffer: Buffer,
+    /// The data in the buffer.
+    pub blocks: Blocks<'c>,
+}
+
+/// The data in a buffer of a collective.
+#[derive(Clone, Copy, Default)]
+pub enum Blocks<'c> {
+    /// There is no such buffer.
+    #[default]
+    None,
+    /// One block.
+    One(Count, Datatype),
+    /// A block for each member, all of one size, one behind the other.
+    Equal(Count, Datatype),
+    /// A block for each member, one behind the other.
+    Packed(Array<'c, Count>, Datatype),
+    /// A block for each member, displaced by so many extents of the datatype.
+    Displaced(Array<'c, Count>, Array<'c, Displacement>, Datatype),
+    /// A block for each member, displaced by so many bytes, with a datatype of its own.
+    Typed(Array<'c, Count>, Array<'c, Displacement>, Array<'c, Datatype>),
+}
+
+impl Blocks<'_> {
+    /// The datatype, if there is one for all blocks.
+    #[must_use]
+    pub fn datatype(&self) -> Option<Datatype> {
+        match *self {
+            Self::One(_, datatype) | Self::Equal(_, datatype) => Some(datatype),
+            Self::Packed(_, datatype) | Self::Displaced(_, _, datatype) => Some(datatype),
+            Self::None | Self::Typed(..) => None,
+        }
+    }
+
+    /// The number of elements in all blocks together, on a communicator with so many members.
+    #[must_use]
+    pub fn elements(&self, members: usize) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::One(count, _) => count.get(),
+            Self::Equal(count, _) => count.get().saturating_mul(members as u64),
+            Self::Packed(counts, _) | Self::Displaced(counts, ..) | Self::Typed(counts, ..) => {
+                counts.iter().fold(0, |sum: u64, count| sum.saturating_add(count.get()))
+            }
+        }
+    }
+}
+
+impl<'c> Start<'c> {
+    /// The request that the call makes.
+    #[must_use]
+    pub fn request(&self) -> Option<&Place<'c, Request>> {
+        match self {
+            Self::Blocking => None,
+            Self::Nonblocking(request) | Self::Persistent(request) => Some(request),
+        }
+    }
+}
+
+impl CollectiveCall<'_> {
+    /// Whether the send arguments are significant here: those of a scatter are so at the root only.
+    #[must_use]
+    pub fn gives(&self) -> bool {
+        !matches!(self.kind, CollectiveKind::Scatter | CollectiveKind::Scatterv) || self.is_root()
+    }
+
+    /// Whether the receive arguments are significant here: those of a gather and of a reduction to one member are so at the
+    /// root only.
+    #[must_use]
+    pub fn gets(&self) -> bool {
+        !matches!(self.kind, CollectiveKind::Gather | CollectiveKind::Gatherv | CollectiveKind::Reduce)
+            || self.is_root()
+    }
+
+    /// Whether this rank is the root, on an intra-communicator.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.root == Some(pmpi::comm_rank(self.comm))
+    }
+}
+
+/// Writes the table of collectives: the three functions of a kind, its root and its operation where it has them, and
+/// the arguments that describe the two buffers, all by MPI's names.
+macro_rules! collectives {
+    ($($kind:ident = $blocking:ident, $nonblocking:ident, $persistent:ident:
+        $($scalar:ident)* $([$send:ident: $sendbuf:ident $($sent:ident)*] [$recv:ident: $recvbuf:ident $($received:ident)*])?;)*
+    ) => {
+        impl<'c> CollectiveCall<'c> {
+            /// The form of `call`.
+            #[must_use]
+            #[inline]
+            pub fn of(call: &Collective<'c>) -> Self {
+                let mut form = match call {$(
+                    $blocking(call) | $nonblocking(call, _) | $persistent(call, ..) => Self {
+                        $($scalar: Some(call.$scalar()),)*
+                        $(
+                            send: BufferArgs { buffer: call.$sendbuf(), blocks: Blocks::$send($(call.$sent()),*) },
+                            recv: BufferArgs { buffer: call.$recvbuf(), blocks: Blocks::$recv($(call.$received()),*) },
+                        )?
+                        ..Self::new(CollectiveKind::$kind, call.comm())
+                    },
+                )*};
+                form.start = match call {
+                    $($blocking(_))|* => Start::Blocking,
+                    $($nonblocking(_, request))|* => Start::Nonblocking(*request),
+                    $($persistent(.., request))|* => Start::Persistent(*request),
+                };
+                if form.op.is_some() && form.send.buffer.is_in_place() {
+                    form.send.buffer = form.recv.buffer;
+                }
+                form
+            }
+        }
+    };
+}
+
+impl CollectiveCall<'_> {
+    fn new(kind: CollectiveKind, comm: Comm) -> Self {
+        let (send, recv) = (BufferArgs::default(), BufferArgs::default());
+        Self { kind, start: Start::Blocking, comm, root: None, op: None, send, recv }
+    }
+}
+
+collectives! {
+    Barrier = MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init:;
+    Bcast = MPI_Bcast, MPI_Ibcast, MPI_Bcast_init:
+        root [One: buffer count datatype] [One: buffer count datatype];
+    Reduce = MPI_Reduce, MPI_Ireduce, MPI_Reduce_init:
+        root op [One: sendbuf count datatype] [One: recvbuf count datatype];
+    Allreduce = MPI_Allreduce, MPI_Iallreduce, MPI_Allreduce_init:
+        op [One: sendbuf count datatype] [One: recvbuf count datatype];
+    Scan = MPI_Scan, MPI_Iscan, MPI_Scan_init:
+        op [One: sendbuf count datatype] [One: recvbuf count datatype];
+    Exscan = MPI_Exscan, MPI_Iexscan, MPI_Exscan_init:
+        op [One: sendbuf count datatype] [One: recvbuf count datatype];
+    ReduceScatter = MPI_Reduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter_init:
+        op [Packed: sendbuf recvcounts datatype] [Packed: recvbuf recvcounts datatype];
+    ReduceScatterBlock = MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, MPI_Reduce_scatter_block_init:
+        op [Equal: sendbuf recvcount datatype] [One: recvbuf recvcount datatype];
+    Gather = MPI_Gather, MPI_Igather, MPI_Gather_init:
+        root [One: sendbuf sendcount sendtype] [Equal: recvbuf recvcount recvtype];
+    Scatter = MPI_Scatter, MPI_Iscatter, MPI_Scatter_init:
+        root [Equal: sendbuf sendcount sendtype] [One: recvbuf recvcount recvtype];
+    Allgather = MPI_Allgather, MPI_Iallgather, MPI_Allgather_init:
+        [One: sendbuf sendcount sendtype] [Equal: recvbuf recvcount recvtype];
+    Alltoall = MPI_Alltoall, MPI_Ialltoall, MPI_Alltoall_init:
+        [Equal: sendbuf sendcount sendtype] [Equal: recvbuf recvcount recvtype];
+    Gatherv = MPI_Gatherv, MPI_Igatherv, MPI_Gatherv_init:
+        root [One: sendbuf sendcount sendtype] [Displaced: recvbuf recvcounts displs recvtype];
+    Scatterv = MPI_Scatterv, MPI_Iscatterv, MPI_Scatterv_init:
+        root [Displaced: sendbuf sendcounts displs sendtype] [One: recvbuf recvcount recvtype];
+    Allgatherv = MPI_Allgatherv, MPI_Iallgatherv, MPI_Allgatherv_init:
+        [One: sendbuf sendcount sendtype] [Displaced: recvbuf recvcounts displs recvtype];
+    Alltoallv = MPI_Alltoallv, MPI_Ialltoallv, MPI_Alltoallv_init:
+        [Displaced: sendbuf sendcounts sdispls sendtype] [Displaced: recvbuf recvcounts rdispls recvtype];
+    Alltoallw = MPI_Alltoallw, MPI_Ialltoallw, MPI_Alltoallw_init:
+        [Typed: sendbuf sendcounts sdispls sendtypes] [Typed: recvbuf recvcounts rdispls recvtypes];
+}

@@ -10,7 +10,7 @@ use support::machine::events;
 use titr_platform::Platform;
 use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
-use titr_simulation::ranks::{Causality, Seat};
+use titr_simulation::ranks::{Causality, Core};
 use titr_simulation::replay::{Options, Outcome, replay};
 use titr_workload::Workload;
 
@@ -21,12 +21,12 @@ fn outcome(overrides: &[&str], causality: Causality, ranks: u32, trace: &str) ->
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/packet.toml");
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     let platform = Platform::load(&path, &overrides).unwrap();
-    let seat = |host| Seat { host, speed: platform.speed(host) };
-    let seats = platform.place(ranks).unwrap().0.into_iter().map(seat).collect();
+    let core = |host| Core { host, speed: platform.speed(host) };
+    let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
     let workload = Workload::of_lists(events(ranks, trace));
     let mut network = models::build(&platform, 0);
     let options = Options { causality, ..Options::default() };
-    replay(workload, seats, &platform.mpi, &mut *network, Breakdown::new(ranks), options).unwrap()
+    replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), options).unwrap()
 }
 
 fn nanoseconds(overrides: &[&str], causality: Causality, ranks: u32, trace: &str) -> f64 {

@@ -15,7 +15,7 @@ use titr_network::topology::HostId;
 use titr_platform::Platform;
 use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
-use titr_simulation::ranks::Seat;
+use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, Outcome, replay};
 use titr_workload::Workload;
 
@@ -41,11 +41,11 @@ fn tree(overrides: &[&str]) -> Platform {
 }
 
 fn outcome(platform: &Platform, ranks: u32, trace: &str) -> Outcome<Breakdown> {
-    let seat = |host| Seat { host, speed: platform.speed(host) };
-    let seats = platform.place(ranks).unwrap().0.into_iter().map(seat).collect();
+    let core = |host| Core { host, speed: platform.speed(host) };
+    let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
     let workload = Workload::of_lists(events(ranks, trace));
     let mut network = models::build(platform, 0);
-    replay(workload, seats, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default()).unwrap()
+    replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default()).unwrap()
 }
 
 /// How many cycles a trace takes.

@@ -9,7 +9,7 @@ use titr_common::units::Bytes;
 use titr_platform::Platform;
 use titr_replayer::generate::{AllToAll, Kernel, OneToAll, Random, program};
 use titr_simulation::models;
-use titr_simulation::ranks::Seat;
+use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
 use titr_workload::Workload;
 
@@ -32,13 +32,13 @@ fn machines(ports: u32) -> [Platform; 2] {
 /// What a kernel takes, in the mean of three seeds.
 fn time(platform: &Platform, kernel: &dyn Kernel) -> f64 {
     let ranks = kernel.ranks();
-    let seats: Vec<_> = platform.place(ranks).unwrap().0;
-    let seats: Vec<_> = seats.into_iter().map(|host| Seat { host, speed: platform.speed(host) }).collect();
+    let cores: Vec<_> = platform.place(ranks).unwrap().0;
+    let cores: Vec<_> = cores.into_iter().map(|host| Core { host, speed: platform.speed(host) }).collect();
     let times = (0..3).map(|run| {
         let events = (0..ranks).map(|me| program(kernel, me, 1, None).collect()).collect();
         let mut network = models::build(platform, run);
         let workload = Workload::of_lists(events);
-        replay(workload, seats.clone(), &platform.mpi, &mut *network, (), Options::default()).unwrap().simulated_time.0
+        replay(workload, cores.clone(), &platform.mpi, &mut *network, (), Options::default()).unwrap().simulated_time.0
     });
     times.sum::<u64>() as f64 / 3.0
 }

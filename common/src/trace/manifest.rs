@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::directory;
 use super::error::TraceError;
-use super::part::Parts;
 use crate::event::Rank;
 use crate::units::Bytes;
 
@@ -184,14 +183,6 @@ impl Manifest {
     /// Where it cannot be written.
     pub fn write(&self, directory: &Path) -> io::Result<()> {
         replace(&directory::manifest(directory), self)
-    }
-
-    /// Reads the manifest in `directory`, with the entries that still lie beside it.
-    ///
-    /// # Errors
-    /// Where a file is missing, not JSON or of another version, or a rank has no entry.
-    pub fn read(directory: &Path) -> Result<Self, TraceError> {
-        Parts::open(&[directory])?.manifest()
     }
 
     /// Returns `manifest`, read from `path`, if it is of the version that is known.

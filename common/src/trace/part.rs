@@ -33,6 +33,16 @@ pub(super) struct Whole {
     pub(super) streams: Vec<Section>,
 }
 
+impl Manifest {
+    /// Reads the manifest in `directory`, with the entries that still lie beside it.
+    ///
+    /// # Errors
+    /// Where a file is missing, not JSON or of another version, or a rank has no entry.
+    pub fn read(directory: &Path) -> Result<Self, TraceError> {
+        Parts::open(&[directory])?.manifest()
+    }
+}
+
 impl Parts {
     /// Looks into directories and archives.
     ///

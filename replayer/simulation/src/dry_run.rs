@@ -11,7 +11,7 @@ use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId};
 use titr_platform::{EagerTransfer, Mpi, Overhead};
 
-use crate::ranks::Seat;
+use crate::ranks::Core;
 use crate::replay::{Options, replay};
 use titr_workload::Workload;
 
@@ -20,7 +20,7 @@ use titr_workload::Workload;
 /// # Errors
 /// Where the trace cannot be opened.
 pub fn dry_run(trace: &Trace) -> Result<Vec<String>, TraceError> {
-    let seat = Seat { host: HostId(0), speed: Speed { per_second: f64::INFINITY } };
+    let core = Core { host: HostId(0), speed: Speed { per_second: f64::INFINITY } };
     let mpi = Mpi {
         eager_threshold: Bytes(u64::MAX),
         eager_transfer: EagerTransfer::AtOnce,
@@ -30,8 +30,8 @@ pub fn dry_run(trace: &Trace) -> Result<Vec<String>, TraceError> {
         collectives: Selection::from(Library::SimGrid),
     };
     let workload = Workload::read_ahead(trace.streams()?);
-    let seats = vec![seat; workload.ranks()];
-    Ok(match replay(workload, seats, &mpi, &mut Instant::default(), (), Options::default()) {
+    let cores = vec![core; workload.ranks()];
+    Ok(match replay(workload, cores, &mpi, &mut Instant::default(), (), Options::default()) {
         Ok(outcome) => outcome.warnings,
         Err(error) => vec![error.to_string()],
     })

@@ -3,7 +3,7 @@
 use titr_common::units::{Bytes, Speed};
 
 use crate::observe::{Observer, Traffic};
-use crate::ranks::{Causality, Ranks, Recorded, ReplayError, Seat};
+use crate::ranks::{Causality, Core, Ranks, Recorded, ReplayError};
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_network::Network;
@@ -62,13 +62,13 @@ impl<A> Outcome<A> {
     }
 }
 
-/// Replays `workload` with its ranks on `seats`, over `network`.
+/// Replays `workload` with its ranks on `cores`, over `network`.
 ///
 /// # Errors
 /// Where the trace cannot be read or makes no sense, or where it ends in a deadlock.
 pub fn replay<S: EventSource, O: Observer>(
     workload: Workload<S>,
-    mut seats: Vec<Seat>,
+    mut cores: Vec<Core>,
     mpi: &Mpi,
     network: &mut (impl Network + ?Sized),
     observer: O,
@@ -79,11 +79,11 @@ pub fn replay<S: EventSource, O: Observer>(
     let mpi = if options.causality.is_timed() {
         mpi
     } else {
-        seats.iter_mut().for_each(|seat| seat.speed = Speed { per_second: f64::INFINITY });
+        cores.iter_mut().for_each(|core| core.speed = Speed { per_second: f64::INFINITY });
         free = mpi.without_overheads();
         &free
     };
-    let mut ranks = Ranks::new(workload, seats, mpi, options.causality, (Traffic::default(), observer))?
+    let mut ranks = Ranks::new(workload, cores, mpi, options.causality, (Traffic::default(), observer))?
         .as_recorded(options.recorded);
     let mut delivered = Vec::new();
     for turn in 1_u64.. {

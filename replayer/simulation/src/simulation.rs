@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use thiserror::Error;
+use titr_common::time::Time;
 use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Trace, TraceError, Transformation};
+use titr_network::LinkLoad;
 use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform};
 
 use crate::models;
 use crate::normalisation::Comparison;
 use crate::observe::{ANALYSES, Analysis, Breakdown, Observer};
-use crate::ranks::{Causality, Recorded, ReplayError, Seat};
+use crate::ranks::{Causality, Core, Recorded, ReplayError};
 use crate::replay::{Options, Outcome, Progress, replay};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult};
 use crate::stopwatch::Stopwatch;
@@ -148,41 +150,34 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// Where the trace does not fit the platform or the options, cannot be read, makes no sense, or ends in a deadlock.
     pub fn run(mut self) -> Result<SimulationResult, SimulationError> {
-        let (seats, unlike) = self.seats()?;
-        let recorded = self.recorded();
-        let trace = self.transformed()?;
-        let ranks = trace.ranks();
-        let mut analyses = self.analyses()?;
-        let stopwatch = Stopwatch::start();
-        let (mut first, mut times, mut observations, mut phit_hops) = (None, Vec::new(), Vec::new(), None);
-        for run in 0..self.runs {
-            let workload = Workload::read_ahead(trace.streams()?);
-            let mut observers: Vec<&mut dyn Observer> = Vec::new();
-            if run == 0 {
-                observers.extend(self.observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer));
-                observers.extend(analyses.iter_mut().map(|named| &mut *named.analysis as &mut dyn Observer));
-            }
-            let observer = (Breakdown::new(ranks), observers);
-            let progress = self.progress.as_mut().map(|progress| &mut **progress as &mut dyn Progress);
-            let options = Options { causality: self.causality, partial: self.trace.is_partial(), recorded, progress };
-            let mut network = models::build(self.platform, run);
-            let outcome = replay(workload, seats.clone(), &self.platform.mpi, network.as_mut(), observer, options)?;
-            times.push(outcome.simulated_time);
-            if let Some(packets) = PacketStatistics::of(&*network, outcome.simulated_time) {
-                observations.push(packets.observation);
-                phit_hops = Some(packets.phit_hops + phit_hops.unwrap_or(0));
-            }
-            first.get_or_insert((outcome.map(|(breakdown, _)| breakdown), network.link_loads()));
+        if self.runs == 0 {
+            return Err(SimulationError::NoRuns);
         }
-        let (outcome, links) = first.ok_or(SimulationError::NoRuns)?;
-        let replay = speed(&stopwatch, outcome.events, times.len(), phit_hops);
+        let (cores, unlike) = self.cores()?;
+        let trace = self.transformed()?;
+        let mut analyses = self.analyses()?;
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(std::mem::take(&mut self.observers).into_iter().map(|observer| observer as &mut dyn Observer));
+        observers.extend(analyses.iter_mut().map(|named| &mut *named.analysis as &mut dyn Observer));
+
+        let stopwatch = Stopwatch::start();
+        let Run { outcome, links, packets } = self.run_once(0, &trace, &cores, observers)?;
+        let (mut times, mut packets) = (vec![outcome.simulated_time], Vec::from_iter(packets));
+        for run in 1..self.runs {
+            let further = self.run_once(run, &trace, &cores, Vec::new())?;
+            times.push(further.outcome.simulated_time);
+            packets.extend(further.packets);
+        }
+        let replay = speed(&stopwatch, outcome.events, &times, &packets);
+
         let platform = self.platform;
+        let simulated_time = outcome.simulated_time.seconds();
+        let all_links = LinkUse::by_use(platform, &links, simulated_time);
+        let observations: Vec<_> = packets.into_iter().map(|packets| packets.observation).collect();
         let packets = match &platform.model {
             Model::Packet(spec) => Some(Packets::new(platform, spec, &observations, self.channels)),
             Model::Flow(_) | Model::Ideal => None,
         };
-        let simulated_time = outcome.simulated_time.seconds();
-        let all_links = LinkUse::by_use(platform, &links, simulated_time);
         let of_manifest = self.trace.manifest().map(warnings::of_manifest).unwrap_or_default();
         let Outcome { ranks, events, messages, bytes, warnings, approximations, observer: breakdown, .. } = outcome;
         let of_platform = platform.warnings.clone();
@@ -204,8 +199,27 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// The place of each rank, and what should be known of ranks that do not count alike.
-    fn seats(&self) -> Result<(Vec<Seat>, Vec<String>), SimulationError> {
+    /// Replays `trace` once; the number of the run decides what is left to chance.
+    fn run_once(
+        &mut self,
+        run: u32,
+        trace: &Trace,
+        cores: &[Core],
+        observers: Vec<&mut dyn Observer>,
+    ) -> Result<Run, SimulationError> {
+        let workload = Workload::read_ahead(trace.streams()?);
+        let (causality, partial, recorded) = (self.causality, self.trace.is_partial(), self.recorded());
+        let progress = self.progress.as_mut().map(|progress| &mut **progress as &mut dyn Progress);
+        let options = Options { causality, partial, recorded, progress };
+        let observer = (Breakdown::new(trace.ranks()), observers);
+        let mut network = models::build(self.platform, run);
+        let outcome = replay(workload, cores.to_vec(), &self.platform.mpi, network.as_mut(), observer, options)?;
+        let packets = PacketStatistics::of(&*network, outcome.simulated_time);
+        Ok(Run { outcome: outcome.map(|(breakdown, _)| breakdown), links: network.link_loads(), packets })
+    }
+
+    /// The core of each rank, and what should be known of ranks that do not count alike.
+    fn cores(&self) -> Result<(Vec<Core>, Vec<String>), SimulationError> {
         let comparison = self.trace.manifest().map(Comparison::of);
         let (factors, unlike) = match comparison {
             Some(comparison) if self.normalise => {
@@ -215,8 +229,8 @@ impl<'a> Simulation<'a> {
             None => (vec![1.0; self.trace.ranks() as usize], Vec::new()),
         };
         let hosts = self.platform.place(self.trace.ranks())?.0;
-        let seat = |(host, factor)| Seat { host, speed: self.platform.speed(host).for_counts_worth(factor) };
-        Ok((hosts.into_iter().zip(factors).map(seat).collect(), unlike))
+        let core = |(host, factor)| Core { host, speed: self.platform.speed(host).for_counts_worth(factor) };
+        Ok((hosts.into_iter().zip(factors).map(core).collect(), unlike))
     }
 
     /// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow
@@ -253,6 +267,13 @@ impl<'a> Simulation<'a> {
     }
 }
 
+/// The outcome of one run.
+struct Run {
+    outcome: Outcome<Breakdown>,
+    links: Vec<LinkLoad>,
+    packets: Option<PacketStatistics>,
+}
+
 /// An analysis that was asked for, and its name.
 struct NamedAnalysis {
     name: &'static str,
@@ -263,13 +284,14 @@ fn findings(analyses: &[NamedAnalysis]) -> serde_json::Result<BTreeMap<&'static 
     analyses.iter().map(|NamedAnalysis { name, analysis }| Ok((*name, analysis.findings()?))).collect()
 }
 
-/// The speed of so many runs.
-fn speed(stopwatch: &Stopwatch, events: u64, runs: usize, phit_hops: Option<u64>) -> ReplaySpeed {
+/// The speed of the runs that predicted `times`, each of so many events.
+fn speed(stopwatch: &Stopwatch, events: u64, times: &[Time], packets: &[PacketStatistics]) -> ReplaySpeed {
     let per_second = |count: f64, seconds: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
     let (wall, cpu) = (stopwatch.wall().as_secs_f64(), stopwatch.cpu().as_secs_f64());
+    let phit_hops: u64 = packets.iter().map(|packets| packets.phit_hops).sum();
     ReplaySpeed {
         wall_seconds: wall,
-        events_per_second: per_second(events as f64 * runs as f64, wall),
-        phit_hops_per_second: phit_hops.map(|hops| per_second(hops as f64, cpu)),
+        events_per_second: per_second(events as f64 * times.len() as f64, wall),
+        phit_hops_per_second: (!packets.is_empty()).then(|| per_second(phit_hops as f64, cpu)),
     }
 }

@@ -10,7 +10,7 @@ use proptest::test_runner::TestRunner;
 use titr_common::trace::Trace;
 use titr_platform::Platform;
 use titr_simulation::models;
-use titr_simulation::ranks::Seat;
+use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
 use titr_test_support::cannot_run;
 use titr_workload::Workload;
@@ -28,10 +28,10 @@ fn titr_says(trace: &Path, platform: &Path, collectives: &str) -> f64 {
     let platform = Platform::load(platform, &[format!("mpi.collectives=\"{collectives}\"")]).unwrap();
     let source = Trace::open(trace).unwrap();
     let hosts = platform.place(source.ranks()).unwrap().0.into_iter();
-    let seats = hosts.map(|host| Seat { host, speed: platform.speed(host) }).collect();
+    let cores = hosts.map(|host| Core { host, speed: platform.speed(host) }).collect();
     let workload = Workload::new(source.streams().unwrap());
     let mut network = models::build(&platform, 0);
-    let outcome = replay(workload, seats, &platform.mpi, network.as_mut(), (), Options::default());
+    let outcome = replay(workload, cores, &platform.mpi, network.as_mut(), (), Options::default());
     outcome.unwrap_or_else(|error| panic!("{}: {error}", trace.display())).simulated_time.seconds().0
 }
 

@@ -20,12 +20,12 @@ use support::machine::{events, mpi, run};
 use titr_common::collectives::{Library, Selection};
 use titr_common::event::Event;
 use titr_common::trace::Trace;
-use titr_formats::output::simgrid::{self, Losses, Rules};
+use titr_formats::output::simgrid::{self, Differences, Rules};
 use titr_platform::{EagerTransfer, Mpi};
 use titr_workload::Workload;
 
 /// A trace converted: what each rank does in it, and what SimGrid cannot be told.
-fn converted(trace: &str, mpi: &Mpi, folder: &Path) -> (Vec<Vec<Event>>, Losses) {
+fn converted(trace: &str, mpi: &Mpi, folder: &Path) -> (Vec<Vec<Event>>, Differences) {
     let rules = Rules { collectives: mpi.collectives.clone(), eager_threshold: mpi.eager_threshold };
     let written = simgrid::convert(Workload::of_lists(events(RANKS, trace)), &rules, folder).unwrap();
     let source = Trace::open(&written.index).unwrap();
@@ -34,7 +34,7 @@ fn converted(trace: &str, mpi: &Mpi, folder: &Path) -> (Vec<Vec<Event>>, Losses)
         .unwrap()
         .into_iter()
         .map(|mut stream| std::iter::from_fn(|| stream.next_event().unwrap()).collect());
-    (all.collect(), written.losses)
+    (all.collect(), written.differences)
 }
 
 proptest! {
@@ -56,11 +56,11 @@ proptest! {
         let before = run(events(RANKS, &trace), &mpi);
         let before = before.map_err(|error| TestCaseError::fail(format!("{error}\n{trace}")))?;
         let folder = Folder::new();
-        let (after, losses) = converted(&trace, &mpi, folder.path());
+        let (after, differences) = converted(&trace, &mpi, folder.path());
         let after = run(after, &mpi).map_err(|error| TestCaseError::fail(format!("{error}\n{trace}")))?;
         prop_assert_eq!(after.warnings.as_slice(), [""; 0]);
         prop_assert_eq!((after.messages, after.bytes), (before.messages, before.bytes));
-        if losses == Losses::default() {
+        if differences == Differences::default() {
             prop_assert_eq!(after.simulated_time, before.simulated_time, "{}", trace);
         }
     }

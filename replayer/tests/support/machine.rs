@@ -12,7 +12,7 @@ use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
 use titr_platform::{EagerTransfer, Mpi, Overhead};
 use titr_simulation::observe::{Breakdown, Observer, Shares};
-use titr_simulation::ranks::{ReplayError, Seat};
+use titr_simulation::ranks::{Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
 use titr_workload::Workload;
 
@@ -89,8 +89,8 @@ pub fn observe<S: EventSource, O: Observer>(
     let ranks = workload.ranks() as u32;
     let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
     let mut network = Ideal::new(Arc::new(Star::new(ranks, cable, None)));
-    let seats = (0..ranks).map(|host| Seat { host: HostId(host), speed: Speed { per_second: 1e9 } }).collect();
-    replay(workload, seats, mpi, &mut network, observer, Options::default())
+    let cores = (0..ranks).map(|host| Core { host: HostId(host), speed: Speed { per_second: 1e9 } }).collect();
+    replay(workload, cores, mpi, &mut network, observer, Options::default())
 }
 
 /// When each rank is done, in microseconds.

@@ -15,7 +15,7 @@ use titr_common::program::{Context, Members};
 use titr_common::time::Time;
 use titr_common::units::{Instructions, Seconds};
 
-use super::Seat;
+use super::Core;
 use super::clock::{Clock, Waiter};
 use super::envelope::{Envelope, Selector, communicator};
 use super::exchange::{Exchange, Outbound};
@@ -69,7 +69,7 @@ pub(super) struct CollectiveEnvironment<'r, O> {
     pub(super) now: Time,
     pub(super) exchange: &'r mut Exchange,
     pub(super) scheduler: &'r mut Scheduler,
-    pub(super) hosts: &'r [Seat],
+    pub(super) cores: &'r [Core],
     pub(super) observer: &'r mut O,
 }
 
@@ -127,7 +127,7 @@ impl Collectives {
                     instance.wait_for_started(index, environment);
                 } else if instance.work.0 > 0.0 {
                     let work = std::mem::take(&mut instance.work);
-                    let speed = &environment.hosts[instance.rank.0 as usize].speed;
+                    let speed = &environment.cores[instance.rank.0 as usize].speed;
                     instance.clock.time = instance.clock.time + speed.time_for(work);
                 } else {
                     let operation = instance.operation;

@@ -19,7 +19,7 @@ use super::recorded::{self, Recorded};
 use super::scheduler::Scheduler;
 use super::thread::Thread;
 use super::warnings::Warnings;
-use super::{RequestTable, Seat};
+use super::{Core, RequestTable};
 use crate::observe::OperationId;
 use crate::observe::{Activity, Caller, Observer};
 use titr_workload::Match;
@@ -32,7 +32,7 @@ pub(super) struct Library<'a, O> {
     pub(super) causality: Causality,
     /// Which collectives are the messages that the trace has of them.
     pub(super) recorded: Recorded,
-    pub(super) hosts: Vec<Seat>,
+    pub(super) cores: Vec<Core>,
     /// Of each rank.
     pub(super) requests: Vec<RequestTable>,
     pub(super) communicators: Communicators,
@@ -353,8 +353,8 @@ impl<O: Observer> Library<'_, O> {
 
     /// The collectives, and what they need to go on.
     pub(super) fn collectives(&mut self) -> (&mut Collectives, CollectiveEnvironment<'_, O>) {
-        let Self { now, collectives, exchange, scheduler, hosts, observer, .. } = self;
-        (collectives, CollectiveEnvironment { now: *now, exchange, scheduler, hosts, observer })
+        let Self { now, collectives, exchange, scheduler, cores, observer, .. } = self;
+        (collectives, CollectiveEnvironment { now: *now, exchange, scheduler, cores, observer })
     }
 
     /// Makes a communicator, over which or over whose parent its members agree.

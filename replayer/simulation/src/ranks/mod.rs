@@ -75,9 +75,9 @@ use titr_workload::Workload;
 /// The requests of one rank.
 type RequestTable = titr_common::program::RequestTable<OperationId>;
 
-/// The host that a rank runs on.
+/// The core that a rank runs on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seat {
+pub struct Core {
     /// The host in the network.
     pub host: HostId,
     /// How fast the rank computes there.
@@ -95,27 +95,27 @@ pub struct Ranks<'a, S, O> {
 }
 
 impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
-    /// The ranks of `workload`, each on its host, about to start.
+    /// The ranks of `workload`, each on its core, about to start.
     ///
     /// # Errors
-    /// Where there are fewer hosts than ranks.
+    /// Where there are fewer cores than ranks.
     pub fn new(
         workload: Workload<S>,
-        hosts: Vec<Seat>,
+        cores: Vec<Core>,
         mpi: &'a Mpi,
         causality: Causality,
         observer: O,
     ) -> Result<Self, ReplayError> {
         let ranks = workload.ranks();
-        if hosts.len() < ranks {
-            return Err(ReplayError::Places { ranks, places: hosts.len() });
+        if cores.len() < ranks {
+            return Err(ReplayError::Places { ranks, places: cores.len() });
         }
         let library = Library {
             now: Time::ZERO,
             algorithms: &mpi.collectives,
             causality,
             recorded: Recorded::None,
-            hosts,
+            cores,
             requests: (0..ranks).map(|_| RequestTable::default()).collect(),
             communicators: Communicators::new(ranks),
             exchange: Exchange::new(ranks, mpi, causality),
@@ -160,12 +160,12 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             }
             self.wake();
         }
-        let Library { now, exchange, hosts, observer, .. } = &mut self.library;
+        let Library { now, exchange, cores, observer, .. } = &mut self.library;
         for (id, message) in exchange.leaving() {
             let (id, from, to, bytes) = (TransferId::from(id), message.envelope.source, message.to, message.bytes);
             let in_collective = message.envelope.context.is_collective();
             observer.injected(*now, Departure { id, from, to, bytes, in_collective });
-            let host = |rank: Rank| hosts[rank.0 as usize].host;
+            let host = |rank: Rank| cores[rank.0 as usize].host;
             network.inject(*now, Transfer { id, from: host(from), to: host(to), bytes });
         }
         exchange.outbox.clear();

@@ -101,9 +101,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 if thread.is_main() {
                     self.library.observer.entered(thread.actor.rank, event, thread.began);
                 }
-                let host = &self.library.hosts[thread.actor.rank.0 as usize];
+                let core = &self.library.cores[thread.actor.rank.0 as usize];
                 let time = if let EventRef::Compute(work) = event {
-                    host.speed.time_for(work)
+                    core.speed.time_for(work)
                 } else if let EventRef::Event(&Event::Sleep(time)) = event {
                     if self.library.causality.is_timed() { time } else { Seconds(0.0) }
                 } else {

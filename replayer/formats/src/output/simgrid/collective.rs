@@ -5,32 +5,15 @@ use std::rc::Rc;
 
 use titr_common::collectives::{Call, Library, Member, Selection, Slice, Step};
 use titr_common::event::{Collective, CollectiveKind, CommId, Completion, Event, Neighborhood, Rank, Tag, Volumes};
-use titr_common::program::{CommIndex, Context, Fault, Members, Participation, neighborhood_steps};
+use titr_common::program::{CommIndex, Fault, Members, Participation, neighborhood_steps};
 use titr_common::units::{Bytes, Instructions};
 
-use super::messages::LONGEST;
-use super::store::{Posted, Way};
-use super::translation::{Operation, OperationId, Translation};
+use super::request_storage::Way;
+use super::translation::{CollectiveProgress, LONGEST, Operation, OperationId, Translation};
 use titr_common::trace::EventSource;
 
 /// How many collectives of a communicator are told apart by their tags: more than are under way at one time.
 const UNDER_WAY: u64 = 1 << 10;
-
-/// The rest of one member's part in a collective.
-pub(super) struct Run {
-    context: Context,
-    /// The number of the collective on its communicator.
-    number: u64,
-    members: Rc<Members>,
-    tag: Tag,
-    steps: Vec<Step>,
-    next: usize,
-    /// Sends and receives that the rank waits for before the next step.
-    owed: Vec<Posted>,
-    /// Sends and receives that were started, in order.
-    started: VecDeque<Posted>,
-    work: Instructions,
-}
 
 impl<S: EventSource> Translation<'_, S> {
     /// Translates a blocking collective.
@@ -95,8 +78,8 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(Some(self.in_background(rank, run)))
     }
 
-    fn in_background(&mut self, rank: Rank, mut run: Run) -> OperationId {
-        self.losses.background += 1;
+    fn in_background(&mut self, rank: Rank, mut run: CollectiveProgress) -> OperationId {
+        self.differences.background += 1;
         self.go_on_in_background(rank, &mut run);
         self.operation(rank, Operation::Collective(Box::new(run)))
     }
@@ -114,7 +97,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(Some(self.in_background(rank, run)))
     }
 
-    fn run_of_neighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<Run, Fault> {
+    fn run_of_neighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<CollectiveProgress, Fault> {
         let index = self.communicators.find(rank, call.comm)?;
         let part = self.communicators.begin_neighborhood(index, rank)?;
         let steps = neighborhood_steps(call, &self.communicators.get(index).members)?;
@@ -123,9 +106,11 @@ impl<S: EventSource> Translation<'_, S> {
 
     /// Carries these out to their ends, and before them what was started before on their communicators: all members
     /// start collectives in one order, but may complete them in another.
-    pub(super) fn complete_collectives(&mut self, rank: Rank, mut runs: Vec<Run>) {
+    pub(super) fn complete_collectives(&mut self, rank: Rank, mut runs: Vec<CollectiveProgress>) {
         let last: Vec<_> = runs.iter().map(|run| (run.context, run.number)).collect();
-        let is_before = |run: &Run| last.iter().any(|&(context, number)| run.context == context && run.number < number);
+        let is_before = |run: &CollectiveProgress| {
+            last.iter().any(|&(context, number)| run.context == context && run.number < number)
+        };
         runs.extend(self.background(rank, is_before));
         runs.sort_by_key(|run| (run.context, run.number));
         for mut run in runs {
@@ -140,7 +125,7 @@ impl<S: EventSource> Translation<'_, S> {
         self.complete_collectives(rank, runs);
     }
 
-    fn run(&mut self, index: CommIndex, part: &Participation, call: &Collective) -> Run {
+    fn run(&mut self, index: CommIndex, part: &Participation, call: &Collective) -> CollectiveProgress {
         let &Participation { me, root, .. } = part;
         let size = self.communicators.get(index).members.len();
         let steps = self.rules.collectives.steps(&Call::of(call, me, size as u32, root));
@@ -153,16 +138,16 @@ impl<S: EventSource> Translation<'_, S> {
         &Participation { number, .. }: &Participation,
         steps: Vec<Step>,
         work: Instructions,
-    ) -> Run {
+    ) -> CollectiveProgress {
         let communicator = self.communicators.get(index);
         let (context, members) = (communicator.context.of_collectives(), Rc::clone(&communicator.members));
         let tag = self.tags.of(context, Tag((number % UNDER_WAY) as i32));
         let (owed, started) = (Vec::new(), VecDeque::new());
-        Run { context, number, members, tag, steps, next: 0, owed, started, work }
+        CollectiveProgress { context, number, members, tag, steps, next: 0, owed, started, work }
     }
 
     /// Carries out steps to the end, waiting wherever that takes it.
-    fn go_on(&mut self, rank: Rank, run: &mut Run) {
+    fn go_on(&mut self, rank: Rank, run: &mut CollectiveProgress) {
         for step in run.steps.split_off(run.next) {
             match step {
                 Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
@@ -189,7 +174,7 @@ impl<S: EventSource> Translation<'_, S> {
     }
 
     /// Carries out steps up to where one waits, and takes note of what for.
-    fn go_on_in_background(&mut self, rank: Rank, run: &mut Run) {
+    fn go_on_in_background(&mut self, rank: Rank, run: &mut CollectiveProgress) {
         while let Some(&step) = run.steps.get(run.next) {
             run.next += 1;
             match step {
@@ -218,11 +203,11 @@ impl<S: EventSource> Translation<'_, S> {
         }
     }
 
-    fn start_send(&mut self, rank: Rank, run: &mut Run, to: Member, data: Slice) {
+    fn start_send(&mut self, rank: Rank, run: &mut CollectiveProgress, to: Member, data: Slice) {
         run.started.push_back(self.emit_isend(rank, run.members.rank(to), run.tag, data.len));
     }
 
-    fn start_receive(&mut self, rank: Rank, run: &mut Run, from: Member, data: Slice) {
+    fn start_receive(&mut self, rank: Rank, run: &mut CollectiveProgress, from: Member, data: Slice) {
         run.started.push_back(self.emit_irecv(rank, run.members.rank(from), run.tag, data.len, Way::Matched));
     }
 }

@@ -6,14 +6,10 @@ use titr_common::event::{
 use titr_common::program::Fault;
 use titr_common::units::Bytes;
 
-use super::collective::Run;
-use super::store::{Name, Posted, Way};
-use super::translation::{Operation, OperationId, Translation};
+use super::request_storage::{Name, Posted, Way};
+use super::translation::{CollectiveProgress, LONGEST, Operation, OperationId, Translation};
 use titr_common::trace::EventSource;
 use titr_workload::Match;
-
-/// SimGrid counts the elements of a message in a C `int`.
-pub(super) const LONGEST: Bytes = Bytes(i32::MAX as u64);
 
 /// A receive whose source and tag are known, as SimGrid is told of it.
 struct Expected {
@@ -61,7 +57,7 @@ impl<S: EventSource> Translation<'_, S> {
     ) -> Result<Option<OperationId>, Fault> {
         let Some(Expected { from, tag, bytes }) = self.incoming(rank, message, recorded)? else { return Ok(None) };
         let way = if matches!(recorded, Some(Match::With(..))) { Way::Matched } else { Way::Receive };
-        let posted = match self.state(rank).store.reuse(Name { from, to: rank, tag }, way) {
+        let posted = match self.state(rank).storage.reuse(Name { from, to: rank, tag }, way) {
             Some(posted) => posted,
             None => self.emit_irecv(rank, from, tag, bytes, way),
         };
@@ -100,26 +96,26 @@ impl<S: EventSource> Translation<'_, S> {
 
     /// Waits for all of `messages`.
     pub(super) fn wait(&mut self, rank: Rank, messages: &[Posted]) {
-        if messages.len() > 1 && self.state(rank).store.take_all(messages) {
+        if messages.len() > 1 && self.state(rank).storage.take_all(messages) {
             return self.emit(rank, &Event::Wait(Quantifier::All, Completed::Outstanding(None)));
         }
         for &posted in messages {
             let Name { from, to, tag } = posted.name;
-            let waits = self.state(rank).store.take(posted);
+            let waits = self.state(rank).storage.take(posted);
             for _ in 0..waits {
                 let key = RequestKey { from: Some(from), to, tag: Some(tag) };
                 self.emit(rank, &Event::Wait(Quantifier::Single, Completed::One(key, None)));
             }
-            self.losses.reordered += waits.saturating_sub(1);
+            self.differences.reordered += waits.saturating_sub(1);
         }
     }
 
-    pub(super) fn operation(&mut self, rank: Rank, operation: Operation) -> OperationId {
-        OperationId(self.state(rank).operations.insert(operation) as u32)
-    }
-
     /// Takes those collectives that `rank` has in the background and that are `meant`.
-    pub(super) fn background(&mut self, rank: Rank, meant: impl Fn(&Run) -> bool) -> Vec<Run> {
+    pub(super) fn background(
+        &mut self,
+        rank: Rank,
+        meant: impl Fn(&CollectiveProgress) -> bool,
+    ) -> Vec<CollectiveProgress> {
         let mut taken = Vec::new();
         for (_, operation) in &mut self.state(rank).operations {
             *operation = match std::mem::replace(operation, Operation::Over) {
@@ -137,7 +133,7 @@ impl<S: EventSource> Translation<'_, S> {
     fn outgoing(&mut self, rank: Rank, mode: SendMode, message: Outgoing) -> Result<(Tag, Bytes), Fault> {
         self.known(message.to)?;
         let small = message.bytes < self.rules.eager_threshold;
-        self.losses.synchronous += u64::from(small && mode == SendMode::Synchronous);
+        self.differences.synchronous += u64::from(small && mode == SendMode::Synchronous);
         Ok((self.tag(rank, message.comm, message.tag)?, message.bytes))
     }
 
@@ -147,7 +143,7 @@ impl<S: EventSource> Translation<'_, S> {
             (Some(Match::Cancelled), ..) => return Ok(None),
             (Some(Match::With(from, tag)), ..) | (None, Some(from), Some(tag)) => (from, tag),
             (None, ..) => {
-                self.losses.open += 1;
+                self.differences.open += 1;
                 return Ok(None);
             }
         };
@@ -164,7 +160,7 @@ impl<S: EventSource> Translation<'_, S> {
         let bytes = self.cut(bytes);
         self.emit(from, &Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Request(None)));
         let way = if bytes < self.rules.eager_threshold { Way::EagerSend } else { Way::Send };
-        self.state(from).store.post(Name { from, to, tag }, way)
+        self.state(from).storage.post(Name { from, to, tag }, way)
     }
 
     pub(super) fn emit_recv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes) {
@@ -173,13 +169,7 @@ impl<S: EventSource> Translation<'_, S> {
 
     pub(super) fn emit_irecv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes, way: Way) -> Posted {
         self.emit(to, &Event::Recv(expected(from, tag, bytes), Completion::Request(None)));
-        self.state(to).store.post(Name { from, to, tag }, way)
-    }
-
-    /// The bytes of a message, or as many of them as SimGrid can count.
-    pub(super) fn cut(&mut self, bytes: Bytes) -> Bytes {
-        self.losses.cut += u64::from(bytes > LONGEST);
-        bytes.min(LONGEST)
+        self.state(to).storage.post(Name { from, to, tag }, way)
     }
 }
 

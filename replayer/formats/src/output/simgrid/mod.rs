@@ -8,18 +8,19 @@
 //! * A collective stays one where SimGrid would carry it out as titr does: of all ranks, in their order, blocking, with
 //!   the algorithm that SimGrid chooses by default. Any other becomes the messages of the schedule that titr simulates
 //!   ([`collective`]).
-//! * A wait names requests by what they move ([`store`]). A wildcard receive asks for what it got when it was recorded,
+//! * A wait names requests by what they move ([`request_storage`]). A wildcard receive asks for what it got when it was recorded,
 //!   a persistent request is made when it is started, a test that found something waits, and one that did not is left out:
 //!   SimGrid would charge 0.1 ms for it.
 //! * Sends are standard ones. A buffered one of the eager threshold and more is a non-blocking one that is waited for only at the end.
 //!
-//! What remains different is counted ([`Losses`]). All of a rank's events are translated in order, by themselves; ranks
+//! What remains different is counted ([`Differences`]). All of a rank's events are translated in order, by themselves; ranks
 //! take turns only so that what they share — communicators and tags — does not wait long for the last of them.
 
 mod collective;
-mod losses;
+mod differences;
+mod events;
 mod messages;
-mod store;
+mod request_storage;
 mod tags;
 mod translation;
 
@@ -28,7 +29,7 @@ use std::path::{Path, PathBuf};
 use titr_common::event::{Event, Rank};
 use titr_common::format::{count, plural};
 
-pub use losses::Losses;
+pub use differences::Differences;
 
 pub use super::Rules;
 use super::rank_files::Texts;
@@ -66,7 +67,7 @@ pub struct Written {
     /// Actions that they became.
     pub actions: u64,
     /// Counts of what SimGrid's format cannot express.
-    pub losses: Losses,
+    pub differences: Differences,
     /// Why streams ended before their program did.
     pub torn: Vec<String>,
 }
@@ -76,7 +77,7 @@ impl Written {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all = self.torn.clone();
-        all.extend(self.losses.sentences(messages::LONGEST));
+        all.extend(self.differences.sentences(translation::LONGEST));
         all
     }
 }

@@ -1,51 +1,49 @@
-//! Translation of a trace, one event after another, into SimGrid's words.
+//! The state of a translation, and the writing of its actions.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use slab::Slab;
-use titr_common::event::{
-    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Outgoing, Partitioned, Quantifier, Rank,
-    RequestId, RequestKey, Tag, ThreadId,
-};
-use titr_common::event_buffer::EventRef;
+use titr_common::collectives::Step;
+use titr_common::event::{CommId, Event, Rank, Tag};
 use titr_common::grammar::write_event;
-use titr_common::program::{CommIndex, Communicators, Fault, Place, RequestTable, Template, agreement};
-use titr_common::trace::TraceError;
-use titr_common::units::Bytes;
-
-use super::collective::Run;
-use super::losses::Losses;
-use super::store::{Posted, Store, Way};
-use super::tags::Tags;
-use super::{INDEX, Rules, Written};
-use crate::output::ConvertError;
-use crate::output::rank_files::Texts;
+use titr_common::program::{CommIndex, Communicators, Context, Fault, Members, RequestTable};
 use titr_common::trace::EventSource;
-use titr_workload::{Match, Workload};
+use titr_common::units::{Bytes, Instructions};
+use titr_workload::Workload;
+
+use super::Rules;
+use super::differences::Differences;
+use super::request_storage::{Posted, RequestStorage};
+use super::tags::Tags;
+use crate::output::rank_files::Texts;
+
+/// The longest message: SimGrid counts the elements of one in a C `int`.
+pub(super) const LONGEST: Bytes = Bytes(i32::MAX as u64);
 
 /// A translation under way: its state and what is written of it.
 pub(super) struct Translation<'a, S> {
-    workload: Workload<S>,
+    pub(super) workload: Workload<S>,
     pub(super) rules: &'a Rules,
     pub(super) communicators: Communicators,
     pub(super) tags: Tags,
     pub(super) ranks: Vec<RankState>,
-    texts: Texts,
-    pub(super) losses: Losses,
-    actions: u64,
+    pub(super) texts: Texts,
+    pub(super) differences: Differences,
+    pub(super) actions: u64,
 }
 
 /// The state of a rank in the translation.
 #[derive(Default)]
 pub(super) struct RankState {
     /// The rank's requests, as the program names them.
-    requests: RequestTable<OperationId>,
+    pub(super) requests: RequestTable<OperationId>,
     /// The operations that the requests stand for.
     pub(super) operations: Slab<Operation>,
     /// The rank's requests, as SimGrid names them.
-    pub(super) store: Store,
-    events: u64,
-    finalized: bool,
+    pub(super) storage: RequestStorage,
+    pub(super) events: u64,
+    pub(super) finalized: bool,
 }
 
 /// Names an [`Operation`] of a rank.
@@ -56,27 +54,25 @@ pub(super) struct OperationId(pub(super) u32);
 pub(super) enum Operation {
     Message(Posted),
     /// A collective in the background.
-    Collective(Box<Run>),
+    Collective(Box<CollectiveProgress>),
     /// Nothing any more: a receive that was cancelled, a collective that went to its end because a later one did.
     Over,
 }
 
-/// Why an event cannot be translated.
-pub(super) enum Failure {
-    Fault(Fault),
-    Trace(TraceError),
-}
-
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl From<TraceError> for Failure {
-    fn from(error: TraceError) -> Self {
-        Self::Trace(error)
-    }
+/// The rest of one member's part in a collective.
+pub(super) struct CollectiveProgress {
+    pub(super) context: Context,
+    /// The number of the collective on its communicator.
+    pub(super) number: u64,
+    pub(super) members: Rc<Members>,
+    pub(super) tag: Tag,
+    pub(super) steps: Vec<Step>,
+    pub(super) next: usize,
+    /// Sends and receives that the rank waits for before the next step.
+    pub(super) owed: Vec<Posted>,
+    /// Sends and receives that were started, in order.
+    pub(super) started: VecDeque<Posted>,
+    pub(super) work: Instructions,
 }
 
 impl<'a, S: EventSource> Translation<'a, S> {
@@ -85,7 +81,7 @@ impl<'a, S: EventSource> Translation<'a, S> {
         let communicators = Communicators::new(count);
         let tags = Tags::new(communicators.get(CommIndex::WORLD).context);
         let ranks = (0..count).map(|_| RankState::default()).collect();
-        Self { workload, rules, communicators, tags, ranks, texts, losses: Losses::default(), actions: 0 }
+        Self { workload, rules, communicators, tags, ranks, texts, differences: Differences::default(), actions: 0 }
     }
 
     pub(super) fn state(&mut self, rank: Rank) -> &mut RankState {
@@ -98,244 +94,22 @@ impl<'a, S: EventSource> Translation<'a, S> {
         write_event(self.texts.of(rank), rank, action);
     }
 
-    /// Translates up to `turn` events of `rank`; false at its end.
-    pub(super) fn advance(&mut self, rank: Rank, turn: usize) -> Result<bool, ConvertError> {
-        for _ in 0..turn {
-            let Some(event) = self.workload.rank(rank).front()?.map(EventRef::to_event) else { return Ok(false) };
-            self.state(rank).events += 1;
-            match self.event(rank, event) {
-                Ok(()) => {}
-                Err(Failure::Trace(error)) => return Err(error.into()),
-                Err(Failure::Fault(fault)) => {
-                    let (event, line) = (self.state(rank).events, self.workload.rank(rank).place());
-                    let place = Place { rank, thread: ThreadId::MAIN, event, line };
-                    return Err(ConvertError::Event { place: Box::new(place), fault: Box::new(fault) });
-                }
-            }
-            self.workload.rank(rank).pass();
-            self.texts.relieve(rank)?;
-        }
-        Ok(true)
-    }
-
-    fn event(&mut self, rank: Rank, event: Event) -> Result<(), Failure> {
-        match event {
-            Event::Init | Event::Matched(..) | Event::Annotation(_) => {}
-            // There may be something to be said before.
-            Event::Finalize => self.state(rank).finalized = true,
-            Event::Compute(_) | Event::Sleep(_) => self.emit(rank, &event),
-            Event::Send(mode, message, Completion::Blocking) => self.send(rank, mode, message)?,
-            Event::Recv(message, Completion::Blocking) => self.receive(rank, message)?,
-            Event::Sendrecv(outgoing, incoming) => self.sendrecv(rank, outgoing, incoming)?,
-            Event::Send(mode, message, Completion::Request(request)) => {
-                let sent = self.isend(rank, mode, message)?;
-                let key = RequestKey { from: Some(rank), to: message.to, tag: Some(message.tag) };
-                self.request(rank, request, key, sent)?;
-            }
-            Event::Recv(message, Completion::Request(request)) => {
-                let recorded = self.recorded(rank, message, request)?;
-                let received = self.irecv(rank, message, recorded)?;
-                let key = RequestKey { from: message.from, to: rank, tag: message.tag };
-                self.request(rank, request, key, received)?;
-            }
-            Event::Probe(_) | Event::Iprobe(_, true) => self.losses.probes += 1,
-            Event::Iprobe(_, false) | Event::Test(_, None) => {}
-            Event::Send(mode, message, Completion::Persistent(id)) => {
-                self.state(rank).requests.add_persistent(id, Template::Send(mode, message))?;
-            }
-            Event::Recv(message, Completion::Persistent(id)) => {
-                self.state(rank).requests.add_persistent(id, Template::Receive(message))?;
-            }
-            Event::Start(ids) => ids.into_iter().try_for_each(|id| self.start(rank, id))?,
-            Event::RequestFree(id) => self.free(rank, id)?,
-            Event::Cancel(id) => self.cancel(rank, id)?,
-            Event::Wait(_, requests) | Event::Test(_, Some(requests)) => {
-                let operations = self.asked(rank, requests)?;
-                self.complete(rank, operations);
-            }
-            Event::Collective(call, Completion::Blocking) => {
-                if let Some(index) = self.within(rank, call.comm)? {
-                    self.collective(rank, index, call)?;
-                }
-            }
-            Event::Collective(call, Completion::Request(id)) => {
-                let started = match self.within(rank, call.comm)? {
-                    Some(index) => self.icollective(rank, index, &call)?,
-                    None => None,
-                };
-                self.state(rank).requests.add(id, started)?;
-            }
-            Event::Collective(collective, Completion::Persistent(id)) => {
-                self.state(rank).requests.add_persistent(id, Template::Collective(Rc::new(collective)))?;
-            }
-            Event::Neighborhood(call, Completion::Blocking) => self.neighborhood(rank, &call)?,
-            Event::Neighborhood(call, Completion::Request(id)) => {
-                let started = self.ineighborhood(rank, &call)?;
-                self.state(rank).requests.add(id, started)?;
-            }
-            Event::Neighborhood(call, Completion::Persistent(id)) => {
-                self.state(rank).requests.add_persistent(id, Template::Neighbor(Rc::new(call)))?;
-            }
-            Event::Partitioned(
-                Partitioned::SendInit(Outgoing { bytes, .. }, _, id)
-                | Partitioned::RecvInit(Incoming { bytes, .. }, _, id),
-            ) => {
-                self.state(rank).requests.add_persistent(id, Template::Partitioned(bytes))?;
-            }
-            Event::Partitioned(Partitioned::Ready(..)) => {}
-            Event::OneSided(_) | Event::File(_) | Event::Other(_) => {
-                self.losses.skipped += 1;
-                let requests = &mut self.state(rank).requests;
-                event.starts().iter().try_for_each(|&id| requests.add(id, None))?;
-            }
-            Event::CommCreate(call, parent, group) => self.create(rank, call, parent, group)?,
-            Event::CommFree(id) => self.communicators.free(rank, id)?,
-        }
-        Ok(())
-    }
-
-    /// The communicator of a collective, if there is a schedule for it.
-    fn within(&mut self, rank: Rank, comm: CommId) -> Result<Option<CommIndex>, Fault> {
-        let index = self.communicators.find(rank, comm)?;
-        let inter = self.communicators.get(index).members.is_inter();
-        self.losses.inter += u64::from(inter);
-        Ok((!inter).then_some(index))
-    }
-
-    /// A request is made, and stands for `operation`.
-    fn request(
-        &mut self,
-        rank: Rank,
-        request: Option<RequestId>,
-        key: RequestKey,
-        operation: Option<OperationId>,
-    ) -> Result<(), Fault> {
-        let requests = &mut self.state(rank).requests;
-        match request {
-            Some(id) => requests.add(id, operation),
-            None => {
-                requests.add_keyed(key, operation);
-                Ok(())
-            }
-        }
-    }
-
-    /// The match that the trace tells later of a receive that it leaves open.
-    fn recorded(
-        &mut self,
-        rank: Rank,
-        message: Incoming,
-        request: Option<RequestId>,
-    ) -> Result<Option<Match>, Failure> {
-        match request {
-            Some(id) if message.is_open() => Ok(self.workload.rank(rank).matched(id)?),
-            _ => Ok(None),
-        }
-    }
-
-    fn start(&mut self, rank: Rank, id: RequestId) -> Result<(), Failure> {
-        let operation = match self.state(rank).requests.template(id).cloned() {
-            Some(Template::Send(mode, message)) => self.isend(rank, mode, message)?,
-            Some(Template::Receive(message)) => {
-                let recorded = self.recorded(rank, message, Some(id))?;
-                self.irecv(rank, message, recorded)?
-            }
-            Some(Template::Collective(call)) => match self.within(rank, call.comm)? {
-                Some(index) => self.icollective(rank, index, &call)?,
-                None => None,
-            },
-            Some(Template::Neighbor(call)) => self.ineighborhood(rank, &call)?,
-            Some(Template::Partitioned(_)) => {
-                self.losses.skipped += 1;
-                None
-            }
-            None => return Err(Fault::NotStartable(id).into()),
-        };
-        Ok(self.state(rank).requests.start(id, operation)?)
-    }
-
-    /// Frees a request: what it stands for runs on, and SimGrid waits for it in the end.
-    fn free(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
-        let RankState { requests, operations, .. } = self.state(rank);
-        if let Some(operation) = requests.free(id)?
-            && let Some(Operation::Message(_)) = operations.get(operation.0 as usize)
-        {
-            operations.remove(operation.0 as usize);
-        }
-        Ok(())
-    }
-
-    fn cancel(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
-        let RankState { requests, operations, store, .. } = self.state(rank);
-        let Some(operation) = requests.activity(id)? else { return Ok(()) };
-        let Some(operation) = operations.get_mut(operation.0 as usize) else { return Ok(()) };
-        if let Operation::Message(posted) = *operation {
-            match store.cancel(posted) {
-                Some(Way::Cancelled) => *operation = Operation::Over,
-                Some(Way::Send | Way::EagerSend) => self.losses.cancelled_sends += 1,
-                Some(Way::Receive | Way::Matched) | None => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// The operations whose requests a wait or a test completed.
-    fn asked(&mut self, rank: Rank, completed: Completed) -> Result<Vec<OperationId>, Fault> {
-        let table = &mut self.state(rank).requests;
-        match completed {
-            Completed::One(_, Some(id)) => Ok(table.complete(id)?.into_iter().collect()),
-            Completed::One(key, None) => {
-                let found = table.complete_keyed(&key);
-                self.losses.idle += u64::from(found.is_none());
-                Ok(found.flatten().into_iter().collect())
-            }
-            Completed::These(ids) => {
-                ids.into_iter().map(|id| table.complete(id)).filter_map(Result::transpose).collect()
-            }
-            Completed::Outstanding(_) => Ok(table.complete_all()),
-        }
-    }
-
-    /// Makes a communicator; its members agree as titr simulates it.
-    fn create(&mut self, rank: Rank, call: CommCall, parent: CommId, group: Option<Group>) -> Result<(), Fault> {
-        self.communicators.find(rank, parent)?;
-        let agreement = agreement(call, parent, group.as_ref());
-        group.map(|group| self.communicators.create(rank, &group)).transpose()?;
-        let Some(agreement) = agreement else { return Ok(()) };
-        let on = self.communicators.find(rank, agreement.comm)?;
-        self.collective(rank, on, agreement)
-    }
-
-    /// Ends what the traces leave open, and writes the rest.
-    pub(super) fn finish(mut self, ranks: &[Rank]) -> Result<Written, ConvertError> {
-        for &rank in ranks {
-            self.finish_collectives(rank);
-        }
-        for &rank in ranks {
-            for left in self.state(rank).store.receives_left() {
-                self.losses.unanswered += 1;
-                self.emit_send(left.from, rank, left.tag, Bytes(0));
-            }
-        }
-        for &rank in ranks {
-            if !self.state(rank).store.is_empty() {
-                self.emit(rank, &Event::Wait(Quantifier::All, Completed::Outstanding(None)));
-            }
-            if self.state(rank).finalized {
-                self.emit(rank, &Event::Finalize);
-            }
-        }
-        let Self { mut workload, ranks: states, texts, losses, actions, .. } = self;
-        let torn = ranks.iter().filter_map(|&rank| workload.rank(rank).torn()).collect();
-        let events = states.iter().map(|state| state.events).sum();
-        Ok(Written { index: texts.finish(INDEX)?, events, actions, losses, torn })
-    }
-
     /// The tag that stands for `tag` of the communicator that `rank` calls `comm`.
     pub(super) fn tag(&mut self, rank: Rank, comm: CommId, tag: Tag) -> Result<Tag, Fault> {
         let index = self.communicators.find(rank, comm)?;
         let context = self.communicators.get(index).context;
         Ok(self.tags.of(context, tag))
+    }
+
+    /// Gives a name to what completing a request of `rank` waits for.
+    pub(super) fn operation(&mut self, rank: Rank, operation: Operation) -> OperationId {
+        OperationId(self.state(rank).operations.insert(operation) as u32)
+    }
+
+    /// The bytes of a message, or as many of them as SimGrid can count.
+    pub(super) fn cut(&mut self, bytes: Bytes) -> Bytes {
+        self.differences.cut += u64::from(bytes > LONGEST);
+        bytes.min(LONGEST)
     }
 
     /// Fails where there is no such rank.

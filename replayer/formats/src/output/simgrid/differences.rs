@@ -6,7 +6,7 @@ use titr_common::format::{count, plural, volume};
 
 /// Events of a trace that SimGrid's replay cannot be told as they are, counted by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Losses {
+pub struct Differences {
     /// Probes that found a message.
     pub probes: u64,
     /// Synchronous sends of fewer bytes than the eager threshold.
@@ -31,7 +31,7 @@ pub struct Losses {
     pub cut: u64,
 }
 
-impl Losses {
+impl Differences {
     /// A sentence for each kind; `limit` is the longest message.
     pub(super) fn sentences(&self, limit: Bytes) -> Vec<String> {
         let cut = format!("became messages of {}: SimGrid counts in 32 bits", volume(limit));

@@ -1,4 +1,4 @@
-//! The requests that SimGrid's replay has in store for a rank.
+//! The requests that SimGrid's replay has in its storage for a rank.
 //!
 //! It names a request by what it moves — source, destination, tag — and a `wait` takes the oldest of that name
 //! (`RequestStorage` in SimGrid 3.32's `smpi_replay.cpp`). A send to oneself and its receive have one name. When the trace
@@ -18,7 +18,7 @@ pub(super) struct Name {
     pub(super) tag: Tag,
 }
 
-/// A request in store.
+/// A request in storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posted {
     pub(super) name: Name,
@@ -26,7 +26,7 @@ pub(super) struct Posted {
 }
 
 #[derive(Default)]
-pub(super) struct Store {
+pub(super) struct RequestStorage {
     queues: FxHashMap<Name, VecDeque<Entry>>,
     /// The number of requests in all queues.
     len: usize,
@@ -53,7 +53,7 @@ pub(super) enum Way {
     Cancelled,
 }
 
-impl Store {
+impl RequestStorage {
     /// Adds a request that was made.
     pub(super) fn post(&mut self, name: Name, way: Way) -> Posted {
         let serial = self.made;
@@ -149,57 +149,57 @@ mod tests {
 
     #[test]
     fn a_wait_takes_the_oldest_of_its_name_first() {
-        let mut store = Store::default();
-        let [first, second, third] = [7, 7, 8].map(|tag| store.post(name(tag), Way::Receive));
-        assert_eq!(store.take(second), 2);
-        assert_eq!(store.take(first), 0);
-        assert_eq!(store.receives_left(), [name(8)]);
-        assert_eq!(store.take(third), 1);
-        assert_eq!(store.take(third), 0);
+        let mut storage = RequestStorage::default();
+        let [first, second, third] = [7, 7, 8].map(|tag| storage.post(name(tag), Way::Receive));
+        assert_eq!(storage.take(second), 2);
+        assert_eq!(storage.take(first), 0);
+        assert_eq!(storage.receives_left(), [name(8)]);
+        assert_eq!(storage.take(third), 1);
+        assert_eq!(storage.take(third), 0);
     }
 
     #[test]
     fn all_there_is_can_be_taken_at_once() {
-        let mut store = Store::default();
-        let [first, second] = [7, 8].map(|tag| store.post(name(tag), Way::Send));
-        assert!(!store.take_all(&[first]));
-        assert_eq!(store.take(first), 1);
-        assert!(store.take_all(&[first, second]));
-        assert!(store.take_all(&[]));
+        let mut storage = RequestStorage::default();
+        let [first, second] = [7, 8].map(|tag| storage.post(name(tag), Way::Send));
+        assert!(!storage.take_all(&[first]));
+        assert_eq!(storage.take(first), 1);
+        assert!(storage.take_all(&[first, second]));
+        assert!(storage.take_all(&[]));
     }
 
     #[test]
     fn a_send_that_is_complete_does_not_wait_for_others() {
-        let mut store = Store::default();
-        let [large, small, last] = [Way::Send, Way::EagerSend, Way::Send].map(|way| store.post(name(7), way));
-        assert_eq!(store.take(small), 0);
-        assert_eq!(store.take(large), 1);
-        assert_eq!(store.take(last), 2);
+        let mut storage = RequestStorage::default();
+        let [large, small, last] = [Way::Send, Way::EagerSend, Way::Send].map(|way| storage.post(name(7), way));
+        assert_eq!(storage.take(small), 0);
+        assert_eq!(storage.take(large), 1);
+        assert_eq!(storage.take(last), 2);
     }
 
     #[test]
     fn a_cancelled_receive_serves_again() {
-        let mut store = Store::default();
-        let first = store.post(name(7), Way::Receive);
-        assert_eq!(store.reuse(name(7), Way::Receive), None);
-        assert_eq!(store.cancel(first), Some(Way::Cancelled));
-        assert_eq!(store.receives_left(), [name(7)]);
-        assert_eq!(store.reuse(name(7), Way::Matched), Some(first));
-        assert_eq!(store.cancel(first), Some(Way::Matched));
-        assert_eq!(store.receives_left(), []);
-        assert_eq!(store.take(first), 1);
-        assert_eq!(store.cancel(first), None);
+        let mut storage = RequestStorage::default();
+        let first = storage.post(name(7), Way::Receive);
+        assert_eq!(storage.reuse(name(7), Way::Receive), None);
+        assert_eq!(storage.cancel(first), Some(Way::Cancelled));
+        assert_eq!(storage.receives_left(), [name(7)]);
+        assert_eq!(storage.reuse(name(7), Way::Matched), Some(first));
+        assert_eq!(storage.cancel(first), Some(Way::Matched));
+        assert_eq!(storage.receives_left(), []);
+        assert_eq!(storage.take(first), 1);
+        assert_eq!(storage.cancel(first), None);
     }
 
     #[test]
     fn a_receive_after_one_that_was_cancelled_gets_what_comes_first() {
-        let mut store = Store::default();
-        let [first, second] = [7, 7].map(|tag| store.post(name(tag), Way::Receive));
-        store.cancel(first);
-        assert_eq!(store.take(second), 1);
-        assert_eq!(store.receives_left(), [name(7)]);
-        let third = store.reuse(name(7), Way::Receive).unwrap();
-        assert_eq!(store.take(third), 1);
-        assert_eq!(store.receives_left(), []);
+        let mut storage = RequestStorage::default();
+        let [first, second] = [7, 7].map(|tag| storage.post(name(tag), Way::Receive));
+        storage.cancel(first);
+        assert_eq!(storage.take(second), 1);
+        assert_eq!(storage.receives_left(), [name(7)]);
+        let third = storage.reuse(name(7), Way::Receive).unwrap();
+        assert_eq!(storage.take(third), 1);
+        assert_eq!(storage.receives_left(), []);
     }
 }

@@ -36,14 +36,51 @@ fn mistakes_point_into_the_text() {
         ("a tree's routing", packet, "routing = \"updown\""),
         ("an unknown routing", packet, "routing = \"valiant\""),
         ("no twist", "torus]\ndims = [8, 4]", "twisted-torus]\ndims = [4, 8]"),
-        ("two cables a host", "torus]\ndims = [8, 4]", "xgft]\nm = [4, 4]\nw = [2, 2]"),
         ("uneven lists", "torus]\ndims = [8, 4]", "xgft]\nm = [4, 4]\nw = [1]"),
         ("a half-duplex network", "bandwidth", "duplex = \"half\"\nbandwidth"),
         (
-            "no routers",
-            "torus]\ndims = [8, 4]",
-            "star]\n[topology.star.backbone]\nbandwidth = \"1 GB/s\"\nlatency = \"0 s\"",
+            "a slower backbone",
+            "speed = \"2.5 Ginstr/s\"\n\n[topology.torus]\ndims = [8, 4]",
+            "speed = \"2.5 Ginstr/s\"\ncount = 4\n\n[topology.star.backbone]\nbandwidth = \"1 GB/s\"\nlatency = \"0 s\"",
+        ),
+        (
+            "a half-duplex star",
+            "speed = \"2.5 Ginstr/s\"\n\n[topology.torus]\ndims = [8, 4]\n\n[network]",
+            "speed = \"2.5 Ginstr/s\"\ncount = 4\n\n[topology.star]\n\n[network]\nduplex = \"half\"",
         ),
     ];
     insta::assert_snapshot!("packet_mistakes", all("cluster.toml", RIGHT, &cases));
+}
+
+const ONE_WAY_RING: &str = r#"schema = 1
+hosts.speed = "2.5 Ginstr/s"
+network.model = "packet"
+
+[network.packet]
+packet = "64 B"
+
+[topology.explicit]
+hosts = ["a", "b", "c"]
+routing = "dijkstra"
+links = [
+    { name = "ab", bandwidth = "1 GB/s", latency = "0 s" },
+    { name = "bc", bandwidth = "1 GB/s", latency = "0 s" },
+    { name = "ca", bandwidth = "1 GB/s", latency = "0 s" },
+]
+routes = [
+    { from = "a", to = "b", links = ["ab"] },
+    { from = "b", to = "c", links = ["bc"] },
+    { from = "c", to = "a", links = ["ca"] },
+]
+"#;
+
+#[test]
+fn routes_that_packets_cannot_take_are_named() {
+    let cases = [
+        ("a circle", "packet = \"64 B\"", "virtual_channels = 1"),
+        ("another bandwidth", "{ name = \"bc\", bandwidth = \"1 GB/s\"", "{ name = \"bc\", bandwidth = \"2 GB/s\""),
+        ("a fat pipe", "{ name = \"bc\",", "{ name = \"bc\", sharing = \"fat-pipe\","),
+        ("a link both ways", "{ from = \"c\",", "{ from = \"b\", to = \"a\", links = [\"ab\"] },\n    { from = \"c\","),
+    ];
+    insta::assert_snapshot!("written_routes", all("cluster.toml", ONE_WAY_RING, &cases));
 }

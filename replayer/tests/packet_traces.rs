@@ -88,6 +88,47 @@ fn a_header_takes_its_part_of_each_packet() {
     }
 }
 
+/// Four hosts on one switch, in titr's words, in SimGrid's, and with each link and route by name. A message alone goes over
+/// both cables at a phit a cycle; three that meet at one host's cable take as long as one of three times the size.
+#[test]
+fn stars_of_every_kind_are_one_switch() {
+    let folder = support::command::Folder::new();
+    let star = folder.file(
+        "star.toml",
+        "schema = 1\nhosts = { count = 4, speed = \"1 Ginstr/s\" }\ntopology.star = {}\n\
+         network = { model = \"packet\", bandwidth = \"10 Gbit/s\" }\nmpi.eager_transfer = \"at-once\"\n",
+    );
+    let cluster = folder.file(
+        "cluster.xml",
+        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\
+         <cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" bw=\"10Gbps\" lat=\"0s\"/></platform>",
+    );
+    let (mut links, mut routes, mut hosts) = (String::new(), String::new(), String::new());
+    for host in 0..4 {
+        writeln!(hosts, "<host id=\"h{host}\" speed=\"1Gf\"/>").unwrap();
+        writeln!(links, "<link id=\"l{host}\" bandwidth=\"10Gbps\" latency=\"0s\" sharing_policy=\"SPLITDUPLEX\"/>")
+            .unwrap();
+        writeln!(routes, "<route src=\"h{host}\" dst=\"switch\"><link_ctn id=\"l{host}\" direction=\"UP\"/></route>")
+            .unwrap();
+    }
+    let zone = folder.file(
+        "zone.xml",
+        format!(
+            "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\
+             <zone id=\"z\" routing=\"Floyd\">{hosts}<router id=\"switch\"/>{links}{routes}</zone></platform>"
+        ),
+    );
+    for path in [star, cluster, zone] {
+        let overrides = ["network.model=packet", "mpi.eager_transfer=at-once"].map(str::to_owned);
+        let platform = Platform::load(&path, &overrides).unwrap();
+        let one = "0 send 3 0 640\n3 recv 0 0 640\n";
+        assert_eq!(cycles(&platform, 4, one), alone(0, 10), "{}", path.display());
+        let three =
+            (0..3).fold(String::new(), |trace, from| trace + &format!("{from} send 3 0 640\n3 recv {from} 0 640\n"));
+        assert_eq!(cycles(&platform, 4, &three), alone(0, 30), "{}", path.display());
+    }
+}
+
 /// A token goes from rank to rank and back to the first.
 fn ring(ranks: u32, bytes: u64) -> String {
     let mut trace = String::new();

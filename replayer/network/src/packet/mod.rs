@@ -76,7 +76,7 @@ use crate::topology::HostId;
 
 pub use arbitration::Arbitration;
 pub use delays::Delays;
-pub use engine::Engine;
+pub use engine::{Engine, engine};
 pub use figures::{Batch, ChannelFigures, Figures, Observation};
 pub use network::{PacketNetwork, PacketStatistics};
 pub use parameters::PacketParameters;

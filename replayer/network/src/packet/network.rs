@@ -6,7 +6,7 @@ use std::sync::Arc;
 use titr_common::units::Seconds;
 
 use super::clock::Clock;
-use super::{Batch, Delivery, Engine, Message, Observation, PacketSpec};
+use super::{Batch, Delivery, Engine, Message, Observation, PacketSpec, engine};
 use crate::indexed_heap::{Deadline, IndexedHeap};
 use crate::network::{LinkLoad, Network, Transfer, TransferId};
 use crate::statistics::Histogram;
@@ -21,7 +21,7 @@ use titr_common::time::Time;
 #[derive(Debug)]
 pub struct PacketNetwork {
     spec: Arc<PacketSpec>,
-    engine: Engine,
+    engine: Box<dyn Engine>,
     clock: Clock,
     /// The links of the topology.
     links: Vec<Link>,
@@ -87,7 +87,7 @@ impl PacketNetwork {
     #[must_use]
     pub fn new(spec: Arc<PacketSpec>, links: &[Link]) -> Self {
         Self {
-            engine: Engine::new(&spec),
+            engine: engine(&spec),
             clock: Clock::new(spec.cycle()),
             links: links.to_vec(),
             local_arrivals: IndexedHeap::default(),
@@ -101,12 +101,6 @@ impl PacketNetwork {
             arrived: Batch::default(),
             latencies: Histogram::default(),
         }
-    }
-
-    /// The routers and what they did.
-    #[must_use]
-    pub fn engine(&self) -> &Engine {
-        &self.engine
     }
 
     /// The link of its host's own that a message takes which stays within its host.
@@ -172,7 +166,8 @@ impl Network for PacketNetwork {
         }
         for (host, &load) in (0..).map(HostId).zip(&self.local_loads) {
             if let Some(link) = self.spec.graph().loopback(host) {
-                loads[link.index()] = load;
+                loads[link.index()].bytes += load.bytes;
+                loads[link.index()].messages += load.messages;
             }
         }
         loads

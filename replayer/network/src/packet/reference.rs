@@ -11,8 +11,9 @@ use crate::chance::chance;
 use crate::topology::{ChannelIndex, Header, OutputVc, PortIndex, RouterId, Routing};
 
 /// A network, the cycle that it is in, and all that is in it.
-pub struct Reference<'a> {
+pub struct Reference<'a, R> {
     spec: &'a PacketSpec,
+    routing: &'a R,
     layout: Layout,
     now: u64,
     messages: Vec<Progress>,
@@ -79,12 +80,13 @@ fn elapse<T: Copy>(pending: &mut Vec<(u64, T)>) -> Vec<T> {
     over
 }
 
-impl<'a> Reference<'a> {
-    pub fn new(spec: &'a PacketSpec) -> Self {
+impl<'a, R: Routing> Reference<'a, R> {
+    pub fn new(spec: &'a PacketSpec, routing: &'a R) -> Self {
         let layout = Layout::new(spec);
         let hosts = spec.graph.hosts().len();
         Self {
             spec,
+            routing,
             now: 0,
             messages: Vec::new(),
             packets: Vec::new(),
@@ -203,8 +205,8 @@ impl<'a> Reference<'a> {
                 self.sent[host] += 1;
                 let header = Header { from, to, destination: self.spec.graph.hosts()[to.index()].router, random };
                 let packet = Packet { since: self.now, left: 0, header, message: MessageId(id as u32), hops: 0 };
-                let mut state = vec![0; self.spec.routing.state_words()];
-                self.spec.routing.depart(places.router, &header, &mut state);
+                let mut state = vec![0; self.routing.state_words()];
+                self.routing.depart(places.router, &header, &mut state);
                 self.queues[queue].push_back(self.packets.len());
                 self.packets.push((packet, state));
             }
@@ -260,9 +262,9 @@ impl<'a> Reference<'a> {
                         true => self.room_for_requests(this.output(port), channel),
                         false => 0,
                     };
-                    match self.spec.routing.fixed_output(router, header, state) {
-                        Some(port) => self.spec.routing.choose_channel(port, arrival, room),
-                        None => self.spec.routing.choose(router, header, state, arrival, room),
+                    match self.routing.fixed_output(router, header, state) {
+                        Some(port) => self.routing.choose_channel(port, arrival, room),
+                        None => self.routing.choose(router, header, state, arrival, room),
                     }
                 };
                 requests.extend(vc.map(|vc| HeadRequest { router, index, queue, vc }));
@@ -310,7 +312,7 @@ impl<'a> Reference<'a> {
             return;
         };
         packet.hops += 1;
-        self.spec.routing.hop(vc.port, self.layout.queues[next.index()].router, state);
+        self.routing.hop(vc.port, self.layout.queues[next.index()].router, state);
         if self.parameters().output_queue > 0 {
             self.output_queues[output][vc.channel.index()].push_back(id);
             return;

@@ -1,7 +1,7 @@
 //! A packet network that can be built: a graph of routers, a routing that is free of deadlock in it, and parameters.
 
 use super::parameters::PacketParameters;
-use crate::topology::{RouterGraph, Routing, RoutingFunction, Unroutable};
+use crate::topology::{RouterGraph, RoutingFunction, Unroutable};
 
 /// Packets that queues have room for in all, at most.
 const MAX_SLOTS: u64 = 1 << 31;
@@ -23,7 +23,9 @@ impl PacketSpec {
     pub fn new(graph: RouterGraph, parameters: PacketParameters) -> Result<Self, Unroutable> {
         let routing = RoutingFunction::new(&graph, &parameters.routing)?;
         if routing.has_rings() && parameters.queue_packets < 2 {
-            return Err(Unroutable::Impossible("a ring needs queues of two packets, of which the bubble is one"));
+            return Err(Unroutable::Impossible(
+                "a ring needs queues of two packets, of which the bubble is one".to_owned(),
+            ));
         }
         let ports: u64 = graph.routers().map(|router| graph.ports(router).len() as u64).sum();
         let at_hosts =
@@ -31,7 +33,7 @@ impl PacketSpec {
         let queues = ports * u64::from(routing.virtual_channels()) + at_hosts;
         if queues * u64::from(parameters.queue_packets) > MAX_SLOTS {
             return Err(Unroutable::Impossible(
-                "so many queues of so many packets do not fit the memory of most machines",
+                "so many queues of so many packets do not fit the memory of most machines".to_owned(),
             ));
         }
         Ok(Self { graph, routing, parameters })

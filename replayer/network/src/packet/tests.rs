@@ -9,7 +9,8 @@ use titr_common::units::Seconds;
 use super::reference::Reference;
 use super::*;
 use crate::topology::{
-    Ascent, Cable, Dragonfly, Duplex, FatTree, Grid, RouteVariant, RoutingOptions, Shape, Stage, Topology,
+    Ascent, Cable, Dragonfly, Duplex, Explicit, FatTree, Grid, Link, LinkId, Piece, RouteVariant, Routes, Routing,
+    RoutingOptions, RoutingVisitor, Shape, Sharing, Stage, Star, Topology,
 };
 
 const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
@@ -22,6 +23,19 @@ fn tree(m: &[u32], w: &[u32]) -> FatTree {
 fn dragonfly(nodes: u32, green: u32) -> Dragonfly {
     let shape = Shape { groups: 3, chassis: 2, blades: 3, nodes, green, black: 1, blue: 2 };
     Dragonfly::new(shape, RouteVariant::Minimal, CABLE)
+}
+
+fn star(hosts: u32, backbone: bool) -> Star {
+    let link = Link { bandwidth: CABLE.bandwidth, latency: CABLE.latency, sharing: Sharing::Shared };
+    Star::new(hosts, CABLE, backbone.then_some(link))
+}
+
+/// Nodes in a ring whose links lead one way round: host i reaches host i + 1 by link i.
+fn one_way_ring(nodes: u32) -> Explicit {
+    let link = Link { bandwidth: CABLE.bandwidth, latency: CABLE.latency, sharing: Sharing::Shared };
+    let links = (0..nodes).map(|number| (format!("link {number}"), link)).collect();
+    let piece = |from| Piece { from, to: (from + 1) % nodes, links: vec![LinkId(from)] };
+    Explicit::new(nodes, 0, links, &(0..nodes).map(piece).collect::<Vec<_>>(), Routes::Dijkstra)
 }
 
 fn spec_of(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec {
@@ -38,7 +52,7 @@ fn up_and_down(ascent: Ascent) -> RoutingOptions {
 
 /// Lives until nothing happens any more. Messages come with the cycle in which they are offered.
 fn run(spec: &PacketSpec, messages: &[(u64, Message)]) -> Vec<Delivery> {
-    let (mut engine, mut deliveries) = (Engine::new(spec), Vec::new());
+    let (mut engine, mut deliveries) = (engine(spec), Vec::new());
     let mut messages = messages.iter().peekable();
     loop {
         let offer = messages.peek().map(|&&(at, _)| at);
@@ -53,22 +67,36 @@ fn run(spec: &PacketSpec, messages: &[(u64, Message)]) -> Vec<Delivery> {
 }
 
 /// Lets the reference live until nothing happens any more, or for so many cycles.
-fn run_reference(spec: &PacketSpec, messages: &[(u64, Message)], most_cycles: u64) -> Vec<Delivery> {
-    let (mut reference, mut deliveries) = (Reference::new(spec), Vec::new());
-    let mut messages = messages.iter().peekable();
-    for now in 0..most_cycles {
-        if now > 0 {
-            reference.tick(&mut deliveries);
+struct ReferenceRun<'a> {
+    spec: &'a PacketSpec,
+    messages: &'a [(u64, Message)],
+    most_cycles: u64,
+}
+
+impl RoutingVisitor for ReferenceRun<'_> {
+    type Output = Vec<Delivery>;
+
+    fn visit<R: Routing>(self, routing: &R) -> Vec<Delivery> {
+        let (mut reference, mut deliveries) = (Reference::new(self.spec, routing), Vec::new());
+        let mut messages = self.messages.iter().peekable();
+        for now in 0..self.most_cycles {
+            if now > 0 {
+                reference.tick(&mut deliveries);
+            }
+            while let Some((_, message)) = messages.next_if(|&&(at, _)| at == now) {
+                reference.offer(*message);
+            }
+            if messages.peek().is_none() && reference.is_idle() {
+                break;
+            }
         }
-        while let Some((_, message)) = messages.next_if(|&&(at, _)| at == now) {
-            reference.offer(*message);
-        }
-        if messages.peek().is_none() && reference.is_idle() {
-            break;
-        }
+        deliveries.sort_by_key(|delivery| (delivery.at, delivery.message.tag));
+        deliveries
     }
-    deliveries.sort_by_key(|delivery| (delivery.at, delivery.message.tag));
-    deliveries
+}
+
+fn run_reference(spec: &PacketSpec, messages: &[(u64, Message)], most_cycles: u64) -> Vec<Delivery> {
+    spec.routing.visit(ReferenceRun { spec, messages, most_cycles })
 }
 
 fn message(from: u32, to: u32, packets: u64) -> Message {
@@ -97,10 +125,13 @@ fn all_networks() -> Vec<(Box<dyn Topology>, PacketSpec)> {
         || Box::new(tree(&[4, 2, 2], &[1, 1, 2])),
     ];
     let dragonflies: [fn() -> Box<dyn Topology>; 1] = [|| Box::new(dragonfly(2, 1))];
+    let stars: [fn() -> Box<dyn Topology>; 3] =
+        [|| Box::new(star(5, false)), || Box::new(star(4, true)), || Box::new(one_way_ring(3))];
     let routed = [
         (&grids[..], vec![routing("dor"), routing("adaptive")]),
         (&trees, [Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive].map(up_and_down).to_vec()),
         (&dragonflies, vec![routing("minimal")]),
+        (&stars, vec![RoutingOptions::default()]),
     ];
     let mut all = Vec::new();
     for (topologies, routings) in routed {
@@ -247,11 +278,16 @@ fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
     .prop_map(|(m, w)| Arc::new(tree(&m, &w)) as Arc<dyn Topology>);
     let dragonflies =
         (1_u32..3, 1_u32..3).prop_map(|(nodes, green)| Arc::new(dragonfly(nodes, green)) as Arc<dyn Topology>);
+    let stars =
+        (1_u32..6, any::<bool>()).prop_map(|(hosts, backbone)| Arc::new(star(hosts, backbone)) as Arc<dyn Topology>);
+    let rings = (2_u32..4).prop_map(|nodes| Arc::new(one_way_ring(nodes)) as Arc<dyn Topology>);
     let ascents = prop::sample::select(vec![Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive]);
     prop_oneof![
         3 => (grids, prop::sample::select(vec![routing("dor"), routing("adaptive")])),
         2 => (trees, ascents.prop_map(up_and_down)),
         1 => (dragonflies, Just(routing("minimal"))),
+        1 => (stars, Just(RoutingOptions::default())),
+        1 => (rings, Just(routing("table"))),
     ]
 }
 
@@ -294,7 +330,8 @@ fn any_parameters() -> impl Strategy<Value = PacketParameters> {
 fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value = (PacketSpec, Vec<(u64, Message)>)> {
     let messages = prop::collection::vec((0..span, any::<(u32, u32)>(), 1_u64..6), messages);
     (any_network(), any_parameters(), messages).prop_map(|((topology, routing), mut parameters, messages)| {
-        let more = u32::from(routing.name.is_some_and(|name| ["adaptive", "minimal"].contains(&&*name.to_string())));
+        let more =
+            u32::from(routing.name.is_some_and(|name| ["adaptive", "minimal", "table"].contains(&&*name.to_string())));
         let virtual_channels = parameters.routing.virtual_channels.map(|channels| channels + more);
         parameters.routing = RoutingOptions { virtual_channels, ..routing };
         let hosts = topology.hosts();

@@ -289,10 +289,10 @@ impl Topology for Dragonfly {
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
         if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
-            return Err(NoRouters("packets need full-duplex cables, and pass no limiters"));
+            return Err(NoRouters("packets need full-duplex cables, and pass no limiters".to_owned()));
         }
         if [self.shape.green, self.shape.black, self.shape.blue].iter().any(|&cables| cables > MOST_PARALLEL) {
-            return Err(NoRouters("packets need fewer cables side by side"));
+            return Err(NoRouters("packets need fewer cables side by side".to_owned()));
         }
         let Shape { groups, chassis, blades, nodes, .. } = self.shape;
         let hosts = (0..self.hosts()).map(|host| HostPort {

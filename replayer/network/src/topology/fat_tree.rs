@@ -19,7 +19,7 @@ use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
     Cable, Duplex, Geometry, HostId, HostPort, Link, LinkId, NoRouters, Port, RouteVariant, RouterGraph, RouterId,
-    Topology,
+    Topology, written_routes,
 };
 
 /// Hosts under levels of switches.
@@ -267,10 +267,10 @@ impl Topology for FatTree {
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
         if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
-            return Err(NoRouters("packets need full-duplex cables, and pass no limiters"));
+            return Err(NoRouters("packets need full-duplex cables, and pass no limiters".to_owned()));
         }
         if self.stages.first().is_none_or(|first| first.ports() != 1) {
-            return Err(NoRouters("packets need hosts that hang by one cable each"));
+            return written_routes::router_graph(self);
         }
         let first_host_cable = |host| (self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down));
         let hosts = (0..self.hosts).map(|host| HostPort {

@@ -175,7 +175,7 @@ impl Topology for Grid {
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
         if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
-            return Err(NoRouters("packets need full-duplex cables, and pass no limiters"));
+            return Err(NoRouters("packets need full-duplex cables, and pass no limiters".to_owned()));
         }
         let port = |host, along, direction| match self.hop(host, along, direction) {
             Some((link, to)) => Port { to: Some(RouterId(to)), link },

@@ -55,7 +55,7 @@ impl Topology for WithLoopback {
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
         let mut graph = self.inner.router_graph()?;
-        graph.loopback = Some(LinkId(self.first()));
+        graph.loopback = (0..self.hosts()).map(|host| Some(LinkId(self.first() + host))).collect();
         Ok(graph)
     }
 }

@@ -1,10 +1,12 @@
 //! How hosts are connected: links and the route between two hosts for all network models, and graphs of routers with their
 //! routings for the packet model.
 //!
-//! **To add a topology**, implement [`Topology`] in a file of its own and name the file here. If packets are to pass the
-//! topology, it gives its [`RouterGraph`]; a routing for the graph may be in the same file, and is a line in `routings!`.
+//! **To add a topology**, implement [`Topology`] in a file of its own and name the file here. Packets take its routes. To let
+//! them choose their way, it gives a [`RouterGraph`]; a routing for the graph may be in the topology's folder, and is a line
+//! in `routings!`.
 
 mod cable;
+mod dependencies;
 mod dragonfly;
 mod explicit;
 mod fat_tree;
@@ -16,6 +18,7 @@ mod router_graph;
 mod routing;
 mod shortest;
 mod star;
+mod written_routes;
 
 use std::fmt::Debug;
 
@@ -34,15 +37,17 @@ pub use loopback::WithLoopback;
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
 pub use routing::{
     Ascent, BuildRouting, DragonflyRouting, GridRouting, Header, OutputVc, Routing, RoutingName, RoutingOptions,
-    TreeRouting, UnknownRouting, Unroutable, roomiest,
+    RoutingVisitor, TableRouting, TreeRouting, UnknownRouting, Unroutable, roomiest,
 };
 pub use shortest::Piece;
 pub use star::Star;
+pub use written_routes::RouteTable;
 
 routing::routings! {
     Grid(GridRouting),
     Tree(TreeRouting),
     Dragonfly(DragonflyRouting),
+    Table(TableRouting),
 }
 
 ids! {
@@ -109,11 +114,12 @@ pub trait Topology: Debug + Send + Sync {
     /// itself where messages can turn round at the first switch; where there is no such switch, nothing is appended.
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>);
 
-    /// The graph of routers that packets pass, if the topology describes routers.
+    /// The graph of routers that packets pass. Where a topology does not describe its routers, they are those between the
+    /// links of its routes, and packets follow these routes.
     ///
     /// # Errors
-    /// If the topology describes none, or some that packets cannot pass.
+    /// If packets cannot pass the topology.
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
-        Err(NoRouters("its links say nothing of routers between them"))
+        written_routes::router_graph(self)
     }
 }

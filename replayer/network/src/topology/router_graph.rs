@@ -19,8 +19,8 @@ pub struct RouterGraph {
     ports: Vec<Port>,
     hosts: Vec<HostPort>,
     geometry: Arc<dyn Geometry>,
-    /// The first of the links by which hosts reach themselves, one for each host, if there are such links.
-    pub(super) loopback: Option<LinkId>,
+    /// The link by which each host reaches itself, if it has one.
+    pub(super) loopback: Vec<Option<LinkId>>,
 }
 
 /// A port of a router.
@@ -49,9 +49,9 @@ pub trait Geometry: Any + Debug + Send + Sync {
 }
 
 /// Why packets cannot pass a topology.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
-pub struct NoRouters(pub &'static str);
+pub struct NoRouters(pub String);
 
 impl RouterGraph {
     /// A graph of routers with these ports, and of these hosts.
@@ -66,7 +66,9 @@ impl RouterGraph {
             ports.extend(of_one);
             first_port.push(ports.len() as u32);
         }
-        Self { first_port, ports, hosts: hosts.into_iter().collect(), geometry: Arc::new(geometry), loopback: None }
+        let hosts: Vec<HostPort> = hosts.into_iter().collect();
+        let loopback = vec![None; hosts.len()];
+        Self { first_port, ports, hosts, geometry: Arc::new(geometry), loopback }
     }
 
     /// All routers.
@@ -92,6 +94,13 @@ impl RouterGraph {
         &self.hosts
     }
 
+    /// The links that packets take: the channels between routers and the cables of hosts.
+    pub fn links(&self) -> impl Iterator<Item = LinkId> {
+        let channels = self.ports.iter().filter(|port| port.to.is_some()).map(|port| port.link);
+        let cables = self.hosts.iter().filter_map(|host| host.cable).flat_map(|(up, down)| [up, down]);
+        channels.chain(cables)
+    }
+
     /// Whether hosts hang by cables.
     #[must_use]
     pub fn has_host_cables(&self) -> bool {
@@ -101,7 +110,7 @@ impl RouterGraph {
     /// The link by which a host reaches itself, if it has one.
     #[must_use]
     pub fn loopback(&self, host: super::HostId) -> Option<LinkId> {
-        self.loopback.map(|first| LinkId(first.0 + host.0))
+        self.loopback.get(host.index()).copied().flatten()
     }
 
     /// The structure, if it is of type `G`.

@@ -2,7 +2,10 @@
 
 use super::cable::Direction;
 use super::limiter::Limiters;
-use super::{Cable, Duplex, HostId, Link, LinkId, Topology};
+use super::{
+    Cable, Duplex, HostId, HostPort, Link, LinkId, NoRouters, RouterGraph, RouterId, Stage, Stages, Topology,
+    written_routes,
+};
 
 /// Hosts round a switch.
 #[derive(Clone, Debug)]
@@ -75,5 +78,15 @@ impl Topology for Star {
         if from != to {
             route.extend(self.limiters.of(to.0));
         }
+    }
+
+    /// A switch is a tree of one level. A backbone is a channel from a router with all cables up to one with all cables down.
+    fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
+        if self.backbone.is_some() || self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
+            return written_routes::router_graph(self);
+        }
+        let cable = |host| (self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down));
+        let hosts = (0..self.hosts).map(|host| HostPort { router: RouterId(0), cable: Some(cable(host)) });
+        Ok(RouterGraph::new([Vec::new()], hosts, Stages(vec![Stage { down: self.hosts, up: 1, count: 1 }])))
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::pattern::Destinations;
 use super::size::Sizes;
 use super::source::{Bursts, Offers, OpenLoop, generator};
-use crate::packet::{Batch, Delivery, Engine, Figures, Message, Observation, PacketSpec};
+use crate::packet::{self, Batch, Delivery, Figures, Message, Observation, PacketSpec};
 use crate::statistics::{Estimate, Histogram};
 use crate::topology::HostId;
 
@@ -128,7 +128,7 @@ fn run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32) -> Mea
     };
 
     let (warmup, cycles) = (plan.warmup, plan.cycles);
-    let mut engine = Engine::new(spec);
+    let mut engine = packet::engine(spec);
     let batches = (0..BATCHES).map(|number| batch(number, cycles)).collect();
     let seen = Observation { batches, latencies: Histogram::default(), usage: engine.usage().empty() };
     let mut run = MeasuredRun { warmup, cycles, seen, warmup_hops: 0, bursts: Vec::new() };

@@ -22,11 +22,14 @@ impl Builder<'_> {
         let table = &network.get_ref().packet;
         let graph = topology.router_graph().map_err(|why| {
             let mistake = self.wrong(network, format!("the packet model cannot have this {}: {why}", topology.name()));
-            mistake.with_help("use a torus, a mesh, a tree or a dragonfly, or model = \"flow\"")
+            mistake.with_help("change the topology, or use model = \"flow\"")
         })?;
-        let Some(bandwidth) = &network.get_ref().bandwidth else {
-            return Err(self.wrong(network, "missing key `bandwidth`"));
+        let bandwidth = match (&network.get_ref().bandwidth, graph.links().next()) {
+            (Some(bandwidth), _) => bandwidth.get_ref().0.bytes_per_second,
+            (None, Some(link)) => topology.links()[link.index()].bandwidth,
+            (None, None) => return Err(self.wrong(network, "there is no link whose bandwidth could give the cycle")),
         };
+        let has_latencies = graph.links().any(|link| topology.links()[link.index()].latency.0 > 0.0);
         let (phit, packet_phits, header_phits) = self.packet_size(table)?;
         let defaults = PacketParameters::default();
         let channels = table.virtual_channels.as_ref().map(|number| self.number(Some(number), 1)).transpose()?;
@@ -36,7 +39,7 @@ impl Builder<'_> {
             ascent: table.ascent.as_ref().map(|ascent| *ascent.get_ref()),
         };
         let parameters = PacketParameters {
-            bandwidth: bandwidth.get_ref().0.bytes_per_second,
+            bandwidth,
             phit,
             packet_phits,
             header_phits,
@@ -63,14 +66,15 @@ impl Builder<'_> {
         })?;
         self.flow_control(table, &spec)?;
         let mut warnings = Vec::new();
-        if network.get_ref().latency.as_ref().is_some_and(|latency| latency.get_ref().0.0 > 0.0)
-            && table.wire_delay.is_none()
-        {
-            let cycle = spec.cycle();
+        if has_latencies && table.wire_delay.is_none() {
+            let latencies = match network.get_ref().latency {
+                Some(_) => "network.latency",
+                None => "the latencies of links",
+            };
             warnings.push(format!(
-                "the packet model counts cycles, of {:.3} ns here, and does not use network.latency: \
+                "the packet model counts cycles, of {:.3} ns here, and does not use {latencies}: \
                  network.packet.wire_delay says how many a cable takes",
-                cycle * 1e9
+                spec.cycle() * 1e9
             ));
         }
         Ok((spec, warnings))

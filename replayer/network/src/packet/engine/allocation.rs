@@ -4,7 +4,7 @@
 use super::super::arbitration::{ArbiterState, Priority, Request};
 use super::super::ids::{OutputId, QueueIndex};
 use super::super::layout::{Output, RouterState, Source};
-use super::Engine;
+use super::RoutedEngine;
 use crate::ids::Optional;
 use crate::topology::{ChannelIndex, HostId, OutputVc, PortIndex, RouterId, Routing};
 
@@ -31,7 +31,7 @@ impl Requests {
     }
 }
 
-impl Engine {
+impl<R: Routing> RoutedEngine<R> {
     /// Passes on what a router can in this cycle.
     pub(super) fn allocate_switch(&mut self, router: RouterId, now: u64) {
         let this = self.routers[router.index()];

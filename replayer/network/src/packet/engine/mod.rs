@@ -7,6 +7,8 @@
 
 mod allocation;
 
+use std::fmt::Debug;
+
 use super::active_set::ActiveSet;
 use super::delay_line::DelayLine;
 use super::delays::Delays;
@@ -21,14 +23,51 @@ use super::spec::PacketSpec;
 use super::usage::Usage;
 use super::{Delivery, Message};
 use crate::chance::chance;
-use crate::topology::{ChannelIndex, Header, HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction};
+use crate::topology::{ChannelIndex, Header, HostId, LinkId, RouterGraph, RouterId, Routing, RoutingVisitor};
 use allocation::Requests;
 
 /// A network of routers, and the cycle that it is at.
+pub trait Engine: Debug + Send + Sync {
+    /// Hands over a message at cycle `now`, which is not before the last that was advanced to, and at which something may
+    /// still happen: it is that of the next [`advance`](Self::advance), or earlier.
+    fn offer(&mut self, now: u64, message: Message);
+
+    /// The next cycle in which something happens.
+    fn next_cycle(&self) -> Option<u64>;
+
+    /// Lives through cycle `now`, which is no later than [`next_cycle`](Self::next_cycle), and appends what was delivered.
+    fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>);
+
+    /// Counts of what was carried where.
+    fn usage(&self) -> &Usage;
+
+    /// Counts of what was carried where since this was last asked.
+    fn take_usage(&mut self) -> Usage;
+
+    /// The number of packets that each link of `graph`, which this network was made of, has carried.
+    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)>;
+}
+
+/// An idle network.
+#[must_use]
+pub fn engine(spec: &PacketSpec) -> Box<dyn Engine> {
+    struct WithRouting<'a>(&'a PacketSpec);
+    impl RoutingVisitor for WithRouting<'_> {
+        type Output = Box<dyn Engine>;
+
+        fn visit<R: Routing>(self, routing: &R) -> Box<dyn Engine> {
+            Box::new(RoutedEngine::new(self.0, routing.clone()))
+        }
+    }
+    spec.routing.visit(WithRouting(spec))
+}
+
+/// The engine for one type of routing, which is fixed at compile time because the engine asks it several times for each
+/// hop of a packet.
 #[derive(Debug)]
-pub struct Engine {
+struct RoutedEngine<R> {
     parameters: PacketParameters,
-    routing: RoutingFunction,
+    routing: R,
     routers: Vec<RouterState>,
     queues: InputQueues,
     outputs: Vec<Output>,
@@ -67,11 +106,9 @@ struct HostState {
     received: u64,
 }
 
-impl Engine {
-    /// An idle network.
-    #[must_use]
-    pub fn new(spec: &PacketSpec) -> Self {
-        let PacketSpec { graph, routing, parameters } = spec;
+impl<R: Routing> RoutedEngine<R> {
+    fn new(spec: &PacketSpec, routing: R) -> Self {
+        let PacketSpec { graph, parameters, .. } = spec;
         let layout = Layout::new(spec);
         let widest = layout.routers.iter().map(|router| router.outputs).max().unwrap_or_default();
         let Delays { offer, hop, tail, consumption } = Delays::of(spec);
@@ -94,21 +131,19 @@ impl Engine {
             queues: InputQueues::new(layout.queues, parameters.queue_packets),
             routers: layout.routers,
             outputs: layout.outputs,
-            routing: routing.clone(),
+            routing,
             parameters: parameters.clone(),
         }
     }
+}
 
-    /// Hands over a message at cycle `now`, which is not before the last that was advanced to, and at which something may
-    /// still happen: it is that of the next [`advance`](Self::advance), or earlier.
-    pub fn offer(&mut self, now: u64, message: Message) {
+impl<R: Routing> Engine for RoutedEngine<R> {
+    fn offer(&mut self, now: u64, message: Message) {
         let id = self.sources.insert(message, now);
         self.offers.push(now, id);
     }
 
-    /// The next cycle in which something happens.
-    #[must_use]
-    pub fn next_cycle(&self) -> Option<u64> {
+    fn next_cycle(&self) -> Option<u64> {
         let retry = if self.retry.is_empty() { u64::MAX } else { self.retry_at };
         let behind = self.output_queues.as_ref().map_or(u64::MAX, OutputQueues::next);
         let arrivals = self.offers.next().min(self.headers.next());
@@ -116,30 +151,25 @@ impl Engine {
         Some(arrivals.min(departures).min(retry).min(behind)).filter(|&next| next != u64::MAX)
     }
 
-    /// Counts of what was carried where.
-    #[must_use]
-    pub fn usage(&self) -> &Usage {
+    fn usage(&self) -> &Usage {
         &self.usage
     }
 
-    /// Counts of what was carried where since this was last asked.
-    pub fn take_usage(&mut self) -> Usage {
+    fn take_usage(&mut self) -> Usage {
         let empty = self.usage.empty();
         std::mem::replace(&mut self.usage, empty)
     }
 
-    /// The number of packets that each link of `graph`, which this network was made of, has carried.
-    pub fn carried(&self, graph: &RouterGraph) -> impl Iterator<Item = (LinkId, u64)> {
+    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)> {
         let channels = self.usage.channels().map(|channel| (channel.link, channel.packets));
         let cables = self.hosts.iter().zip(graph.hosts()).filter_map(|(state, host)| {
             let (to_router, to_host) = host.cable?;
             Some([(to_router, state.sent), (to_host, state.received)])
         });
-        channels.chain(cables.flatten())
+        channels.chain(cables.flatten()).collect()
     }
 
-    /// Lives through cycle `now`, which is no later than [`next_cycle`](Self::next_cycle), and appends what was delivered.
-    pub fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
+    fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
         for _ in 0..self.tails.due(now) {
             let Some((queue, output)) = self.tails.take() else { break };
             self.release(queue, output);
@@ -181,7 +211,9 @@ impl Engine {
         }
         self.drive_cables(now);
     }
+}
 
+impl<R: Routing> RoutedEngine<R> {
     /// Passes on what waits in output queues.
     fn drive_cables(&mut self, now: u64) {
         let Some(output_queues) = &mut self.output_queues else { return };

@@ -27,9 +27,9 @@ impl BuildRouting for DragonflyRouting {
     fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
         let channels = options.virtual_channels.unwrap_or(2);
         match graph.geometry::<Shape>() {
-            Some(_) if channels < 2 => Err(Unroutable::Impossible("a dragonfly needs two virtual channels")),
+            Some(_) if channels < 2 => Err(Unroutable::Impossible("a dragonfly needs two virtual channels".to_owned())),
             Some(&shape) => Ok(Self { shape, channels }),
-            None => Err(Unroutable::Impossible("routers are not the blades of a dragonfly")),
+            None => Err(Unroutable::Impossible("routers are not the blades of a dragonfly".to_owned())),
         }
     }
 }

@@ -41,12 +41,14 @@ impl BuildRouting for GridRouting {
 
     fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
         let Some(lattice) = graph.geometry::<Lattice>().cloned() else {
-            return Err(Unroutable::Impossible("routers are not the places of a grid"));
+            return Err(Unroutable::Impossible("routers are not the places of a grid".to_owned()));
         };
         let adaptive = options.is_named(ADAPTIVE);
         let channels = options.virtual_channels.unwrap_or(if adaptive { 3 } else { 1 });
         if adaptive && channels < 2 {
-            return Err(Unroutable::Impossible("adaptive routing needs a virtual channel beside the escape channel"));
+            return Err(Unroutable::Impossible(
+                "adaptive routing needs a virtual channel beside the escape channel".to_owned(),
+            ));
         }
         let entry = if lattice.edge() == Edge::Open { 1 } else { 2 };
         let mut coordinates = Vec::with_capacity(lattice.places() as usize * lattice.sizes().len());

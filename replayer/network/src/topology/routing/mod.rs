@@ -7,12 +7,14 @@
 //! - [`grid`]: dimension order, or adaptively with dimension order as escape, both under the bubble restriction.
 //! - [`tree`]: up and then down.
 //! - [`dragonfly`]: channels that change where the way between groups ends.
+//! - [`table`]: the routes of the topology, in layers without a cycle of dependencies.
 //!
 //! **To add a routing**, implement [`Routing`] and [`BuildRouting`] for a type, and list the type in the `routings!` of
 //! [`topology`](super).
 
 mod dragonfly;
 mod grid;
+mod table;
 mod tree;
 
 use std::fmt::{self, Debug};
@@ -26,6 +28,7 @@ use super::{ChannelIndex, HostId, NoRouters, PortIndex, RouterGraph, RouterId, R
 
 pub use dragonfly::DragonflyRouting;
 pub use grid::GridRouting;
+pub use table::TableRouting;
 pub use tree::{Ascent, TreeRouting};
 
 /// A virtual channel of a port.
@@ -58,7 +61,7 @@ pub struct Header {
 ///
 /// `arrival` is the virtual channel of the router before by which a packet came, or `None` if its host is attached to
 /// this router. `room` tells for how many packets a virtual channel of a port has room: for none while the port is busy.
-pub trait Routing {
+pub trait Routing: Clone + Debug + Send + Sync + 'static {
     /// Virtual channels of each link.
     fn virtual_channels(&self) -> u32;
 
@@ -108,8 +111,17 @@ pub trait Routing {
     fn hop(&self, _port: PortIndex, _to: RouterId, _state: &mut [i32]) {}
 }
 
+/// Makes something for a routing of any type, such as an engine that is compiled for this type alone.
+pub trait RoutingVisitor {
+    /// The result.
+    type Output;
+
+    /// Visits a routing.
+    fn visit<R: Routing>(self, routing: &R) -> Self::Output;
+}
+
 /// How a routing is found and made.
-pub trait BuildRouting: Routing + Sized {
+pub trait BuildRouting: Routing {
     /// The names by which platform files ask for it. The first is its default.
     const NAMES: &'static [&'static str];
 
@@ -151,7 +163,7 @@ pub enum Unroutable {
     },
     /// Packets could wait for each other for ever, or the network is too large.
     #[error("{0}")]
-    Impossible(&'static str),
+    Impossible(String),
 }
 
 impl From<NoRouters> for Unroutable {
@@ -229,8 +241,7 @@ pub fn roomiest(
     best
 }
 
-/// Declares the enum of all registered routings. Calls reach a routing by a `match` instead of a virtual call, because the
-/// engine makes several for each hop of a packet.
+/// Declares the enum of all registered routings, from which [`RoutingFunction::visit`] gives a visitor the type.
 macro_rules! routings {
     ($($name:ident($routing:ty),)*) => {
         /// The routing of a network: one of those that are registered.
@@ -258,6 +269,23 @@ macro_rules! routings {
                 Err(Unroutable::OtherRouting { family: graph.family(), possible })
             }
 
+            /// Virtual channels of each link.
+            #[must_use]
+            pub fn virtual_channels(&self) -> u32 {
+                match self { $(Self::$name(routing) => routing.virtual_channels(),)* }
+            }
+
+            /// Whether queues form cycles that only bubbles keep moving.
+            #[must_use]
+            pub fn has_rings(&self) -> bool {
+                match self { $(Self::$name(routing) => routing.has_rings(),)* }
+            }
+
+            /// Hands the routing to `visitor`, by its type.
+            pub fn visit<V: RoutingVisitor>(&self, visitor: V) -> V::Output {
+                match self { $(Self::$name(routing) => visitor.visit(routing),)* }
+            }
+
             /// The names of all routings, each once.
             pub(in crate::topology) fn names() -> &'static [&'static str] {
                 static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::new(|| {
@@ -266,56 +294,6 @@ macro_rules! routings {
                     names
                 });
                 &NAMES
-            }
-        }
-
-        impl Routing for RoutingFunction {
-            fn virtual_channels(&self) -> u32 {
-                match self { $(Self::$name(routing) => routing.virtual_channels(),)* }
-            }
-
-            fn state_words(&self) -> usize {
-                match self { $(Self::$name(routing) => routing.state_words(),)* }
-            }
-
-            fn has_rings(&self) -> bool {
-                match self { $(Self::$name(routing) => routing.has_rings(),)* }
-            }
-
-            fn has_alternatives(&self) -> bool {
-                match self { $(Self::$name(routing) => routing.has_alternatives(),)* }
-            }
-
-            fn depart(&self, from: RouterId, header: &Header, state: &mut [i32]) {
-                match self { $(Self::$name(routing) => routing.depart(from, header, state),)* }
-            }
-
-            fn fixed_output(&self, at: RouterId, header: &Header, state: &[i32]) -> Option<PortIndex> {
-                match self { $(Self::$name(routing) => routing.fixed_output(at, header, state),)* }
-            }
-
-            fn choose_channel(
-                &self,
-                port: PortIndex,
-                arrival: Option<OutputVc>,
-                room: impl Fn(PortIndex, ChannelIndex) -> u32,
-            ) -> Option<OutputVc> {
-                match self { $(Self::$name(routing) => routing.choose_channel(port, arrival, room),)* }
-            }
-
-            fn choose(
-                &self,
-                at: RouterId,
-                header: &Header,
-                state: &[i32],
-                arrival: Option<OutputVc>,
-                room: impl Fn(PortIndex, ChannelIndex) -> u32,
-            ) -> Option<OutputVc> {
-                match self { $(Self::$name(routing) => routing.choose(at, header, state, arrival, room),)* }
-            }
-
-            fn hop(&self, port: PortIndex, to: RouterId, state: &mut [i32]) {
-                match self { $(Self::$name(routing) => routing.hop(port, to, state),)* }
             }
         }
     };

@@ -68,7 +68,7 @@ impl BuildRouting for TreeRouting {
 
     fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
         let Some(Stages(stages)) = graph.geometry() else {
-            return Err(Unroutable::Impossible("routers are not the switches of a tree"));
+            return Err(Unroutable::Impossible("routers are not the switches of a tree".to_owned()));
         };
         let by_default = if options.is_named(ADAPTIVE) { Ascent::Adaptive } else { Ascent::DModK };
         let ascent = options.ascent.unwrap_or(by_default);

@@ -1,0 +1,132 @@
+//! Channel dependency graphs: which channels the packets in a channel can wait for (W. J. Dally, C. L. Seitz,
+//! "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", IEEE Transactions on Computers 36(5), 1987).
+//!
+//! A packet that takes one channel and then another holds the first while it waits for the second. If these dependencies
+//! have no cycle, packets never wait for each other for ever. Routes whose dependencies have a cycle are distributed over
+//! **layers** without one, each of which has virtual channels of its own (T. Skeie, O. Lysne, I. Theiss, "Layered Shortest
+//! Path (LASH) Routing in Irregular System Area Networks", IPDPS 2002): a route goes to the first layer in which it closes
+//! no cycle.
+
+use rustc_hash::FxHashSet;
+
+use super::LinkId;
+
+/// Layers of routes, none of which has a cycle of dependencies.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layers {
+    layers: Vec<Dependencies>,
+    /// The first cycle that made a second layer necessary: links, of which each waits for the next and the last for the
+    /// first.
+    cycle: Vec<LinkId>,
+}
+
+/// Dependencies without a cycle.
+#[derive(Clone, Debug, Default)]
+struct Dependencies {
+    all: FxHashSet<(LinkId, LinkId)>,
+    /// For each link, the links that a packet in it can wait for.
+    next: Vec<Vec<LinkId>>,
+}
+
+impl Layers {
+    /// Adds a route, and returns the number of its layer.
+    pub fn add(&mut self, route: &[LinkId]) -> u32 {
+        let mut layer = 0;
+        loop {
+            if layer == self.layers.len() {
+                self.layers.push(Dependencies::default());
+            }
+            match self.layers[layer].add(route) {
+                Ok(()) => return layer as u32,
+                Err(cycle) if self.cycle.is_empty() => self.cycle = cycle,
+                Err(_) => {}
+            }
+            layer += 1;
+        }
+    }
+
+    /// The number of layers, at least one.
+    pub fn count(&self) -> u32 {
+        self.layers.len().max(1) as u32
+    }
+
+    /// The links of a cycle that the routes have if they are not distributed over layers; none if they have no cycle.
+    pub fn cycle(&self) -> &[LinkId] {
+        &self.cycle
+    }
+}
+
+impl Dependencies {
+    /// Adds the dependencies of a route that takes no link twice, or none of them if there would be a cycle, which is
+    /// returned.
+    fn add(&mut self, route: &[LinkId]) -> Result<(), Vec<LinkId>> {
+        let mut added = Vec::new();
+        for pair in route.windows(2) {
+            let (from, to) = (pair[0], pair[1]);
+            if !self.all.insert((from, to)) {
+                continue;
+            }
+            let links = from.index().max(to.index()) + 1;
+            if self.next.len() < links {
+                self.next.resize(links, Vec::new());
+            }
+            self.next[from.index()].push(to);
+            added.push((from, to));
+            if let Some(cycle) = self.path(to, from) {
+                for (from, to) in added {
+                    self.all.remove(&(from, to));
+                    self.next[from.index()].retain(|&next| next != to);
+                }
+                return Err(cycle);
+            }
+        }
+        Ok(())
+    }
+
+    /// The links of a path of dependencies from one link to another.
+    fn path(&self, from: LinkId, to: LinkId) -> Option<Vec<LinkId>> {
+        let mut seen = FxHashSet::from_iter([from]);
+        // Each link of the path, with the links after it that are still to be tried.
+        let mut path = vec![(from, self.next[from.index()].iter())];
+        while let Some((link, after)) = path.last_mut() {
+            if *link == to {
+                return Some(path.into_iter().map(|(link, _)| link).collect());
+            }
+            match after.find(|&&next| seen.insert(next)) {
+                Some(&next) => path.push((next, self.next[next.index()].iter())),
+                None => drop(path.pop()),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn links(numbers: &[u32]) -> Vec<LinkId> {
+        numbers.iter().map(|&number| LinkId(number)).collect()
+    }
+
+    /// Around a ring of three, each route takes two channels: the last closes the cycle.
+    #[test]
+    fn a_ring_needs_two_layers() {
+        let mut layers = Layers::default();
+        assert_eq!((layers.count(), layers.cycle()), (1, &[][..]));
+        assert_eq!(layers.add(&links(&[0, 1])), 0);
+        assert_eq!(layers.add(&links(&[1, 2])), 0);
+        assert_eq!((layers.count(), layers.cycle()), (1, &[][..]));
+        assert_eq!(layers.add(&links(&[2, 0])), 1);
+        assert_eq!((layers.count(), layers.cycle()), (2, &links(&[0, 1, 2])[..]));
+    }
+
+    #[test]
+    fn a_route_that_is_refused_leaves_nothing_behind() {
+        let mut layers = Layers::default();
+        layers.add(&links(&[0, 1]));
+        assert_eq!(layers.add(&links(&[2, 1, 0])), 1);
+        // Would close a cycle with 2 before 1, if that had stayed in the first layer.
+        assert_eq!(layers.add(&links(&[1, 2])), 0);
+    }
+}

@@ -46,6 +46,8 @@ enum StatusDest<'c> {
 
 impl<'c> CompletionCall<'c> {
     /// The completion call that a call is, if it is one.
+    // Inlined always: the hook asks this of every call, and the value is too large to be returned in registers.
+    #[inline(always)]
     pub(crate) fn of(call: &Call<'c>) -> Option<Self> {
         use CompletionKind::{Test, Wait};
         let one = |ask, kind, request: &Place<'c, Request>, status: &StatusArgument<'c>| {

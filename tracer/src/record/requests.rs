@@ -166,7 +166,8 @@ impl Requests {
         self.insert(Entry::new(what, persistent))
     }
 
-    #[inline]
+    // Inlined always, though there are two callers: an entry is then made where it stays.
+    #[inline(always)]
     fn insert(&mut self, entry: Entry) -> RequestId {
         let id = self.ids.take();
         self.outstanding += u32::from(entry.is_outstanding());

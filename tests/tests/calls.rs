@@ -35,6 +35,7 @@ programs! {
     nonblocking: 2;
     completion: 2;
     persistent: 2;
+    persistent_buffered: 2;
     probe: 2;
     sendrecv: 4;
     wildcards: 3;
@@ -45,6 +46,21 @@ programs! {
     in_place: 4;
     communicators: 4;
     datatypes: 2;
+}
+
+/// A library need not cancel a message that the program cancels. The trace has a `cancel` where it did, and the replay
+/// delivers the message where it did not.
+#[test]
+fn cancelled() {
+    for family in Family::ALL {
+        let trace = traced(family, 2, &family.build("cancelled.c", &[]), &[], str::to_owned);
+        assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+        let lines = lines(&trace.path());
+        let cancels = lines.lines().filter(|line| line.contains(" cancel ")).count();
+        assert_eq!(cancels.to_string(), trace.run.stdout.trim(), "{family:?}: {lines}");
+        assert_sound(&trace.path());
+        assert_eq!(replay("torus.toml", &trace.path())["ranks"], 2);
+    }
 }
 
 /// Calls for which there is no event of their own stand in the trace with their volumes; one that failed does not, and

@@ -121,12 +121,15 @@ impl Observed {
         let (recorded, replayed) = match (words, function.effect()) {
             (Some(words), _) => {
                 let recorded: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-                // `matched` goes with the completion that tells the match.
-                let own = words.iter().filter(|word| *word != "matched");
+                // `matched` and `cancel` go with the completion that tells the match, or that there is none.
+                let own = words.iter().filter(|word| !["matched", "cancel"].contains(&word.as_str()));
                 let replayed: BTreeSet<&str> = own.map(|word| self.replayed[word.as_str()]).collect();
                 (recorded.join(", "), Vec::from_iter(replayed).join(", "))
             }
             (None, _) if function.name() == "MPI_Abort" => ("the end of the trace".to_owned(), String::new()),
+            (None, _) if function.name() == "MPI_Cancel" => {
+                ("`cancel` when the request completes, if it was cancelled".to_owned(), "waiting".to_owned())
+            }
             (None, _) if is_read => panic!("no program calls {}: add a call to one of them", function.name()),
             (None, Effect::Communicates) => ("`call`".to_owned(), self.replayed["call"].to_owned()),
             (None, Effect::Local) => ("counted".to_owned(), String::new()),

@@ -71,7 +71,7 @@ pub enum Event {
     Start(Vec<RequestId>),
     /// `MPI_Request_free`: the request completes unobserved; a persistent one is gone.
     RequestFree(RequestId),
-    /// `MPI_Cancel`; the request is still to be completed.
+    /// `MPI_Cancel`, of a request that was in fact cancelled; stands before the event that completes the request.
     Cancel(RequestId),
     /// The match of a receive that left its source or tag open; stands before the event that completes the request.
     Matched(RequestId, Rank, Tag),

@@ -12,7 +12,8 @@
 //! | `sendrecv D TAG BYTES S TAG BYTES [WILD]` | `- - -` for a side that is `MPI_PROC_NULL` |
 //! | `probe S TAG BYTES [WILD]`, `iprobe found S TAG BYTES [WILD]`, `iprobe none …` | |
 //! | `send_init D TAG BYTES REQ` (`ssend_init` …), `recv_init S TAG BYTES REQ [WILD]` | persistent requests |
-//! | `start REQS`, `request_free REQ`, `cancel REQ` | |
+//! | `start REQS`, `request_free REQ` | |
+//! | `cancel REQ` | the request was cancelled, and completes next |
 //! | `matched REQ S TAG` | whom a wildcard receive got its message from |
 //! | `wait S D TAG [REQ]` | one request, by what it moves |
 //! | `waitall [N]` | all that is outstanding |

@@ -73,7 +73,8 @@ impl Recorder {
         match id.and_then(|id| self.requests.get(id)) {
             Some(entry) if entry.active => {
                 held.is_visible |= entry.is_visible();
-                held.is_open |= entry.is_open() || entry.companion.is_some_and(|id| self.is_open(id));
+                held.is_open |=
+                    entry.is_open() || entry.cancelled || entry.companion.is_some_and(|id| self.is_open(id));
             }
             _ => {
                 if let Some(inactive) = id.take() {
@@ -94,10 +95,10 @@ impl Recorder {
         match call {
             MPI_Request_free(_) => self.free(overwritten),
             MPI_Cancel(request) => self.cancel(request),
-            MPI_Start(request) => self.start([(request.get(), request.address())].into_iter()),
+            MPI_Start(request) => self.start(overwritten, [(request.get(), request.address())].into_iter()),
             MPI_Startall(requests) => {
                 let requests = requests.array_of_requests();
-                self.start(requests.iter().enumerate().map(|(index, handle)| (handle, requests.address(index))))
+                self.start(overwritten, requests.iter().enumerate().map(|(index, it)| (it, requests.address(index))))
             }
             MPI_Request_get_status(request, flag, _) => self.get_status(*request, flag.get() != 0),
             _ => Err(Omission::Untraced),
@@ -214,7 +215,7 @@ impl Recorder {
         let entry = self.requests.get(id)?;
         let companion = entry.companion;
         let key = match entry.what {
-            RequestKind::Message { from, to, tag, open: None } => {
+            RequestKind::Message { from, to, tag, open: None } if !entry.cancelled => {
                 self.completed_ids.push(id);
                 Some(RequestKey { from, to, tag })
             }
@@ -247,7 +248,11 @@ impl Recorder {
             }
             &RequestKind::Message { from, to, tag, ref open } => {
                 self.completed_ids.push(id);
-                let matched = open.as_ref().and_then(|ranks| matched(ranks, matches_of.get(status, entry.cancelled)?));
+                if entry.cancelled && matches_of.is_cancelled(status) {
+                    self.emit(&Event::Cancel(id));
+                    return Some(RequestKey { from, to, tag });
+                }
+                let matched = open.as_ref().and_then(|ranks| matched(ranks, matches_of.get(status)?));
                 if let Some((source, tag)) = matched {
                     self.emit(&Event::Matched(id, source, tag));
                 }
@@ -272,7 +277,12 @@ impl Recorder {
         let visible = entry.is_some_and(|entry| entry.is_visible());
         let companion = entry.and_then(|entry| entry.companion);
         for id in [Some(id), companion].into_iter().flatten() {
+            let cancelled = self.requests.get(id).is_some_and(|entry| entry.cancelled);
             self.requests.remove(id);
+            // Nobody will say whether it came too late.
+            if cancelled {
+                self.emit(&Event::Cancel(id));
+            }
             if visible {
                 self.emit(&Event::RequestFree(id));
             }
@@ -280,29 +290,36 @@ impl Recorder {
         if visible { Ok(()) } else { Err(Omission::NullPeer) }
     }
 
+    /// Marks a request as to be cancelled. Only its completion says whether the message was faster, and writes the event.
     fn cancel(&mut self, request: &Place<'_, Request>) -> Outcome {
         let id = self.requests.find(request.get(), request.address()).ok_or(Omission::Untraced)?;
         let companion = self.requests.get(id).and_then(|entry| entry.companion);
-        let mut outcome = Err(Omission::NullPeer);
         for id in [Some(id), companion].into_iter().flatten() {
-            if let Some(entry) = self.requests.get_mut(id)
-                && entry.is_visible()
-            {
-                entry.cancelled = true;
-                self.emit(&Event::Cancel(id));
-                outcome = Ok(());
+            if let Some(entry) = self.requests.get_mut(id) {
+                entry.cancelled = entry.is_visible();
             }
         }
-        outcome
+        Err(Omission::Local)
     }
 
-    /// Starts persistent requests: handles, and where they are kept.
-    fn start(&mut self, requests: impl Iterator<Item = (Request, usize)>) -> Outcome {
+    /// Writes which requests were to be cancelled and never completed: their receives must take no message in a replay.
+    pub(super) fn abandon_cancelled(&mut self) {
+        for id in self.requests.cancelled().collect::<Vec<_>>() {
+            self.emit(&Event::Cancel(id));
+        }
+    }
+
+    /// Starts persistent requests: their handles after the start, and where they are kept. Open MPI gives a request that it
+    /// has not yet let go of, such as that of a buffered send, another handle.
+    fn start(&mut self, overwritten: Overwritten, requests: impl Iterator<Item = (Request, usize)>) -> Outcome {
         self.completed_ids.clear();
         let mut outcome = Ok(());
-        for (handle, place) in requests {
-            match self.requests.find(handle, place) {
+        for (before, (handle, place)) in overwritten.started().into_iter().zip(requests) {
+            match self.requests.find(before, place) {
                 Some(id) => {
+                    if handle != before {
+                        self.requests.rename(before, handle, place);
+                    }
                     self.requests.start(id);
                     if self.requests.get(id).is_some_and(|entry| entry.is_visible()) {
                         self.completed_ids.push(id);
@@ -344,14 +361,19 @@ enum Matches<'a, 'c> {
 }
 
 impl Matches<'_, '_> {
-    /// The match at `index`; `None` for a receive that was cancelled, which is asked if it was `to_be_cancelled`. Where
-    /// matches are kept, nothing is cancelled.
-    fn get(&self, index: usize, to_be_cancelled: bool) -> Option<Match> {
+    /// The match at `index`.
+    fn get(&self, index: usize) -> Option<Match> {
         match self {
-            Self::Of(call) => {
-                call.status(index).filter(|status| !(to_be_cancelled && pmpi::is_cancelled(status))).map(Match::from)
-            }
+            Self::Of(call) => call.status(index).map(Match::from),
             Self::Kept(matches) => matches.get(index).copied().flatten(),
+        }
+    }
+
+    /// Whether the request at `index` was cancelled before it had a match. Where matches are kept, nothing is cancelled.
+    fn is_cancelled(&self, index: usize) -> bool {
+        match self {
+            Self::Of(call) => call.status(index).is_some_and(|status| pmpi::is_cancelled(&status)),
+            Self::Kept(_) => false,
         }
     }
 }

@@ -141,6 +141,7 @@ impl Recorder {
     pub fn end(mut self, ended: Ended, function: Option<&Function>) -> Option<RankEntry> {
         let clock = match ended {
             Ended::Finalize => {
+                self.abandon_cancelled();
                 self.emit(&Event::Finalize);
                 function.into_iter().for_each(|function| self.stream.end_call(function));
                 self.engine.and_then(Engine::end)

@@ -2,14 +2,14 @@
 
 use titr_common::event::RequestId;
 use titr_wrappers::Call;
-use titr_wrappers::argument::{Comm, File, Message, Win};
+use titr_wrappers::argument::{Comm, File, Message, Request, Win};
 use titr_wrappers::functions::communicator::Communicator::{MPI_Comm_disconnect, MPI_Comm_free};
 use titr_wrappers::functions::io::Io::MPI_File_close;
 use titr_wrappers::functions::one_sided::OneSided::MPI_Win_free;
-use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Imrecv, MPI_Mrecv};
+use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Imrecv, MPI_Mrecv, MPI_Start, MPI_Startall};
 
 /// The handle that a call overwrites, as it was before the call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Overwritten {
     /// Nothing that recording needs.
     Nothing,
@@ -23,6 +23,8 @@ pub enum Overwritten {
     File(File),
     /// The request that is freed; `None` for a request that is not known.
     Request(Option<RequestId>),
+    /// The persistent requests that are started.
+    Started(Vec<Request>),
 }
 
 impl Overwritten {
@@ -31,6 +33,8 @@ impl Overwritten {
     pub fn by(call: &Call<'_>) -> Self {
         match call {
             Call::PointToPoint(MPI_Mrecv(_, message, _) | MPI_Imrecv(_, message, _)) => Self::Message(message.get()),
+            Call::PointToPoint(MPI_Start(request)) => Self::Started(vec![request.get()]),
+            Call::PointToPoint(MPI_Startall(requests)) => Self::Started(requests.array_of_requests().iter().collect()),
             Call::Communicator(MPI_Comm_free(comm) | MPI_Comm_disconnect(comm)) => Self::Comm(comm.get()),
             Call::OneSided(MPI_Win_free(win)) => Self::Win(win.get()),
             Call::Io(MPI_File_close(file)) => Self::File(file.get()),
@@ -52,6 +56,10 @@ impl Overwritten {
 
     pub(super) fn file(self) -> File {
         if let Self::File(file) = self { file } else { File::default() }
+    }
+
+    pub(super) fn started(self) -> Vec<Request> {
+        if let Self::Started(requests) = self { requests } else { Vec::new() }
     }
 
     pub(super) fn request(self) -> Option<RequestId> {

@@ -47,6 +47,7 @@ pub(super) struct Entry {
     pub(super) persistent: bool,
     /// Whether the request is under way.
     pub(super) active: bool,
+    /// Whether the request is to be cancelled. Its completion says whether it was.
     pub(super) cancelled: bool,
     /// The receive of an `MPI_Isendrecv`, which has one handle for both.
     pub(super) companion: Option<RequestId>,
@@ -249,6 +250,21 @@ impl Requests {
                 }
             }
         }
+    }
+
+    /// The library has given the request that `handle`, kept at `place`, stands for another handle.
+    pub(super) fn rename(&mut self, handle: Request, renamed: Request, place: usize) {
+        let Some(id) = self.take_out(handle, place) else { return };
+        if let Some(entry) = self.entries.get_mut(id.0 as usize) {
+            entry.handle = renamed;
+        }
+        self.put_back(id, End::Newest);
+    }
+
+    /// The requests that are under way and to be cancelled.
+    pub(super) fn cancelled(&self) -> impl Iterator<Item = RequestId> {
+        let entries = (0..).map(RequestId).zip(&self.entries);
+        entries.filter(|(_, entry)| entry.cancelled && entry.active && entry.is_visible()).map(|(id, _)| id)
     }
 
     /// A persistent request is under way again.

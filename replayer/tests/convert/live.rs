@@ -23,9 +23,11 @@ fn platform(name: &str) -> PathBuf {
     here("tests/data/simgrid/platforms").join(name)
 }
 
-/// The simulated time of a trace.
-fn titr_says(trace: &Path, platform: &Path, collectives: &str) -> f64 {
-    let platform = Platform::load(platform, &[format!("mpi.collectives=\"{collectives}\"")]).unwrap();
+/// The simulated time of a trace. Messages of `eager` bytes and more wait for their receives.
+fn titr_says(trace: &Path, platform: &Path, collectives: &str, eager: Option<u32>) -> f64 {
+    let mut settings = vec![format!("mpi.collectives=\"{collectives}\"")];
+    settings.extend(eager.map(|bytes| format!("mpi.eager_threshold=\"{bytes} B\"")));
+    let platform = Platform::load(platform, &settings).unwrap();
     let source = Trace::open(trace).unwrap();
     let hosts = platform.place(source.ranks()).unwrap().0.into_iter();
     let cores = hosts.map(|host| Core { host, speed: platform.speed(host) }).collect();
@@ -44,13 +46,14 @@ fn has_simgrid() -> bool {
     found
 }
 
-/// The simulated time of an index that SimGrid is given.
-fn simgrid_says(index: &Path, platform: &Path, ranks: u32) -> f64 {
+/// The simulated time of an index that SimGrid is given. Messages of `eager` bytes and more wait for their receives.
+fn simgrid_says(index: &Path, platform: &Path, ranks: u32, eager: Option<u32>) -> f64 {
     let folder = Folder::new();
     let hosts: String = (0..16).map(|host| format!("node-{host}\n")).collect();
     let mut command = Command::new("smpirun");
     command.arg("-np").arg(ranks.to_string()).arg("-platform").arg(platform);
     command.arg("-hostfile").arg(folder.file("hosts", hosts));
+    command.args(eager.map(|bytes| format!("--cfg=smpi/send-is-detached-thresh:{bytes}")));
     // All digits of the time that a message is said at.
     let output = command.arg("-replay").arg(index).arg("--log=root.fmt:%.12r%e%m%n").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -59,7 +62,7 @@ fn simgrid_says(index: &Path, platform: &Path, ranks: u32) -> f64 {
 }
 
 /// titr's time of a trace, SimGrid's of what it is converted to, and whether that is told to be something else.
-fn both(trace: &Path, platform: &Path, collectives: &str) -> (f64, f64, bool) {
+fn both(trace: &Path, platform: &Path, collectives: &str, eager: Option<u32>) -> (f64, f64, bool) {
     let folder = Folder::new();
     let out = folder.path().join("out");
     let paths = [trace, &out].map(|path| path.to_str().unwrap());
@@ -67,8 +70,8 @@ fn both(trace: &Path, platform: &Path, collectives: &str) -> (f64, f64, bool) {
     let said = folder.run(TITR, &arguments);
     assert!(said.ends_with("[0]"), "{said}");
     let ranks = Trace::open(trace).unwrap().ranks();
-    let simgrid = simgrid_says(&out.join("index.txt"), platform, ranks);
-    (titr_says(trace, platform, collectives), simgrid, said.lines().count() > 2)
+    let simgrid = simgrid_says(&out.join("index.txt"), platform, ranks, eager);
+    (titr_says(trace, platform, collectives, eager), simgrid, said.lines().count() > 2)
 }
 
 fn agree(titr: f64, simgrid: f64) -> bool {
@@ -76,7 +79,7 @@ fn agree(titr: f64, simgrid: f64) -> bool {
 }
 
 fn assert_agreement(trace: &Path, platform: &Path, collectives: &str) {
-    let (titr, simgrid, _) = both(trace, platform, collectives);
+    let (titr, simgrid, _) = both(trace, platform, collectives, None);
     assert!(agree(titr, simgrid), "{} with {collectives}: titr says {titr}, SimGrid {simgrid}", trace.display());
 }
 
@@ -130,6 +133,32 @@ fn simgrid_agrees_on_its_own_traces() {
 }
 
 #[test]
+fn simgrid_agrees_where_every_message_waits_for_its_receive() {
+    if !has_simgrid() {
+        return;
+    }
+    let folder = Folder::new();
+    let collectives = "barrier|bcast 100000|reduce 1000 1000|allreduce 1000 0|alltoall 1000 1000|allgather 1000 1000|\
+                       gather 1000 1000|scatter 1000 1000|scan 1000 0";
+    let mut traces: Vec<PathBuf> = (5..7)
+        .flat_map(|ranks| collectives.split('|').map(move |call| (ranks, call)))
+        .map(|(ranks, call)| {
+            let lines: String =
+                (0..ranks).map(|rank| format!("{rank} init\n{rank} {call}\n{rank} finalize\n")).collect();
+            folder.file(&format!("{}-{ranks}", call.replace(' ', "-")), lines)
+        })
+        .collect();
+    traces.extend(
+        ["cg.S.4", "ft.S.4", "mg.S.4"].map(|name| here("tests/data/simgrid/traces").join(format!("{name}.idx"))),
+    );
+    for trace in traces {
+        let (titr, simgrid, _) = both(&trace, &platform("cluster16.xml"), "simgrid", Some(0));
+        let apart = (titr - simgrid).abs() / simgrid;
+        assert!(apart <= 1e-5, "{}: titr says {titr}, SimGrid {simgrid}", trace.display());
+    }
+}
+
+#[test]
 fn simgrid_agrees_on_programs_made_up() {
     if !has_simgrid() {
         return;
@@ -143,7 +172,7 @@ fn simgrid_agrees_on_programs_made_up() {
         };
         let happenings: Vec<Happening> = happenings.into_iter().filter(has_word).collect();
         let (folder, program) = (Folder::new(), Program::of(&happenings));
-        let (titr, simgrid, told) = both(&folder.file("trace", &program), &platform(on), "simgrid");
+        let (titr, simgrid, told) = both(&folder.file("trace", &program), &platform(on), "simgrid", None);
         alike += u32::from(!told);
         assert!(told || agree(titr, simgrid), "titr says {titr}, SimGrid {simgrid}:\n{program}");
     }
@@ -160,6 +189,6 @@ fn simgrid_ends_where_receives_are_left() {
     let trace = "\
 0 send 1 7 100\n0 compute 1000000\n\
 1 irecv 0 8 100 6 0\n1 cancel 0\n1 wait_of 0\n1 irecv 0 9 100 6 0\n1 irecv * * 8 6 1\n1 cancel 1\n1 wait_of 1\n1 recv 0 7 100\n";
-    let (titr, simgrid, _) = both(&folder.file("trace", trace), &platform("cluster16.xml"), "simgrid");
+    let (titr, simgrid, _) = both(&folder.file("trace", trace), &platform("cluster16.xml"), "simgrid", None);
     assert!((0.0..1e-3).contains(&(simgrid - titr)), "titr says {titr}, SimGrid {simgrid}");
 }

@@ -11,6 +11,8 @@ algorithms! {
     Barrier {
         /// All report to member 0, which answers each.
         Linear = "linear" | "basic_linear",
+        /// All report to member 0, which sends all its answers before it waits for them (SimGrid `barrier-ompi.cpp`).
+        PostedLinear = "posted_linear",
         /// A token goes around the ring twice.
         DoubleRing = "double_ring",
         /// Exchanges at distances 1, 2, 4, … within the largest power of two; the others stand by a partner.
@@ -30,7 +32,8 @@ const SIGNAL: Slice = Buffer::Scratch.first(0);
 pub(in crate::collectives) fn barrier(algorithm: Barrier, comm: Comm) -> Schedule {
     match algorithm {
         _ if comm.size == 1 => Schedule::new(),
-        Barrier::Linear => linear(comm),
+        Barrier::Linear => linear(comm, false),
+        Barrier::PostedLinear => linear(comm, true),
         Barrier::DoubleRing => double_ring(comm),
         Barrier::RecursiveDoubling | Barrier::TwoProc => recursive_doubling(comm),
         Barrier::Dissemination => dissemination(comm),
@@ -38,7 +41,8 @@ pub(in crate::collectives) fn barrier(algorithm: Barrier, comm: Comm) -> Schedul
     }
 }
 
-fn linear(comm: Comm) -> Schedule {
+/// Member 0 waits for each answer before it sends the next, unless all are `posted`.
+fn linear(comm: Comm, posted: bool) -> Schedule {
     let mut steps = Schedule::new();
     if comm.me == 0 {
         for member in comm.others() {
@@ -46,7 +50,14 @@ fn linear(comm: Comm) -> Schedule {
         }
         steps.wait_all();
         for member in comm.others() {
-            steps.send(member, SIGNAL);
+            if posted {
+                steps.isend(member, SIGNAL);
+            } else {
+                steps.send(member, SIGNAL);
+            }
+        }
+        if posted {
+            steps.wait_all();
         }
     } else {
         steps.send(0, SIGNAL);

@@ -23,7 +23,7 @@ pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
 /// The algorithm for a call.
 pub(super) fn choose(call: &Call) -> Algorithm {
     match call.kind {
-        CollectiveKind::Barrier => Algorithm::Barrier(Barrier::Linear),
+        CollectiveKind::Barrier => Algorithm::Barrier(Barrier::PostedLinear),
         CollectiveKind::Bcast => Algorithm::Bcast(Bcast::Binomial),
         CollectiveKind::Reduce if call.is_commutative => Algorithm::Reduce(Reduce::LinearNonblocking),
         CollectiveKind::Reduce => Algorithm::Reduce(Reduce::Linear),

@@ -4,7 +4,7 @@
 //! (`smpi_openmpi_selector.cpp`, `reduce-ompi.cpp`, `bcast-*.cpp`).
 
 use super::{openmpi, simgrid};
-use crate::collectives::algorithms::{Algorithm, Allreduce, Bcast, Choice, Reduce};
+use crate::collectives::algorithms::{Algorithm, Allreduce, Barrier, Bcast, Choice, Reduce};
 use crate::collectives::call::Call;
 use crate::event::CollectiveKind;
 use crate::units::Bytes;
@@ -16,6 +16,7 @@ const SEGMENTED_RING: u64 = 1 << 20;
 pub(super) fn choose(call: &Call) -> Choice {
     let cut = |algorithm, segment| Choice { segment: Bytes(segment), ..Choice::new(algorithm) };
     match openmpi::choose(call) {
+        Algorithm::Barrier(Barrier::Linear) => Choice::new(Algorithm::Barrier(Barrier::PostedLinear)),
         Algorithm::Bcast(algorithm) => {
             let (algorithm, segment) = bcast(algorithm, call.size, call.send.each());
             cut(Algorithm::Bcast(algorithm), segment)

@@ -1,6 +1,6 @@
 //! The kind of thing that a rank does in an event.
 
-use super::{Event, Partitioned};
+use super::Event;
 
 /// The kind of thing that a rank spends its time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,9 +24,8 @@ impl Event {
         Some(match self {
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => Activity::Compute,
             Self::Send(..) | Self::Start(_) => Activity::Send,
-            Self::Partitioned(Partitioned::SendInit(..) | Partitioned::Ready(..)) => Activity::Send,
+            Self::Partitioned(event) => event.activity(),
             Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => Activity::Recv,
-            Self::Partitioned(Partitioned::RecvInit(..)) => Activity::Recv,
             Self::Wait(..) | Self::Test(..) | Self::RequestFree(_) | Self::Cancel(_) => Activity::Wait,
             Self::OneSided(_) | Self::File(_) | Self::Other(_) => Activity::Wait,
             Self::Collective(..) | Self::Neighborhood(..) => Activity::Collective,

@@ -1,6 +1,6 @@
 //! How much memory the lists of an event take: there may be an entry for each rank in the world.
 
-use super::{Annotation, Completed, Event, FileEvent, OneSided, Partitioned, Volumes};
+use super::{Annotation, Completed, Event, FileEvent, OneSided, Volumes};
 
 /// The lists of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,23 +20,22 @@ impl Event {
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => none,
             Self::Send(..) | Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => none,
             Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => none,
-            Self::Partitioned(Partitioned::SendInit(..) | Partitioned::RecvInit(..)) => none,
-            Self::Partitioned(Partitioned::Ready(_, parts)) => of(parts),
-            Self::Start(requests) => of(requests),
+            Self::Partitioned(event) => event.list_size(),
+            Self::Start(requests) => ListSize::of(requests),
             Self::Wait(_, completed) | Self::Test(_, Some(completed)) => match completed {
-                Completed::These(requests) => of(requests),
+                Completed::These(requests) => ListSize::of(requests),
                 Completed::Outstanding(_) | Completed::One(..) => none,
             },
             Self::Test(_, None) => none,
             Self::Collective(call, _) => of_volumes(&call.send).and(of_volumes(&call.recv)),
-            Self::Neighborhood(call, _) => of(&call.sends).and(of(&call.recvs)),
-            Self::OneSided(OneSided::Sync(_, _, ranks)) => of(ranks),
+            Self::Neighborhood(call, _) => ListSize::of(&call.sends).and(ListSize::of(&call.recvs)),
+            Self::OneSided(OneSided::Sync(_, _, ranks)) => ListSize::of(ranks),
             Self::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Access(_)) => none,
             Self::File(FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..) | FileEvent::Access(_)) => {
                 none
             }
-            Self::Other(other) => of(other.function.as_bytes()),
-            Self::CommCreate(_, _, Some(group)) => of(&group.members).and(of(&group.remote)),
+            Self::Other(other) => ListSize::of(other.function.as_bytes()),
+            Self::CommCreate(_, _, Some(group)) => ListSize::of(&group.members).and(ListSize::of(&group.remote)),
             Self::CommCreate(_, _, None) | Self::CommFree(_) => none,
             Self::Annotation(Annotation::Call(_) | Annotation::Message(_)) => none,
         }
@@ -44,18 +43,19 @@ impl Event {
 }
 
 impl ListSize {
+    /// The size of one list.
+    pub(super) fn of<T>(list: &[T]) -> Self {
+        Self { entries: list.len(), bytes: size_of_val(list) }
+    }
+
     fn and(self, other: Self) -> Self {
         Self { entries: self.entries + other.entries, bytes: self.bytes + other.bytes }
     }
 }
 
-fn of<T>(list: &[T]) -> ListSize {
-    ListSize { entries: list.len(), bytes: size_of_val(list) }
-}
-
 fn of_volumes(volumes: &Volumes) -> ListSize {
     match volumes {
-        Volumes::PerMember(list) => of(list),
+        Volumes::PerMember(list) => ListSize::of(list),
         Volumes::None | Volumes::Each(_) => ListSize::default(),
     }
 }

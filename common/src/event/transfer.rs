@@ -1,6 +1,6 @@
 //! The point-to-point messages that an event describes.
 
-use super::{Completion, Event, Incoming, Outgoing, Partitioned, RequestId};
+use super::{Completion, Event, Incoming, Outgoing, RequestId};
 
 /// The messages of an event: at most one in each direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,11 +22,8 @@ impl Event {
             Self::Send(_, message, completion) => (Some(*message), None, completion.persistent()),
             Self::Recv(message, completion) => (None, Some(*message), completion.persistent()),
             &Self::Sendrecv(sent, received) => (sent, received, None),
-            Self::Partitioned(Partitioned::SendInit(..) | Partitioned::RecvInit(..) | Partitioned::Ready(..)) => {
-                return Transfers::default();
-            }
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => return Transfers::default(),
-            Self::Probe(_) | Self::Iprobe(..) => return Transfers::default(),
+            Self::Probe(_) | Self::Iprobe(..) | Self::Partitioned(_) => return Transfers::default(),
             Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {
                 return Transfers::default();
             }

@@ -4,7 +4,7 @@
 
 use super::{
     Access, Annotation, Collective, CommId, Completed, Completion, Event, FileAccess, FileEvent, Message,
-    MessageCompletion, OneSided, Partitioned, Phase, RequestId,
+    MessageCompletion, OneSided, Phase, RequestId,
 };
 
 /// The effect of an event on a request.
@@ -54,8 +54,7 @@ impl Event {
                 Completion::Persistent(id) => visit(id, SETS_UP),
                 Completion::Blocking => {}
             },
-            Self::Partitioned(Partitioned::SendInit(_, _, id) | Partitioned::RecvInit(_, _, id)) => visit(id, SETS_UP),
-            Self::Partitioned(Partitioned::Ready(id, _)) => visit(id, RequestUse::Uses),
+            Self::Partitioned(event) => event.requests(visit),
             Self::OneSided(OneSided::Access(Access { request, .. })) => {
                 request.iter_mut().for_each(|id| visit(id, MAKES))
             }
@@ -114,9 +113,7 @@ impl Event {
                 sent.iter_mut().for_each(|message| visit(&mut message.comm, CommUse::Messages));
                 received.iter_mut().for_each(|message| visit(&mut message.comm, CommUse::Messages));
             }
-            Self::Partitioned(Partitioned::SendInit(message, ..)) => visit(&mut message.comm, CommUse::Messages),
-            Self::Partitioned(Partitioned::RecvInit(message, ..)) => visit(&mut message.comm, CommUse::Messages),
-            Self::Partitioned(Partitioned::Ready(..)) => {}
+            Self::Partitioned(event) => event.communicators(visit),
             Self::Collective(Collective { comm, .. }, _) => visit(comm, CommUse::Collective),
             Self::Neighborhood(call, _) => visit(&mut call.comm, CommUse::Collective),
             Self::OneSided(OneSided::Create(_, comm, ..)) => visit(comm, CommUse::Collective),

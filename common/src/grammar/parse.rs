@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::error::ParseError;
 use super::fields::Fields;
 use super::words::{Form, RECV};
-use super::{collective, completion, datatype, file, neighborhood, one_sided, plain};
+use super::{collective, completion, datatype, file, message, neighborhood, one_sided, partitioned, plain};
 use crate::event::{
     Actor, Annotation, CollectiveKind, CommCall, CommId, Completion, Event, Group, Incoming, Message, MessageEnd,
-    NeighborOp, Other, Outgoing, Partitioned, Rank, RequestId, SendMode, Tag, Wildcard,
+    NeighborOp, Other, Outgoing, Rank, RequestId, SendMode, Tag, Wildcard,
 };
 use crate::units::{Bytes, Instructions, Seconds};
 
@@ -84,7 +84,7 @@ impl Parser {
             b"compute" => Event::Compute(Instructions(f.volume("a number of instructions")?)),
             b"matched" => Event::Matched(f.request()?, f.rank("a source rank")?, f.tag()?),
             b"sendrecv" => {
-                let send = if absent(f)? { None } else { Some(self.plain_outgoing(comm, f)?) };
+                let send = if absent(f)? { None } else { Some(message::outgoing(comm, self.world, f)?) };
                 let recv = if absent(f)? { None } else { Some(self.open_incoming(comm, f)?) };
                 Event::Sendrecv(send, recv)
             }
@@ -109,19 +109,6 @@ impl Parser {
             b"sleep" => Event::Sleep(Seconds(f.volume("a number of seconds")?)),
             b"comm_free" => Event::CommFree(f.comm()?),
             b"called" => Event::Annotation(Annotation::Call(f.span()?)),
-            b"psend_init" => {
-                let (message, request) = (self.plain_outgoing(comm, f)?, f.request()?);
-                Event::Partitioned(Partitioned::SendInit(message, f.small("a number of partitions")?, request))
-            }
-            b"precv_init" => {
-                let (message, request) = (self.plain_incoming(comm, f)?, f.request()?);
-                let parts = f.small("a number of partitions")?;
-                let message = Incoming { wildcard: wildcard(&message, f)?, ..message };
-                Event::Partitioned(Partitioned::RecvInit(message, parts, request))
-            }
-            b"pready" => {
-                Event::Partitioned(Partitioned::Ready(f.request()?, f.list("a list of partitions", |part| part)?))
-            }
             b"call" => Event::Other(Other {
                 function: f.name("the name of an MPI function")?.into(),
                 sent: f.bytes("a number of bytes", Bytes(1))?,
@@ -165,6 +152,9 @@ impl Parser {
         if let Some(call) = CommCall::of_word(word) {
             return Ok(self.comm_create(call, f)?);
         }
+        if let Some(event) = partitioned::read(word, comm, self.world, f)? {
+            return Ok(Event::Partitioned(event));
+        }
         if let Some(event) = one_sided::read(word, comm, self.world, f)? {
             return Ok(Event::OneSided(event));
         }
@@ -172,7 +162,7 @@ impl Parser {
     }
 
     fn send(&self, mode: SendMode, form: Form, comm: CommId, f: &mut Fields) -> Result<Event, ParseError> {
-        let message = self.plain_outgoing(comm, f)?;
+        let message = message::outgoing(comm, self.world, f)?;
         let (message, completion) = match form {
             Form::Blocking => (self.scaled_outgoing(message, f)?, Completion::Blocking),
             Form::Nonblocking => (self.scaled_outgoing(message, f)?, Completion::Request(f.optional_request()?)),
@@ -182,13 +172,13 @@ impl Parser {
     }
 
     fn receive(&self, form: Form, comm: CommId, f: &mut Fields) -> Result<Event, ParseError> {
-        let message = self.plain_incoming(comm, f)?;
+        let message = message::incoming(comm, self.world, f)?;
         let (message, completion) = match form {
             Form::Blocking => (self.scaled_incoming(message, f)?, Completion::Blocking),
             Form::Nonblocking => (self.scaled_incoming(message, f)?, Completion::Request(f.optional_request()?)),
             Form::Persistent => (message, Completion::Persistent(f.request()?)),
         };
-        Ok(Event::Recv(Incoming { wildcard: wildcard(&message, f)?, ..message }, completion))
+        Ok(Event::Recv(Incoming { wildcard: message::wildcard(&message, f)?, ..message }, completion))
     }
 
     fn comm_create(&mut self, call: CommCall, f: &mut Fields) -> Result<Event, ParseError> {
@@ -218,7 +208,7 @@ impl Parser {
         let column = f.column();
         let peer = f.rank("a peer")?;
         if peer.0 >= self.world {
-            return Err(self.stranger(column, "peer"));
+            return Err(message::stranger(column, self.world, "peer"));
         }
         let (bytes, span) = (f.bytes("a number of bytes", Bytes(1))?, f.span()?);
         Ok(Event::Annotation(Annotation::Message(Message { comm, number, end, peer, bytes, span })))
@@ -234,35 +224,10 @@ impl Parser {
         Ok(Incoming { bytes: self.scaled(message.bytes, f)?, ..message })
     }
 
-    fn plain_outgoing(&self, comm: CommId, f: &mut Fields) -> Result<Outgoing, ParseError> {
-        let column = f.column();
-        let to = f.rank("a destination rank")?;
-        if to.0 >= self.world {
-            return Err(self.stranger(column, "destination"));
-        }
-        Ok(Outgoing { comm, to, tag: f.tag()?, bytes: f.bytes("a number of bytes", Bytes(1))? })
-    }
-
-    fn stranger(&self, column: usize, peer: &str) -> ParseError {
-        ParseError { column, what: format!("the {peer} is not in a world of {} ranks", self.world) }
-    }
-
-    fn plain_incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
-        let column = f.column();
-        let from = f.source()?;
-        if from.is_some_and(|from| from.0 >= self.world) {
-            return Err(self.stranger(column, "source"));
-        }
-        let tag = f.tag_or_any()?;
-        // SimGrid: a count below zero is a receive of whatever comes.
-        let bytes = Bytes(f.float("a number of bytes")?.max(0.0) as u64);
-        Ok(Incoming { comm, from, tag, bytes, wildcard: Wildcard { source: from.is_none(), tag: tag.is_none() } })
-    }
-
     /// `SOURCE TAG BYTES [WILD]`.
     fn open_incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
-        let message = self.plain_incoming(comm, f)?;
-        Ok(Incoming { wildcard: wildcard(&message, f)?, ..message })
+        let message = message::incoming(comm, self.world, f)?;
+        Ok(Incoming { wildcard: message::wildcard(&message, f)?, ..message })
     }
 
     /// `count` elements of the datatype that stands next, or of the default one.
@@ -305,12 +270,6 @@ fn runs_on(event: &mut Event, comm: CommId) -> bool {
     let mut found = false;
     event.communicators(|id, _| found |= *id == comm);
     found && !matches!(event, Event::CommCreate(..) | Event::CommFree(_))
-}
-
-/// The wildcards of a receive: as the line says at its end, and a source or tag that is not known yet.
-fn wildcard(message: &Incoming, f: &mut Fields) -> Result<Wildcard, ParseError> {
-    let said = f.wildcard()?;
-    Ok(Wildcard { source: said.source || message.from.is_none(), tag: said.tag || message.tag.is_none() })
 }
 
 /// Whether a side of a `sendrecv` is `- - -`: its peer is `MPI_PROC_NULL`.

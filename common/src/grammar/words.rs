@@ -1,8 +1,7 @@
 //! The words of the grammar, each spelled once for writing, reading and reports.
 
 use crate::event::{
-    Annotation, CollectiveKind, CommCall, Completed, Completion, Event, MessageEnd, NeighborOp, Partitioned,
-    Quantifier, SendMode,
+    Annotation, CollectiveKind, CommCall, Completed, Completion, Event, MessageEnd, NeighborOp, Quantifier, SendMode,
 };
 
 /// Writes the variants of an enum and their words side by side: `ALL`, `word`, and the variant of a word.
@@ -206,9 +205,7 @@ impl Event {
             Self::Sendrecv(..) => "sendrecv",
             Self::Probe(_) => "probe",
             Self::Iprobe(..) => "iprobe",
-            Self::Partitioned(Partitioned::SendInit(..)) => "psend_init",
-            Self::Partitioned(Partitioned::RecvInit(..)) => "precv_init",
-            Self::Partitioned(Partitioned::Ready(..)) => "pready",
+            Self::Partitioned(event) => event.word(),
             Self::Start(_) => "start",
             Self::RequestFree(_) => "request_free",
             Self::Cancel(_) => "cancel",

@@ -1,10 +1,8 @@
 //! Writing an event as a line of text.
 
 use super::line::{BYTE, Line};
-use super::{collective, file, neighborhood, one_sided};
-use crate::event::{
-    Actor, Annotation, CommId, Completion, Event, Incoming, MessageCompletion, Other, Partitioned, Wildcard,
-};
+use super::{collective, file, neighborhood, one_sided, partitioned};
+use crate::event::{Actor, Annotation, CommId, Completion, Event, Incoming, MessageCompletion, Other, Wildcard};
 
 /// Appends `event` of a rank or of one of its threads to `out` as one line, newline included.
 pub fn write_event(out: &mut Vec<u8>, actor: impl Into<Actor>, event: &Event) {
@@ -48,16 +46,7 @@ impl Line<'_> {
                 self.on(message.comm).word(word).word(if *found { "found" } else { "none" });
                 self.incoming(message).wildcard(message.wildcard)
             }
-            Event::Partitioned(Partitioned::SendInit(message, parts, request)) => {
-                self.on(message.comm).word(word).outgoing(message).request(*request).number(u64::from(*parts))
-            }
-            Event::Partitioned(Partitioned::RecvInit(message, parts, request)) => {
-                self.on(message.comm).word(word).incoming(message).request(*request).number(u64::from(*parts));
-                self.wildcard(message.wildcard)
-            }
-            Event::Partitioned(Partitioned::Ready(request, parts)) => {
-                self.word(word).request(*request).list(parts.iter().copied())
-            }
+            Event::Partitioned(event) => partitioned::write(self, event),
             Event::Start(requests) => self.word(word).requests(requests),
             Event::RequestFree(request) | Event::Cancel(request) => self.word(word).request(*request),
             Event::Matched(request, source, tag) => self.word(word).request(*request).rank(*source).tag(*tag),

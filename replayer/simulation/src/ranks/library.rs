@@ -248,12 +248,9 @@ impl<O: Observer> Library<'_, O> {
 
     /// A partitioned message is set up, which is not simulated.
     pub(super) fn partitioned(&mut self, rank: Rank, event: &Partitioned) -> Result<(), Fault> {
-        match *event {
-            Partitioned::SendInit(Outgoing { bytes, .. }, _, id)
-            | Partitioned::RecvInit(Incoming { bytes, .. }, _, id) => {
-                self.requests(rank).add_persistent(id, Template::Partitioned(bytes))
-            }
-            Partitioned::Ready(..) => Ok(()),
+        match event.sets_up() {
+            Some((id, bytes)) => self.requests(rank).add_persistent(id, Template::Partitioned(bytes)),
+            None => Ok(()),
         }
     }
 }

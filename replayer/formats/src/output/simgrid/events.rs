@@ -3,8 +3,7 @@
 use std::rc::Rc;
 
 use titr_common::event::{
-    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Outgoing, Partitioned, Quantifier, Rank,
-    RequestId, RequestKey, ThreadId,
+    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Quantifier, Rank, RequestId, RequestKey, ThreadId,
 };
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{CommIndex, Fault, Place, Template, agreement};
@@ -114,13 +113,11 @@ impl<S: EventSource> Translation<'_, S> {
             Event::Neighborhood(call, Completion::Persistent(id)) => {
                 self.state(rank).requests.add_persistent(id, Template::Neighbor(Rc::new(call)))?;
             }
-            Event::Partitioned(
-                Partitioned::SendInit(Outgoing { bytes, .. }, _, id)
-                | Partitioned::RecvInit(Incoming { bytes, .. }, _, id),
-            ) => {
-                self.state(rank).requests.add_persistent(id, Template::Partitioned(bytes))?;
+            Event::Partitioned(event) => {
+                if let Some((id, bytes)) = event.sets_up() {
+                    self.state(rank).requests.add_persistent(id, Template::Partitioned(bytes))?;
+                }
             }
-            Event::Partitioned(Partitioned::Ready(..)) => {}
             Event::OneSided(_) | Event::File(_) | Event::Other(_) => {
                 self.differences.skipped += 1;
                 let requests = &mut self.state(rank).requests;

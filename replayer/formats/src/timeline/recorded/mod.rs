@@ -14,8 +14,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use titr_common::event::{
-    CommId, Completed, Completion, Event, Incoming, Message, MessageEnd, Outgoing, Partitioned, Rank, RequestId,
-    SendMode,
+    CommId, Completed, Completion, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId, SendMode,
 };
 use titr_common::event_buffer::EventRef;
 use titr_common::format::{count, plural};
@@ -228,11 +227,11 @@ impl Recording {
                 }
                 Completion::Blocking => {}
             },
-            Event::Partitioned(
-                Partitioned::SendInit(Outgoing { bytes, .. }, _, id)
-                | Partitioned::RecvInit(Incoming { bytes, .. }, _, id),
-            ) => requests.add_persistent(*id, Template::Partitioned(*bytes))?,
-            Event::Partitioned(Partitioned::Ready(..)) => {}
+            Event::Partitioned(event) => {
+                if let Some((id, bytes)) = event.sets_up() {
+                    requests.add_persistent(id, Template::Partitioned(bytes))?;
+                }
+            }
             Event::OneSided(_) | Event::File(_) => {
                 event.starts().iter().try_for_each(|&id| requests.add(id, None))?;
             }

@@ -45,6 +45,7 @@ programs! {
     nonblocking_collectives: 4;
     in_place: 4;
     communicators: 4;
+    communicator_order: 4;
     datatypes: 2;
 }
 
@@ -120,6 +121,21 @@ fn threads_that_wait_for_each_other() {
         let trace = traced(family, 2, &family.build("thread_pair.c", &["-pthread"]), &[], str::to_owned);
         assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
         replayed(family, &trace.path(), 200);
+    }
+}
+
+/// Threads make communicators of the same members, of which a rank makes those of one thread before those of another, and
+/// the next rank the other way round. Their ranks mean the same ones nevertheless.
+#[test]
+fn threads_that_make_communicators() {
+    for family in Family::ALL {
+        let program = family.build("communicator_threads.c", &["-pthread"]);
+        let trace = traced(family, 2, &program, &[], str::to_owned);
+        assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+        let made = lines(&trace.path()).lines().filter(|line| line.contains(" comm_create_group ")).count();
+        assert_eq!(made, 200, "{family:?}");
+        assert_sound(&trace.path());
+        assert_eq!(replay("torus.toml", &trace.path())["ranks"], 2, "{family:?}");
     }
 }
 

@@ -17,7 +17,9 @@ use std::ptr;
 
 use titr_common::event::{Annotation, Span};
 use titr_wrappers::argument::Comm;
-use titr_wrappers::functions::communicator::Communicator::{MPI_Comm_idup, MPI_Comm_idup_with_info};
+use titr_wrappers::functions::communicator::Communicator::{
+    MPI_Comm_disconnect, MPI_Comm_free, MPI_Comm_idup, MPI_Comm_idup_with_info,
+};
 use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Request_free};
 use titr_wrappers::{Call, Function, Real, pmpi};
@@ -98,6 +100,11 @@ fn before(shared: &SharedRecorder, thread: &mut Thread, function: &Function, cal
         Call::PointToPoint(MPI_Request_free(request)) => {
             let held = shared.with(thread, |recorder, _| recorder.hold_freed(request));
             return held.unwrap_or(Overwritten::Nothing);
+        }
+        Call::Communicator(MPI_Comm_free(comm) | MPI_Comm_disconnect(comm)) => {
+            let comm = comm.get();
+            let id = shared.with(thread, |recorder, _| recorder.id_of(comm)).flatten();
+            return Overwritten::Comm(id.map(|id| (comm, id)));
         }
         // Only its status says whether a request was cancelled, and only the library where a duplicate is.
         Call::PointToPoint(MPI_Cancel(_)) | Call::Communicator(MPI_Comm_idup(..) | MPI_Comm_idup_with_info(..)) => {

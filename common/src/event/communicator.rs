@@ -1,9 +1,9 @@
 //! Communicators and the calls that make them (MPI 4.0 §7).
 
-use super::Rank;
+use super::{Rank, Tag};
 
 /// A communicator, by the number that *this rank* gave it; other members may number it otherwise. Which numbers mean one
-/// communicator across ranks follows from the members and the order of creation (see [`Group`]).
+/// communicator across ranks follows from how they made it (see [`Group`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommId(pub u32);
 
@@ -34,10 +34,26 @@ pub enum CommCall {
     CreateFromGroup,
 }
 
+impl CommCall {
+    /// Whether all members of the parent make the call, in one order with their other collectives on the parent.
+    #[must_use]
+    pub const fn is_collective_on_parent(self) -> bool {
+        match self {
+            Self::CreateGroup | Self::CreateFromGroup => false,
+            Self::Dup | Self::Idup | Self::Split | Self::SplitType | Self::Create => true,
+            Self::CartCreate | Self::CartSub => true,
+            Self::GraphCreate | Self::DistGraphCreate | Self::DistGraphCreateAdjacent => true,
+            Self::IntercommCreate | Self::IntercommMerge => true,
+        }
+    }
+}
+
 /// A communicator that was made, by its members.
 ///
-/// Two ranks mean the same communicator if the members are the same in the same order and it is the *n*-th of these
-/// members for both: MPI has every member make the communicators it shares in one order (MPI 4.0 §7.4.2).
+/// Two ranks mean the same communicator if both made it of the same parent with the same members, and it is the *n*-th of
+/// these for both: MPI has all members of the parent make such communicators in one order (MPI 4.0 §7.4.2). The calls of
+/// which that is not true count for themselves: `MPI_Comm_create_group` for each tag, `MPI_Intercomm_create` for each tag
+/// and whatever the parents, as its two groups have different ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// The number this rank gives it from here on.
@@ -46,4 +62,7 @@ pub struct Group {
     pub members: Vec<Rank>,
     /// The remote group of an inter-communicator; empty otherwise.
     pub remote: Vec<Rank>,
+    /// The tag by which the members found each other: of `MPI_Comm_create_group` and `MPI_Intercomm_create`. Traces of
+    /// earlier versions have none.
+    pub tag: Option<Tag>,
 }

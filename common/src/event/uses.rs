@@ -120,8 +120,9 @@ impl Event {
             Self::OneSided(OneSided::Free(_) | OneSided::Sync(..) | OneSided::Access(_)) => {}
             Self::File(FileEvent::Open(comm, _)) => visit(comm, CommUse::Collective),
             Self::File(FileEvent::Close(_) | FileEvent::Manage(..) | FileEvent::Access(_)) => {}
-            Self::CommCreate(_, parent, made) => {
-                visit(parent, CommUse::Collective);
+            Self::CommCreate(call, parent, made) => {
+                let is_collective = call.is_collective_on_parent();
+                visit(parent, if is_collective { CommUse::Collective } else { CommUse::Messages });
                 made.iter_mut().for_each(|group| visit(&mut group.id, CommUse::Makes));
             }
             Self::CommFree(comm) => visit(comm, CommUse::Frees),

@@ -148,7 +148,10 @@ impl<'a> Line<'a> {
             self.word("");
             write_list(self.0, group.remote.iter().map(|rank| rank.0));
         }
-        self
+        match group.tag {
+            Some(tag) => self.word("tag").tag(tag),
+            None => self,
+        }
     }
 }
 

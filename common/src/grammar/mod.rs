@@ -26,7 +26,7 @@
 //! | `alltoallv`, `alltoallw TOTAL SENDS… TOTAL RECVS…` | |
 //! | `ibcast REQ BYTES ROOT`, … | non-blocking ones: the request comes first |
 //! | `on C LINE` | the line's communicator is `C`, not the world |
-//! | `comm_dup ID PARENT MEMBERS [REMOTE]`, `comm_split` …, `cart_create` … | `- PARENT` where this rank is no member |
+//! | `comm_dup ID PARENT MEMBERS [REMOTE] [tag TAG]`, `comm_split` …, `cart_create` … | `- PARENT` where this rank is no member |
 //! | `comm_free ID` | |
 //! | `called BEGIN END` | when the call of the next event was made and returned (extended traces) |
 //! | `sent NUMBER D BYTES BEGIN END`, `received NUMBER S BYTES BEGIN END` | a message that the collective of the next event was made of |

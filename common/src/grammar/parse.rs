@@ -188,11 +188,14 @@ impl Parser {
         let id = f.comm()?;
         let parent = self.introduced(f)?;
         let members = f.list("a list of members", Rank)?;
-        let remote = if f.at_end() { Vec::new() } else { f.list("a list of members", Rank)? };
+        let mut is_tagged = f.accept("tag");
+        let remote = if is_tagged || f.at_end() { Vec::new() } else { f.list("a list of members", Rank)? };
+        is_tagged = is_tagged || f.accept("tag");
+        let tag = if is_tagged { Some(f.tag()?) } else { None };
         if let Some(stranger) = members.iter().chain(&remote).find(|member| member.0 >= self.world) {
             return Err(f.error(format!("member {} is not in a world of {} ranks", stranger.0, self.world)));
         }
-        let group = Group { id, members, remote };
+        let group = Group { id, members, remote, tag };
         self.introduce(&group);
         Ok(Event::CommCreate(call, parent, Some(group)))
     }

@@ -59,7 +59,7 @@ proptest! {
             order.iter().map(|(index, thread)| (*thread, index.get(&events).clone())).collect();
         // What the communicators are that the events speak of.
         let members = vec![Rank(0), Rank(1), Rank(2)];
-        let group = Group { id: CommId(2), members, remote: Vec::new() };
+        let group = Group { id: CommId(2), members, remote: Vec::new(), tag: None };
         events.insert(0, (ThreadId::MAIN, Event::CommCreate(CommCall::Split, CommId::WORLD, Some(group))));
         let (mut writer, mut text) = (EventWriter::new(Rank(1)), Vec::new());
         for (thread, event) in &events {

@@ -207,16 +207,17 @@ pub fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(quantifier, requests)| Event::Test(quantifier, Some(Completed::These(requests)))),
     ];
     let members = || prop::collection::vec(rank(), 1..6);
+    let group = || {
+        (members(), prop::option::of(members()), prop::option::of(any::<i32>().prop_map(Tag))).prop_map(
+            |(members, remote, tag)| Group { id: CommId(9), members, remote: remote.unwrap_or_default(), tag },
+        )
+    };
     let communicators = prop_oneof![
         (collective(), completion()).prop_map(|(collective, completion)| Event::Collective(collective, completion)),
         (prop::sample::select(CommCall::ALL.to_vec()), comm())
             .prop_map(|(call, parent)| Event::CommCreate(call, parent, None)),
-        (prop::sample::select(CommCall::ALL.to_vec()), comm(), members(), prop::option::of(members())).prop_map(
-            |(call, parent, members, remote)| {
-                let group = Group { id: CommId(9), members, remote: remote.unwrap_or_default() };
-                Event::CommCreate(call, parent, Some(group))
-            }
-        ),
+        (prop::sample::select(CommCall::ALL.to_vec()), comm(), group())
+            .prop_map(|(call, parent, group)| Event::CommCreate(call, parent, Some(group))),
         comm().prop_map(Event::CommFree),
     ];
     let span = || {

@@ -1,6 +1,6 @@
 //! Making and freeing communicators.
 
-use titr_common::event::{CommCall, CommId, Event, Group};
+use titr_common::event::{CommCall, CommId, Event, Group, Tag};
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::communicator::Communicator::{self, *};
 use titr_wrappers::functions::topology::Topology::{self, *};
@@ -50,15 +50,20 @@ impl Recorder {
             MPI_Comm_split(parent, _, _, new) => self.created(CommCall::Split, *parent, new),
             MPI_Comm_split_type(parent, _, _, _, new) => self.created(CommCall::SplitType, *parent, new),
             MPI_Comm_create(parent, _, new) => self.created(CommCall::Create, *parent, new),
-            MPI_Comm_create_group(parent, _, _, new) => self.created(CommCall::CreateGroup, *parent, new),
-            MPI_Intercomm_create(local, .., new) => self.created(CommCall::IntercommCreate, *local, new),
+            MPI_Comm_create_group(parent, _, tag, new) => {
+                let parent = self.known(*parent)?.id;
+                self.made(CommCall::CreateGroup, parent, Some(Tag(*tag)), new)
+            }
+            MPI_Intercomm_create(local, .., tag, new) => {
+                let parent = self.known(*local)?.id;
+                self.made(CommCall::IntercommCreate, parent, Some(Tag(*tag)), new)
+            }
             // A session has no communicator to make another one of.
-            MPI_Comm_create_from_group(.., new) => self.made(CommCall::CreateFromGroup, CommId::WORLD, new),
-            MPI_Intercomm_create_from_groups(.., new) => self.made(CommCall::IntercommCreate, CommId::WORLD, new),
+            MPI_Comm_create_from_group(.., new) => self.made(CommCall::CreateFromGroup, CommId::WORLD, None, new),
+            MPI_Intercomm_create_from_groups(.., new) => self.made(CommCall::IntercommCreate, CommId::WORLD, None, new),
             MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new),
             MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
-                let freed = overwritten.comm();
-                let id = self.known(freed)?.id;
+                let (freed, id) = overwritten.comm().ok_or(Omission::Untraced)?;
                 self.communicators.remove(freed, id);
                 if let Some(engine) = self.engine {
                     engine.freed(id);
@@ -85,10 +90,10 @@ impl Recorder {
 
     fn created(&mut self, call: CommCall, parent: Comm, new: &Place<'_, Comm>) -> Outcome {
         let parent = self.known(parent)?.id;
-        self.made(call, parent, new)
+        self.made(call, parent, None, new)
     }
 
-    fn made(&mut self, call: CommCall, parent: CommId, new: &Place<'_, Comm>) -> Outcome {
+    fn made(&mut self, call: CommCall, parent: CommId, tag: Option<Tag>, new: &Place<'_, Comm>) -> Outcome {
         let new = new.get();
         if new == self.abi.comm_null {
             self.emit(&Event::CommCreate(call, parent, None));
@@ -101,7 +106,7 @@ impl Recorder {
             [] => None,
             remote => Some(Ranks::new(remote, self.world_size).ok_or(Omission::Untraced)?),
         };
-        let id = self.introduce(call, parent, members, remote);
+        let id = self.introduce(call, parent, members, remote, tag);
         self.communicators.bind(new, id);
         Ok(())
     }
@@ -109,15 +114,22 @@ impl Recorder {
     /// The new communicator is the program's once the request is completed. Its members are known at once.
     fn duplicated(&mut self, parent: Comm, new: &Place<'_, Comm>, request: &Place<'_, Request>) -> Outcome {
         let parent = self.known(parent)?.clone();
-        let id = self.introduce(CommCall::Idup, parent.id, parent.members, parent.remote);
+        let id = self.introduce(CommCall::Idup, parent.id, parent.members, parent.remote, None);
         self.requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
         Ok(())
     }
 
-    fn introduce(&mut self, call: CommCall, parent: CommId, members: Ranks, remote: Option<Ranks>) -> CommId {
+    fn introduce(
+        &mut self,
+        call: CommCall,
+        parent: CommId,
+        members: Ranks,
+        remote: Option<Ranks>,
+        tag: Option<Tag>,
+    ) -> CommId {
         let (listed, remotes) = (members.to_vec(), remote.as_ref().map_or_else(Vec::new, Ranks::to_vec));
         let id = self.communicators.add(members, remote);
-        self.emit(&Event::CommCreate(call, parent, Some(Group { id, members: listed, remote: remotes })));
+        self.emit(&Event::CommCreate(call, parent, Some(Group { id, members: listed, remote: remotes, tag })));
         id
     }
 }

@@ -1,9 +1,8 @@
 //! Handles that a call overwrites: MPI sets the handle of a freed object to null, so it is kept from before the call.
 
-use titr_common::event::RequestId;
+use titr_common::event::{CommId, RequestId};
 use titr_wrappers::Call;
 use titr_wrappers::argument::{Comm, File, Message, Request, Win};
-use titr_wrappers::functions::communicator::Communicator::{MPI_Comm_disconnect, MPI_Comm_free};
 use titr_wrappers::functions::io::Io::MPI_File_close;
 use titr_wrappers::functions::one_sided::OneSided::MPI_Win_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Imrecv, MPI_Mrecv, MPI_Start, MPI_Startall};
@@ -15,8 +14,8 @@ pub enum Overwritten {
     Nothing,
     /// The message that is received.
     Message(Message),
-    /// The communicator that is freed.
-    Comm(Comm),
+    /// The communicator that is freed, if it is known. Once it is freed, another thread may get its handle for a new one.
+    Comm(Option<(Comm, CommId)>),
     /// The window that is freed.
     Win(Win),
     /// The file that is closed.
@@ -28,14 +27,13 @@ pub enum Overwritten {
 }
 
 impl Overwritten {
-    /// The handle that a call overwrites. Of requests, the recorder knows which they are.
+    /// The handle that a call overwrites. Of requests and communicators that are freed, the recorder knows which they are.
     #[inline]
     pub fn by(call: &Call<'_>) -> Self {
         match call {
             Call::PointToPoint(MPI_Mrecv(_, message, _) | MPI_Imrecv(_, message, _)) => Self::Message(message.get()),
             Call::PointToPoint(MPI_Start(request)) => Self::Started(vec![request.get()]),
             Call::PointToPoint(MPI_Startall(requests)) => Self::Started(requests.array_of_requests().iter().collect()),
-            Call::Communicator(MPI_Comm_free(comm) | MPI_Comm_disconnect(comm)) => Self::Comm(comm.get()),
             Call::OneSided(MPI_Win_free(win)) => Self::Win(win.get()),
             Call::Io(MPI_File_close(file)) => Self::File(file.get()),
             _ => Self::Nothing,
@@ -46,8 +44,8 @@ impl Overwritten {
         if let Self::Message(message) = self { message } else { Message::default() }
     }
 
-    pub(super) fn comm(self) -> Comm {
-        if let Self::Comm(comm) = self { comm } else { Comm::default() }
+    pub(super) fn comm(self) -> Option<(Comm, CommId)> {
+        if let Self::Comm(known) = self { known } else { None }
     }
 
     pub(super) fn win(self) -> Win {

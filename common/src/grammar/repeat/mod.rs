@@ -187,7 +187,11 @@ mod tests {
     fn a_communicator_that_comes_again_has_its_members_again() {
         let split = |members: &[u32]| {
             let members = members.iter().copied().map(Rank).collect();
-            Event::CommCreate(CommCall::Split, CommId::WORLD, Some(Group { id: CommId(2), members, remote: vec![] }))
+            Event::CommCreate(
+                CommCall::Split,
+                CommId::WORLD,
+                Some(Group { id: CommId(2), members, remote: vec![], tag: None }),
+            )
         };
         let events = [split(&[0, 1]), split(&[0, 1, 2]), split(&[0, 1])];
         let mut text = write(&events, &[]);

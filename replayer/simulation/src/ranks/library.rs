@@ -364,7 +364,7 @@ impl<O: Observer> Library<'_, O> {
     ) -> Result<(), Fault> {
         let rank = thread.actor.rank;
         self.communicators.find(rank, parent)?;
-        group.map(|group| self.communicators.create(rank, group)).transpose()?;
+        group.map(|group| self.communicators.create(rank, call, parent, group)).transpose()?;
         if let Some(agreement) = agreement(call, parent, group) {
             let on = self.communicators.find(rank, agreement.comm)?;
             let operation = self.start_collective_on(rank, on, &agreement, None)?;

@@ -235,7 +235,7 @@ impl<S: EventSource> Translation<'_, S> {
     fn create(&mut self, rank: Rank, call: CommCall, parent: CommId, group: Option<Group>) -> Result<(), Fault> {
         self.communicators.find(rank, parent)?;
         let agreement = agreement(call, parent, group.as_ref());
-        group.map(|group| self.communicators.create(rank, &group)).transpose()?;
+        group.map(|group| self.communicators.create(rank, call, parent, &group)).transpose()?;
         let Some(agreement) = agreement else { return Ok(()) };
         let on = self.communicators.find(rank, agreement.comm)?;
         self.collective(rank, on, agreement)

@@ -262,8 +262,8 @@ impl Recording {
                     self.completed(rank, call, id, active, sorter)?;
                 }
             }
-            Event::CommCreate(_, _, Some(group)) => {
-                self.communicators.create(rank, group)?;
+            Event::CommCreate(call, parent, Some(group)) => {
+                self.communicators.create(rank, *call, *parent, group)?;
             }
             Event::CommFree(id) => self.communicators.free(rank, *id)?,
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}

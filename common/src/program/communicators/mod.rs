@@ -1,18 +1,25 @@
 //! Communicators: which of the numbers that ranks use mean the same one, and who its members are.
 //!
-//! Two ranks mean the same communicator if they name the same members in the same order (of an inter-communicator: the
-//! same two groups) and it is the *n*-th of these members for both: MPI has every member make the communicators it
-//! shares in one order (MPI 4.0 §7.4.2). Likewise the *n*-th collective that a member starts on a communicator belongs
-//! with the *n*-th of every other member (§6.12), which is checked.
+//! Two ranks mean the same communicator if they made it of the same parent, name the same members in the same order (of an
+//! inter-communicator: the same two groups) and it is the *n*-th of these for both: MPI has every member make the
+//! communicators of one parent in one order (MPI 4.0 §7.4.2). Calls that are not collective on the parent count for
+//! themselves ([`made`]). Likewise the *n*-th collective that a member starts on a communicator belongs with the *n*-th
+//! of every other member (§6.12), which is checked.
+
+mod made;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
+
+use made::{Made, Origin};
 
 use super::context::Context;
 use super::fault::Fault;
 use super::members::{Members, Name};
 use crate::collectives::Member;
-use crate::event::{Collective, CommId, Group, Rank, Volumes};
+use crate::event::{Collective, CommCall, CommId, Group, Rank, Volumes};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
@@ -31,13 +38,9 @@ pub struct Communicators {
     all: Slab<Communicator>,
     /// The communicators by the numbers that each rank gives them, without the world.
     names: Vec<FxHashMap<CommId, CommIndex>>,
-    series: FxHashMap<Groups, Series>,
     /// How many contexts were given out.
     contexts: u32,
 }
-
-/// The members; the groups of an inter-communicator, the one with the smaller first rank first.
-type Groups = (Vec<Rank>, Vec<Rank>);
 
 /// A communicator that exists.
 pub struct Communicator {
@@ -45,6 +48,8 @@ pub struct Communicator {
     pub context: Context,
     /// The members of the communicator.
     pub members: Rc<Members>,
+    /// The communicators that were made of this one; of the world, those of two groups, too.
+    made: Made,
     /// How many members have freed the communicator.
     freed: usize,
     /// How many collectives each member has started.
@@ -52,17 +57,6 @@ pub struct Communicator {
     /// Collectives that some members have started and others have not.
     open: VecDeque<FirstCall>,
     /// How many collectives all members have started.
-    closed: u64,
-}
-
-/// The communicators made of the same groups, one after another.
-#[derive(Default)]
-struct Series {
-    /// How many of the communicators each member has made.
-    made: Vec<u64>,
-    /// The communicators that some members have made and others have not, with how many members still have to.
-    open: VecDeque<(CommIndex, usize)>,
-    /// How many of the communicators all members have made.
     closed: u64,
 }
 
@@ -89,13 +83,7 @@ impl Communicators {
     /// The communicators of a program of `ranks` ranks at its start: the world.
     #[must_use]
     pub fn new(ranks: usize) -> Self {
-        let mut this = Self {
-            ranks,
-            all: Slab::new(),
-            names: vec![FxHashMap::default(); ranks],
-            series: FxHashMap::default(),
-            contexts: 0,
-        };
+        let mut this = Self { ranks, all: Slab::new(), names: vec![FxHashMap::default(); ranks], contexts: 0 };
         let world = (0..ranks as u32).map(Rank).collect();
         this.insert(Members::world(world));
         this
@@ -128,11 +116,11 @@ impl Communicators {
         Ok(index)
     }
 
-    /// `rank` has made a communicator.
+    /// `rank` has made a communicator of `parent`.
     ///
     /// # Errors
-    /// Where the members are impossible.
-    pub fn create(&mut self, rank: Rank, group: &Group) -> Result<CommIndex, Fault> {
+    /// Where the members are impossible, or no event has introduced the parent.
+    pub fn create(&mut self, rank: Rank, call: CommCall, parent: CommId, group: &Group) -> Result<CommIndex, Fault> {
         let (mut first, mut second) = (group.members.clone(), group.remote.clone());
         if !second.is_empty() && second < first {
             std::mem::swap(&mut first, &mut second);
@@ -144,27 +132,14 @@ impl Communicators {
         let me = members.place(rank).ok_or_else(|| Fault::NotAMember { rank, on: members.describe() })?;
         let size = members.len();
 
-        let groups = (first, second);
-        let series = self.series.entry(groups.clone()).or_default();
-        series.made.resize(size, 0);
-        let nth = (series.made[me as usize] - series.closed) as usize;
-        series.made[me as usize] += 1;
-        let index = match series.open.get_mut(nth) {
-            Some((index, missing)) => {
-                *missing -= 1;
-                *index
-            }
-            None => {
-                let index = self.insert(members);
-                self.series.entry(groups.clone()).or_default().open.push_back((index, size - 1));
-                index
-            }
+        let origin = Origin::of(call, group.tag);
+        let home = match origin {
+            Origin::TwoGroups(_) => CommIndex::WORLD,
+            Origin::Parent | Origin::Group(_) => self.find(rank, parent)?,
         };
-        let series = self.series.entry(groups).or_default();
-        while series.open.front().is_some_and(|(_, missing)| *missing == 0) {
-            series.open.pop_front();
-            series.closed += 1;
-        }
+        let mut made = std::mem::take(&mut self.all[home.0].made);
+        let index = made.next((origin, (first, second)), me, size, || self.insert(members));
+        self.all[home.0].made = made;
         self.names[rank.0 as usize].insert(group.id, index);
         Ok(index)
     }
@@ -289,99 +264,7 @@ impl Communicators {
         self.contexts += 2;
         let started = vec![0; members.len()];
         let members = Rc::new(members);
-        let open = VecDeque::new();
-        CommIndex(self.all.insert(Communicator { context, members, freed: 0, started, open, closed: 0 }))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::event::CollectiveKind;
-    use crate::units::Bytes;
-
-    use super::*;
-
-    fn group(id: u32, members: &[u32], remote: &[u32]) -> Group {
-        let ranks = |list: &[u32]| list.iter().copied().map(Rank).collect();
-        Group { id: CommId(id), members: ranks(members), remote: ranks(remote) }
-    }
-
-    #[test]
-    fn the_nth_of_the_same_members_is_the_same_whatever_it_is_called() {
-        let mut all = Communicators::new(3);
-        let first = all.create(Rank(0), &group(2, &[0, 1], &[])).unwrap();
-        let second = all.create(Rank(0), &group(3, &[0, 1], &[])).unwrap();
-        let reversed = all.create(Rank(0), &group(4, &[1, 0], &[])).unwrap();
-        assert_ne!(first, second);
-        assert_ne!(first, reversed);
-        assert_eq!(all.create(Rank(1), &group(7, &[1, 0], &[])).unwrap(), reversed);
-        assert_eq!(all.create(Rank(1), &group(8, &[0, 1], &[])).unwrap(), first);
-        assert_eq!(all.create(Rank(1), &group(9, &[0, 1], &[])).unwrap(), second);
-        assert_eq!(all.find(Rank(1), CommId(9)).unwrap(), second);
-        assert!(matches!(all.find(Rank(2), CommId(9)), Err(Fault::NoSuchCommunicator(_))));
-    }
-
-    #[test]
-    fn the_two_groups_of_an_inter_communicator_see_one() {
-        let mut all = Communicators::new(3);
-        let left = all.create(Rank(2), &group(2, &[2], &[0, 1])).unwrap();
-        let right = all.create(Rank(0), &group(5, &[0, 1], &[2])).unwrap();
-        assert_eq!(left, right);
-        assert!(all.get(left).members.is_inter());
-        assert_eq!(all.get(left).members.describe(), "the communicator between ranks 0, 1 and 2");
-    }
-
-    #[test]
-    fn what_all_have_freed_is_gone_and_its_context_is_not_given_again() {
-        let mut all = Communicators::new(2);
-        let mut contexts = Vec::new();
-        for _ in 0..3 {
-            for rank in [Rank(0), Rank(1)] {
-                let index = all.create(rank, &group(2, &[0, 1], &[])).unwrap();
-                contexts.push(all.get(index).context.0);
-            }
-            for rank in [Rank(0), Rank(1)] {
-                all.free(rank, CommId(2)).unwrap();
-            }
-        }
-        assert_eq!(contexts, [2, 2, 4, 4, 6, 6]);
-        assert_eq!(all.all.len(), 1);
-    }
-
-    #[test]
-    fn self_is_each_ranks_own() {
-        let mut all = Communicators::new(2);
-        let mine = all.find(Rank(0), CommId::SELF).unwrap();
-        assert_eq!(all.find(Rank(0), CommId::SELF).unwrap(), mine);
-        assert_ne!(all.find(Rank(1), CommId::SELF).unwrap(), mine);
-    }
-
-    #[test]
-    fn collectives_that_do_not_belong_together_name_the_ranks() {
-        let mut all = Communicators::new(3);
-        let barrier = Collective::barrier(CommId::WORLD);
-        let bcast = |root| {
-            let (kind, root, send) = (CollectiveKind::Bcast, Some(Rank(root)), Volumes::Each(Bytes(1)));
-            Collective { kind, root, send, ..Collective::barrier(CommId::WORLD) }
-        };
-        all.enter(CommIndex::WORLD, Rank(0), &barrier).unwrap();
-        all.enter(CommIndex::WORLD, Rank(0), &bcast(1)).unwrap();
-        all.enter(CommIndex::WORLD, Rank(2), &barrier).unwrap();
-        let error = all.enter(CommIndex::WORLD, Rank(2), &bcast(2)).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "bcast with root 2 is this rank's collective number 2 on the world, where rank 0 called bcast with root 1"
-        );
-    }
-
-    #[test]
-    fn impossible_members_are_refused() {
-        let mut all = Communicators::new(2);
-        assert!(matches!(all.create(Rank(0), &group(2, &[0, 0], &[])), Err(Fault::NamedTwice(Rank(0)))));
-        assert!(matches!(all.create(Rank(0), &group(2, &[1], &[])), Err(Fault::NotAMember { rank: Rank(0), .. })));
-        assert!(matches!(
-            all.create(Rank(0), &group(2, &[0, 2], &[])),
-            Err(Fault::NoSuchRank { rank: Rank(2), world: 2 })
-        ));
+        let (made, open) = (Made::default(), VecDeque::new());
+        CommIndex(self.all.insert(Communicator { context, members, made, freed: 0, started, open, closed: 0 }))
     }
 }

@@ -1,0 +1,82 @@
+//! Communicators that are being made: which of those that different ranks make are one.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::CommIndex;
+use crate::collectives::Member;
+use crate::event::{CommCall, Rank, Tag};
+
+/// The members; the groups of an inter-communicator, the one with the smaller first rank first.
+type Groups = (Vec<Rank>, Vec<Rank>);
+
+/// How the members of a new communicator find each other. All of them make the communicators of one origin, one parent
+/// and the same groups in one order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Origin {
+    /// All members of the parent make the call.
+    Parent,
+    /// Only the members of what is made make the call, with a tag.
+    Group(Option<Tag>),
+    /// Two groups without a parent in common make the call, with a tag.
+    TwoGroups(Option<Tag>),
+}
+
+impl Origin {
+    pub(super) fn of(call: CommCall, tag: Option<Tag>) -> Self {
+        match call {
+            CommCall::IntercommCreate => Self::TwoGroups(tag),
+            _ if call.is_collective_on_parent() => Self::Parent,
+            _ => Self::Group(tag),
+        }
+    }
+}
+
+/// The communicators that were made of one parent.
+#[derive(Default)]
+pub(super) struct Made(FxHashMap<(Origin, Groups), Series>);
+
+/// The communicators of one origin, parent and groups, one after another.
+#[derive(Default)]
+struct Series {
+    /// How many of the communicators each member has made.
+    made: Vec<u64>,
+    /// The communicators that some members have made and others have not, with how many members still have to.
+    open: VecDeque<(CommIndex, usize)>,
+    /// How many of the communicators all members have made.
+    closed: u64,
+}
+
+impl Made {
+    /// The communicator that a member of the origin's next one, which has `size` members, makes; `insert` makes it if the
+    /// member is the first.
+    pub(super) fn next(
+        &mut self,
+        origin: (Origin, Groups),
+        member: Member,
+        size: usize,
+        insert: impl FnOnce() -> CommIndex,
+    ) -> CommIndex {
+        let Series { made, open, closed } = self.0.entry(origin).or_default();
+        made.resize(size, 0);
+        let nth = (made[member as usize] - *closed) as usize;
+        made[member as usize] += 1;
+        let index = match open.get_mut(nth) {
+            Some((index, missing)) => {
+                *missing -= 1;
+                *index
+            }
+            None => {
+                let index = insert();
+                open.push_back((index, size - 1));
+                index
+            }
+        };
+        while open.front().is_some_and(|(_, missing)| *missing == 0) {
+            open.pop_front();
+            *closed += 1;
+        }
+        index
+    }
+}

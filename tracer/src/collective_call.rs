@@ -7,7 +7,6 @@
 use titr_common::event::CollectiveKind;
 use titr_wrappers::argument::{Array, Buffer, Comm, Count, Datatype, Displacement, Op, Place, Request};
 use titr_wrappers::functions::collective::Collective::{self, *};
-use titr_wrappers::pmpi;
 
 /// A call of a collective function.
 pub struct CollectiveCall<'c> {
@@ -102,24 +101,19 @@ impl<'c> Start<'c> {
 }
 
 impl CollectiveCall<'_> {
-    /// Whether the send arguments are significant here: those of a scatter are so at the root only.
+    /// Whether the send arguments are significant on ranks that are not the root: those of a scatter are not.
     #[must_use]
-    pub fn gives(&self) -> bool {
-        !matches!(self.kind, CollectiveKind::Scatter | CollectiveKind::Scatterv) || self.is_root()
+    #[inline]
+    pub fn gives_everywhere(&self) -> bool {
+        !matches!(self.kind, CollectiveKind::Scatter | CollectiveKind::Scatterv)
     }
 
-    /// Whether the receive arguments are significant here: those of a gather and of a reduction to one member are so at the
-    /// root only.
+    /// Whether the receive arguments are significant on ranks that are not the root: those of a gather and of a reduction to
+    /// one member are not.
     #[must_use]
-    pub fn gets(&self) -> bool {
+    #[inline]
+    pub fn gets_everywhere(&self) -> bool {
         !matches!(self.kind, CollectiveKind::Gather | CollectiveKind::Gatherv | CollectiveKind::Reduce)
-            || self.is_root()
-    }
-
-    /// Whether this rank is the root, on an intra-communicator.
-    #[must_use]
-    pub fn is_root(&self) -> bool {
-        self.root == Some(pmpi::comm_rank(self.comm))
     }
 }
 
@@ -132,8 +126,8 @@ macro_rules! collectives {
         impl<'c> CollectiveCall<'c> {
             /// The form of `call`.
             #[must_use]
-            #[inline]
             pub fn of(call: &Collective<'c>) -> Self {
+                let start = Start::of(call);
                 let mut form = match call {$(
                     $blocking(call) | $nonblocking(call, _) | $persistent(call, ..) => Self {
                         $($scalar: Some(call.$scalar()),)*
@@ -141,27 +135,34 @@ macro_rules! collectives {
                             send: BufferArgs { buffer: call.$sendbuf(), blocks: Blocks::$send($(call.$sent()),*) },
                             recv: BufferArgs { buffer: call.$recvbuf(), blocks: Blocks::$recv($(call.$received()),*) },
                         )?
-                        ..Self::new(CollectiveKind::$kind, call.comm())
+                        ..Self::new(CollectiveKind::$kind, start, call.comm())
                     },
                 )*};
-                form.start = match call {
-                    $($blocking(_))|* => Start::Blocking,
-                    $($nonblocking(_, request))|* => Start::Nonblocking(*request),
-                    $($persistent(.., request))|* => Start::Persistent(*request),
-                };
                 if form.op.is_some() && form.send.buffer.is_in_place() {
                     form.send.buffer = form.recv.buffer;
                 }
                 form
             }
         }
+
+        impl<'c> Start<'c> {
+            #[inline]
+            fn of(call: &Collective<'c>) -> Self {
+                match call {
+                    $($blocking(_))|* => Self::Blocking,
+                    $($nonblocking(_, request))|* => Self::Nonblocking(*request),
+                    $($persistent(.., request))|* => Self::Persistent(*request),
+                }
+            }
+        }
     };
 }
 
-impl CollectiveCall<'_> {
-    fn new(kind: CollectiveKind, comm: Comm) -> Self {
+impl<'c> CollectiveCall<'c> {
+    #[inline]
+    fn new(kind: CollectiveKind, start: Start<'c>, comm: Comm) -> Self {
         let (send, recv) = (BufferArgs::default(), BufferArgs::default());
-        Self { kind, start: Start::Blocking, comm, root: None, op: None, send, recv }
+        Self { kind, start, comm, root: None, op: None, send, recv }
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Collective {
 }
 
 /// How many bytes one buffer of a collective holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq)]
 pub enum Volumes {
     /// MPI's function has no such argument.
     None,
@@ -33,6 +33,19 @@ pub enum Volumes {
     Each(Bytes),
     /// A number for each member, in the communicator's order.
     PerMember(Vec<Bytes>),
+}
+
+// Faster than the derived comparison, which compares the variants first.
+impl PartialEq for Volumes {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::None, Self::None) => true,
+            (Self::Each(one), Self::Each(other)) => one == other,
+            (Self::PerMember(one), Self::PerMember(other)) => one == other,
+            (Self::None | Self::Each(_) | Self::PerMember(_), _) => false,
+        }
+    }
 }
 
 impl Volumes {

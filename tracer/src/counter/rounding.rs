@@ -65,7 +65,7 @@ impl Rounding {
         let due = volume + self.owed;
         if due < self.step / 2.0 {
             // Hooks in a row take less than is subtracted for them, and no computation is to make up for that.
-            self.owed = due.max(-self.step);
+            self.owed = if due > -self.step { due } else { -self.step };
             return None;
         }
         let said = nearest(due, self.step);

@@ -32,10 +32,11 @@ impl Data {
         }
         let (send, recv) = (&call.send, &call.recv);
         let in_place = |buffer: &BufferArgs<'_>| buffer.buffer.is_in_place();
-        let gets = call.gets();
+        let is_root = call.root.is_some_and(|root| usize::try_from(root) == Ok(me));
+        let (gives, gets) = (is_root || call.gives_everywhere(), is_root || call.gets_everywhere());
         let sent = match (call.kind, send.blocks) {
             (CollectiveKind::Bcast, _) => Vec::new(),
-            _ if !call.gives() => Vec::new(),
+            _ if !gives => Vec::new(),
             (_, Blocks::One(..)) if gets && in_place(send) => vec![block(recv, me)?],
             _ if gets && in_place(send) => regions(recv, size)?,
             _ => regions(send, size)?,
@@ -44,14 +45,14 @@ impl Data {
             CollectiveKind::ReduceScatter => vec![block(recv, me)?],
             // The first member gets nothing.
             CollectiveKind::Exscan if me == 0 => Vec::new(),
-            CollectiveKind::Scatter | CollectiveKind::Scatterv if call.gives() && in_place(recv) => Vec::new(),
+            CollectiveKind::Scatter | CollectiveKind::Scatterv if gives && in_place(recv) => Vec::new(),
             _ if !gets => Vec::new(),
             _ => regions(recv, size)?,
         };
         Some(Self {
             send: sent,
             recv: received,
-            has_recv: call.kind == CollectiveKind::Bcast && call.is_root(),
+            has_recv: call.kind == CollectiveKind::Bcast && is_root,
             // There is no operation on no elements.
             reduction: match call.op.zip(send.blocks.datatype()) {
                 Some((op, datatype)) if send.blocks.elements(size) > 0 => Some(Reduction::new(op, datatype)?),

@@ -3,25 +3,34 @@
 //! What is not significant for a rank (MPI 4.0 §6: the receive arguments of a gather away from its root, the send
 //! arguments where `MPI_IN_PLACE` stands) is never read. A reduction is counted as one instruction an element.
 
-use titr_common::event::{self, CollectiveKind, Completion, Event, Extent, Volumes};
+use titr_common::event::{self, CollectiveKind, CommId, Completion, Event, Extent, Rank, RequestId, Volumes};
 use titr_common::units::{Bytes, Instructions};
-use titr_wrappers::argument::Place;
+use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::pmpi;
 
 use super::omitted_calls::Omission;
 use super::requests::RequestKind;
+use super::type_sizes::TypeSizes;
 use super::{Outcome, Recorder};
-use crate::collective_call::{Blocks, BufferArgs, CollectiveCall, Start};
+use crate::collective_call::{Blocks, CollectiveCall, Start};
 use crate::extended::Description;
+
+/// The members of a collective.
+#[derive(Clone, Copy)]
+struct Members {
+    comm: CommId,
+    number: usize,
+    root: Option<Rank>,
+}
 
 impl Recorder {
     #[inline(never)]
     pub(super) fn collective(&mut self, call: &Collective<'_>) -> Outcome {
         let call = CollectiveCall::of(call);
-        let operation = self.operation(&call);
-        let completion = self.begin_collective(&call.start, operation.is_ok());
-        let event = Event::Collective(operation?, completion);
+        let members = self.members(&call);
+        let completion = self.begin_collective(&call.start, members.is_ok());
+        let event = Event::Collective(self.operation(&call, members?), completion);
         self.emit(&event);
         if let Event::Collective(operation, _) = event {
             self.reclaim(operation);
@@ -31,42 +40,79 @@ impl Recorder {
 
     /// Adds the request of a collective that is not over when its call returns; `is_recorded` is whether an event speaks of
     /// the request.
+    #[inline]
     pub(super) fn begin_collective(&mut self, start: &Start<'_>, is_recorded: bool) -> Completion {
-        let Some(request) = start.request() else { return Completion::Blocking };
-        let what = if is_recorded { RequestKind::Collective } else { RequestKind::Nothing };
-        let is_persistent = matches!(start, Start::Persistent(_));
-        let id = self.requests.add(request.get(), request.address(), what, is_persistent);
-        if is_persistent { Completion::Persistent(id) } else { Completion::Request(id) }
+        match start {
+            Start::Blocking => Completion::Blocking,
+            Start::Nonblocking(request) => Completion::Request(self.add_collective(request, is_recorded, false)),
+            Start::Persistent(request) => Completion::Persistent(self.add_collective(request, is_recorded, true)),
+        }
+    }
+
+    fn add_collective(&mut self, request: &Place<'_, Request>, is_recorded: bool, is_persistent: bool) -> RequestId {
+        let kind = if is_recorded { RequestKind::Collective } else { RequestKind::Nothing };
+        self.requests.add(request.get(), request.address(), kind, is_persistent)
     }
 
     /// Describes a collective on an intra-communicator to the extended mode.
     pub(crate) fn describe(&mut self, call: &CollectiveCall<'_>) -> Option<Description> {
-        let collective = self.operation(call).ok()?;
+        let members = self.members(call).ok()?;
+        let collective = self.operation(call, members);
         let members = self.known(call.comm).ok()?.members.to_vec();
         Some(Description { comm: call.comm, members, collective, request: call.start.request().map(Place::address) })
     }
 
-    /// The operation that a call asks for. Collectives of inter-communicators are not recorded: no schedule is known for
+    /// The members of a call's collective. Collectives of inter-communicators are not recorded: no schedule is known for
     /// them.
-    fn operation(&mut self, call: &CollectiveCall<'_>) -> Result<event::Collective, Omission> {
-        let known = self.known(call.comm)?;
-        let root = call.root.map(|root| known.members.get(root).ok_or(Omission::Untraced)).transpose()?;
-        let (comm, size) = (known.id, known.members.len());
+    #[inline]
+    fn members(&mut self, call: &CollectiveCall<'_>) -> Result<Members, Omission> {
+        let known = self.communicators.get(call.comm).ok_or(Omission::Untraced)?;
         if known.remote.is_some() {
             return Err(Omission::Untraced);
         }
+        let root = match call.root {
+            None => None,
+            Some(root) => Some(known.members.get(root).ok_or(Omission::Untraced)?),
+        };
+        Ok(Members { comm: known.id, number: known.members.len(), root })
+    }
+
+    /// The operation that a call asks for.
+    // Inlined always, though there are two callers: an event is then made where it stays.
+    #[inline(always)]
+    fn operation(&mut self, call: &CollectiveCall<'_>, members: Members) -> event::Collective {
+        let Self { me, type_sizes: sizes, sends, recvs, .. } = self;
+        let Members { comm, number, root } = members;
         let kind = call.kind;
         let signature = kind.signature();
-        let given = (signature.send != Extent::None && call.gives()).then_some(&call.send);
-        let gotten = (signature.recv != Extent::None && call.gets()).then_some(&call.recv);
-        let (send, send_element) = side(given, gotten, signature.send, call, size, &mut self.sends);
-        let (recv, recv_element) = side(gotten, given, signature.recv, call, size, &mut self.recvs);
-        let element = match (kind, signature.recv) {
-            (CollectiveKind::Gather | CollectiveKind::Gatherv, _) | (_, Extent::None) => send_element,
+        // Without a root, all members are equal.
+        let (gives, gets) = if root.is_none_or(|root| root == *me) {
+            (true, true)
+        } else {
+            (call.gives_everywhere(), call.gets_everywhere())
+        };
+        let (send, send_element) = match signature.send {
+            Extent::None => (Volumes::None, Bytes(1)),
+            extent if !gives => nothing(extent, number, sends),
+            _ if call.send.buffer.is_in_place() && signature.recv != Extent::None && gets => {
+                in_place(&call.send.blocks, &call.recv.blocks, call.comm, sizes, sends)
+            }
+            _ => volumes(&call.send.blocks, sizes, sends),
+        };
+        let (recv, recv_element) = match signature.recv {
+            Extent::None => (Volumes::None, send_element),
+            extent if !gets => nothing(extent, number, recvs),
+            _ if call.recv.buffer.is_in_place() && signature.send != Extent::None && gives => {
+                in_place(&call.recv.blocks, &call.send.blocks, call.comm, sizes, recvs)
+            }
+            _ => volumes(&call.recv.blocks, sizes, recvs),
+        };
+        let element = match kind {
+            CollectiveKind::Gather | CollectiveKind::Gatherv => send_element,
             _ => recv_element,
         };
-        let work = if signature.reduces { call.send.blocks.elements(size) as f64 } else { 0.0 };
-        Ok(event::Collective { comm, kind, root, send, recv, element, work: Instructions(work) })
+        let work = if signature.reduces { call.send.blocks.elements(number) as f64 } else { 0.0 };
+        event::Collective { comm, kind, root, send, recv, element, work: Instructions(work) }
     }
 
     /// Takes the lists of an operation back, for the next one.
@@ -80,60 +126,55 @@ impl Recorder {
     }
 }
 
-/// The volumes of one buffer, and the size of an element. `args` is `None` where the arguments are not significant; data
-/// that is in place has the volumes of the other buffer.
-fn side(
-    args: Option<&BufferArgs<'_>>,
-    other: Option<&BufferArgs<'_>>,
-    extent: Extent,
-    call: &CollectiveCall<'_>,
-    size: usize,
+/// The volumes where the arguments of a buffer are not significant, and the size of an element.
+fn nothing(extent: Extent, members: usize, list: &mut Vec<Bytes>) -> (Volumes, Bytes) {
+    let volumes = match extent {
+        Extent::None => Volumes::None,
+        Extent::Each => Volumes::Each(Bytes(0)),
+        Extent::PerMember => Volumes::PerMember(filled(list, std::iter::repeat_n(Bytes(0), members))),
+    };
+    (volumes, Bytes(1))
+}
+
+/// The volumes of data that is in place, described by the arguments of the `other` buffer, and the size of an element.
+fn in_place(
+    blocks: &Blocks<'_>,
+    other: &Blocks<'_>,
+    comm: Comm,
+    sizes: &mut TypeSizes,
     list: &mut Vec<Bytes>,
 ) -> (Volumes, Bytes) {
-    match (args, other) {
-        (Some(args), Some(other)) if args.buffer.is_in_place() => match args.blocks {
-            Blocks::One(..) => block(&other.blocks, call),
-            _ => volumes(&other.blocks, list),
-        },
-        (Some(args), _) => volumes(&args.blocks, list),
-        (None, _) => {
-            let none = match extent {
-                Extent::None => Volumes::None,
-                Extent::Each => Volumes::Each(Bytes(0)),
-                Extent::PerMember => Volumes::PerMember(filled(list, std::iter::repeat_n(Bytes(0), size))),
-            };
-            (none, Bytes(1))
+    match (blocks, other) {
+        // The rank's own block.
+        (Blocks::One(..), Blocks::Displaced(counts, _, datatype)) => {
+            let own = usize::try_from(pmpi::comm_rank(comm)).ok().and_then(|me| counts.get(me));
+            let element = sizes.element(*datatype);
+            (Volumes::Each(element.times(own.unwrap_or_default().get())), element)
         }
+        _ => volumes(other, sizes, list),
     }
 }
 
 /// The volumes of all blocks of a buffer, in the memory of `list`, and the size of an element.
-fn volumes(blocks: &Blocks<'_>, list: &mut Vec<Bytes>) -> (Volumes, Bytes) {
-    // The elements of several datatypes have several sizes: a message may be cut anywhere.
-    let element = blocks.datatype().map_or(Bytes(1), Recorder::element);
-    let volumes = match blocks {
-        Blocks::None => Volumes::None,
-        Blocks::One(count, _) | Blocks::Equal(count, _) => Volumes::Each(element.times(count.get())),
-        Blocks::Packed(counts, _) | Blocks::Displaced(counts, ..) => {
-            Volumes::PerMember(filled(list, counts.iter().map(|count| element.times(count.get()))))
+#[inline]
+fn volumes(blocks: &Blocks<'_>, sizes: &mut TypeSizes, list: &mut Vec<Bytes>) -> (Volumes, Bytes) {
+    match blocks {
+        Blocks::None => (Volumes::None, Bytes(1)),
+        Blocks::One(count, datatype) | Blocks::Equal(count, datatype) => {
+            let element = sizes.element(*datatype);
+            (Volumes::Each(element.times(count.get())), element)
         }
+        Blocks::Packed(counts, datatype) | Blocks::Displaced(counts, _, datatype) => {
+            let element = sizes.element(*datatype);
+            let volumes = counts.iter().map(|count| element.times(count.get()));
+            (Volumes::PerMember(filled(list, volumes)), element)
+        }
+        // The elements of several datatypes have several sizes: a message may be cut anywhere.
         Blocks::Typed(counts, _, datatypes) => {
             let blocks = counts.iter().zip(datatypes.along(counts).iter());
-            Volumes::PerMember(filled(list, blocks.map(|(count, datatype)| Recorder::bytes(count, datatype))))
+            let volumes = blocks.map(|(count, datatype)| sizes.volume(count, datatype));
+            (Volumes::PerMember(filled(list, volumes)), Bytes(1))
         }
-    };
-    (volumes, element)
-}
-
-/// The volume of this rank's own block in a buffer of blocks, and the size of an element.
-fn block(blocks: &Blocks<'_>, call: &CollectiveCall<'_>) -> (Volumes, Bytes) {
-    match blocks {
-        Blocks::Displaced(counts, _, datatype) => {
-            let own = usize::try_from(pmpi::comm_rank(call.comm)).ok().and_then(|me| counts.get(me));
-            let element = Recorder::element(*datatype);
-            (Volumes::Each(element.times(own.unwrap_or_default().get())), element)
-        }
-        _ => volumes(blocks, &mut Vec::new()),
     }
 }
 

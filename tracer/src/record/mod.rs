@@ -188,7 +188,8 @@ impl Recorder {
     ///
     /// # Errors
     /// The reason why the call becomes no event.
-    #[inline]
+    // Inlined always, though there are two callers: the other one is of extended traces.
+    #[inline(always)]
     pub fn record(&mut self, function: &Function, call: &Call<'_>, success: bool, overwritten: Overwritten) -> Outcome {
         match self.event(function, call, success, overwritten) {
             // A call that failed did not take place as the arguments say.
@@ -202,6 +203,7 @@ impl Recorder {
 
     /// Each chapter has a function of its own that is not inlined, nor is what is rare: in one, the frame of a message
     /// would be as large as the largest, and its instructions far apart.
+    #[inline(always)]
     fn event(&mut self, function: &Function, call: &Call<'_>, success: bool, overwritten: Overwritten) -> Outcome {
         match (call, success) {
             (Call::PointToPoint(call), true) => self.message(call, overwritten),

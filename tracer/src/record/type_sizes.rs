@@ -1,4 +1,4 @@
-//! The sizes of datatypes: MPI is asked once, as the next message often has the datatype of the last.
+//! The sizes of datatypes: MPI is asked once, as the next call often has the datatype of the last.
 
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Count, Datatype};
@@ -13,12 +13,23 @@ impl TypeSizes {
     /// The volume of `count` elements.
     #[inline]
     pub(super) fn volume(&mut self, count: Count, datatype: Datatype) -> Bytes {
-        let element = match self.0 {
+        self.element(datatype).times(count.get())
+    }
+
+    /// The volume of one element.
+    #[inline]
+    pub(super) fn element(&mut self, datatype: Datatype) -> Bytes {
+        match self.0 {
             Some((last, element)) if last == datatype => element,
-            _ => Recorder::element(datatype),
-        };
+            _ => self.ask(datatype),
+        }
+    }
+
+    #[cold]
+    fn ask(&mut self, datatype: Datatype) -> Bytes {
+        let element = Recorder::element(datatype);
         self.0 = Some((datatype, element));
-        element.times(count.get())
+        element
     }
 
     /// A datatype is about to be freed, and its handle may come to stand for another.

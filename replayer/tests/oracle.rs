@@ -32,8 +32,12 @@ const EXPLAINED: [(&str, &str, &str); 1] = [(
     "when a message is over, SimGrid forgets to lift what it cost those that go to the same host",
 )];
 
+fn here(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
 fn data(path: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/simgrid").join(path)
+    here("tests/data/simgrid").join(path)
 }
 
 impl<'a> Row<'a> {
@@ -66,8 +70,9 @@ impl<'a> Row<'a> {
     }
 
     fn simulated(&self) -> Result<f64, String> {
-        let platform = Platform::load(&data(&format!("platforms/{}", self.platform)), &self.overrides())
-            .map_err(|error| error.to_string())?;
+        let platform =
+            Platform::load(&here("platform/tests/data/simgrid/platforms").join(self.platform), &self.overrides())
+                .map_err(|error| error.to_string())?;
         let source = Trace::open(&self.trace()).map_err(|error| error.to_string())?;
         let hosts = platform.place(source.ranks()).map_err(|error| error.to_string())?.0.into_iter();
         let cores = hosts.map(|host| Core { host, speed: platform.speed(host) }).collect();

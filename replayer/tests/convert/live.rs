@@ -20,7 +20,7 @@ use crate::support::command::{Folder, TITR, here};
 
 /// A platform of 16 hosts, as SimGrid describes it and both read it.
 fn platform(name: &str) -> PathBuf {
-    here("tests/data/simgrid/platforms").join(name)
+    here("platform/tests/data/simgrid/platforms").join(name)
 }
 
 /// The simulated time of a trace. Messages of `eager` bytes and more wait for their receives.

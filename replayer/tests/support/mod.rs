@@ -4,4 +4,3 @@
 
 pub mod command;
 pub mod machine;
-pub mod mistake;

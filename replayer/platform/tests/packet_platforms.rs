@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::mistake::all;
+use support::all;
 
 const RIGHT: &str = r#"schema = 1
 

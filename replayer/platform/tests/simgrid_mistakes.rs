@@ -5,7 +5,7 @@
 mod support;
 
 use proptest::prelude::*;
-use support::mistake::{all, shown};
+use support::{all, shown};
 
 /// A cluster that is right.
 const CLUSTER: &str = r#"<?xml version='1.0'?>

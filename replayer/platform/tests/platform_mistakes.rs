@@ -6,7 +6,7 @@ mod support;
 
 use std::path::Path;
 
-use support::mistake::{all, shown};
+use support::{all, shown};
 use titr_common::collectives::Library;
 use titr_platform::Platform;
 

@@ -8,7 +8,7 @@ use std::fs;
 
 use support::command::{Folder, TITR, TITR_REPLAY};
 use titr_common::trace::Manifest;
-use titr_common::trace::manifest::{RankEntry, Yardstick};
+use titr_common::trace::manifest::{RankEntry, ReferenceCount};
 
 const PLATFORM: &str = r#"schema = 1
 
@@ -138,7 +138,7 @@ fn unlike(change: impl Fn(&mut RankEntry)) -> Folder {
     let path = folder.path().join("traces");
     let mut manifest = Manifest::read(&path).unwrap();
     for entry in &mut manifest.per_rank {
-        entry.counter.yardstick = Some(Yardstick { volume: 250_000.0, seconds: 250e-6 });
+        entry.counter.reference = Some(ReferenceCount { volume: 250_000.0, seconds: 250e-6 });
     }
     change(&mut manifest.per_rank[1]);
     manifest.write(&path).unwrap();
@@ -159,7 +159,7 @@ fn replayed(folder: &Folder, more: &[&str]) -> (Vec<f64>, Vec<String>) {
 fn ranks_that_count_alike_are_left_alone() {
     let alike: [&dyn Fn(&mut RankEntry); 2] = [&|_| {}, &|entry| {
         // Noise, on the same processor.
-        entry.counter.yardstick = Some(Yardstick { volume: 300_000.0, seconds: 300e-6 });
+        entry.counter.reference = Some(ReferenceCount { volume: 300_000.0, seconds: 300e-6 });
     }];
     for change in alike {
         let folder = unlike(change);
@@ -174,7 +174,7 @@ fn ranks_that_count_alike_are_left_alone() {
 fn a_slower_processor_is_told_and_rescaled() {
     let folder = unlike(|entry| {
         entry.cpu = "a slow processor".into();
-        entry.counter.yardstick = Some(Yardstick { volume: 500_000.0, seconds: 500e-6 });
+        entry.counter.reference = Some(ReferenceCount { volume: 500_000.0, seconds: 500e-6 });
     });
     insta::assert_snapshot!(folder.run(TITR, &["check", "traces"]));
     let (as_recorded, warnings) = replayed(&folder, &[]);
@@ -183,21 +183,21 @@ fn a_slower_processor_is_told_and_rescaled() {
 }
 
 #[test]
-fn cpu_time_is_worth_the_instructions_of_the_yardstick() {
+fn cpu_time_is_worth_the_instructions_of_the_reference_kernel() {
     // Rank 1 counts instructions, 750,000 where rank 0 has 250,000 of CPU time at its rate.
     let folder = unlike(|entry| {
         (entry.counter.kind, entry.counter.rate) = ("perf".into(), None);
-        entry.counter.yardstick = Some(Yardstick { volume: 750_000.0, seconds: 250e-6 });
+        entry.counter.reference = Some(ReferenceCount { volume: 750_000.0, seconds: 250e-6 });
     });
     insta::assert_snapshot!(folder.run(TITR, &["check", "traces"]));
     assert_eq!(replayed(&folder, &["--normalise"]).0, [3.0, 1.0]);
 }
 
 #[test]
-fn without_a_yardstick_nothing_can_be_rescaled() {
+fn without_a_reference_count_nothing_can_be_rescaled() {
     let folder = unlike(|entry| {
         entry.cpu = "an older trace's".into();
-        entry.counter.yardstick = None;
+        entry.counter.reference = None;
     });
     let shown = folder.run(TITR_REPLAY, &["--platform", "cluster.toml", "--normalise", "traces"]);
     insta::assert_snapshot!(shown);

@@ -162,17 +162,18 @@ pub struct Counter {
     /// The volume that a hook adds between two calls, as measured at the start; it is subtracted.
     #[serde(default)]
     pub hook: f64,
-    /// The measure of a fixed piece of work by this counter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub yardstick: Option<Yardstick>,
+    /// The count of the reference kernel by this counter.
+    #[serde(rename = "yardstick", default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<ReferenceCount>,
 }
 
-/// A piece of work, the same for every rank and done once at the start: it makes volumes of unlike counters comparable.
+/// A rank's count of the reference kernel, a computation that every rank runs once at its start. It makes volumes of
+/// unlike counters comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Yardstick {
-    /// The volume of the piece of work, in the counter's unit.
+pub struct ReferenceCount {
+    /// The volume of the kernel, in the counter's unit.
     pub volume: f64,
-    /// CPU time that the piece of work takes on this rank, in seconds.
+    /// CPU time that the kernel takes on this rank, in seconds.
     pub seconds: f64,
 }
 
@@ -208,7 +209,7 @@ impl Counter {
     #[must_use]
     pub fn exact(kind: &str) -> Self {
         let (kind, unit) = (kind.to_owned(), "instructions".to_owned());
-        Self { kind, unit, rate: None, resolution: 0.0, precision: 0.0, hook: 0.0, yardstick: None }
+        Self { kind, unit, rate: None, resolution: 0.0, precision: 0.0, hook: 0.0, reference: None }
     }
 }
 

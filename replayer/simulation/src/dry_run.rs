@@ -10,10 +10,10 @@ use titr_common::units::{Bytes, Speed};
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId};
 use titr_platform::{EagerTransfer, Mpi, Overhead};
+use titr_workload::Workload;
 
 use crate::ranks::Core;
 use crate::replay::{Options, replay};
-use titr_workload::Workload;
 
 /// Why `trace` cannot be replayed to its end without anything left over; nothing if it can.
 ///

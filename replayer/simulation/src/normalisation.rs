@@ -1,19 +1,18 @@
 //! Whether the ranks of a trace count computation alike, and what makes them comparable where they do not.
 //!
 //! Counts of instructions are of the program and its data: on whatever processor, if it runs the same code. CPU time is of
-//! the processor as well. So ranks that count instructions are alike if the same piece of work, the yardstick that each
-//! has counted at its start, gives the same count; those that count CPU time, if they do so at the same rate on processors
+//! the processor as well. So ranks that count instructions are alike if the reference kernel, which each has
+//! run and counted at its start, gives the same count; those that count CPU time, if they do so at the same rate on processors
 //! of the same model.
 //!
-//! What a rank has counted is worth `y(reference) / y(rank)` times as much in the units of the reference, `y` being the
-//! median of the yardstick among ranks that are alike: single ones are noisy where many ranks share a core.
+//! What a rank has counted is worth `c(reference) / c(rank)` times as much in the units of the reference, `c` being the
+//! median count of the kernel among ranks that are alike: single ones are noisy where many ranks share a core.
 
 use std::collections::BTreeMap;
 
+use titr_common::format::plural;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::RankEntry;
-
-use titr_common::format::plural;
 
 /// Counts of instructions that differ by less are of the same code.
 const ALIKE: f64 = 0.01;
@@ -25,7 +24,7 @@ struct Class {
     cpu: String,
     ranks: Vec<u32>,
     /// The count of the reference kernel, and that count by second; none if it is not recorded.
-    yardstick: Option<(f64, f64)>,
+    kernel: Option<(f64, f64)>,
 }
 
 /// The unit of a rank's counts.
@@ -65,7 +64,7 @@ impl Comparison {
             counts,
             cpu: cpu.to_owned(),
             ranks: entries.iter().map(|entry| entry.rank).collect(),
-            yardstick: yardstick(&entries),
+            kernel: reference_kernel(&entries),
         };
         // Instructions come first, and then whom rank 0 is with: the first is the reference.
         let mut classes: Vec<Class> = classes.into_iter().map(class).collect();
@@ -93,8 +92,11 @@ impl Comparison {
         for class in &self.classes {
             let one = if self.classes.len() == 1 { Some(1.0) } else { factor(reference, class) };
             let missing = || {
-                let class = if reference.yardstick.is_none() { reference } else { class };
-                format!("{} recorded no yardstick: nothing says what their counts are worth", class.who())
+                let class = if reference.kernel.is_none() { reference } else { class };
+                format!(
+                    "{} recorded no count of the reference kernel: nothing says what their counts are worth",
+                    class.who()
+                )
             };
             let factor = one.ok_or_else(missing)?;
             factors.extend(class.ranks.iter().map(|&rank| (rank, factor)));
@@ -112,12 +114,12 @@ impl Comparison {
     }
 }
 
-/// The medians of what the yardstick counts as, and of how fast that is.
-fn yardstick(entries: &[&RankEntry]) -> Option<(f64, f64)> {
-    let all: Option<Vec<_>> = entries.iter().map(|entry| entry.counter.yardstick).collect();
+/// The median count of the reference kernel among ranks, and that count by second.
+fn reference_kernel(entries: &[&RankEntry]) -> Option<(f64, f64)> {
+    let all: Option<Vec<_>> = entries.iter().map(|entry| entry.counter.reference).collect();
     let all = all?;
-    let volume = median(all.iter().map(|yardstick| yardstick.volume).collect())?;
-    let seconds = median(all.iter().map(|yardstick| yardstick.seconds).collect())?;
+    let volume = median(all.iter().map(|count| count.volume).collect())?;
+    let seconds = median(all.iter().map(|count| count.seconds).collect())?;
     (volume > 0.0 && seconds > 0.0).then_some((volume, volume / seconds))
 }
 
@@ -128,7 +130,7 @@ fn median(mut numbers: Vec<f64>) -> Option<f64> {
 
 /// The worth of a count of `class` in counts of `reference`.
 fn factor(reference: &Class, class: &Class) -> Option<f64> {
-    Some(reference.yardstick?.0 / class.yardstick?.0)
+    Some(reference.kernel?.0 / class.kernel?.0)
 }
 
 impl Class {
@@ -144,9 +146,11 @@ impl Class {
             Counts::Instructions => "instructions".to_owned(),
             Counts::Time { rate } => format!("CPU time at {:e} a second", rate as f64),
         };
-        let worth = match (self.yardstick, factor(reference, self)) {
-            (Some((_, speed)), Some(factor)) => format!("{:.3} Ginstr/s on the yardstick, × {factor:.3}", speed / 1e9),
-            _ => "no yardstick".to_owned(),
+        let worth = match (self.kernel, factor(reference, self)) {
+            (Some((_, speed)), Some(factor)) => {
+                format!("{:.3} Ginstr/s on the reference kernel, × {factor:.3}", speed / 1e9)
+            }
+            _ => "no count of the reference kernel".to_owned(),
         };
         format!("{} on {}: {counts}, {worth}", self.who(), self.cpu)
     }

@@ -1,14 +1,14 @@
 //! The loop between ranks and network.
 
-use titr_common::units::{Bytes, Speed};
-
-use crate::observe::{Observer, Traffic};
-use crate::ranks::{Causality, Core, Ranks, Recorded, ReplayError};
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
+use titr_common::units::{Bytes, Speed};
 use titr_network::Network;
 use titr_platform::Mpi;
 use titr_workload::Workload;
+
+use crate::observe::{Observer, Traffic};
+use crate::ranks::{Causality, Core, Ranks, Recorded, ReplayError};
 
 /// Options of a replay.
 #[derive(Default)]

@@ -9,16 +9,15 @@ use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_network::LinkLoad;
 use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform};
+use titr_workload::{Computation, Recompute, Workload};
 
-use crate::models;
 use crate::normalisation::Comparison;
 use crate::observe::{ANALYSES, Analysis, Breakdown, Observer};
 use crate::ranks::{Causality, Core, Recorded, ReplayError};
 use crate::replay::{Options, Outcome, Progress, replay};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult};
 use crate::stopwatch::Stopwatch;
-use crate::warnings;
-use titr_workload::{Computation, Recompute, Workload};
+use crate::{models, warnings};
 
 /// A replay of a trace on a platform, to be [run](Self::run).
 #[must_use]

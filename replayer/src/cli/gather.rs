@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Parser;
+use titr_common::format::{plural, volume};
 use titr_common::trace;
 
 use super::Failure;
 use super::ssh::Fetched;
-use titr_common::format::{plural, volume};
 
 const NOTES: &str = "\
 If the hosts of a run share no file system, each has a part of the trace. Gather the parts by ssh or from copies, or \

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use titr_common::collectives::{Library, Member, Selection};
 use titr_common::event::CollectiveKind;
+use titr_common::format::{count, plural};
 use titr_common::units::{Bytes, Instructions, Quantity, UnitError};
+use titr_network::topology::Edge;
 
 use super::Failure;
 use super::schedule::{collective, library};
@@ -15,8 +17,6 @@ use crate::generate::{
     Tree, Wavefront, grid,
 };
 use crate::schedule::{Example, Outline};
-use titr_common::format::{count, plural};
-use titr_network::topology::Edge;
 
 const NOTES: &str = "\
 All commands take such a trace: titr check, titr-replay, titr convert and the others.

@@ -21,12 +21,12 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use thiserror::Error;
 use titr_common::collectives::Library;
 use titr_common::trace::TraceError;
-
-use crate::generate::NotWritten;
 use titr_formats::output::ConvertError;
 use titr_platform::PlatformError;
 use titr_simulation::SimulationError;
 use titr_simulation::traffic::TrafficError;
+
+use crate::generate::NotWritten;
 use trace::TraceArgs;
 
 /// The exit status that clap has for wrong usage.

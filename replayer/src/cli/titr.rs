@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use serde::Serialize;
 use titr_common::event::{Actor, Rank};
+use titr_common::format::{count, plural, volume};
 use titr_common::grammar::write_event;
 use titr_common::trace::TraceError;
 use titr_common::trace::manifest::{Ended, Manifest};
 
 use super::{Failure, TraceArgs, convert, gather, generate, run, schedule};
 use crate::inspect::{Inventory, Verdict, check};
-use titr_common::format::{count, plural, volume};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
+use titr_network::topology::{Edge, Lattice};
 
 use super::Impossible;
-use titr_network::topology::{Edge, Lattice};
 
 /// How many ranks stand along each of one to three dimensions: `8x8x4`.
 #[derive(Clone, Debug, PartialEq, Eq)]

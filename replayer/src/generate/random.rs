@@ -4,9 +4,9 @@
 //! the larger, the more is throughput.
 
 use titr_common::units::Bytes;
+use titr_network::traffic::{below, generator};
 
 use super::{Impossible, Kernel, Script};
-use titr_network::traffic::{below, generator};
 
 /// Random messages, each from any rank to any other one, in waves between which all ranks meet at a barrier.
 #[derive(Clone, Debug)]

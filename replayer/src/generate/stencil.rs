@@ -1,9 +1,9 @@
 //! Nearest neighbours: what a domain that is cut into boxes exchanges in each step of time.
 
 use titr_common::units::Bytes;
+use titr_network::topology::{Direction, Lattice};
 
 use super::{Kernel, Script};
-use titr_network::topology::{Direction, Lattice};
 
 /// Each rank exchanges a message with each of its neighbours in a mesh or a torus. In a ring of two, they are each
 /// other's neighbours on both sides.

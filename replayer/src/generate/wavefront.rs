@@ -2,9 +2,9 @@
 //! transport equation swept.
 
 use titr_common::units::Bytes;
+use titr_network::topology::{Direction, Lattice};
 
 use super::{Kernel, Script};
-use titr_network::topology::{Direction, Lattice};
 
 /// Each rank waits for those below it in each dimension, computes, and sends to those above. As soon as it has, it
 /// begins the next iteration: there are as many fronts under way as the mesh is long.

@@ -63,7 +63,7 @@ pub struct Source {
     /// The volume that a hook adds to each volume, in instructions.
     hook: f64,
     /// The reference kernel as the counter counts it.
-    reference: Option<manifest::Yardstick>,
+    reference: Option<manifest::ReferenceCount>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -211,7 +211,7 @@ impl Source {
             resolution,
             precision,
             hook,
-            yardstick: self.reference,
+            reference: self.reference,
         }
     }
 }

@@ -10,7 +10,7 @@
 
 use std::hint::black_box;
 
-use titr_common::trace::manifest::Yardstick;
+use titr_common::trace::manifest::ReferenceCount;
 
 use super::clock::thread_ns;
 use super::{Counter, Source};
@@ -24,17 +24,17 @@ const NEAR: usize = 2 << 10;
 const FAR: usize = 32 << 10;
 
 /// Counts the kernel with the counters of `source`, in this thread, which has no counter open.
-pub(super) fn measure(source: &Source) -> Option<Yardstick> {
+pub(super) fn measure(source: &Source) -> Option<ReferenceCount> {
     let mut counter: Counter = source.open();
     let mut memory = vec![1_u64; FAR];
-    let mut least = Yardstick { volume: f64::INFINITY, seconds: f64::INFINITY };
+    let mut least = ReferenceCount { volume: f64::INFINITY, seconds: f64::INFINITY };
     for _ in 0..TIMES {
         let begun = thread_ns();
         counter.start();
         black_box(work(black_box(&mut memory)));
         let volume = counter.stop();
         let seconds = (thread_ns() - begun) / 1e9;
-        least = Yardstick { volume: least.volume.min(volume.0), seconds: least.seconds.min(seconds) };
+        least = ReferenceCount { volume: least.volume.min(volume.0), seconds: least.seconds.min(seconds) };
     }
     (least.volume > 0.0 && least.volume.is_finite()).then_some(least)
 }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use titr_config::CounterChoice;
 
-    fn counted(rate: f64) -> Yardstick {
+    fn counted(rate: f64) -> ReferenceCount {
         measure(&Source::choose(CounterChoice::Cpu, rate, Calibration::begin()).unwrap()).unwrap()
     }
 
@@ -80,7 +80,7 @@ mod tests {
     fn cpu_time_makes_its_rate_of_it() {
         for rate in [1e9, 3e9] {
             assert_settles(0.5..=1.2, || {
-                let Yardstick { volume, seconds } = counted(rate);
+                let ReferenceCount { volume, seconds } = counted(rate);
                 assert!(seconds > 0.0);
                 volume / (seconds * rate)
             });

@@ -13,15 +13,15 @@ mod tests;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use made::{Made, Origin};
+use rustc_hash::FxHashMap;
+use slab::Slab;
 
 use super::context::Context;
 use super::fault::Fault;
 use super::members::{Members, Name};
 use crate::collectives::Member;
 use crate::event::{Collective, CommCall, CommId, Group, Rank, Volumes};
-use rustc_hash::FxHashMap;
-use slab::Slab;
+use made::{Made, Origin};
 
 /// A communicator of a program, the same for all its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

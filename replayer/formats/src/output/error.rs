@@ -4,9 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
-use titr_common::trace::TraceError;
-
 use titr_common::program::{Fault, Place};
+use titr_common::trace::TraceError;
 
 /// A conversion that could not be finished.
 #[derive(Debug, Error)]

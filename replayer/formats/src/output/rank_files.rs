@@ -13,19 +13,20 @@ use super::ConvertError;
 /// Text that a rank keeps in memory between two writes.
 const BUFFER: usize = 32 << 10;
 
-pub(super) struct Texts {
+/// The files of all ranks. Dropped before [`finish`](Self::finish), it removes what it wrote.
+pub(super) struct RankFiles {
     directory: PathBuf,
-    files: Vec<Text>,
+    files: Vec<RankFile>,
     finished: bool,
 }
 
-struct Text {
+struct RankFile {
     path: PathBuf,
     /// Text that is not written yet.
     pending: Vec<u8>,
 }
 
-impl Texts {
+impl RankFiles {
     /// Creates `directory` where there is none, and an empty file in it for each rank.
     ///
     /// # Errors
@@ -39,7 +40,7 @@ impl Texts {
         for rank in 0..ranks {
             let path = directory.join(format!("rank-{rank:06}.txt"));
             File::create_new(&path).map_err(at(&path))?;
-            this.files.push(Text { path, pending: Vec::new() });
+            this.files.push(RankFile { path, pending: Vec::new() });
         }
         Ok(this)
     }
@@ -51,16 +52,16 @@ impl Texts {
 
     /// Writes what `rank` has pending, if that is worth it.
     pub(super) fn relieve(&mut self, rank: Rank) -> Result<(), ConvertError> {
-        let text = &mut self.files[rank.0 as usize];
-        if text.pending.len() < BUFFER { Ok(()) } else { text.write() }
+        let file = &mut self.files[rank.0 as usize];
+        if file.pending.len() < BUFFER { Ok(()) } else { file.write() }
     }
 
     /// Writes all that is pending, and in the end a list of the files: as they were named, a line each.
     pub(super) fn finish(mut self, index: &str) -> Result<PathBuf, ConvertError> {
         let mut list = String::new();
-        for text in &mut self.files {
-            text.write()?;
-            list += &format!("{}\n", text.path.display());
+        for file in &mut self.files {
+            file.write()?;
+            list += &format!("{}\n", file.path.display());
         }
         let path = self.directory.join(index);
         File::create_new(&path).and_then(|mut file| file.write_all(list.as_bytes())).map_err(at(&path))?;
@@ -70,20 +71,20 @@ impl Texts {
 }
 
 /// Removes the files of a conversion that was not finished, so that a second attempt finds the directory as the first did.
-impl Drop for Texts {
+impl Drop for RankFiles {
     fn drop(&mut self) {
         if self.finished {
             return;
         }
-        for text in &self.files {
-            let _ = fs::remove_file(&text.path);
+        for file in &self.files {
+            let _ = fs::remove_file(&file.path);
         }
         // Stays if there is anything else in it.
         let _ = fs::remove_dir(&self.directory);
     }
 }
 
-impl Text {
+impl RankFile {
     fn write(&mut self) -> Result<(), ConvertError> {
         let file = OpenOptions::new().append(true).open(&self.path);
         file.and_then(|mut file| file.write_all(&self.pending)).map_err(at(&self.path))?;

@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::{TimelineEvent, TimelineWriter};
 use titr_common::time::Time;
+
+use super::{TimelineEvent, TimelineWriter};
 
 /// Puts events in the order of time, and writes them in several formats.
 pub struct EventSorter {

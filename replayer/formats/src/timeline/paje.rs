@@ -8,10 +8,9 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use titr_common::event::Rank;
-
-use super::Activity;
-use super::{Arrow, State, TimelineEvent, TimelineFormat, TimelineWriter};
 use titr_common::time::Time;
+
+use super::{Activity, Arrow, State, TimelineEvent, TimelineFormat, TimelineWriter};
 
 /// Events by their number, with their fields.
 const HEADER: &str = "\

@@ -8,10 +8,9 @@
 use std::io::{self, Write};
 
 use titr_common::event::Rank;
-
-use super::Activity;
-use super::{Arrow, State, TimelineEvent, TimelineFormat, TimelineWriter};
 use titr_common::time::Time;
+
+use super::{Activity, Arrow, State, TimelineEvent, TimelineFormat, TimelineWriter};
 
 /// The format of Chrome and Perfetto.
 pub(super) const PERFETTO: TimelineFormat = TimelineFormat {

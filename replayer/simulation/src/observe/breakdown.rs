@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use titr_common::event::Rank;
+use titr_common::time::Time;
 use titr_common::units::Seconds;
 
 use super::{Activity, Observer};
-use titr_common::time::Time;
 
 /// A rank's time by activity, summed over its threads. With one thread the parts add up to `finish`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

@@ -4,11 +4,11 @@ use std::io;
 
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
-
-use super::{Departure, Observer};
 use titr_common::time::Time;
 use titr_formats::timeline::{Arrow, EventSorter, State, TimelineEvent};
 use titr_network::TransferId;
+
+use super::{Departure, Observer};
 
 /// Writes what happens to a timeline.
 pub struct Timeline {

@@ -1,9 +1,9 @@
 //! The number and size of the messages that enter the network.
 
+use titr_common::time::Time;
 use titr_common::units::Bytes;
 
 use super::{Departure, Observer};
-use titr_common::time::Time;
 
 /// Messages that entered the network, those within collectives too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

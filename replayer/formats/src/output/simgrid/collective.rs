@@ -6,11 +6,11 @@ use std::rc::Rc;
 use titr_common::collectives::{Call, Library, Member, Selection, Slice, Step};
 use titr_common::event::{Collective, CollectiveKind, CommId, Completion, Event, Neighborhood, Rank, Tag, Volumes};
 use titr_common::program::{CommIndex, Fault, Members, Participation, neighborhood_steps};
+use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Instructions};
 
-use super::request_storage::Way;
+use super::request_storage::RequestState;
 use super::translation::{CollectiveProgress, LONGEST, Operation, OperationId, Translation};
-use titr_common::trace::EventSource;
 
 /// How many collectives of a communicator are told apart by their tags: more than are under way at one time.
 const UNDER_WAY: u64 = 1 << 10;
@@ -188,11 +188,23 @@ impl<S: EventSource> Translation<'_, S> {
                     run.owed.push(self.emit_isend(rank, run.members.rank(to), run.tag, data.len));
                 }
                 Step::Recv { from, data } => {
-                    run.owed.push(self.emit_irecv(rank, run.members.rank(from), run.tag, data.len, Way::Matched));
+                    run.owed.push(self.emit_irecv(
+                        rank,
+                        run.members.rank(from),
+                        run.tag,
+                        data.len,
+                        RequestState::Matched,
+                    ));
                 }
                 Step::Sendrecv { to, send, from, recv } => {
                     run.owed.push(self.emit_isend(rank, run.members.rank(to), run.tag, send.len));
-                    run.owed.push(self.emit_irecv(rank, run.members.rank(from), run.tag, recv.len, Way::Matched));
+                    run.owed.push(self.emit_irecv(
+                        rank,
+                        run.members.rank(from),
+                        run.tag,
+                        recv.len,
+                        RequestState::Matched,
+                    ));
                 }
                 Step::Wait { nth } => run.owed.extend(run.started.remove(nth as usize)),
                 Step::WaitAll => run.owed.extend(run.started.drain(..)),
@@ -208,7 +220,7 @@ impl<S: EventSource> Translation<'_, S> {
     }
 
     fn start_receive(&mut self, rank: Rank, run: &mut CollectiveProgress, from: Member, data: Slice) {
-        run.started.push_back(self.emit_irecv(rank, run.members.rank(from), run.tag, data.len, Way::Matched));
+        run.started.push_back(self.emit_irecv(rank, run.members.rank(from), run.tag, data.len, RequestState::Matched));
     }
 }
 

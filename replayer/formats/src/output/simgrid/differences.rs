@@ -1,8 +1,7 @@
 //! Counts of what changes or gets lost on the way into SimGrid's words.
 
-use titr_common::units::Bytes;
-
 use titr_common::format::{count, plural, volume};
+use titr_common::units::Bytes;
 
 /// Events of a trace that SimGrid's replay cannot be told as they are, counted by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

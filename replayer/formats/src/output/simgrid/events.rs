@@ -11,7 +11,7 @@ use titr_common::trace::{EventSource, TraceError};
 use titr_common::units::Bytes;
 use titr_workload::Match;
 
-use super::request_storage::Way;
+use super::request_storage::RequestState;
 use super::translation::{Operation, OperationId, RankState, Translation};
 use super::{INDEX, Written};
 use crate::output::ConvertError;
@@ -50,7 +50,7 @@ impl<S: EventSource> Translation<'_, S> {
                 }
             }
             self.workload.rank(rank).pass();
-            self.texts.relieve(rank)?;
+            self.files.relieve(rank)?;
         }
         Ok(true)
     }
@@ -206,9 +206,9 @@ impl<S: EventSource> Translation<'_, S> {
         let Some(operation) = operations.get_mut(operation.0 as usize) else { return Ok(()) };
         if let Operation::Message(posted) = *operation {
             match storage.cancel(posted) {
-                Some(Way::Cancelled) => *operation = Operation::Over,
-                Some(Way::Send | Way::EagerSend) => self.differences.cancelled_sends += 1,
-                Some(Way::Receive | Way::Matched) | None => {}
+                Some(RequestState::Cancelled) => *operation = Operation::Over,
+                Some(RequestState::Send | RequestState::EagerSend) => self.differences.cancelled_sends += 1,
+                Some(RequestState::Receive | RequestState::Matched) | None => {}
             }
         }
         Ok(())
@@ -260,9 +260,9 @@ impl<S: EventSource> Translation<'_, S> {
                 self.emit(rank, &Event::Finalize);
             }
         }
-        let Self { mut workload, ranks: states, texts, differences, actions, .. } = self;
+        let Self { mut workload, ranks: states, files, differences, actions, .. } = self;
         let torn = ranks.iter().filter_map(|&rank| workload.rank(rank).torn()).collect();
         let events = states.iter().map(|state| state.events).sum();
-        Ok(Written { index: texts.finish(INDEX)?, events, actions, differences, torn })
+        Ok(Written { index: files.finish(INDEX)?, events, actions, differences, torn })
     }
 }

@@ -4,12 +4,12 @@ use titr_common::event::{
     CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestKey, SendMode, Tag, Wildcard,
 };
 use titr_common::program::Fault;
-use titr_common::units::Bytes;
-
-use super::request_storage::{Name, Posted, Way};
-use super::translation::{CollectiveProgress, LONGEST, Operation, OperationId, Translation};
 use titr_common::trace::EventSource;
+use titr_common::units::Bytes;
 use titr_workload::Match;
+
+use super::request_storage::{Name, RequestState, StoredRequest};
+use super::translation::{CollectiveProgress, LONGEST, Operation, OperationId, Translation};
 
 /// A receive whose source and tag are known, as SimGrid is told of it.
 struct Expected {
@@ -56,10 +56,11 @@ impl<S: EventSource> Translation<'_, S> {
         recorded: Option<Match>,
     ) -> Result<Option<OperationId>, Fault> {
         let Some(Expected { from, tag, bytes }) = self.incoming(rank, message, recorded)? else { return Ok(None) };
-        let way = if matches!(recorded, Some(Match::With(..))) { Way::Matched } else { Way::Receive };
-        let posted = match self.state(rank).storage.reuse(Name { from, to: rank, tag }, way) {
+        let state =
+            if matches!(recorded, Some(Match::With(..))) { RequestState::Matched } else { RequestState::Receive };
+        let posted = match self.state(rank).storage.reuse(Name { from, to: rank, tag }, state) {
             Some(posted) => posted,
-            None => self.emit_irecv(rank, from, tag, bytes, way),
+            None => self.emit_irecv(rank, from, tag, bytes, state),
         };
         Ok(Some(self.operation(rank, Operation::Message(posted))))
     }
@@ -95,7 +96,7 @@ impl<S: EventSource> Translation<'_, S> {
     }
 
     /// Waits for all of `messages`.
-    pub(super) fn wait(&mut self, rank: Rank, messages: &[Posted]) {
+    pub(super) fn wait(&mut self, rank: Rank, messages: &[StoredRequest]) {
         if messages.len() > 1 && self.state(rank).storage.take_all(messages) {
             return self.emit(rank, &Event::Wait(Quantifier::All, Completed::Outstanding(None)));
         }
@@ -156,20 +157,27 @@ impl<S: EventSource> Translation<'_, S> {
         self.emit(from, &Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Blocking));
     }
 
-    pub(super) fn emit_isend(&mut self, from: Rank, to: Rank, tag: Tag, bytes: Bytes) -> Posted {
+    pub(super) fn emit_isend(&mut self, from: Rank, to: Rank, tag: Tag, bytes: Bytes) -> StoredRequest {
         let bytes = self.cut(bytes);
         self.emit(from, &Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Request(None)));
-        let way = if bytes < self.rules.eager_threshold { Way::EagerSend } else { Way::Send };
-        self.state(from).storage.post(Name { from, to, tag }, way)
+        let state = if bytes < self.rules.eager_threshold { RequestState::EagerSend } else { RequestState::Send };
+        self.state(from).storage.post(Name { from, to, tag }, state)
     }
 
     pub(super) fn emit_recv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes) {
         self.emit(to, &Event::Recv(expected(from, tag, bytes), Completion::Blocking));
     }
 
-    pub(super) fn emit_irecv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes, way: Way) -> Posted {
+    pub(super) fn emit_irecv(
+        &mut self,
+        to: Rank,
+        from: Rank,
+        tag: Tag,
+        bytes: Bytes,
+        state: RequestState,
+    ) -> StoredRequest {
         self.emit(to, &Event::Recv(expected(from, tag, bytes), Completion::Request(None)));
-        self.state(to).storage.post(Name { from, to, tag }, way)
+        self.state(to).storage.post(Name { from, to, tag }, state)
     }
 }
 

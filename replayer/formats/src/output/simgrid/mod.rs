@@ -28,14 +28,13 @@ use std::path::{Path, PathBuf};
 
 use titr_common::event::{Event, Rank};
 use titr_common::format::{count, plural};
-
-pub use differences::Differences;
-
-pub use super::Rules;
-use super::rank_files::Texts;
-use super::{ConversionNotes, ConvertError, OutputFormat};
 use titr_common::trace::EventSource;
 use titr_workload::Workload;
+
+pub use super::Rules;
+use super::rank_files::RankFiles;
+use super::{ConversionNotes, ConvertError, OutputFormat};
+pub use differences::Differences;
 use translation::Translation;
 
 /// The format of `smpirun -replay`.
@@ -92,8 +91,8 @@ pub fn convert<S: EventSource>(
     directory: &Path,
 ) -> Result<Written, ConvertError> {
     let ranks: Vec<Rank> = (0..workload.ranks() as u32).map(Rank).collect();
-    let texts = Texts::create(directory, ranks.len())?;
-    let mut translation = Translation::new(workload, rules, texts);
+    let files = RankFiles::create(directory, ranks.len())?;
+    let mut translation = Translation::new(workload, rules, files);
     // SimGrid wants this first, whatever the trace begins with.
     ranks.iter().for_each(|&rank| translation.emit(rank, &Event::Init));
     let mut going = ranks.clone();

@@ -20,11 +20,12 @@ pub(super) struct Name {
 
 /// A request in storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Posted {
+pub(super) struct StoredRequest {
     pub(super) name: Name,
     serial: u64,
 }
 
+/// The requests of one rank, by their names, each name's in the order in which they were made.
 #[derive(Default)]
 pub(super) struct RequestStorage {
     queues: FxHashMap<Name, VecDeque<Entry>>,
@@ -38,11 +39,12 @@ pub(super) struct RequestStorage {
 
 struct Entry {
     serial: u64,
-    way: Way,
+    state: RequestState,
 }
 
+/// The kind of a request in storage, and how far it has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum RequestState {
     /// A send that is complete at once.
     EagerSend,
     Send,
@@ -55,51 +57,51 @@ pub(super) enum Way {
 
 impl RequestStorage {
     /// Adds a request that was made.
-    pub(super) fn post(&mut self, name: Name, way: Way) -> Posted {
+    pub(super) fn post(&mut self, name: Name, state: RequestState) -> StoredRequest {
         let serial = self.made;
         self.made += 1;
         self.len += 1;
-        self.queues.entry(name).or_default().push_back(Entry { serial, way });
-        Posted { name, serial }
+        self.queues.entry(name).or_default().push_back(Entry { serial, state });
+        StoredRequest { name, serial }
     }
 
     /// A receive that was cancelled, to serve as a new one.
-    pub(super) fn reuse(&mut self, name: Name, way: Way) -> Option<Posted> {
+    pub(super) fn reuse(&mut self, name: Name, state: RequestState) -> Option<StoredRequest> {
         if self.cancelled == 0 {
             return None;
         }
         let mut entries = self.queues.get_mut(&name)?.iter_mut();
-        let entry = entries.find(|entry| entry.way == Way::Cancelled)?;
-        entry.way = way;
+        let entry = entries.find(|entry| entry.state == RequestState::Cancelled)?;
+        entry.state = state;
         self.cancelled -= 1;
-        Some(Posted { name, serial: entry.serial })
+        Some(StoredRequest { name, serial: entry.serial })
     }
 
-    /// A request is cancelled; which way it goes from then on, if it is there at all.
-    pub(super) fn cancel(&mut self, posted: Posted) -> Option<Way> {
+    /// A request is cancelled. Returns its state from then on, if it is there at all.
+    pub(super) fn cancel(&mut self, posted: StoredRequest) -> Option<RequestState> {
         let entry = self.queues.get_mut(&posted.name)?.iter_mut().find(|entry| entry.serial == posted.serial)?;
-        if entry.way == Way::Receive {
-            entry.way = Way::Cancelled;
+        if entry.state == RequestState::Receive {
+            entry.state = RequestState::Cancelled;
             self.cancelled += 1;
         }
-        Some(entry.way)
+        Some(entry.state)
     }
 
     /// Takes requests until `posted` is taken: how many `wait`s of its name that is. Not for a send that is complete at
     /// once where others would have to be waited for.
-    pub(super) fn take(&mut self, posted: Posted) -> u64 {
+    pub(super) fn take(&mut self, posted: StoredRequest) -> u64 {
         let Some(queue) = self.queues.get_mut(&posted.name) else { return 0 };
         let Ok(before) = queue.binary_search_by_key(&posted.serial, |entry| entry.serial) else { return 0 };
-        let is_eager = |entry: &Entry| entry.way == Way::EagerSend;
+        let is_eager = |entry: &Entry| entry.state == RequestState::EagerSend;
         if is_eager(&queue[before]) && !queue.iter().take(before).all(is_eager) {
             return 0;
         }
         let mut taken: Vec<Entry> = queue.drain(..=before).collect();
         // What comes goes to the older, so it is the younger that a cancel leaves over.
-        let left = taken.iter().filter(|entry| entry.way == Way::Cancelled).count();
+        let left = taken.iter().filter(|entry| entry.state == RequestState::Cancelled).count();
         let waits = taken.len() - left;
         for entry in taken.drain(waits..).rev() {
-            queue.push_front(Entry { way: Way::Cancelled, ..entry });
+            queue.push_front(Entry { state: RequestState::Cancelled, ..entry });
         }
         if queue.is_empty() {
             self.queues.remove(&posted.name);
@@ -109,8 +111,8 @@ impl RequestStorage {
     }
 
     /// Takes these, none named twice, if they are all there is.
-    pub(super) fn take_all(&mut self, posted: &[Posted]) -> bool {
-        let is_here = |posted: &&Posted| {
+    pub(super) fn take_all(&mut self, posted: &[StoredRequest]) -> bool {
+        let is_here = |posted: &&StoredRequest| {
             let queue = self.queues.get(&posted.name);
             queue.is_some_and(|queue| queue.binary_search_by_key(&posted.serial, |entry| entry.serial).is_ok())
         };
@@ -130,7 +132,7 @@ impl RequestStorage {
     /// The receives that are left in the end and may have got nothing, in order.
     pub(super) fn receives_left(&self) -> Vec<Name> {
         let receives = |(&name, queue): (&Name, &VecDeque<Entry>)| {
-            let is_open = |entry: &&Entry| matches!(entry.way, Way::Receive | Way::Cancelled);
+            let is_open = |entry: &&Entry| matches!(entry.state, RequestState::Receive | RequestState::Cancelled);
             std::iter::repeat_n(name, queue.iter().filter(is_open).count())
         };
         let mut left: Vec<Name> = self.queues.iter().flat_map(receives).collect();
@@ -150,7 +152,7 @@ mod tests {
     #[test]
     fn a_wait_takes_the_oldest_of_its_name_first() {
         let mut storage = RequestStorage::default();
-        let [first, second, third] = [7, 7, 8].map(|tag| storage.post(name(tag), Way::Receive));
+        let [first, second, third] = [7, 7, 8].map(|tag| storage.post(name(tag), RequestState::Receive));
         assert_eq!(storage.take(second), 2);
         assert_eq!(storage.take(first), 0);
         assert_eq!(storage.receives_left(), [name(8)]);
@@ -161,7 +163,7 @@ mod tests {
     #[test]
     fn all_there_is_can_be_taken_at_once() {
         let mut storage = RequestStorage::default();
-        let [first, second] = [7, 8].map(|tag| storage.post(name(tag), Way::Send));
+        let [first, second] = [7, 8].map(|tag| storage.post(name(tag), RequestState::Send));
         assert!(!storage.take_all(&[first]));
         assert_eq!(storage.take(first), 1);
         assert!(storage.take_all(&[first, second]));
@@ -171,7 +173,8 @@ mod tests {
     #[test]
     fn a_send_that_is_complete_does_not_wait_for_others() {
         let mut storage = RequestStorage::default();
-        let [large, small, last] = [Way::Send, Way::EagerSend, Way::Send].map(|way| storage.post(name(7), way));
+        let states = [RequestState::Send, RequestState::EagerSend, RequestState::Send];
+        let [large, small, last] = states.map(|state| storage.post(name(7), state));
         assert_eq!(storage.take(small), 0);
         assert_eq!(storage.take(large), 1);
         assert_eq!(storage.take(last), 2);
@@ -180,12 +183,12 @@ mod tests {
     #[test]
     fn a_cancelled_receive_serves_again() {
         let mut storage = RequestStorage::default();
-        let first = storage.post(name(7), Way::Receive);
-        assert_eq!(storage.reuse(name(7), Way::Receive), None);
-        assert_eq!(storage.cancel(first), Some(Way::Cancelled));
+        let first = storage.post(name(7), RequestState::Receive);
+        assert_eq!(storage.reuse(name(7), RequestState::Receive), None);
+        assert_eq!(storage.cancel(first), Some(RequestState::Cancelled));
         assert_eq!(storage.receives_left(), [name(7)]);
-        assert_eq!(storage.reuse(name(7), Way::Matched), Some(first));
-        assert_eq!(storage.cancel(first), Some(Way::Matched));
+        assert_eq!(storage.reuse(name(7), RequestState::Matched), Some(first));
+        assert_eq!(storage.cancel(first), Some(RequestState::Matched));
         assert_eq!(storage.receives_left(), []);
         assert_eq!(storage.take(first), 1);
         assert_eq!(storage.cancel(first), None);
@@ -194,11 +197,11 @@ mod tests {
     #[test]
     fn a_receive_after_one_that_was_cancelled_gets_what_comes_first() {
         let mut storage = RequestStorage::default();
-        let [first, second] = [7, 7].map(|tag| storage.post(name(tag), Way::Receive));
+        let [first, second] = [7, 7].map(|tag| storage.post(name(tag), RequestState::Receive));
         storage.cancel(first);
         assert_eq!(storage.take(second), 1);
         assert_eq!(storage.receives_left(), [name(7)]);
-        let third = storage.reuse(name(7), Way::Receive).unwrap();
+        let third = storage.reuse(name(7), RequestState::Receive).unwrap();
         assert_eq!(storage.take(third), 1);
         assert_eq!(storage.receives_left(), []);
     }

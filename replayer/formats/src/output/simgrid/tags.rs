@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 use titr_common::event::Tag;
-
 use titr_common::program::Context;
 
 /// Tags from here on stand for those of other communicators. SimGrid's tags are 32-bit integers, and its collectives use

@@ -14,9 +14,9 @@ use titr_workload::Workload;
 
 use super::Rules;
 use super::differences::Differences;
-use super::request_storage::{Posted, RequestStorage};
+use super::request_storage::{RequestStorage, StoredRequest};
 use super::tags::Tags;
-use crate::output::rank_files::Texts;
+use crate::output::rank_files::RankFiles;
 
 /// The longest message: SimGrid counts the elements of one in a C `int`.
 pub(super) const LONGEST: Bytes = Bytes(i32::MAX as u64);
@@ -28,7 +28,7 @@ pub(super) struct Translation<'a, S> {
     pub(super) communicators: Communicators,
     pub(super) tags: Tags,
     pub(super) ranks: Vec<RankState>,
-    pub(super) texts: Texts,
+    pub(super) files: RankFiles,
     pub(super) differences: Differences,
     pub(super) actions: u64,
 }
@@ -52,7 +52,7 @@ pub(super) struct OperationId(pub(super) u32);
 
 /// An operation that completing a request has to wait for.
 pub(super) enum Operation {
-    Message(Posted),
+    Message(StoredRequest),
     /// A collective in the background.
     Collective(Box<CollectiveProgress>),
     /// Nothing any more: a receive that was cancelled, a collective that went to its end because a later one did.
@@ -69,19 +69,19 @@ pub(super) struct CollectiveProgress {
     pub(super) steps: Vec<Step>,
     pub(super) next: usize,
     /// Sends and receives that the rank waits for before the next step.
-    pub(super) owed: Vec<Posted>,
+    pub(super) owed: Vec<StoredRequest>,
     /// Sends and receives that were started, in order.
-    pub(super) started: VecDeque<Posted>,
+    pub(super) started: VecDeque<StoredRequest>,
     pub(super) work: Instructions,
 }
 
 impl<'a, S: EventSource> Translation<'a, S> {
-    pub(super) fn new(workload: Workload<S>, rules: &'a Rules, texts: Texts) -> Self {
+    pub(super) fn new(workload: Workload<S>, rules: &'a Rules, files: RankFiles) -> Self {
         let count = workload.ranks();
         let communicators = Communicators::new(count);
         let tags = Tags::new(communicators.get(CommIndex::WORLD).context);
         let ranks = (0..count).map(|_| RankState::default()).collect();
-        Self { workload, rules, communicators, tags, ranks, texts, differences: Differences::default(), actions: 0 }
+        Self { workload, rules, communicators, tags, ranks, files, differences: Differences::default(), actions: 0 }
     }
 
     pub(super) fn state(&mut self, rank: Rank) -> &mut RankState {
@@ -91,7 +91,7 @@ impl<'a, S: EventSource> Translation<'a, S> {
     /// Writes an action of `rank`.
     pub(super) fn emit(&mut self, rank: Rank, action: &Event) {
         self.actions += 1;
-        write_event(self.texts.of(rank), rank, action);
+        write_event(self.files.of(rank), rank, action);
     }
 
     /// The tag that stands for `tag` of the communicator that `rank` calls `comm`.

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use titr_common::event::{Annotation, Event, Message, Span, ThreadId};
+use titr_common::time::Time;
 use titr_common::trace::manifest::Clock;
 use titr_common::trace::{EventSource, RankStream, TraceError};
 use titr_common::units::Nanoseconds;
-
-use titr_common::time::Time;
 
 /// A call, with all that the trace says of it.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 use titr_common::program::Context;
+use titr_common::time::Time;
 use titr_common::units::Bytes;
 
 use crate::timeline::{Arrow, EventSorter, TimelineEvent};
-use titr_common::time::Time;
 
 /// The key that messages are matched by. Within a collective, `number` is the collective's, elsewhere it is the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -19,13 +19,13 @@ use titr_common::event::{
 use titr_common::event_buffer::EventRef;
 use titr_common::format::{count, plural};
 use titr_common::program::{Communicators, Fault, Place, RequestTable, Template};
+use titr_common::time::Time;
 use titr_common::trace::Trace;
 
 use super::{EventSorter, State, Subject, TimelineEvent, TimelineWriter};
 use crate::output::{ConversionNotes, ConvertError};
 use calls::{Call, Calls};
 use channels::{Channel, Channels};
-use titr_common::time::Time;
 
 /// Writes the recorded times of an extended trace to `path`, in a file that `begin` begins.
 ///

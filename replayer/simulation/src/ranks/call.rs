@@ -56,7 +56,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let thread = &mut threads[index.0 as usize];
         let rank = thread.actor.rank;
         // This may read ahead, and so comes before the event is borrowed.
-        let messages = if let Some(EventRef::Event(Event::Collective(_, completion))) = programs.current(index)
+        let messages = if library.recorded > Recorded::None
+            && let Some(EventRef::Event(Event::Collective(_, completion))) = programs.current(index)
             && library.recorded.covers(completion)
         {
             programs.take_messages(index)?

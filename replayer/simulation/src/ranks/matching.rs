@@ -52,12 +52,14 @@ struct Wildcards {
 }
 
 impl Wildcards {
+    #[inline]
     fn index(&mut self, receiver: Rank, envelope: Envelope, age: u64) {
         if let Some(unexpected) = &mut self.unexpected {
             unexpected.extend(Key::wild(receiver, envelope).map(|key| ((key, age), envelope)));
         }
     }
 
+    #[inline]
     fn forget(&mut self, receiver: Rank, envelope: Envelope, age: u64) {
         if let Some(unexpected) = &mut self.unexpected {
             for key in Key::wild(receiver, envelope) {
@@ -73,57 +75,71 @@ impl Matching {
     }
 
     /// A message for `receiver`: the posted receive that takes it, or `None`, and it waits.
+    #[inline]
     pub(super) fn arrive(&mut self, receiver: Rank, envelope: Envelope, message: MessageId) -> Option<OperationId> {
         self.age += 1;
         let exact = Key::of(receiver, envelope.into());
-        let wildcards = &mut self.wildcards[receiver.0 as usize];
-        if wildcards.posted > 0 {
-            let older = |key: &Key| match self.queues.front(key) {
-                Some(Entry { age, item: Item::Receive(_) }) => Some((*age, *key)),
-                _ => None,
-            };
-            let [source, tag, both] = Key::wild(receiver, envelope);
-            let oldest = [exact, source, tag, both].iter().filter_map(older).min();
-            if let Some((_, key)) = oldest.filter(|&(_, key)| key != exact) {
-                wildcards.posted -= 1;
-                return match self.queues.pop(&key)?.item {
-                    Item::Receive(operation) => Some(operation),
-                    Item::Message(..) => None,
-                };
-            }
+        if self.wildcards[receiver.0 as usize].posted > 0
+            && let Some(operation) = self.take_wildcard(receiver, envelope, exact)
+        {
+            return Some(operation);
         }
         let entry = Entry { age: self.age, item: Item::Message(message) };
         match self.queues.meet(exact, entry, |first| !first.is_message()) {
             Some(Entry { item: Item::Receive(operation), .. }) => Some(operation),
             _ => {
-                wildcards.index(receiver, envelope, self.age);
+                self.wildcards[receiver.0 as usize].index(receiver, envelope, self.age);
                 None
             }
         }
     }
 
+    /// Takes the wildcard receive that a message belongs to, unless a receive under its `exact` key is older.
+    #[cold]
+    fn take_wildcard(&mut self, receiver: Rank, envelope: Envelope, exact: Key) -> Option<OperationId> {
+        let older = |key: &Key| match self.queues.front(key) {
+            Some(Entry { age, item: Item::Receive(_) }) => Some((*age, *key)),
+            _ => None,
+        };
+        let [source, tag, both] = Key::wild(receiver, envelope);
+        let (_, key) = [exact, source, tag, both].iter().filter_map(older).min().filter(|&(_, key)| key != exact)?;
+        self.wildcards[receiver.0 as usize].posted -= 1;
+        match self.queues.pop(&key)?.item {
+            Item::Receive(operation) => Some(operation),
+            Item::Message(..) => None,
+        }
+    }
+
     /// A receive of `receiver`: the unexpected message it takes, or `None`, and it waits.
+    #[inline(always)]
     pub(super) fn post(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> Option<MessageId> {
         self.age += 1;
         let key = Key::of(receiver, selector);
         let entry = Entry { age: self.age, item: Item::Receive(operation) };
-        let (exact, met) = if selector.is_wild() {
-            let Some(exact) = self.oldest_unexpected(receiver, key) else {
-                self.wildcards[receiver.0 as usize].posted += 1;
-                self.queues.push(key, entry);
-                return None;
-            };
-            (exact, self.queues.pop(&exact))
-        } else {
-            (key, self.queues.meet(key, entry, Entry::is_message))
-        };
-        match met {
-            Some(Entry { age, item: Item::Message(message) }) => {
-                self.wildcards[receiver.0 as usize].forget(receiver, exact.envelope(), age);
-                Some(message)
-            }
-            _ => None,
+        if selector.is_wild() {
+            return self.post_wildcard(receiver, key, entry);
         }
+        let met = self.queues.meet(key, entry, Entry::is_message)?;
+        self.taken(receiver, key, met)
+    }
+
+    #[cold]
+    fn post_wildcard(&mut self, receiver: Rank, key: Key, entry: Entry) -> Option<MessageId> {
+        let Some(exact) = self.oldest_unexpected(receiver, key) else {
+            self.wildcards[receiver.0 as usize].posted += 1;
+            self.queues.push(key, entry);
+            return None;
+        };
+        let met = self.queues.pop(&exact)?;
+        self.taken(receiver, exact, met)
+    }
+
+    /// The message of an entry that was taken from the queue of `exact`.
+    #[inline]
+    fn taken(&mut self, receiver: Rank, exact: Key, entry: Entry) -> Option<MessageId> {
+        let Item::Message(message) = entry.item else { return None };
+        self.wildcards[receiver.0 as usize].forget(receiver, exact.envelope(), entry.age);
+        Some(message)
     }
 
     /// The message that a receive would take, left where it is.

@@ -62,11 +62,13 @@ pub(super) struct Operations {
 
 impl Operations {
     /// Makes an operation.
+    #[inline]
     pub(super) fn open(&mut self, kind: OperationKind) -> OperationId {
         OperationId(self.all.insert(Operation { kind, state: State::Pending, eager: None }) as u32)
     }
 
     /// An eager message of so many bytes is what this receive gets.
+    #[inline]
     pub(super) fn got_eager(&mut self, receive: OperationId, bytes: Bytes) {
         self.all[receive.0 as usize].eager = Some(bytes);
     }
@@ -77,6 +79,7 @@ impl Operations {
     }
 
     /// `waiter` waits for `operation` from now on, unless it is done.
+    #[inline]
     pub(super) fn claim(&mut self, operation: OperationId, waiter: Waiter) -> Claim {
         let entry = &mut self.all[operation.0 as usize];
         if entry.state == State::Done {
@@ -97,6 +100,7 @@ impl Operations {
     }
 
     /// Completes an operation, and announces that to whoever waits for it.
+    #[inline]
     pub(super) fn complete(&mut self, operation: OperationId) {
         let entry = &mut self.all[operation.0 as usize];
         match entry.state {

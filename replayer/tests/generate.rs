@@ -12,7 +12,7 @@ use titr_common::event::{CollectiveKind, Event};
 use titr_common::units::{Bytes, Instructions};
 use titr_network::topology::Edge;
 use titr_replayer::generate::{
-    AllToAll, AllToOne, Butterfly, Kernel, OneToAll, Pause, Random, Schedule, Stencil, Tree, Wavefront, grid, program,
+    AllToAll, Butterfly, Kernel, Pause, Random, Schedule, Star, StarKind, Stencil, Tree, Wavefront, grid, program,
 };
 use titr_replayer::schedule::{Example, Outline};
 
@@ -60,10 +60,10 @@ proptest! {
     #[test]
     fn stars_and_all_to_all(ranks in 1..20_u32, root in 0..20_u32) {
         let root = root % ranks;
-        let out = OneToAll::new(ranks, root, BYTES).unwrap();
+        let out = Star::new(StarKind::OneToAll, ranks, root, BYTES).unwrap();
         prop_assert_eq!(sent(&out), expected(ranks, BYTES, |from, to| u32::from(from == root && to != root)));
         replays(&out)?;
-        let back = AllToOne::new(ranks, root, BYTES).unwrap();
+        let back = Star::new(StarKind::AllToOne, ranks, root, BYTES).unwrap();
         prop_assert_eq!(sent(&back), expected(ranks, BYTES, |from, to| u32::from(to == root && from != root)));
         replays(&back)?;
         let all = AllToAll { ranks, bytes: BYTES };

@@ -7,7 +7,7 @@ mod support;
 use support::command::Folder;
 use titr_common::units::Bytes;
 use titr_platform::Platform;
-use titr_replayer::generate::{AllToAll, Kernel, OneToAll, Random, program};
+use titr_replayer::generate::{AllToAll, Kernel, Random, Star, StarKind, program};
 use titr_simulation::models;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
@@ -60,7 +60,7 @@ fn all_to_all_gains_by_a_twist() {
 /// One-to-all is equal, as the root's port takes all the time.
 #[test]
 fn one_to_all_gains_nothing() {
-    let kernel = OneToAll::new(32, 0, Bytes(10_000)).unwrap();
+    let kernel = Star::new(StarKind::OneToAll, 32, 0, Bytes(10_000)).unwrap();
     assert!(gain(1, &kernel).abs() < 0.001);
 }
 

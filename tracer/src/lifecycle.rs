@@ -338,7 +338,7 @@ fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
         ranks,
         command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
         mpi: mpi.to_owned(),
-        config: config.effective(),
+        config: config.effective().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         per_rank: Vec::new(),
     }
 }

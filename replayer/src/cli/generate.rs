@@ -13,8 +13,8 @@ use titr_network::topology::Edge;
 use super::Failure;
 use super::schedule::{collective, library};
 use crate::generate::{
-    self, AllToAll, AllToOne, Butterfly, Dimensions, Impossible, Kernel, OneToAll, Pause, Random, Schedule, Stencil,
-    Tree, Wavefront, grid,
+    self, AllToAll, Butterfly, Dimensions, Impossible, Kernel, Pause, Random, Schedule, Star, StarKind, Stencil, Tree,
+    Wavefront, grid,
 };
 use crate::schedule::{Example, Outline};
 
@@ -232,8 +232,12 @@ impl From<Impossible> for Failure {
 impl Named {
     fn kernel(&self) -> Result<(Box<dyn Kernel>, &Run), Failure> {
         Ok(match self {
-            Self::OneToAll { root, size, run } => (Box::new(OneToAll::new(size.ranks, root.root, size.bytes)?), run),
-            Self::AllToOne { root, size, run } => (Box::new(AllToOne::new(size.ranks, root.root, size.bytes)?), run),
+            Self::OneToAll { root, size, run } => {
+                (Box::new(Star::new(StarKind::OneToAll, size.ranks, root.root, size.bytes)?), run)
+            }
+            Self::AllToOne { root, size, run } => {
+                (Box::new(Star::new(StarKind::AllToOne, size.ranks, root.root, size.bytes)?), run)
+            }
             Self::AllToAll { size, run } => (Box::new(AllToAll { ranks: size.ranks, bytes: size.bytes }), run),
             Self::Random { messages, wave, seed, size, run } => {
                 (Box::new(Random::new(size.ranks, size.bytes, *messages, *wave, *seed)?), run)

@@ -27,7 +27,7 @@ pub use directory::{Generated, NotWritten, write};
 pub use grid::{Dimensions, grid};
 pub use random::Random;
 pub use script::{Pause, Script};
-pub use star::{AllToOne, OneToAll};
+pub use star::{Star, StarKind};
 pub use stencil::Stencil;
 pub use tree::Tree;
 pub use wavefront::Wavefront;

@@ -4,80 +4,58 @@ use titr_common::units::Bytes;
 
 use super::{Impossible, Kernel, Script};
 
-/// The root sends a message to each other rank, all at once.
+/// Messages between a root and each other rank.
 #[derive(Clone, Debug)]
-pub struct OneToAll(Star);
-
-/// Each other rank sends a message to the root.
-#[derive(Clone, Debug)]
-pub struct AllToOne(Star);
-
-#[derive(Clone, Debug)]
-struct Star {
+pub struct Star {
     ranks: u32,
     root: u32,
     bytes: Bytes,
+    kind: StarKind,
+}
+
+/// Who sends to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StarKind {
+    /// The root sends a message to each other rank, all at once.
+    OneToAll,
+    /// Each other rank sends a message to the root.
+    AllToOne,
 }
 
 impl Star {
-    fn new(ranks: u32, root: u32, bytes: Bytes) -> Result<Self, Impossible> {
-        if root < ranks { Ok(Self { ranks, root, bytes }) } else { Err(Impossible::Root { root, last: ranks - 1 }) }
-    }
-
-    /// All ranks but the root, from the next one on.
-    fn others(&self) -> impl Iterator<Item = u32> {
-        (self.root + 1..self.ranks).chain(0..self.root)
-    }
-}
-
-impl OneToAll {
     /// Between `ranks` ranks, at least one.
     ///
     /// # Errors
     /// If the root is none of them.
-    pub fn new(ranks: u32, root: u32, bytes: Bytes) -> Result<Self, Impossible> {
-        Star::new(ranks, root, bytes).map(Self)
-    }
-}
-
-impl AllToOne {
-    /// Between `ranks` ranks, at least one.
-    ///
-    /// # Errors
-    /// If the root is none of them.
-    pub fn new(ranks: u32, root: u32, bytes: Bytes) -> Result<Self, Impossible> {
-        Star::new(ranks, root, bytes).map(Self)
-    }
-}
-
-impl Kernel for OneToAll {
-    fn ranks(&self) -> u32 {
-        self.0.ranks
-    }
-
-    fn phase(&self, me: u32, _: u64, script: &mut Script) {
-        script.pause();
-        if me == self.0.root {
-            self.0.others().for_each(|to| script.isend(to, 0, self.0.bytes));
-            script.waitall();
+    pub fn new(kind: StarKind, ranks: u32, root: u32, bytes: Bytes) -> Result<Self, Impossible> {
+        if root < ranks {
+            Ok(Self { ranks, root, bytes, kind })
         } else {
-            script.recv(self.0.root, 0, self.0.bytes);
+            Err(Impossible::Root { root, last: ranks - 1 })
         }
     }
 }
 
-impl Kernel for AllToOne {
+impl Kernel for Star {
     fn ranks(&self) -> u32 {
-        self.0.ranks
+        self.ranks
     }
 
     fn phase(&self, me: u32, _: u64, script: &mut Script) {
+        let Self { ranks, root, bytes, kind } = *self;
         script.pause();
-        if me == self.0.root {
-            self.0.others().for_each(|from| script.irecv(from, 0, self.0.bytes));
-            script.waitall();
-        } else {
-            script.send(self.0.root, 0, self.0.bytes);
+        match kind {
+            StarKind::OneToAll if me != root => script.recv(root, 0, bytes),
+            StarKind::AllToOne if me != root => script.send(root, 0, bytes),
+            StarKind::OneToAll | StarKind::AllToOne => {
+                for other in (root + 1..ranks).chain(0..root) {
+                    match kind {
+                        StarKind::OneToAll => script.isend(other, 0, bytes),
+                        StarKind::AllToOne => script.irecv(other, 0, bytes),
+                    }
+                }
+                script.waitall();
+            }
         }
     }
 }

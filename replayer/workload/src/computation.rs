@@ -39,7 +39,7 @@ impl Transformation for Recompute {
 }
 
 /// A rank's events with its computation changed.
-pub struct Recomputed<S> {
+struct Recomputed<S> {
     source: S,
     computation: Computation,
     scale: f64,
@@ -51,15 +51,9 @@ pub struct Recomputed<S> {
 
 impl<S> Recomputed<S> {
     /// The events of `source`, whose computation is multiplied with `scale`.
-    #[must_use]
-    pub fn new(source: S, computation: Computation, scale: f64) -> Self {
+    fn new(source: S, computation: Computation, scale: f64) -> Self {
         let returned = vec![Some(Nanoseconds(0))];
         Self { source, computation, scale, returned, read: LocatedEvents::default() }
-    }
-
-    /// Whether nothing changes.
-    fn is_as_recorded(&self) -> bool {
-        self.computation == Computation::Counted && self.scale.to_bits() == 1.0_f64.to_bits()
     }
 
     /// The time that a thread computed before a call, by the time it spent outside of MPI.
@@ -77,9 +71,6 @@ impl<S> Recomputed<S> {
 
 impl<S: EventSource> EventSource for Recomputed<S> {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        if self.is_as_recorded() {
-            return self.source.read(events);
-        }
         let mut read = std::mem::take(&mut self.read);
         read.clear();
         let more = self.source.read(&mut read)?;

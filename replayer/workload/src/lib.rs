@@ -3,12 +3,12 @@
 //! An event passes these stages, one after the other:
 //!
 //! 1. an [`EventSource`] for each rank: a trace on disk, a list, whatever gives a rank's events with their places;
-//! 2. adapters around it, which are sources themselves, such as [`Recomputed`];
+//! 2. adapters around it, which are sources themselves, such as those that [`Recompute`] makes;
 //! 3. [batches](prefetch), which a thread fills ahead of time; nothing after this can see it;
 //! 4. a [`Window`] for each rank, which knows what the trace says about an event only later.
 //!
 //! What comes out is a [`Workload`]. The events of a rank stand in it in the order of the trace, those of all its threads
-//! mixed; the [ranks](crate::ranks) give each thread its own.
+//! mixed; the ranks of the simulation give each thread its own.
 
 mod computation;
 mod prefetch;
@@ -19,7 +19,7 @@ use std::thread;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::EventSource;
 
-pub use computation::{Computation, Recompute, Recomputed};
+pub use computation::{Computation, Recompute};
 use prefetch::BatchReader;
 pub use window::{Match, Window};
 

@@ -20,19 +20,6 @@ pub use pattern::{Pattern, Placeholders};
 /// The prefix that makes a variable ours.
 const PREFIX: &str = "TITRACE_";
 
-/// The variables there are.
-const VARIABLES: [&str; 9] = [
-    "TITRACE_BUFFER",
-    "TITRACE_COLLECTIVES",
-    "TITRACE_COUNTER",
-    "TITRACE_DIR",
-    "TITRACE_GATHER",
-    "TITRACE_LEVEL",
-    "TITRACE_MODE",
-    "TITRACE_RATE",
-    "TITRACE_VERBOSE",
-];
-
 /// How the tracer was asked to work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -205,8 +192,8 @@ impl Config {
 
     /// Every variable with the value in force, as the manifest keeps it.
     #[must_use]
-    pub fn effective(&self) -> BTreeMap<String, String> {
-        let values = [
+    pub fn effective(&self) -> BTreeMap<&'static str, String> {
+        BTreeMap::from([
             ("TITRACE_DIR", self.directory.to_string()),
             ("TITRACE_GATHER", self.gather.as_ref().map_or("0".into(), Gathering::to_string)),
             ("TITRACE_MODE", self.mode.to_string()),
@@ -216,8 +203,7 @@ impl Config {
             ("TITRACE_BUFFER", self.buffer.to_string()),
             ("TITRACE_LEVEL", self.level.to_string()),
             ("TITRACE_VERBOSE", (self.verbosity as u8).to_string()),
-        ];
-        values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        ])
     }
 }
 
@@ -249,7 +235,8 @@ impl std::fmt::Display for CounterChoice {
 
 /// The variable whose name is most like this one.
 fn nearest(name: &str) -> &'static str {
-    VARIABLES.into_iter().min_by_key(|known| strsim::levenshtein(name, known)).unwrap_or(VARIABLES[0])
+    let known = Config::default().effective().into_keys();
+    known.min_by_key(|known| strsim::levenshtein(name, known)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -267,7 +254,7 @@ mod tests {
 
     #[test]
     fn each_variable_sets_what_it_names() {
-        let config = read(&[
+        let variables = [
             ("TITRACE_DIR", "/scratch/my traces/%h"),
             ("TITRACE_GATHER", "all-%j.tar,arity=16"),
             ("TITRACE_MODE", "extended"),
@@ -277,7 +264,7 @@ mod tests {
             ("TITRACE_BUFFER", "1 MiB"),
             ("TITRACE_LEVEL", "9"),
             ("TITRACE_VERBOSE", "1"),
-        ]);
+        ];
         let expected = Config {
             directory: Pattern::new("/scratch/my traces/%h".as_ref()).unwrap(),
             gather: Some(Gathering { archive: Pattern::new("all-%j.tar".as_ref()).unwrap(), arity: 16 }),
@@ -289,7 +276,8 @@ mod tests {
             level: 9,
             verbosity: Verbosity::Steps,
         };
-        assert_eq!(config, Ok(expected));
+        assert!(expected.effective().into_keys().eq(BTreeMap::from(variables).into_keys()));
+        assert_eq!(read(&variables), Ok(expected));
     }
 
     #[test]
@@ -346,7 +334,6 @@ mod tests {
         let gather = Some(Gathering { archive: Pattern::default(), arity: 2 });
         let config = Config { gather, rate: 2.5e9, level: 7, counter: CounterChoice::Cpu, ..Config::default() };
         let listed = config.effective();
-        assert_eq!(listed.len(), VARIABLES.len());
         let again = Config::from_variables(listed.into_iter().map(|(name, value)| (name.into(), value.into())));
         assert_eq!(again, Ok(config));
     }

@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
 
     /* Active target, everybody: fences. */
     MPI_Win_create(window, sizeof window, sizeof(int), MPI_INFO_NULL, WORLD, &win);
-    MPI_Win_fence(0, win);
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
     MPI_Put(data, 2, MPI_INT, next, 0, 2, MPI_INT, win);
     MPI_Get(result, 3, MPI_INT, next, 4, 3, MPI_INT, win);
     MPI_Put(data, 2, MPI_INT, MPI_PROC_NULL, 0, 2, MPI_INT, win);
@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
     MPI_Win_fence(0, win);
     CHECK(rank != 0 || window[7] == 60);
     window[7] = 0;
-    MPI_Win_fence(0, win);
+    MPI_Win_fence(MPI_MODE_NOPUT | MPI_MODE_NOSUCCEED, win);
 
     /* Active target, neighbours: post, start, complete, wait. */
     MPI_Comm_group(WORLD, &world);
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
     MPI_Get_accumulate(&one, 1, MPI_INT, result, 1, MPI_INT, 0, 7, 1, MPI_INT, MPI_SUM, win);
     MPI_Win_unlock(0, win);
     MPI_Barrier(WORLD);
-    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, MPI_MODE_NOCHECK, win);
     MPI_Get(result, 1, MPI_INT, 0, 7, 1, MPI_INT, win);
     MPI_Win_flush_local(0, win);
     MPI_Win_unlock(0, win);

@@ -128,6 +128,16 @@ constants! {
     dist_graph: i32 = "MPI_DIST_GRAPH",                Number(3),                               Number(3),           Number(213);
     /// `MPI_LOCK_SHARED`.
     lock_shared: i32 = "MPI_LOCK_SHARED",              Number(2),                               Number(235),         Number(302);
+    /// `MPI_MODE_NOCHECK`.
+    mode_nocheck: i32 = "MPI_MODE_NOCHECK",            Number(1),                               Number(1024),        Number(1024);
+    /// `MPI_MODE_NOSTORE`.
+    mode_nostore: i32 = "MPI_MODE_NOSTORE",            Number(8),                               Number(2048),        Number(8192);
+    /// `MPI_MODE_NOPUT`.
+    mode_noput: i32 = "MPI_MODE_NOPUT",                Number(4),                               Number(4096),        Number(4096);
+    /// `MPI_MODE_NOPRECEDE`.
+    mode_noprecede: i32 = "MPI_MODE_NOPRECEDE",        Number(2),                               Number(8192),        Number(2048);
+    /// `MPI_MODE_NOSUCCEED`.
+    mode_nosucceed: i32 = "MPI_MODE_NOSUCCEED",        Number(16),                              Number(16384),       Number(16384);
     /// `MPI_THREAD_MULTIPLE`.
     thread_multiple: i32 = "MPI_THREAD_MULTIPLE",      Number(3),                               Number(3),           Number(4096);
     /// Bytes of a status.

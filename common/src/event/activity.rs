@@ -1,19 +1,19 @@
 //! The kind of thing that a rank does in an event.
 
-use super::Event;
+use super::{AccessOp, Event, OneSided, WinSync};
 
 /// The kind of thing that a rank spends its time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Activity {
     /// Computing, or sleeping.
     Compute,
-    /// Sending, blocking or not.
+    /// Sending, blocking or not; a put, an accumulate.
     Send,
-    /// Receiving or probing; a `sendrecv` too.
+    /// Receiving or probing; a `sendrecv` too, and an access to a window that brings data back.
     Recv,
     /// Completing requests, and whatever is neither a message nor a collective of messages.
     Wait,
-    /// Collectives, and making communicators.
+    /// Collectives, fences among them, and making communicators and windows.
     Collective,
 }
 
@@ -27,7 +27,15 @@ impl Event {
             Self::Partitioned(event) => event.activity(),
             Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => Activity::Recv,
             Self::Wait(..) | Self::Test(..) | Self::RequestFree(_) | Self::Cancel(_) => Activity::Wait,
-            Self::OneSided(_) | Self::File(_) | Self::Other(_) => Activity::Wait,
+            Self::OneSided(OneSided::Access(access)) => match access.op {
+                AccessOp::Put | AccessOp::Accumulate => Activity::Send,
+                AccessOp::Get | AccessOp::GetAccumulate | AccessOp::FetchAndOp | AccessOp::CompareAndSwap => {
+                    Activity::Recv
+                }
+            },
+            Self::OneSided(OneSided::Create(..) | OneSided::Free(_)) => Activity::Collective,
+            Self::OneSided(OneSided::Sync(sync)) if sync.call == WinSync::Fence => Activity::Collective,
+            Self::OneSided(OneSided::Sync(_)) | Self::File(_) | Self::Other(_) => Activity::Wait,
             Self::Collective(..) | Self::Neighborhood(..) => Activity::Collective,
             Self::CommCreate(..) | Self::CommFree(_) => Activity::Collective,
             Self::Matched(..) | Self::Annotation(_) => return None,

@@ -5,8 +5,8 @@
 //! datatype.
 //!
 //! Each chapter of MPI has a file with its types. What an event means is said here too, once and for every reader, by
-//! methods of [`Event`]: [`requests`](Event::requests) and [`communicators`](Event::communicators) say what it does to
-//! those, [`transfers`](Event::transfers) which messages it describes, [`activity`](Event::activity) what kind of thing the
+//! methods of [`Event`]: [`requests`](Event::requests), [`communicators`](Event::communicators) and
+//! [`windows`](Event::windows) say what it does to those, [`transfers`](Event::transfers) which messages it describes, [`activity`](Event::activity) what kind of thing the
 //! rank does, and [`list_size`](Event::list_size) how much memory it takes. Each names every event, so whoever adds one is
 //! led by the compiler. Partitioned communication answers for itself in its own file.
 
@@ -32,13 +32,13 @@ pub use communicator::{CommCall, CommId, Group};
 pub use file::{Direction, FileAccess, FileEvent, FileId, Manage, Phase, Reach};
 pub use identity::{Actor, Rank, ThreadId};
 pub use neighborhood::{NeighborOp, Neighborhood};
-pub use one_sided::{Access, AccessOp, OneSided, WinCall, WinId, WinSync};
+pub use one_sided::{Access, AccessOp, Assert, Asserts, OneSided, Synchronisation, WinCall, WinId, WinSync};
 pub use partitioned::Partitioned;
 pub use point_to_point::{Incoming, Outgoing, SendMode, Tag, Wildcard};
 pub use request::{Completed, Completion, MessageCompletion, Quantifier, RequestId, RequestKey};
 pub use size::ListSize;
 pub use transfer::Transfers;
-pub use uses::{CommUse, RequestUse};
+pub use uses::{CommUse, RequestUse, WindowUse};
 
 use crate::units::{Bytes, Instructions, Seconds};
 

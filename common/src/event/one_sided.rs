@@ -14,8 +14,8 @@ pub enum OneSided {
     Create(WinCall, CommId, WinId, Bytes),
     /// `MPI_Win_free`.
     Free(WinId),
-    /// A call that separates accesses, and the ranks it names.
-    Sync(WinSync, WinId, Vec<Rank>),
+    /// A call that separates accesses.
+    Sync(Synchronisation),
     /// A call that moves data.
     Access(Access),
 }
@@ -28,6 +28,57 @@ pub enum WinCall {
     Allocate,
     AllocateShared,
     CreateDynamic,
+}
+
+/// A call that separates accesses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Synchronisation {
+    /// The MPI function.
+    pub call: WinSync,
+    /// The window.
+    pub win: WinId,
+    /// The ranks that the call names: its target, or the group of a post or a start.
+    pub ranks: Vec<Rank>,
+    /// The promises of the program.
+    pub asserts: Asserts,
+}
+
+/// The promises that a program makes in a synchronisation (§12.5.5): any of five.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Asserts(u8);
+
+/// One promise of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Assert {
+    /// `MPI_MODE_NOCHECK`: the matching calls were made already, or nobody else holds or asks for the lock.
+    NoCheck,
+    /// `MPI_MODE_NOSTORE`: the rank did not write to its own part of the window since the last synchronisation.
+    NoStore,
+    /// `MPI_MODE_NOPUT`: nobody writes to the rank's part of the window until the next synchronisation.
+    NoPut,
+    /// `MPI_MODE_NOPRECEDE`: the fence completes no accesses.
+    NoPrecede,
+    /// `MPI_MODE_NOSUCCEED`: the fence begins no accesses.
+    NoSucceed,
+}
+
+impl Asserts {
+    /// Whether the program promises this.
+    #[must_use]
+    pub fn has(self, assert: Assert) -> bool {
+        self.0 & 1 << assert as u8 != 0
+    }
+
+    /// The promises, in the order of the standard.
+    pub fn iter(self) -> impl Iterator<Item = Assert> {
+        Assert::ALL.into_iter().filter(move |&assert| self.has(assert))
+    }
+}
+
+impl FromIterator<Assert> for Asserts {
+    fn from_iter<I: IntoIterator<Item = Assert>>(asserts: I) -> Self {
+        Self(asserts.into_iter().fold(0, |bits, assert| bits | 1 << assert as u8))
+    }
 }
 
 /// The MPI function that separates accesses (§12.5).

@@ -29,7 +29,7 @@ impl Event {
             Self::Test(_, None) => none,
             Self::Collective(call, _) => of_volumes(&call.send).and(of_volumes(&call.recv)),
             Self::Neighborhood(call, _) => ListSize::of(&call.sends).and(ListSize::of(&call.recvs)),
-            Self::OneSided(OneSided::Sync(_, _, ranks)) => ListSize::of(ranks),
+            Self::OneSided(OneSided::Sync(sync)) => ListSize::of(&sync.ranks),
             Self::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Access(_)) => none,
             Self::File(FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..) | FileEvent::Access(_)) => {
                 none

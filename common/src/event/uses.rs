@@ -1,10 +1,10 @@
-//! The effects of an event on requests and on communicators.
+//! The effects of an event on requests, on communicators and on windows.
 //!
 //! Visitors get the names themselves, so that a reader may replace them: numbers are given anew where they could clash.
 
 use super::{
     Access, Annotation, Collective, CommId, Completed, Completion, Event, FileAccess, FileEvent, Message,
-    MessageCompletion, OneSided, Phase, RequestId,
+    MessageCompletion, OneSided, Phase, RequestId, WinId,
 };
 
 /// The effect of an event on a request.
@@ -38,7 +38,35 @@ pub enum CommUse {
     Frees,
 }
 
+/// The effect of an event on a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowUse {
+    /// Makes the window.
+    Makes,
+    /// Accesses the window.
+    Accesses,
+    /// Separates accesses to the window.
+    Synchronises,
+    /// Frees the window.
+    Frees,
+}
+
 impl Event {
+    /// Visits the window that the event names.
+    pub fn windows(&mut self, mut visit: impl FnMut(&mut WinId, WindowUse)) {
+        match self {
+            Self::OneSided(OneSided::Create(_, _, win, _)) => visit(win, WindowUse::Makes),
+            Self::OneSided(OneSided::Free(win)) => visit(win, WindowUse::Frees),
+            Self::OneSided(OneSided::Sync(sync)) => visit(&mut sync.win, WindowUse::Synchronises),
+            Self::OneSided(OneSided::Access(access)) => visit(&mut access.win, WindowUse::Accesses),
+            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::File(_) | Self::Other(_) => {}
+            Self::Send(..) | Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => {}
+            Self::Partitioned(_) | Self::Collective(..) | Self::Neighborhood(..) => {}
+            Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {}
+            Self::Wait(..) | Self::Test(..) | Self::CommCreate(..) | Self::CommFree(_) | Self::Annotation(_) => {}
+        }
+    }
+
     /// Visits the requests that the event names. A wait for everything that is outstanding names none.
     pub fn requests(&mut self, mut visit: impl FnMut(&mut RequestId, RequestUse)) {
         const MAKES: RequestUse = RequestUse::Makes { persistent: false };

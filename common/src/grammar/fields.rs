@@ -107,6 +107,14 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Takes the next field if `known` knows it.
+    pub(super) fn accept_known<T>(&mut self, known: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
+        let length = self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len());
+        let found = known(&self.rest[..length])?;
+        self.rest = skip_blanks(&self.rest[length..]);
+        Some(found)
+    }
+
     /// The first column: `RANK` or `RANK.THREAD`.
     pub(super) fn actor(&mut self) -> Result<Actor, ParseError> {
         let length = self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len());

@@ -33,7 +33,7 @@
 //! | `bcast_init REQ BYTES ROOT`, … | persistent collectives |
 //! | `neighbor_alltoall DESTINATIONS SOURCES BYTES… BYTES…`, … | neighbourhood collectives, see `neighborhood` |
 //! | `psend_init D TAG BYTES REQ PARTS`, `precv_init S TAG BYTES REQ PARTS [WILD]`, `pready REQ PARTS` | partitioned messages |
-//! | `win_create WIN BYTES`, `win_fence WIN`, `put WIN TARGET THERE BACK [REQ]`, … | one-sided communication, see `one_sided` |
+//! | `win_create WIN BYTES`, `win_fence WIN [ASSERTS]`, `put WIN TARGET THERE BACK [REQ]`, … | one-sided communication, see `one_sided` |
 //! | `file_open FILE`, `file_write_at_all FILE BYTES`, … | input and output, see `file` |
 //! | `call MPI_FUNCTION SENT RECEIVED` | whatever else communicates |
 //! | `again D V1 V2*N …` | the events that were `D` events ago, after computing so much, see `repeat` |

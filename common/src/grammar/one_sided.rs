@@ -4,14 +4,19 @@
 //! | --- | --- |
 //! | `win_create WIN BYTES`, also `win_allocate win_allocate_shared win_create_dynamic` | a window is made; `on C` before it |
 //! | `win_free WIN` | |
-//! | `win_fence WIN`, `win_lock WIN RANKS`, `win_lock_shared` … | a call that separates accesses |
+//! | `win_fence WIN [ASSERTS]`, `win_lock WIN RANKS [ASSERTS]`, `win_lock_shared` … | a call that separates accesses |
 //! | `put WIN TARGET THERE BACK [REQ]`, also `get accumulate get_accumulate fetch_and_op compare_and_swap` | bytes there and back |
+//!
+//! `ASSERTS` are any of `nocheck nostore noput noprecede nosucceed`. The *n*-th window that a rank makes on a communicator
+//! is the *n*-th of every other member, whatever its number.
 
 use super::error::ParseError;
 use super::fields::Fields;
 use super::line::Line;
 use super::words::words;
-use crate::event::{Access, AccessOp, CommId, OneSided, Rank, WinCall, WinId, WinSync};
+use crate::event::{
+    Access, AccessOp, Assert, Asserts, CommId, OneSided, Rank, Synchronisation, WinCall, WinId, WinSync,
+};
 use crate::units::Bytes;
 
 words! {
@@ -44,6 +49,16 @@ words! {
 }
 
 words! {
+    Assert {
+        NoCheck = "nocheck",
+        NoStore = "nostore",
+        NoPut = "noput",
+        NoPrecede = "noprecede",
+        NoSucceed = "nosucceed",
+    }
+}
+
+words! {
     AccessOp {
         Put = "put",
         Get = "get",
@@ -61,7 +76,7 @@ impl OneSided {
         match self {
             Self::Create(call, ..) => call.word(),
             Self::Free(_) => "win_free",
-            Self::Sync(sync, ..) => sync.word(),
+            Self::Sync(sync) => sync.call.word(),
             Self::Access(access) => access.op.word(),
         }
     }
@@ -74,9 +89,12 @@ pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &OneSided) -> &'l mut
             line.on(*comm).word(call.word()).number(u64::from(win.0)).bytes(*bytes)
         }
         OneSided::Free(win) => line.word(event.word()).number(u64::from(win.0)),
-        OneSided::Sync(sync, win, ranks) => {
-            line.word(sync.word()).number(u64::from(win.0));
-            if ranks.is_empty() { line } else { line.list(ranks.iter().map(|rank| rank.0)) }
+        OneSided::Sync(Synchronisation { call, win, ranks, asserts }) => {
+            line.word(call.word()).number(u64::from(win.0));
+            if !ranks.is_empty() {
+                line.list(ranks.iter().map(|rank| rank.0));
+            }
+            asserts.iter().fold(line, |line, assert| line.word(assert.word()))
         }
         &OneSided::Access(Access { op, win, target, there, back, request }) => {
             line.word(op.word()).number(u64::from(win.0)).rank(target).bytes(there).bytes(back);
@@ -93,13 +111,18 @@ pub(super) fn read(word: &[u8], comm: CommId, world: u32, f: &mut Fields) -> Res
     if word == b"win_free" {
         return Ok(Some(OneSided::Free(window(f)?)));
     }
-    if let Some(sync) = WinSync::of_word(word) {
+    if let Some(call) = WinSync::of_word(word) {
         let win = window(f)?;
-        let ranks = if f.at_end() { Vec::new() } else { f.list("a list of ranks", Rank)? };
-        if let Some(stranger) = ranks.iter().find(|rank| rank.0 >= world) {
-            return Err(f.error(format!("rank {} is not in a world of {world} ranks", stranger.0)));
+        let mut asserts = asserts(f);
+        let mut ranks = Vec::new();
+        if asserts == Asserts::default() && !f.at_end() {
+            ranks = f.list("a list of ranks", Rank)?;
+            if let Some(stranger) = ranks.iter().find(|rank| rank.0 >= world) {
+                return Err(f.error(format!("rank {} is not in a world of {world} ranks", stranger.0)));
+            }
+            asserts = self::asserts(f);
         }
-        return Ok(Some(OneSided::Sync(sync, win, ranks)));
+        return Ok(Some(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
     }
     let Some(op) = AccessOp::of_word(word) else { return Ok(None) };
     let win = window(f)?;
@@ -107,6 +130,11 @@ pub(super) fn read(word: &[u8], comm: CommId, world: u32, f: &mut Fields) -> Res
     let (there, back) = (f.bytes("a number of bytes", Bytes(1))?, f.bytes("a number of bytes", Bytes(1))?);
     let request = if f.at_end() { None } else { Some(f.request()?) };
     Ok(Some(OneSided::Access(Access { op, win, target, there, back, request })))
+}
+
+/// The words of promises that come next.
+fn asserts(f: &mut Fields) -> Asserts {
+    std::iter::from_fn(|| f.accept_known(Assert::of_word)).collect()
 }
 
 fn window(f: &mut Fields) -> Result<WinId, ParseError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::event::{CommId, Rank, RequestId, ThreadId};
+use crate::event::{CommId, Rank, RequestId, ThreadId, WinId};
 
 /// An event that makes no sense where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -12,6 +12,8 @@ use crate::event::{CommId, Rank, RequestId, ThreadId};
 pub enum Fault {
     #[error("communicator {} is not introduced, or freed", .0.0)]
     NoSuchCommunicator(CommId),
+    #[error("window {} is not introduced, or freed", .0.0)]
+    NoSuchWindow(WinId),
     #[error("there is no rank {} in a world of {world}", .rank.0)]
     NoSuchRank { rank: Rank, world: usize },
     #[error("rank {} is no member of {on}", .rank.0)]

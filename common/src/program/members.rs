@@ -7,8 +7,11 @@ use crate::collectives::Member;
 use crate::event::Rank;
 
 /// The members of a communicator.
+#[derive(Clone)]
 pub struct Members {
     name: Name,
+    /// Whether the members have a window in common, and this is the communicator of that.
+    of_window: bool,
     /// In order; of an inter-communicator, its two groups one after the other.
     ranks: Vec<Rank>,
     /// How many of the ranks are in the first group.
@@ -28,7 +31,7 @@ pub(super) enum Name {
 impl Members {
     /// The members of the world: all ranks in order.
     pub(super) fn world(ranks: Vec<Rank>) -> Self {
-        Self { name: Name::World, first_group: ranks.len(), ranks, places: FxHashMap::default() }
+        Self { name: Name::World, of_window: false, first_group: ranks.len(), ranks, places: FxHashMap::default() }
     }
 
     /// The members of the groups `first` and `second`; the second is empty unless there are two.
@@ -44,7 +47,12 @@ impl Members {
             let twice = (0..).zip(&ranks).find(|&(place, rank)| places.get(rank) != Some(&place));
             return Err(Fault::NamedTwice(twice.map_or(Rank(0), |(_, &rank)| rank)));
         }
-        Ok(Self { name, ranks, first_group, places })
+        Ok(Self { name, of_window: false, ranks, first_group, places })
+    }
+
+    /// These members as those of a window.
+    pub(super) fn of_window(&self) -> Self {
+        Self { of_window: true, ..self.clone() }
     }
 
     /// The number of members.
@@ -82,7 +90,7 @@ impl Members {
             let more = if ranks.len() > shown.len() { ", …" } else { "" };
             format!("{}{more}", shown.join(", "))
         };
-        match self.name {
+        let members = match self.name {
             Name::World => "the world".to_owned(),
             Name::Itself => "MPI_COMM_SELF".to_owned(),
             Name::Made => {
@@ -93,6 +101,7 @@ impl Members {
                     format!("the communicator between ranks {} and {}", list(first), list(second))
                 }
             }
-        }
+        };
+        if self.of_window { format!("a window of {members}") } else { members }
     }
 }

@@ -125,8 +125,16 @@ fn one_sided() -> impl Strategy<Value = OneSided> {
         (prop::sample::select(WinCall::ALL.to_vec()), comm(), win(), volume())
             .prop_map(|(call, comm, win, bytes)| OneSided::Create(call, comm, win, bytes)),
         win().prop_map(OneSided::Free),
-        (prop::sample::select(WinSync::ALL.to_vec()), win(), prop::collection::vec(rank(), 0..4))
-            .prop_map(|(sync, win, ranks)| OneSided::Sync(sync, win, ranks)),
+        (
+            prop::sample::select(WinSync::ALL.to_vec()),
+            win(),
+            prop::collection::vec(rank(), 0..4),
+            prop::sample::subsequence(Assert::ALL.to_vec(), 0..=Assert::ALL.len()),
+        )
+            .prop_map(|(call, win, ranks, asserts)| {
+                let asserts = asserts.into_iter().collect();
+                OneSided::Sync(Synchronisation { call, win, ranks, asserts })
+            }),
         access.prop_map(|(op, win, target, there, back, request)| {
             OneSided::Access(Access { op, win, target, there, back, request })
         }),

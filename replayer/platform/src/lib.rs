@@ -12,6 +12,8 @@
 mod build;
 mod document;
 mod mpi;
+mod one_sided;
+mod overhead;
 mod placement;
 mod schema;
 mod simgrid;
@@ -28,7 +30,11 @@ use titr_network::flow;
 use titr_network::packet::PacketSpec;
 use titr_network::topology::{HostId, Topology};
 
-pub use mpi::{EagerTransfer, Mpi, Overhead, OverheadStep};
+pub use mpi::{EagerTransfer, Mpi};
+pub use one_sided::{
+    ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, OneSided, PassiveProgress, Posts,
+};
+pub use overhead::{Overhead, OverheadStep};
 pub use placement::{Placement, PlacementError, Policy};
 pub use source::Mistake;
 

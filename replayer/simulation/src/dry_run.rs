@@ -9,7 +9,7 @@ use titr_common::trace::{Trace, TraceError};
 use titr_common::units::{Bytes, Speed};
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId};
-use titr_platform::{EagerTransfer, Mpi, Overhead};
+use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead};
 use titr_workload::Workload;
 
 use crate::ranks::Core;
@@ -28,6 +28,7 @@ pub fn dry_run(trace: &Trace) -> Result<Vec<String>, TraceError> {
         isend_overhead: Overhead::default(),
         recv_overhead: Overhead::default(),
         collectives: Selection::from(Library::SimGrid),
+        one_sided: OneSided::from(Implementation::Mpich),
     };
     let workload = Workload::read_ahead(trace.streams()?);
     let cores = vec![core; workload.ranks()];

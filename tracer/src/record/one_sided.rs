@@ -1,7 +1,9 @@
 //! One-sided communication: windows, who reaches into whose, and how much.
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Access, AccessOp, Event, OneSided, Rank, RequestId, WinCall, WinId, WinSync};
+use titr_common::event::{
+    Access, AccessOp, Assert, Asserts, Event, OneSided, Rank, RequestId, Synchronisation, WinCall, WinId, WinSync,
+};
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Comm, Count, Datatype, Group, Place, Request, Win};
 use titr_wrappers::functions::one_sided::OneSided as Call;
@@ -67,24 +69,24 @@ impl Recorder {
                 self.emit(&Event::OneSided(OneSided::Free(id)));
                 Ok(())
             }
-            MPI_Win_fence(_, win) => self.sync(WinSync::Fence, *win, None),
-            MPI_Win_post(group, _, win) => self.sync_with(WinSync::Post, *win, *group),
-            MPI_Win_start(group, _, win) => self.sync_with(WinSync::Start, *win, *group),
-            MPI_Win_complete(win) => self.sync(WinSync::Complete, *win, None),
-            MPI_Win_wait(win) => self.sync(WinSync::Wait, *win, None),
-            MPI_Win_test(win, flag) if flag.get() != 0 => self.sync(WinSync::Test, *win, None),
+            MPI_Win_fence(asserts, win) => self.sync(WinSync::Fence, *win, None, *asserts),
+            MPI_Win_post(group, asserts, win) => self.sync_with(WinSync::Post, *win, *group, *asserts),
+            MPI_Win_start(group, asserts, win) => self.sync_with(WinSync::Start, *win, *group, *asserts),
+            MPI_Win_complete(win) => self.sync(WinSync::Complete, *win, None, 0),
+            MPI_Win_wait(win) => self.sync(WinSync::Wait, *win, None, 0),
+            MPI_Win_test(win, flag) if flag.get() != 0 => self.sync(WinSync::Test, *win, None, 0),
             MPI_Win_test(..) => Err(Omission::Local),
-            MPI_Win_lock(kind, rank, _, win) => {
+            MPI_Win_lock(kind, rank, asserts, win) => {
                 let shared = *kind == self.abi.lock_shared;
-                self.sync(if shared { WinSync::LockShared } else { WinSync::Lock }, *win, Some(*rank))
+                self.sync(if shared { WinSync::LockShared } else { WinSync::Lock }, *win, Some(*rank), *asserts)
             }
-            MPI_Win_lock_all(_, win) => self.sync(WinSync::LockAll, *win, None),
-            MPI_Win_unlock(rank, win) => self.sync(WinSync::Unlock, *win, Some(*rank)),
-            MPI_Win_unlock_all(win) => self.sync(WinSync::UnlockAll, *win, None),
-            MPI_Win_flush(rank, win) => self.sync(WinSync::Flush, *win, Some(*rank)),
-            MPI_Win_flush_all(win) => self.sync(WinSync::FlushAll, *win, None),
-            MPI_Win_flush_local(rank, win) => self.sync(WinSync::FlushLocal, *win, Some(*rank)),
-            MPI_Win_flush_local_all(win) => self.sync(WinSync::FlushLocalAll, *win, None),
+            MPI_Win_lock_all(asserts, win) => self.sync(WinSync::LockAll, *win, None, *asserts),
+            MPI_Win_unlock(rank, win) => self.sync(WinSync::Unlock, *win, Some(*rank), 0),
+            MPI_Win_unlock_all(win) => self.sync(WinSync::UnlockAll, *win, None, 0),
+            MPI_Win_flush(rank, win) => self.sync(WinSync::Flush, *win, Some(*rank), 0),
+            MPI_Win_flush_all(win) => self.sync(WinSync::FlushAll, *win, None, 0),
+            MPI_Win_flush_local(rank, win) => self.sync(WinSync::FlushLocal, *win, Some(*rank), 0),
+            MPI_Win_flush_local_all(win) => self.sync(WinSync::FlushLocalAll, *win, None, 0),
         }
     }
 
@@ -109,7 +111,7 @@ impl Recorder {
         Ok(())
     }
 
-    fn sync(&mut self, sync: WinSync, win: Win, with: Option<i32>) -> Outcome {
+    fn sync(&mut self, call: WinSync, win: Win, with: Option<i32>, asserts: i32) -> Outcome {
         let (win, ranks) = match with {
             Some(rank) => {
                 let (win, rank) = self.target(win, rank)?;
@@ -117,16 +119,31 @@ impl Recorder {
             }
             None => (self.windows.known.get(&win).ok_or(Omission::Untraced)?.0, Vec::new()),
         };
-        self.emit(&Event::OneSided(OneSided::Sync(sync, win, ranks)));
+        let asserts = self.asserts(asserts);
+        self.emit(&Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
         Ok(())
     }
 
-    fn sync_with(&mut self, sync: WinSync, win: Win, group: Group) -> Outcome {
+    fn sync_with(&mut self, call: WinSync, win: Win, group: Group, asserts: i32) -> Outcome {
         let (win, _) = *self.windows.known.get(&win).ok_or(Omission::Untraced)?;
         let ranks = pmpi::translate_group(self.abi, group, self.abi.comm_world).unwrap_or_default();
         let ranks = ranks.into_iter().flatten().map(Rank).collect();
-        self.emit(&Event::OneSided(OneSided::Sync(sync, win, ranks)));
+        let asserts = self.asserts(asserts);
+        self.emit(&Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
         Ok(())
+    }
+
+    /// The promises that the bits of an argument are.
+    fn asserts(&self, bits: i32) -> Asserts {
+        let abi = self.abi;
+        let bit = |assert| match assert {
+            Assert::NoCheck => abi.mode_nocheck,
+            Assert::NoStore => abi.mode_nostore,
+            Assert::NoPut => abi.mode_noput,
+            Assert::NoPrecede => abi.mode_noprecede,
+            Assert::NoSucceed => abi.mode_nosucceed,
+        };
+        Assert::ALL.into_iter().filter(|&assert| bits & bit(assert) != 0).collect()
     }
 
     fn target(&self, win: Win, rank: i32) -> Result<(WinId, Rank), Omission> {

@@ -144,6 +144,22 @@ impl Communicators {
         Ok(index)
     }
 
+    /// A communicator of these members, which have made a window.
+    pub fn create_for_window(&mut self, members: &Members) -> CommIndex {
+        self.insert(members.of_window())
+    }
+
+    /// Forgets the communicator of a window.
+    pub fn forget(&mut self, index: CommIndex) {
+        self.all.remove(index.0);
+    }
+
+    /// The number that the next collective of a member on a communicator will have.
+    #[must_use]
+    pub fn next_collective(&self, index: CommIndex, member: Member) -> u64 {
+        self.all[index.0].started.get(member as usize).copied().unwrap_or_default()
+    }
+
     /// Notes that `rank` has freed a communicator. Its context is never given again, so messages under way in it go on.
     ///
     /// # Errors

@@ -1,11 +1,12 @@
 //! The meaning of `[mpi]`.
 
-use titr_common::collectives::Selection;
+use titr_common::collectives::{Library, Selection};
 use titr_common::units::Bytes;
 
 use super::Builder;
 use crate::mpi::Mpi;
-use crate::schema::{CollectivesTable, MpiTable};
+use crate::one_sided::{Implementation, OneSided};
+use crate::schema::{CollectivesTable, MpiTable, OneSidedTable};
 use crate::source::Checked;
 
 /// SimGrid's smpi/send-is-detached-thresh.
@@ -20,6 +21,7 @@ impl Builder<'_> {
             send_overhead: table.send_overhead,
             isend_overhead: table.isend_overhead,
             recv_overhead: table.recv_overhead,
+            one_sided: one_sided(table.one_sided, table.collectives.library),
             collectives: self.collectives(&table.collectives)?,
         })
     }
@@ -31,5 +33,25 @@ impl Builder<'_> {
             forced.map_err(|unknown| self.wrong(algorithm, unknown.to_string()))?;
         }
         Ok(selection)
+    }
+}
+
+/// One-sided communication as the table says, and otherwise as the `library` of the collectives does it.
+fn one_sided(table: OneSidedTable, library: Library) -> OneSided {
+    let preset = OneSided::from(table.preset.unwrap_or_else(|| Implementation::from(library)));
+    OneSided {
+        issue: table.issue.unwrap_or(preset.issue),
+        lock: table.lock.unwrap_or(preset.lock),
+        lock_all: table.lock_all.unwrap_or(preset.lock_all),
+        posts: table.posts.unwrap_or(preset.posts),
+        active_target: table.active_target.unwrap_or(preset.active_target),
+        flush: table.flush.unwrap_or(preset.flush),
+        await_unlock: table.await_unlock.unwrap_or(preset.await_unlock),
+        fence: table.fence.unwrap_or(preset.fence),
+        passive_progress: table.passive_progress.unwrap_or(preset.passive_progress),
+        control: table.control.map_or(preset.control, |bytes| bytes.0),
+        header: table.header.map_or(preset.header, |bytes| bytes.0),
+        origin_overhead: table.origin_overhead.unwrap_or(preset.origin_overhead),
+        target_overhead: table.target_overhead.unwrap_or(preset.target_overhead),
     }
 }

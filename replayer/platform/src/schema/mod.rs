@@ -14,7 +14,7 @@ use toml::Spanned;
 
 use crate::topology::TopologyTable;
 
-pub use mpi::{CollectivesTable, MpiTable};
+pub use mpi::{CollectivesTable, MpiTable, OneSidedTable};
 pub use network::{FlowTable, LoopbackTable, ModelName, NetworkTable, Through};
 pub use packet::{FlowControl, PacketTable};
 pub use value::{NonNegative, OneOrMany};

@@ -10,7 +10,11 @@ use titr_common::collectives::Library;
 use titr_common::units::{Bytes, Quantity};
 use toml::Spanned;
 
-use crate::mpi::{EagerTransfer, Overhead};
+use crate::mpi::EagerTransfer;
+use crate::one_sided::{
+    ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, PassiveProgress, Posts,
+};
+use crate::overhead::Overhead;
 
 /// `[mpi]`
 #[derive(Default, Deserialize)]
@@ -29,6 +33,31 @@ pub struct MpiTable {
     pub recv_overhead: Overhead,
     /// The library whose algorithms collectives use, and exceptions. Default: `"mpich"`.
     pub collectives: CollectivesTable,
+    /// One-sided communication.
+    pub one_sided: OneSidedTable,
+}
+
+/// `[mpi.one_sided]`: an implementation, and what is different from it.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OneSidedTable {
+    /// Default: that of the library in `[mpi] collectives`.
+    pub preset: Option<Implementation>,
+    pub issue: Option<Issue>,
+    pub lock: Option<LockRequest>,
+    pub lock_all: Option<LockAll>,
+    pub posts: Option<Posts>,
+    pub active_target: Option<ActiveTarget>,
+    pub flush: Option<Flush>,
+    pub await_unlock: Option<bool>,
+    pub fence: Option<Fence>,
+    pub passive_progress: Option<PassiveProgress>,
+    pub control: Option<Quantity<Bytes>>,
+    pub header: Option<Quantity<Bytes>>,
+    /// Time of an access at its origin, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: none.
+    pub origin_overhead: Option<Overhead>,
+    /// Time of an access at its target, in such steps. Default: none.
+    pub target_overhead: Option<Overhead>,
 }
 
 /// `[mpi] collectives`: a library, or a table that names one and algorithms that are to be used all the same

@@ -72,7 +72,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             .awaited()
             .filter_map(|(id, waiter, _)| match waiter {
                 Waiter::Thread(thread) => Some((id, self.programs.actor(thread))),
-                Waiter::Collective(_) => None,
+                Waiter::Synchronisation(call) => Some((id, self.library.one_sided.call(call).actor)),
+                Waiter::Collective(_) | Waiter::ActiveMessage(_) => None,
             })
             .collect();
         let actor = |waiter| match waiter {
@@ -81,6 +82,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 let instance = self.library.collectives.get(index);
                 collectives.get(&instance.operation).copied().unwrap_or_else(|| instance.rank.into())
             }
+            Waiter::Synchronisation(call) => self.library.one_sided.call(call).actor,
+            Waiter::ActiveMessage(message) => self.library.one_sided.target_of(message).into(),
         };
         for (waiter, selector) in
             (0..self.library.requests.len() as u32).flat_map(|rank| self.library.exchange.probing(Rank(rank)))
@@ -122,7 +125,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// `None` for a collective, whose own operations tell.
     fn wait(&self, waiter: Waiter, kind: OperationKind) -> Option<(String, Option<Actor>)> {
         let within = match waiter {
-            Waiter::Thread(_) => None,
+            Waiter::Thread(_) | Waiter::Synchronisation(_) | Waiter::ActiveMessage(_) => None,
             Waiter::Collective(index) => Some(self.library.collectives.get(index).word),
         };
         match kind {
@@ -132,7 +135,13 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 Some((format!("a send of {} bytes to rank {}{place}", bytes.0, to.0), Some(Actor::from(*to))))
             }
             OperationKind::Receive(_, selector) => Some(self.selected("a receive", selector, within)),
-            OperationKind::Collective => None,
+            OperationKind::Condition(window, rank, condition) => {
+                Some(self.library.describe_condition(window, rank, condition))
+            }
+            OperationKind::Access(target) => {
+                Some((format!("an access to the window of rank {}", target.0), Some(Actor::from(target))))
+            }
+            OperationKind::Collective | OperationKind::Synchronisation | OperationKind::ActiveMessage => None,
         }
     }
 

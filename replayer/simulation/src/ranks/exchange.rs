@@ -40,6 +40,8 @@ enum Stage {
     Held,
     Travelling,
     Arrived,
+    /// The message travels, and no receive takes it.
+    OneSided,
 }
 
 /// All messages and operations.
@@ -108,6 +110,16 @@ impl Exchange {
         self.backlogs.as_mut()?.get_mut(envelope.source.0 as usize)?.push(sent)
     }
 
+    /// Sends a message that no receive takes, at once; its arrival is told to `waiter`.
+    pub(super) fn transfer(&mut self, to: Rank, envelope: Envelope, bytes: Bytes, waiter: Waiter) {
+        let id = MessageId(self.messages.vacant_key() as u32);
+        let sent = self.operations.open(OperationKind::ActiveMessage);
+        self.operations.claim(sent, waiter);
+        self.outbox.push(id);
+        let sender = Some(sent);
+        self.messages.insert(Message { to, envelope, bytes, stage: Stage::OneSided, sender, receiver: None });
+    }
+
     /// The oldest message of a rank at its end that has to arrive, where nothing is matched.
     pub(super) fn left_behind(&mut self, rank: Rank) -> Option<OperationId> {
         self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()
@@ -144,7 +156,7 @@ impl Exchange {
                 message.stage = Stage::Travelling;
                 self.outbox.push(id);
             }
-            Stage::Travelling => {}
+            Stage::Travelling | Stage::OneSided => {}
             Stage::Arrived => {
                 self.messages.remove(id.0 as usize);
                 observer.completed(now, operation);
@@ -157,13 +169,13 @@ impl Exchange {
     /// The network has delivered a message.
     pub(super) fn deliver(&mut self, id: MessageId, now: Time, observer: &mut impl Observer) {
         let message = &mut self.messages[id.0 as usize];
-        message.stage = Stage::Arrived;
+        let is_one_sided = std::mem::replace(&mut message.stage, Stage::Arrived) == Stage::OneSided;
         let (to, sender, receiver) = (message.to, message.sender.take(), message.receiver);
         if let Some(receiver) = receiver {
             self.messages.remove(id.0 as usize);
             observer.completed(now, receiver);
             self.operations.complete(receiver);
-        } else if self.backlogs.is_some() {
+        } else if self.backlogs.is_some() || is_one_sided {
             self.messages.remove(id.0 as usize);
         } else {
             self.found(to);
@@ -235,7 +247,8 @@ impl Exchange {
                 }
                 _ => false,
             },
-            OperationKind::Collective => false,
+            OperationKind::Collective | OperationKind::Synchronisation => false,
+            OperationKind::Condition(..) | OperationKind::Access(_) | OperationKind::ActiveMessage => false,
         };
         if cancelled {
             observer.completed(now, operation);
@@ -277,7 +290,7 @@ mod tests {
 
     use super::super::ids::ThreadIndex;
     use super::*;
-    use titr_platform::{EagerTransfer, Overhead};
+    use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead};
 
     const SENDER: Waiter = Waiter::Thread(ThreadIndex(0));
     const RECEIVER: Waiter = Waiter::Thread(ThreadIndex(1));
@@ -291,6 +304,7 @@ mod tests {
             isend_overhead: free.clone(),
             recv_overhead: free,
             collectives: Selection::from(Library::Mpich),
+            one_sided: OneSided::from(Implementation::Mpich),
         };
         Exchange::new(2, &mpi, Causality::Timed)
     }

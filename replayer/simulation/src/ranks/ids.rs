@@ -1,4 +1,4 @@
-//! The names of threads and messages within a replay.
+//! The names of threads, messages and windows within a replay.
 
 use titr_common::event::Rank;
 use titr_network::TransferId;
@@ -23,3 +23,15 @@ impl From<MessageId> for TransferId {
         Self(id.0)
     }
 }
+
+/// A window, by its place among those that exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct WindowIndex(pub(super) u32);
+
+/// An active message until it has acted at its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ActiveMessageIndex(pub(super) u32);
+
+/// A synchronisation of a window in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SynchronisationIndex(pub(super) u32);

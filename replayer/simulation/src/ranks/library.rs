@@ -19,6 +19,7 @@ use super::recorded::{self, Recorded};
 use super::scheduler::Scheduler;
 use super::thread::Thread;
 use super::warnings::Warnings;
+use super::windows::OneSided;
 use super::{Core, RequestTable};
 use crate::observe::OperationId;
 use crate::observe::{Activity, Caller, Observer};
@@ -38,6 +39,7 @@ pub(super) struct Library<'a, O> {
     pub(super) communicators: Communicators,
     pub(super) exchange: Exchange,
     pub(super) collectives: Collectives,
+    pub(super) one_sided: OneSided<'a>,
     pub(super) scheduler: Scheduler,
     pub(super) warnings: Warnings,
     pub(super) observer: O,
@@ -333,6 +335,23 @@ impl<O: Observer> Library<'_, O> {
             None => self.algorithms.steps(&Call::of(call, me, members.len() as u32, root)),
         };
         let (word, work) = (call.kind.word(), call.work);
+        let (collectives, mut environment) = self.collectives();
+        Ok(collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut environment))
+    }
+
+    /// Starts a collective that another call is made of, which has this `word`.
+    pub(super) fn start_collective_as(
+        &mut self,
+        word: &'static str,
+        rank: Rank,
+        index: CommIndex,
+        call: &Collective,
+    ) -> Result<OperationId, Fault> {
+        let Participation { me, root, number } = self.communicators.enter(index, rank, call)?;
+        let communicator = self.communicators.get(index);
+        let (context, members) = (communicator.context, Rc::clone(&communicator.members));
+        let steps = self.algorithms.steps(&Call::of(call, me, members.len() as u32, root));
+        let work = call.work;
         let (collectives, mut environment) = self.collectives();
         Ok(collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut environment))
     }

@@ -22,9 +22,10 @@
 //!   as an allgather of eight bytes a member over the parent, all others as an allreduce of four bytes, over
 //!   the parent or, where not all of the parent takes part (`create_group`, `intercomm_create`), over what is made.
 //!   `comm_idup`, whose completion the trace does not say, costs nothing.
+//! * One-sided communication, with all its ways to synchronise ([`one_sided`]).
 //! * Software overheads of sends and receives ([`protocol`]); `init` and `finalize` cost nothing.
 //!
-//! One-sided communication, files, partitioned messages and what crosses the borders of the world are not: they cost
+//! Files, partitioned messages and what crosses the borders of the world are not: they cost
 //! nothing, nobody waits in them, and a warning says how many there were ([`warnings`]).
 
 mod call;
@@ -38,6 +39,7 @@ mod exchange;
 mod ids;
 mod library;
 mod matching;
+mod one_sided;
 mod operation;
 mod program;
 mod protocol;
@@ -46,6 +48,7 @@ mod recorded;
 mod scheduler;
 mod thread;
 mod warnings;
+mod windows;
 
 pub use causality::Causality;
 pub use deadlock::{Deadlock, Stuck};
@@ -71,6 +74,7 @@ use library::Library;
 use program::Programs;
 use thread::Thread;
 use titr_workload::Workload;
+use windows::OneSided;
 
 /// The requests of one rank.
 type RequestTable = titr_common::program::RequestTable<OperationId>;
@@ -120,6 +124,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             communicators: Communicators::new(ranks),
             exchange: Exchange::new(ranks, mpi, causality),
             collectives: Default::default(),
+            one_sided: OneSided::new(ranks, &mpi.one_sided),
             scheduler: Default::default(),
             warnings: Default::default(),
             observer,
@@ -156,6 +161,16 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                 Waiter::Collective(collective) => {
                     let (collectives, mut environment) = self.library.collectives();
                     collectives.advance(collective, &mut environment);
+                }
+                Waiter::Synchronisation(call) => {
+                    let thread = self.library.one_sided.call(call).thread;
+                    if let Err(fault) = self.library.advance_synchronisation(call) {
+                        return Err(self.wrong(thread, fault));
+                    }
+                }
+                Waiter::ActiveMessage(message) => {
+                    let inside = self.is_inside_mpi(self.library.one_sided.target_of(message));
+                    self.library.active_message(message, inside);
                 }
             }
             self.wake();
@@ -194,17 +209,28 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// Lets those go on who waited only for operations that are complete.
     #[inline]
     fn wake(&mut self) {
-        let Library { now, exchange, collectives, scheduler, .. } = &mut self.library;
+        let Library { now, exchange, collectives, one_sided, scheduler, .. } = &mut self.library;
         for completion in exchange.operations.completions.drain(..) {
             let clock = match completion.waiter {
                 Waiter::Thread(thread) => &mut self.threads[thread.0 as usize].clock,
                 Waiter::Collective(collective) => &mut collectives.get_mut(collective).clock,
+                Waiter::Synchronisation(call) => &mut one_sided.call_mut(call).clock,
+                Waiter::ActiveMessage(_) => {
+                    scheduler.ready(completion.waiter);
+                    continue;
+                }
             };
             clock.complete(*now, exchange.protocol.cost_of_completion(completion.eager));
             if clock.awaited == 0 {
                 scheduler.ready(completion.waiter);
             }
         }
+    }
+
+    /// Whether a thread of `rank` is in a call of MPI, or the rank is at its end, where `MPI_Finalize` waits for all.
+    fn is_inside_mpi(&self, rank: Rank) -> bool {
+        let others = self.threads.iter().skip(self.library.requests.len()).filter(|thread| thread.actor.rank == rank);
+        std::iter::once(&self.threads[rank.0 as usize]).chain(others).any(Thread::is_inside_mpi)
     }
 
     /// Whether all ranks have come to the end of their programs.

@@ -9,7 +9,7 @@ use titr_common::units::Bytes;
 
 use super::clock::Waiter;
 use super::envelope::Selector;
-use super::ids::MessageId;
+use super::ids::{MessageId, WindowIndex};
 use crate::observe::OperationId;
 
 pub(super) struct Operation {
@@ -25,6 +25,37 @@ pub(super) enum OperationKind {
     Receive(Rank, Selector),
     /// A collective in progress: whoever claims it waits for all of it.
     Collective,
+    /// A synchronisation of a window in progress: likewise.
+    Synchronisation,
+    /// A rank waits for a condition on a window.
+    Condition(WindowIndex, Rank, Condition),
+    /// An access to the window of this rank, which has a request.
+    Access(Rank),
+    /// A message of one-sided communication under way.
+    ActiveMessage,
+}
+
+/// A condition that a member of a window can wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Condition {
+    /// A target has posted.
+    Posted(Rank),
+    /// An origin has completed its accesses, and they are done.
+    Completed(Rank),
+    /// A target has granted its lock.
+    Granted(Rank),
+    /// A target has released its lock.
+    Released(Rank),
+    /// The first member has granted the lock of the whole window.
+    Leader,
+    /// The accesses to a target are done with the origin's memory.
+    Local(Rank),
+    /// The accesses to a target are known to be done there.
+    Remote(Rank),
+    /// A target has answered that the accesses are done.
+    Flushed(Rank),
+    /// The accesses to this member are done that their origins made after so many fences.
+    Arrived(u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

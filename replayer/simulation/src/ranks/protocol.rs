@@ -20,6 +20,7 @@ pub(super) struct Protocol {
     send_overhead: Overhead,
     isend_overhead: Overhead,
     recv_overhead: Overhead,
+    access_overhead: Overhead,
 }
 
 impl From<&Mpi> for Protocol {
@@ -30,6 +31,7 @@ impl From<&Mpi> for Protocol {
             send_overhead: mpi.send_overhead.clone(),
             isend_overhead: mpi.isend_overhead.clone(),
             recv_overhead: mpi.recv_overhead.clone(),
+            access_overhead: mpi.one_sided.origin_overhead.clone(),
         }
     }
 }
@@ -66,6 +68,11 @@ impl Protocol {
         self.isend_overhead.of(bytes)
     }
 
+    /// The time that an access to a window takes before it sets out.
+    pub(super) fn cost_of_access(&self, bytes: Bytes) -> Seconds {
+        self.access_overhead.of(bytes)
+    }
+
     /// The time that the completion of an operation takes; of a receive that got an eager message, with its bytes.
     #[inline]
     pub(super) fn cost_of_completion(&self, eager: Option<Bytes>) -> Seconds {
@@ -76,6 +83,7 @@ impl Protocol {
 #[cfg(test)]
 mod tests {
     use titr_common::collectives::{Library, Selection};
+    use titr_platform::{Implementation, OneSided};
 
     use super::*;
 
@@ -89,6 +97,7 @@ mod tests {
             isend_overhead: free.clone(),
             recv_overhead: free,
             collectives: Selection::from(Library::Mpich),
+            one_sided: OneSided::from(Implementation::Mpich),
         });
         let eager = |mode| [99, 100].map(|bytes| protocol.is_eager(mode, Bytes(bytes)));
         assert_eq!(eager(SendMode::Standard), [true, false]);

@@ -3,9 +3,9 @@
 //! The threads of a rank share its requests and communicators, and whatever is sent to it. Each computes on a core of its
 //! own. [`program`](super::program) says when a thread begins and what it has to wait for in another.
 
-use titr_common::event::{Actor, Completion, Event, SendMode};
+use titr_common::event::{Actor, Completion, Event, OneSided, SendMode};
 use titr_common::event_buffer::EventRef;
-use titr_common::program::{Place, Template};
+use titr_common::program::{Fault, Place, Template};
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::Seconds;
@@ -71,6 +71,11 @@ impl Thread {
         Waiter::Thread(self.index)
     }
 
+    /// Whether the thread waits in a call of MPI, or is at its end.
+    pub(super) fn is_inside_mpi(&self) -> bool {
+        self.finished || matches!(self.waiting, Some(Waiting::Call(_)))
+    }
+
     fn is_main(&self) -> bool {
         self.index == ThreadIndex::from(self.actor.rank)
     }
@@ -124,6 +129,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 self.library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
                 return Ok(());
             }
+            if self.library.one_sided.has_deferred(thread.actor.rank) {
+                self.library.progress(thread.actor.rank);
+            }
             let carried_out = match event {
                 EventRef::Send(message) => self.blocking_send(index, message),
                 EventRef::Recv(message) => self.blocking_receive(index, message),
@@ -132,10 +140,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             let activity = match carried_out {
                 Ok(Some(activity)) => activity,
                 Ok(None) => continue,
-                Err(Failure::Fault(fault)) => {
-                    let (place, fault) = (Box::new(self.place(index)), Box::new(fault));
-                    return Err(ReplayError::Event { place, fault });
-                }
+                Err(Failure::Fault(fault)) => return Err(self.wrong(index, fault)),
                 Err(Failure::Replay(error)) => return Err(error),
             };
             self.pass(index)?;
@@ -166,10 +171,17 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             thread.waiting = Some(Waiting::Call(Activity::Send));
             return;
         }
+        // Others may need this rank to be in a call, as it is once it is at its end.
+        if thread.clock.time > library.now && library.one_sided.has_windows() {
+            return library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
+        }
         thread.finished = true;
         *finished += 1;
         if thread.is_main() {
             library.observer.finished(thread.actor.rank, thread.clock.time);
+        }
+        if library.one_sided.has_deferred(thread.actor.rank) {
+            library.progress(thread.actor.rank);
         }
     }
 
@@ -240,6 +252,11 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         Place { rank, thread, event, line }
     }
 
+    /// The event that a thread is at makes no sense.
+    pub(super) fn wrong(&self, index: ThreadIndex, fault: Fault) -> ReplayError {
+        ReplayError::Event { place: Box::new(self.place(index)), fault: Box::new(fault) }
+    }
+
     /// Puts the time that the next start of a thread takes on its clock.
     pub(super) fn pay(&mut self, index: ThreadIndex) {
         if let Some(event) = self.programs.current(index) {
@@ -257,6 +274,9 @@ fn overhead(event: EventRef, thread: &Thread, protocol: &Protocol, requests: &[R
         return protocol.cost_of_send(SendMode::Standard, message.bytes);
     }
     let EventRef::Event(event) = event else { return Seconds(0.0) };
+    if let Event::OneSided(OneSided::Access(access)) = event {
+        return protocol.cost_of_access(access.there + access.back);
+    }
     if let Event::Send(mode, message, Completion::Blocking) = event {
         return protocol.cost_of_send(*mode, message.bytes);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use titr_common::event::{FileEvent, OneSided, Other};
+use titr_common::event::{FileEvent, Other};
 use titr_common::units::Bytes;
 
 use titr_common::format::{count, plural, volume};
@@ -23,8 +23,6 @@ pub(super) struct Warnings {
 /// A kind of recorded call that is not simulated: it takes no time, and nobody waits in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Skipped {
-    Accesses,
-    Windows,
     FileAccesses,
     Files,
     Partitioned,
@@ -55,8 +53,6 @@ impl Warnings {
         let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
             let number = |one, many| format!("{} {}", count(calls), plural(calls, one, many));
             let who = match what {
-                Skipped::Accesses => number("one-sided access", "one-sided accesses"),
-                Skipped::Windows => number("synchronisation of a window", "synchronisations of windows"),
                 Skipped::FileAccesses => number("access to a file", "accesses to files"),
                 Skipped::Files => number("other call on a file", "other calls on files"),
                 Skipped::Partitioned => number("partitioned message", "partitioned messages"),
@@ -70,14 +66,6 @@ impl Warnings {
         let forward =
             (self.brought_forward > 0).then(|| format!("{} {threads} {forward}", count(self.brought_forward)));
         forward.into_iter().chain(self.skipped.iter().map(sentence)).collect()
-    }
-
-    /// A call of one-sided communication was passed over.
-    pub(super) fn skip_one_sided(&mut self, event: &OneSided) {
-        match event {
-            OneSided::Access(access) => self.count(Skipped::Accesses, access.there + access.back),
-            OneSided::Create(..) | OneSided::Free(_) | OneSided::Sync(..) => self.count(Skipped::Windows, Bytes(0)),
-        }
     }
 
     /// A call on a file was passed over.

@@ -63,7 +63,12 @@ enum {
     MPI_CART = 211,
     MPI_GRAPH = 212,
     MPI_DIST_GRAPH = 213,
-    MPI_LOCK_SHARED = 302
+    MPI_LOCK_SHARED = 302,
+    MPI_MODE_NOCHECK = 1024,
+    MPI_MODE_NOPRECEDE = 2048,
+    MPI_MODE_NOPUT = 4096,
+    MPI_MODE_NOSTORE = 8192,
+    MPI_MODE_NOSUCCEED = 16384
 };
 
 int MPI_Abi_get_version(int *abi_major, int *abi_minor);

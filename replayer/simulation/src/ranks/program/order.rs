@@ -8,15 +8,17 @@
 //! * the one that made the communicator it uses; if it is a collective, the last collective there; if it frees the
 //!   communicator, whatever used it. MPI has the program see to that order (MPI 4.0 §6.14, §7.4.2), in ways that leave
 //!   no trace;
+//! * the one that made the window it uses, and the last synchronisation there; if it synchronises or frees the window,
+//!   whatever used it;
 //! * everything, if it is `finalize` (§11.6.2).
 //!
 //! The program kept all of these, so they cannot be the cause of a deadlock.
 //!
-//! Requests and communicators have the lowest number that was free, and which was free depended on how the threads took
+//! Requests, communicators and windows have the lowest number that was free, and which was free depended on how the threads took
 //! turns. Here each gets a number of its own.
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, CommUse, Event, RequestId, RequestUse};
+use titr_common::event::{CommId, CommUse, Event, RequestId, RequestUse, WinId, WindowUse};
 
 /// The first of the numbers given here: those of a trace are smaller.
 const FRESH: u32 = 1 << 31;
@@ -30,13 +32,14 @@ pub(super) struct Step {
     pub(super) number: u64,
 }
 
-/// The requests and communicators of a rank, as the events taken so far have left them.
+/// The requests, communicators and windows of a rank, as the events taken so far have left them.
 #[derive(Default)]
 pub(super) struct Order {
     /// How many each thread has.
     events: Vec<u64>,
     requests: FxHashMap<RequestId, KnownRequest>,
     communicators: FxHashMap<CommId, KnownCommunicator>,
+    windows: FxHashMap<WinId, KnownWindow>,
     /// How many numbers were given.
     numbers: u32,
 }
@@ -55,6 +58,14 @@ struct KnownCommunicator {
     uses: Vec<Step>,
     made: Option<Step>,
     collective: Option<Step>,
+}
+
+struct KnownWindow {
+    id: WinId,
+    /// The event that made the window, or the last that synchronised.
+    last: Option<Step>,
+    /// The accesses since then.
+    accesses: Vec<Step>,
 }
 
 impl Order {
@@ -84,6 +95,14 @@ impl Order {
                 self.use_communicator(id, use_, here, &mut Vec::new());
             }
         });
+        event.windows(|id, use_| match use_ {
+            WindowUse::Makes => {
+                self.windows.insert(*id, KnownWindow { id: *id, last: Some(here), accesses: Vec::new() });
+            }
+            WindowUse::Accesses | WindowUse::Synchronises | WindowUse::Frees => {
+                self.use_window(id, use_, here, &mut Vec::new());
+            }
+        });
     }
 
     /// Takes the next event of the trace, of a thread: gives what it names the numbers they have here, and what it
@@ -99,6 +118,7 @@ impl Order {
         asks.iter_mut().for_each(|id| self.name(id, RequestUse::Completes, here, &mut after));
         event.requests(|id, use_| self.name(id, use_, here, &mut after));
         event.communicators(|id, use_| self.use_communicator(id, use_, here, &mut after));
+        event.windows(|id, use_| self.use_window(id, use_, here, &mut after));
         if let Event::Finalize = event {
             after.extend((0..).zip(&self.events).map(|(thread, &number)| Step { thread, number }));
         }
@@ -162,6 +182,34 @@ impl Order {
         }
         if use_ == CommUse::Frees {
             self.communicators.remove(&told);
+        }
+    }
+
+    fn use_window(&mut self, id: &mut WinId, use_: WindowUse, here: Step, after: &mut Vec<Step>) {
+        let told = *id;
+        if use_ == WindowUse::Makes {
+            *id = WinId(self.fresh());
+            self.windows.insert(told, KnownWindow { id: *id, last: Some(here), accesses: Vec::new() });
+            return;
+        }
+        let known = || KnownWindow { id: told, last: None, accesses: Vec::new() };
+        let window = self.windows.entry(told).or_insert_with(known);
+        *id = window.id;
+        after.extend(window.last);
+        match use_ {
+            WindowUse::Makes => {}
+            WindowUse::Accesses => {
+                window.accesses.retain(|step| step.thread != here.thread);
+                window.accesses.push(here);
+            }
+            WindowUse::Synchronises => {
+                after.append(&mut window.accesses);
+                window.last = Some(here);
+            }
+            WindowUse::Frees => {
+                after.append(&mut window.accesses);
+                self.windows.remove(&told);
+            }
         }
     }
 

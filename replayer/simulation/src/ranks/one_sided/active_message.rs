@@ -1,0 +1,242 @@
+//! The messages that one-sided communication is made of, and what each does when it arrives.
+//!
+//! No receive is posted for them. The operation that a message's arrival completes is waited for by the message itself, which
+//! then acts at its target, as an active message does.
+
+use titr_common::event::{Rank, Tag};
+use titr_common::units::{Bytes, Seconds};
+use titr_platform::{Flush, PassiveProgress};
+
+use crate::observe::{Observer, OperationId};
+use crate::ranks::clock::Waiter;
+use crate::ranks::envelope::Envelope;
+use crate::ranks::ids::{ActiveMessageIndex, WindowIndex};
+use crate::ranks::library::Library;
+use crate::ranks::operation::Condition;
+use crate::ranks::windows::message::{AccessMessage, ActiveMessage, Content, brings_data};
+use crate::ranks::windows::window::{LockState, Owed};
+
+impl<O: Observer> Library<'_, O> {
+    /// Sends a message that only synchronises. A member tells itself without one.
+    pub(super) fn tell(&mut self, window: WindowIndex, from: Rank, to: Rank, content: Content) {
+        if from == to {
+            return self.act(window, from, to, content);
+        }
+        let bytes = self.one_sided.parameters.control;
+        self.launch(window, from, to, bytes, content);
+    }
+
+    /// Sends a message.
+    pub(super) fn launch(&mut self, window: WindowIndex, from: Rank, to: Rank, bytes: Bytes, content: Content) {
+        let state = self.one_sided.windows.get_mut(window);
+        state.in_flight += 1;
+        let envelope = Envelope { context: state.context, source: from, tag: Tag(0) };
+        let message = ActiveMessage { window, from, to, content, paid: false };
+        let index = ActiveMessageIndex(self.one_sided.messages.insert(message) as u32);
+        self.exchange.transfer(to, envelope, bytes, Waiter::ActiveMessage(index));
+    }
+
+    /// The network has delivered a message, or its target has had the time that it needs for it. `inside`: the target is in a
+    /// call of MPI.
+    pub(in crate::ranks) fn active_message(&mut self, index: ActiveMessageIndex, inside: bool) {
+        let ActiveMessage { window, from, to, content, paid } = self.one_sided.messages[index.0 as usize];
+        if paid {
+            return self.finish_message(index);
+        }
+        if let Content::Access(AccessMessage { request, completes_on_arrival: true, .. }) = content {
+            self.done_locally(window, from, to, request);
+        }
+        let shared = self.one_sided.windows.get(window).shared;
+        let needs_target = self.one_sided.parameters.passive_progress == PassiveProgress::Target && !shared;
+        if needs_target && from != to && !inside {
+            self.one_sided.deferred[to.0 as usize].push(index);
+            self.one_sided.deferred_messages += 1;
+            return;
+        }
+        self.begin_message(index);
+    }
+
+    /// The target of messages that have waited for it is in a call of MPI.
+    #[cold]
+    pub(in crate::ranks) fn progress(&mut self, rank: Rank) {
+        let deferred = std::mem::take(&mut self.one_sided.deferred[rank.0 as usize]);
+        self.one_sided.deferred_messages -= deferred.len();
+        deferred.into_iter().for_each(|index| self.begin_message(index));
+    }
+
+    /// The target takes a message, which may need time.
+    fn begin_message(&mut self, index: ActiveMessageIndex) {
+        let message = &mut self.one_sided.messages[index.0 as usize];
+        let cost = match message.content {
+            Content::Access(AccessMessage { access, .. }) => {
+                self.one_sided.parameters.target_overhead.of(access.there + access.back)
+            }
+            _ => Seconds(0.0),
+        };
+        if cost.0 > 0.0 {
+            message.paid = true;
+            return self.scheduler.set_timer(self.now + cost, Waiter::ActiveMessage(index));
+        }
+        self.finish_message(index);
+    }
+
+    /// A message acts at its target, unless it has to wait there for a fence.
+    pub(super) fn finish_message(&mut self, index: ActiveMessageIndex) {
+        let ActiveMessage { window, from, to, content, .. } = self.one_sided.messages[index.0 as usize];
+        let side = self.one_sided.windows.side(window, to);
+        if let Content::Access(AccessMessage { epoch: Some(epoch), .. }) = content
+            && epoch > side.fences
+        {
+            return side.parked.push(index);
+        }
+        self.one_sided.messages.remove(index.0 as usize);
+        self.act(window, from, to, content);
+        self.one_sided.windows.get_mut(window).in_flight -= 1;
+        self.forget_window(window);
+    }
+
+    fn act(&mut self, window: WindowIndex, from: Rank, to: Rank, content: Content) {
+        let side = self.one_sided.windows.side(window, to);
+        match content {
+            Content::Access(access) => self.carry_out(window, from, to, access),
+            Content::Data(request) => {
+                side.target(from).remote -= 1;
+                self.done_locally(window, to, from, request);
+                self.notify(window, to, Condition::Remote(from));
+            }
+            Content::Acknowledgement => {
+                side.target(from).remote -= 1;
+                self.notify(window, to, Condition::Remote(from));
+            }
+            Content::Ask(kind) => {
+                if side.lock.ask(from, kind) {
+                    self.tell(window, to, from, Content::Grant);
+                }
+            }
+            Content::Grant => {
+                let target = side.target(from);
+                if let LockState::Asked(kind) = target.lock {
+                    target.lock = LockState::Held(kind);
+                }
+                target.held_back = false;
+                self.notify(window, to, Condition::Granted(from));
+                self.issue_early(window, to, from);
+            }
+            Content::Release => self.owe(window, from, to, Owed::Release),
+            Content::Released => {
+                side.target(from).releasing -= 1;
+                self.notify(window, to, Condition::Released(from));
+            }
+            Content::AskLeader(class) => {
+                if side.leader.ask(from, class) {
+                    self.tell(window, to, from, Content::GrantLeader);
+                }
+            }
+            Content::GrantLeader => {
+                side.leader_asked -= 1;
+                self.notify(window, to, Condition::Leader);
+            }
+            Content::ReleaseLeader => {
+                let granted = side.leader.release(from);
+                granted.into_iter().for_each(|rank| self.tell(window, to, rank, Content::GrantLeader));
+            }
+            Content::Flush => self.owe(window, from, to, Owed::Flush),
+            Content::Flushed => {
+                side.target(from).flushing -= 1;
+                self.notify(window, to, Condition::Flushed(from));
+            }
+            Content::Post => {
+                let is_started = side.started.contains(&from);
+                let target = side.target(from);
+                target.posts += 1;
+                if is_started && target.held_back {
+                    target.posts -= 1;
+                    target.held_back = false;
+                    self.notify(window, to, Condition::Posted(from));
+                    self.issue_early(window, to, from);
+                }
+            }
+            Content::Complete => {
+                side.origin(from).completes += 1;
+                self.notify(window, to, Condition::Completed(from));
+            }
+        }
+    }
+
+    /// An access is done at its target.
+    fn carry_out(&mut self, window: WindowIndex, from: Rank, to: Rank, message: AccessMessage) {
+        let AccessMessage { access, request, epoch, .. } = message;
+        let side = self.one_sided.windows.side(window, to);
+        if let Some(epoch) = epoch
+            && let Some(bound) = side.bound.get_mut(&epoch)
+        {
+            *bound -= 1;
+            if *bound == 0 {
+                side.bound.remove(&epoch);
+                self.notify(window, to, Condition::Arrived(epoch));
+            }
+        }
+        let origin = self.one_sided.windows.side(window, to).origin(from);
+        origin.incoming -= 1;
+        let owed = if origin.incoming == 0 { std::mem::take(&mut origin.owed) } else { Vec::new() };
+        if brings_data(access.op) {
+            self.launch(window, to, from, access.back, Content::Data(request));
+        } else if self.one_sided.parameters.flush == Flush::Acknowledged {
+            self.tell(window, to, from, Content::Acknowledgement);
+        } else {
+            self.one_sided.windows.side(window, from).target(to).remote -= 1;
+            self.notify(window, from, Condition::Remote(to));
+        }
+        self.notify(window, to, Condition::Completed(from));
+        owed.into_iter().for_each(|owed| self.answer(window, from, to, owed));
+    }
+
+    /// Gives `from` an answer once all its accesses to `to` are done.
+    fn owe(&mut self, window: WindowIndex, from: Rank, to: Rank, owed: Owed) {
+        let origin = self.one_sided.windows.side(window, to).origin(from);
+        if origin.incoming > 0 {
+            return origin.owed.push(owed);
+        }
+        self.answer(window, from, to, owed);
+    }
+
+    fn answer(&mut self, window: WindowIndex, from: Rank, to: Rank, owed: Owed) {
+        match owed {
+            Owed::Flush => self.tell(window, to, from, Content::Flushed),
+            Owed::Release => {
+                let granted = self.one_sided.windows.side(window, to).lock.release(from);
+                granted.into_iter().for_each(|rank| self.tell(window, to, rank, Content::Grant));
+                if self.one_sided.awaits_release() {
+                    self.tell(window, to, from, Content::Released);
+                }
+            }
+        }
+    }
+
+    /// An access is done with the memory of its origin.
+    pub(super) fn done_locally(
+        &mut self,
+        window: WindowIndex,
+        origin: Rank,
+        target: Rank,
+        request: Option<OperationId>,
+    ) {
+        self.one_sided.windows.side(window, origin).target(target).local -= 1;
+        if let Some(request) = request {
+            self.observer.completed(self.now, request);
+            self.exchange.operations.complete(request);
+        }
+        self.notify(window, origin, Condition::Local(target));
+    }
+
+    /// Completes what waits for a condition, if that holds.
+    pub(super) fn notify(&mut self, window: WindowIndex, rank: Rank, condition: Condition) {
+        let side = self.one_sided.windows.side(window, rank);
+        if !side.waiting.is_empty()
+            && side.holds(condition)
+            && let Some(operations) = side.waiting.remove(&condition)
+        {
+            operations.into_iter().for_each(|operation| self.exchange.operations.complete(operation));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The active messages that one-sided communication is made of.
+
+use titr_common::event::{Access, AccessOp, Rank};
+
+use super::lock::{LockClass, LockKind};
+use crate::observe::OperationId;
+use crate::ranks::ids::WindowIndex;
+
+/// A message of one-sided communication.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ranks) struct ActiveMessage {
+    pub(in crate::ranks) window: WindowIndex,
+    pub(in crate::ranks) from: Rank,
+    pub(in crate::ranks) to: Rank,
+    pub(in crate::ranks) content: Content,
+    /// Whether the time is over that the target needs for the message.
+    pub(in crate::ranks) paid: bool,
+}
+
+/// The content of an active message.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ranks) enum Content {
+    /// An access, with its data.
+    Access(AccessMessage),
+    /// The data that an access brings back.
+    Data(Option<OperationId>),
+    /// An access is done.
+    Acknowledgement,
+    /// A member asks for a lock.
+    Ask(LockKind),
+    Grant,
+    Release,
+    Released,
+    /// A member asks for the lock of the whole window.
+    AskLeader(LockClass),
+    GrantLeader,
+    ReleaseLeader,
+    /// A member asks whether its accesses are done.
+    Flush,
+    Flushed,
+    Post,
+    Complete,
+}
+
+/// An access under way.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ranks) struct AccessMessage {
+    pub(in crate::ranks) access: Access,
+    /// The operation of its request, if it has one.
+    pub(in crate::ranks) request: Option<OperationId>,
+    /// How many fences its origin had called, if these are what separates it from others.
+    pub(in crate::ranks) epoch: Option<u32>,
+    /// Whether the arrival of the data is what completes the access at its origin.
+    pub(in crate::ranks) completes_on_arrival: bool,
+}
+
+/// Whether an access brings data back.
+pub(in crate::ranks) fn brings_data(op: AccessOp) -> bool {
+    match op {
+        AccessOp::Put | AccessOp::Accumulate => false,
+        AccessOp::Get | AccessOp::GetAccumulate | AccessOp::FetchAndOp | AccessOp::CompareAndSwap => true,
+    }
+}

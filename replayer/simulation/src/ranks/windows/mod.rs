@@ -1,0 +1,73 @@
+//! The state of one-sided communication: windows and what their members know, locks, the steps of synchronisations.
+//! [`one_sided`](super::one_sided) says what happens to it.
+
+pub(super) mod lock;
+pub(super) mod message;
+pub(super) mod steps;
+pub(super) mod synchronisation;
+pub(super) mod window;
+
+use slab::Slab;
+use titr_common::event::Rank;
+use titr_platform::{Flush, OneSided as Parameters};
+
+use super::ids::{ActiveMessageIndex, SynchronisationIndex};
+use message::ActiveMessage;
+use synchronisation::SynchronisationInstance;
+use window::Windows;
+
+/// All windows, the active messages under way, and the synchronisations in progress.
+pub(in crate::ranks) struct OneSided<'a> {
+    pub(in crate::ranks) parameters: &'a Parameters,
+    pub(in crate::ranks) windows: Windows,
+    pub(in crate::ranks) messages: Slab<ActiveMessage>,
+    pub(in crate::ranks) calls: Slab<SynchronisationInstance>,
+    /// Of each rank: messages that wait until it is in a call of MPI, in the order of their arrival.
+    pub(in crate::ranks) deferred: Vec<Vec<ActiveMessageIndex>>,
+    /// How many messages wait so.
+    pub(in crate::ranks) deferred_messages: usize,
+}
+
+impl<'a> OneSided<'a> {
+    pub(in crate::ranks) fn new(ranks: usize, parameters: &'a Parameters) -> Self {
+        Self {
+            parameters,
+            windows: Windows::default(),
+            messages: Slab::new(),
+            calls: Slab::new(),
+            deferred: vec![Vec::new(); ranks],
+            deferred_messages: 0,
+        }
+    }
+
+    /// Whether there are windows.
+    pub(in crate::ranks) fn has_windows(&self) -> bool {
+        !self.windows.is_empty()
+    }
+
+    /// Whether messages wait for a rank to be in a call of MPI.
+    #[inline]
+    pub(in crate::ranks) fn has_deferred(&self, rank: Rank) -> bool {
+        self.deferred_messages > 0 && !self.deferred[rank.0 as usize].is_empty()
+    }
+
+    /// The rank that a message goes to.
+    pub(in crate::ranks) fn target_of(&self, message: ActiveMessageIndex) -> Rank {
+        self.messages[message.0 as usize].to
+    }
+
+    /// A synchronisation in progress.
+    pub(in crate::ranks) fn call(&self, index: SynchronisationIndex) -> &SynchronisationInstance {
+        &self.calls[index.0 as usize]
+    }
+
+    /// A synchronisation in progress, to be changed.
+    pub(in crate::ranks) fn call_mut(&mut self, index: SynchronisationIndex) -> &mut SynchronisationInstance {
+        &mut self.calls[index.0 as usize]
+    }
+
+    /// Whether an origin that gives a lock back waits until the target has taken it.
+    pub(in crate::ranks) fn awaits_release(&self) -> bool {
+        self.parameters.await_unlock || self.parameters.flush == Flush::Requested
+    }
+}

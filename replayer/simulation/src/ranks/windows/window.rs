@@ -1,0 +1,246 @@
+//! Windows: which numbers of different ranks mean the same window, and what each member knows of the others.
+//!
+//! The *n*-th collective that a member starts on a communicator belongs with the *n*-th of every other member, so a window
+//! is told by its communicator and the number of the collective that makes it. Its members talk about it on a communicator
+//! of its own, as in MPI libraries.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use slab::Slab;
+use titr_common::event::{Access, Rank, WinId};
+use titr_common::program::{CommIndex, Context, Fault, Members};
+
+use super::lock::{LeaderLock, LockKind, LockQueue};
+use crate::observe::OperationId;
+use crate::ranks::ids::{ActiveMessageIndex, WindowIndex};
+use crate::ranks::operation::Condition;
+
+/// All windows that exist.
+#[derive(Default)]
+pub(in crate::ranks) struct Windows {
+    all: Slab<Window>,
+    /// The windows by the numbers that ranks give them.
+    names: FxHashMap<(Rank, WinId), WindowIndex>,
+    /// The windows by the communicators they were made on, and the numbers of the collectives that made them.
+    made: FxHashMap<(Context, u64), WindowIndex>,
+}
+
+/// A window that exists.
+pub(in crate::ranks) struct Window {
+    pub(in crate::ranks) members: Rc<Members>,
+    /// The communicator of the window.
+    pub(in crate::ranks) comm: CommIndex,
+    /// The context of the window's messages.
+    pub(in crate::ranks) context: Context,
+    /// Whether the window is memory that the ranks of a host share, so that every member reaches it by itself.
+    pub(in crate::ranks) shared: bool,
+    made_by: (Context, u64),
+    freed: usize,
+    /// How many messages about the window are on their way or wait at their targets.
+    pub(in crate::ranks) in_flight: u32,
+    sides: Vec<Side>,
+}
+
+/// The knowledge of one member of a window.
+#[derive(Default)]
+pub(in crate::ranks) struct Side {
+    /// Of the others as its targets.
+    pub(in crate::ranks) targets: BTreeMap<Rank, Target>,
+    /// Of the others as the origins of accesses to it.
+    pub(in crate::ranks) origins: BTreeMap<Rank, Origin>,
+    /// How many fences the member has called.
+    pub(in crate::ranks) fences: u32,
+    /// How many accesses to this member are not done that were made after so many fences of their origin.
+    pub(in crate::ranks) bound: FxHashMap<u32, u32>,
+    /// Accesses that wait for a fence of this member.
+    pub(in crate::ranks) parked: Vec<ActiveMessageIndex>,
+    /// The targets that `MPI_Win_start` named.
+    pub(in crate::ranks) started: Vec<Rank>,
+    /// The origins that `MPI_Win_post` named.
+    pub(in crate::ranks) exposed: Vec<Rank>,
+    /// Whether the member is between `MPI_Win_lock_all` and `MPI_Win_unlock_all`, and in which way.
+    pub(in crate::ranks) all: Option<AllLocked>,
+    /// Whether the lock of the whole window is granted, as often as it was asked for.
+    pub(in crate::ranks) leader_asked: u32,
+    /// The lock of the member's own part of the window.
+    pub(in crate::ranks) lock: LockQueue,
+    /// The lock of the whole window, which the first member keeps.
+    pub(in crate::ranks) leader: LeaderLock,
+    /// The operations that wait for each condition.
+    pub(in crate::ranks) waiting: FxHashMap<Condition, Vec<OperationId>>,
+}
+
+/// The way in which a member has locked all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ranks) enum AllLocked {
+    /// By a lock of each, or of the leader.
+    Asked,
+    /// By the lock of the leader.
+    Leader,
+    /// Each when it is accessed first.
+    OnDemand,
+    /// By the program's promise that this needs no lock.
+    Unchecked,
+}
+
+/// The knowledge that an origin has of a target.
+#[derive(Default)]
+pub(in crate::ranks) struct Target {
+    pub(in crate::ranks) lock: LockState,
+    /// Whether accesses wait for a lock or for a post.
+    pub(in crate::ranks) held_back: bool,
+    /// Posts that have come, and that no start has used.
+    pub(in crate::ranks) posts: u32,
+    /// Accesses that have not set out.
+    pub(in crate::ranks) queued: Vec<QueuedAccess>,
+    /// How many accesses are not done with the memory of the origin.
+    pub(in crate::ranks) local: u32,
+    /// How many accesses are not known to be done at the target.
+    pub(in crate::ranks) remote: u32,
+    /// Whether there were accesses since the last flush or unlock.
+    pub(in crate::ranks) accessed: bool,
+    /// How many releases of the lock the target has not confirmed.
+    pub(in crate::ranks) releasing: u32,
+    /// How many flushes the target has not answered.
+    pub(in crate::ranks) flushing: u32,
+}
+
+/// An access that has not set out.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ranks) struct QueuedAccess {
+    pub(in crate::ranks) access: Access,
+    /// The operation of its request, if it has one.
+    pub(in crate::ranks) request: Option<OperationId>,
+    /// How many fences its origin had called, if these are what separates it from others.
+    pub(in crate::ranks) epoch: Option<u32>,
+}
+
+/// The lock that an origin has at a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::ranks) enum LockState {
+    #[default]
+    None,
+    /// The first access will ask for it.
+    Wanted(LockKind),
+    Asked(LockKind),
+    Held(LockKind),
+    /// The program promised that none is needed.
+    Unchecked,
+}
+
+/// The knowledge that a target has of an origin.
+#[derive(Default)]
+pub(in crate::ranks) struct Origin {
+    /// How many of its accesses have set out and are not done.
+    pub(in crate::ranks) incoming: u32,
+    /// How often it has completed its accesses, without a wait for that.
+    pub(in crate::ranks) completes: u32,
+    /// Answers to give once its accesses are done.
+    pub(in crate::ranks) owed: Vec<Owed>,
+}
+
+/// The answer that a target owes an origin once the accesses of that are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ranks) enum Owed {
+    Release,
+    Flush,
+}
+
+impl Side {
+    pub(in crate::ranks) fn target(&mut self, rank: Rank) -> &mut Target {
+        self.targets.entry(rank).or_default()
+    }
+
+    pub(in crate::ranks) fn origin(&mut self, rank: Rank) -> &mut Origin {
+        self.origins.entry(rank).or_default()
+    }
+
+    /// Whether a condition holds.
+    pub(in crate::ranks) fn holds(&self, condition: Condition) -> bool {
+        let target = |rank: Rank, holds: fn(&Target) -> bool| self.targets.get(&rank).is_none_or(holds);
+        match condition {
+            Condition::Posted(rank) => target(rank, |target| !target.held_back),
+            Condition::Completed(rank) => {
+                self.origins.get(&rank).is_some_and(|origin| origin.completes > 0 && origin.incoming == 0)
+            }
+            Condition::Granted(rank) => target(rank, |target| !matches!(target.lock, LockState::Asked(_))),
+            Condition::Released(rank) => target(rank, |target| target.releasing == 0),
+            Condition::Leader => self.leader_asked == 0,
+            Condition::Local(rank) => target(rank, |target| target.local == 0),
+            Condition::Remote(rank) => target(rank, |target| target.remote == 0),
+            Condition::Flushed(rank) => target(rank, |target| target.flushing == 0),
+            Condition::Arrived(epoch) => !self.bound.contains_key(&epoch),
+        }
+    }
+}
+
+impl Windows {
+    /// `rank` makes a window that it calls `id`, in the collective of this number on a communicator of this context.
+    /// `communicator` makes the window's own communicator for whoever comes first.
+    pub(in crate::ranks) fn create(
+        &mut self,
+        (rank, id): (Rank, WinId),
+        made_by: (Context, u64),
+        shared: bool,
+        communicator: impl FnOnce() -> (CommIndex, Context, Rc<Members>),
+    ) -> WindowIndex {
+        let Self { all, names, made } = self;
+        let index = *made.entry(made_by).or_insert_with(|| {
+            let (comm, context, members) = communicator();
+            let sides = (0..members.len()).map(|_| Side::default()).collect();
+            let window = Window { members, comm, context, shared, made_by, freed: 0, in_flight: 0, sides };
+            WindowIndex(all.insert(window) as u32)
+        });
+        names.insert((rank, id), index);
+        index
+    }
+
+    pub(in crate::ranks) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The window that `rank` calls `id`.
+    pub(in crate::ranks) fn find(&self, rank: Rank, id: WinId) -> Result<WindowIndex, Fault> {
+        self.names.get(&(rank, id)).copied().ok_or(Fault::NoSuchWindow(id))
+    }
+
+    /// `rank` has freed a window that it called `id`.
+    pub(in crate::ranks) fn free(&mut self, rank: Rank, id: WinId, index: WindowIndex) {
+        self.names.remove(&(rank, id));
+        self.get_mut(index).freed += 1;
+    }
+
+    /// Forgets a window that all members have freed and that no message is about; the communicator that it had.
+    pub(in crate::ranks) fn forget(&mut self, index: WindowIndex) -> Option<CommIndex> {
+        let window = self.get(index);
+        if window.freed < window.members.len() || window.in_flight > 0 {
+            return None;
+        }
+        let Window { made_by, comm, .. } = self.all.remove(index.0 as usize);
+        self.made.remove(&made_by);
+        Some(comm)
+    }
+
+    pub(in crate::ranks) fn get(&self, index: WindowIndex) -> &Window {
+        &self.all[index.0 as usize]
+    }
+
+    pub(in crate::ranks) fn get_mut(&mut self, index: WindowIndex) -> &mut Window {
+        &mut self.all[index.0 as usize]
+    }
+
+    /// The knowledge of a member.
+    pub(in crate::ranks) fn side(&mut self, index: WindowIndex, rank: Rank) -> &mut Side {
+        let window = self.get_mut(index);
+        let place = window.members.place(rank).unwrap_or_default();
+        &mut window.sides[place as usize]
+    }
+
+    /// The knowledge of a member, to be looked at.
+    pub(in crate::ranks) fn look(&self, index: WindowIndex, rank: Rank) -> &Side {
+        let window = self.get(index);
+        &window.sides[window.members.place(rank).unwrap_or_default() as usize]
+    }
+}

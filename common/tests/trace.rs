@@ -33,7 +33,16 @@ fn trace() -> TempDir {
     let directory = TempDir::new().unwrap();
     let config = BTreeMap::new();
     let (command, mpi, per_rank) = (vec!["./ring".to_owned()], "some MPI".to_owned(), Vec::new());
-    let manifest = Manifest { titr: VERSION, mode: Mode::Ti, ranks: 2, command, mpi, config, per_rank };
+    let manifest = Manifest {
+        titr: VERSION,
+        mode: Mode::Ti,
+        ranks: 2,
+        command,
+        mpi,
+        config,
+        untraced_ranks: Vec::new(),
+        per_rank,
+    };
     manifest.write(directory.path()).unwrap();
     for rank in 0..2 {
         entry(rank, Ended::Running).write(directory.path()).unwrap();

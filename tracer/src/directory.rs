@@ -98,6 +98,50 @@ pub fn claim(pattern: &Pattern, rank: Rank, mut agree: impl FnMut(i64) -> i64) -
     }
 }
 
+/// Claims a directory for those ranks of a job that are traced, where not all are: no rank asks another one. The file
+/// system alone says whether a directory is this job's. `job` is the job's name.
+///
+/// # Errors
+/// If this rank cannot write there.
+pub fn claim_without_agreement(pattern: &Pattern, rank: Rank, job: &str) -> Result<Claim, DirectoryError> {
+    let placeholders = Placeholders::here(host::name(), rank, job.to_owned());
+    let wanted = absolute(pattern.expand(&placeholders));
+    for index in 1..=CANDIDATES {
+        let path = candidate(&wanted, index);
+        match take(&path, rank, job) {
+            Ok(true) => return Ok(Claim { path, placeholders }),
+            Ok(false) => {}
+            Err(error) => return Err(DirectoryError::Io { path, error }),
+        }
+    }
+    Err(DirectoryError::Taken { path: wanted })
+}
+
+/// Whether a directory is the job's: it was, or it was free and is so now. It comes into being under another name and with
+/// the job's name in it, so that nobody sees it half made.
+fn take(path: &Path, rank: Rank, job: &str) -> io::Result<bool> {
+    let is_ours = || fs::read_to_string(directory::job(path)).is_ok_and(|text| text == job);
+    if is_ours() {
+        return Ok(true);
+    }
+    if !is_free(path)? {
+        return Ok(false);
+    }
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let attempt = path.with_file_name(format!(".titr-{job}-{}", rank.0));
+    fs::create_dir(&attempt)?;
+    let made = fs::write(directory::job(&attempt), job).and_then(|()| fs::rename(&attempt, path));
+    match made {
+        Ok(()) => Ok(true),
+        Err(error) => {
+            let _ = fs::remove_file(directory::job(&attempt));
+            let _ = fs::remove_dir(&attempt);
+            // Another rank of this job, or another job, was faster.
+            if is_free(path)? { Err(error) } else { Ok(is_ours()) }
+        }
+    }
+}
+
 /// The program may change its working directory before the last file is written.
 pub(crate) fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
@@ -302,6 +346,32 @@ mod tests {
         let errors: Vec<String> = claims.into_iter().map(|claim| claim.unwrap_err().to_string()).collect();
         assert!(errors[0].starts_with("cannot write the trace to /proc/traces: "), "{errors:?}");
         assert_eq!(errors[1], "another rank cannot write its trace, so none does");
+    }
+
+    #[test]
+    fn without_agreement_the_ranks_of_a_job_share_a_directory_and_jobs_do_not() {
+        let parent = tempfile::tempdir().unwrap();
+        let wanted = parent.path().join("traces");
+        fs::create_dir(&wanted).unwrap();
+        let pattern = Pattern::new(wanted.as_os_str()).unwrap();
+        let ranks: Vec<_> = (0..24)
+            .map(|number| {
+                let pattern = pattern.clone();
+                thread::spawn(move || {
+                    let job = format!("job-{}", number % 3);
+                    let claim = claim_without_agreement(&pattern, Rank(number), &job).unwrap();
+                    (job, claim.path)
+                })
+            })
+            .collect();
+        let mut claimed: Vec<_> = ranks.into_iter().map(|rank| rank.join().unwrap()).collect();
+        claimed.sort();
+        claimed.dedup();
+        assert_eq!(claimed.len(), 3, "{claimed:?}");
+        claimed.sort_by(|one, other| one.1.cmp(&other.1));
+        claimed.dedup_by(|one, other| one.1 == other.1);
+        assert_eq!(claimed.len(), 3, "{claimed:?}");
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 3, "and nothing else is left");
     }
 
     #[test]

@@ -5,7 +5,9 @@
 //!    │         ▲
 //!    │         └── counter: what was computed between two calls
 //!    │         ├── extended: collectives carried out as messages
-//!    ├── directory: where, at MPI_Init; how is in `titr_config`
+//!    ├── open: at MPI_Init
+//!    │    ├── local_ranks: whether all ranks are traced
+//!    │    └── directory: where; how is in `titr_config`
 //!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for
 //! ```
 
@@ -17,6 +19,8 @@ mod gather;
 mod hook;
 mod host;
 mod lifecycle;
+mod local_ranks;
+mod open;
 mod record;
 pub mod sink;
 mod stderr;

@@ -15,27 +15,24 @@
 //! program, before `MPI_Init`: nobody wants the result of a run that was not traced as it was asked to be.
 
 use std::cell::Cell;
-use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use titr_common::collectives::UnknownAlgorithm;
-use titr_common::event::{Annotation, Rank, Span};
-use titr_common::trace::Manifest;
-use titr_common::trace::manifest::{self, Ended, RankEntry};
+use titr_common::event::{Annotation, Span};
+use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
-use titr_config::{Config, Mode, Verbosity};
+use titr_config::{Config, Mode};
 use titr_wrappers::functions::process::{MPI_Session_finalize, Process};
-use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install, pmpi};
+use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install};
 
 use crate::counter::{self, Calibration, Source};
-use crate::directory::{self, Claim, DirectoryError};
 use crate::extended::{self, Engine, Settings};
 use crate::gather::Gather;
 use crate::hook;
-use crate::record::{Recorder, RecorderOptions};
-use crate::sink::{self, Sink, SinkOptions};
+use crate::open::{Opened, open};
+use crate::record::Recorder;
 use crate::stderr::log;
 use crate::threads::{SharedRecorder, Thread};
 
@@ -152,8 +149,7 @@ impl Tracer {
         let settings = settings(&config).unwrap_or_else(|error| refuse(&error));
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
             let counters = self.measure_hook_overhead(counters, abi).with_reference();
-            let opened = open(&config, &counters, abi);
-            if let Some(opened) = all_or_none(&config, abi, opened) {
+            if let Some(opened) = open(&config, &counters, abi) {
                 let engine = settings.map(|settings| Engine::start(abi, settings));
                 self.begin(function, opened, counters, engine);
             }
@@ -236,15 +232,6 @@ impl Tracer {
     }
 }
 
-/// A trace that this rank can write.
-struct Opened {
-    abi: &'static Abi,
-    sink: Sink,
-    world_size: u32,
-    options: RecorderOptions,
-    gather: Option<Gather>,
-}
-
 /// Forgets the volume that this thread has computed and not recorded, and returns it.
 fn discard() -> Instructions {
     let mut thread = THREAD.take();
@@ -265,80 +252,5 @@ fn settings(config: &Config) -> Result<Option<Settings>, UnknownAlgorithm> {
         (Mode::Extended, Ok(abi)) => extended::settings(abi, &config.collectives).map(Some),
         // A program with a library of no known family is not traced.
         (Mode::Extended, Err(_)) | (Mode::TimeIndependent, _) => Ok(None),
-    }
-}
-
-/// In an extended trace every member of a collective has to take part in what the tracer makes of it.
-fn all_or_none<T>(config: &Config, abi: &Abi, opened: Option<T>) -> Option<T> {
-    match config.mode {
-        Mode::TimeIndependent => opened,
-        Mode::Extended => {
-            let everybody = pmpi::allreduce(abi, i64::from(opened.is_some()), abi.min, abi.comm_world) == Some(1);
-            if !everybody && opened.is_some() {
-                log(format_args!("this rank is not traced: another one cannot be, and the trace was to be extended"));
-            }
-            opened.filter(|_| everybody)
-        }
-    }
-}
-
-/// Opens the trace of this rank. Collective, and all ranks agree whether there is a directory, and whether to gather.
-fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Opened> {
-    let world = abi.comm_world;
-    let rank = Rank(u32::try_from(pmpi::comm_rank(world)).ok()?);
-    let size = u32::try_from(pmpi::comm_size(world)).ok()?;
-    // Without agreement nothing is written: the largest number says so to `claim`.
-    let agree = |value| pmpi::allreduce(abi, value, abi.max, world).unwrap_or(i64::MAX);
-    let Claim { path: directory, placeholders } = match directory::claim(&config.directory, rank, agree) {
-        Ok(claim) => claim,
-        // The rank where it failed says why.
-        Err(DirectoryError::Elsewhere) => return None,
-        Err(error) => {
-            log(format_args!("not tracing: {error}"));
-            return None;
-        }
-    };
-    let counter = counters.describe();
-    if config.verbosity >= Verbosity::Steps && rank == Rank(0) {
-        log(format_args!("tracing to {}, computation is {}", directory.display(), counter.unit));
-    }
-    let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
-    let options = SinkOptions { buffer: config.buffer, level: config.level };
-    let entry = sink::begin(placeholders.run.clone(), rank, counter);
-    let sink = Sink::open(options, &directory, run.clone(), entry, size);
-    let gather = Gather::plan(config.gather.as_ref(), &placeholders, &directory, sink.is_ok(), run, agree);
-    match sink {
-        Ok(sink) => {
-            let explains = config.verbosity >= Verbosity::Words;
-            let options = RecorderOptions { precision: counters.precision(), explains };
-            Some(Opened { abi, sink, world_size: size, options, gather })
-        }
-        Err(error) => {
-            not_written(&directory, &error);
-            None
-        }
-    }
-}
-
-fn not_written(directory: &Path, error: &std::io::Error) {
-    log(format_args!("this rank is not traced: {}: {error}", directory.display()));
-}
-
-/// The manifest of the whole run, as rank 0 knows it.
-fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
-    // The arguments as the kernel has them: a library is told nothing.
-    let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    let arguments = arguments.split(|&byte| byte == 0).filter(|argument| !argument.is_empty());
-    Manifest {
-        titr: manifest::VERSION,
-        mode: match config.mode {
-            Mode::TimeIndependent => manifest::Mode::Ti,
-            Mode::Extended => manifest::Mode::Extended,
-        },
-        ranks,
-        command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
-        mpi: mpi.to_owned(),
-        config: config.effective().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-        per_rank: Vec::new(),
     }
 }

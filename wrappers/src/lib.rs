@@ -63,3 +63,4 @@ mod weak_symbols;
 pub use abi::Abi;
 pub use call::{Call, Real, Tool, as_program, install};
 pub use function::{Effect, Function};
+pub use library::{file as library_file, own_file};

@@ -35,9 +35,19 @@ pub(crate) fn function(name: &CStr) -> Option<*mut c_void> {
     not_ours(library, name)
 }
 
-/// The file that the library was loaded from.
-pub(crate) fn file() -> Option<String> {
-    let address = function(c"PMPI_Init")?;
+/// The path of the file that the MPI library was loaded from; `None` where there is none.
+#[must_use]
+pub fn file() -> Option<String> {
+    file_of(function(c"PMPI_Init")?)
+}
+
+/// The path of the file that the wrappers were loaded from.
+#[must_use]
+pub fn own_file() -> Option<String> {
+    file_of(look_up as *mut c_void)
+}
+
+fn file_of(address: *mut c_void) -> Option<String> {
     let info = object_of(address)?;
     // SAFETY: `dladdr` gives the object's name as a C string that lives as long as the object.
     let name = unsafe { CStr::from_ptr(info.dli_fname) };

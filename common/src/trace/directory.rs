@@ -44,6 +44,13 @@ pub fn ended(directory: &Path) -> PathBuf {
     directory.join(".ended")
 }
 
+/// A file with the name of the job, where not every rank is traced: without it, its ranks could not tell whether a directory
+/// is theirs.
+#[must_use]
+pub fn job(directory: &Path) -> PathBuf {
+    directory.join(".job")
+}
+
 fn of_rank(directory: &Path, Rank(rank): Rank, suffix: &str) -> PathBuf {
     let name = format!("rank-{rank:06}{suffix}");
     if rank < IN_THE_OPEN { directory.join(name) } else { directory.join(folder(rank)).join(name) }

@@ -29,6 +29,9 @@ pub struct Manifest {
     pub mode: Mode,
     /// Size of the world.
     pub ranks: u32,
+    /// The ranks that ran without the tracer, as far as they are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untraced_ranks: Vec<u32>,
     /// The program's command line, of rank 0.
     #[serde(default)]
     pub command: Vec<String>,

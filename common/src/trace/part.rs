@@ -110,8 +110,14 @@ impl Parts {
     /// Where there is none, or an entry is missing, too many, or of another run.
     pub(super) fn manifest(&self) -> Result<Manifest, TraceError> {
         let (path, manifest) = self.manifest.as_ref().ok_or_else(|| self.no_manifest())?;
-        let missing = (0..manifest.ranks).filter(|rank| !self.entries.contains_key(rank));
-        let missing: Vec<u32> = missing.take(MISSING).collect();
+        let is_missing = |rank: &u32| !self.entries.contains_key(rank);
+        let untraced: Vec<u32> = manifest.untraced_ranks.iter().copied().filter(is_missing).take(MISSING).collect();
+        if !untraced.is_empty() {
+            let ranks = if untraced.len() == 1 { "rank" } else { "ranks" };
+            let what = format!("{ranks} {} of {} ran without the tracer", ranges(&untraced), manifest.ranks);
+            return refuse(path, what);
+        }
+        let missing: Vec<u32> = (0..manifest.ranks).filter(is_missing).take(MISSING).collect();
         if !missing.is_empty() {
             let (rank, them) = if missing.len() == 1 { ("rank", "it was") } else { ("ranks", "they were") };
             let what = format!(

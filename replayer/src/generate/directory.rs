@@ -60,6 +60,7 @@ pub fn write(
         command,
         mpi: format!("none: titr {}", env!("CARGO_PKG_VERSION")),
         config: BTreeMap::new(),
+        untraced_ranks: Vec::new(),
         per_rank,
     };
     manifest.write(directory).map_err(failed)?;

@@ -45,6 +45,7 @@ impl Folder {
             command: vec!["./a.out".into(), "100".into()],
             mpi: "Some MPI 1.0".into(),
             config: BTreeMap::new(),
+            untraced_ranks: Vec::new(),
             per_rank: Vec::new(),
         };
         manifest.write(&path).unwrap();

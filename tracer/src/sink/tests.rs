@@ -34,6 +34,7 @@ fn manifest(ranks: u32) -> Manifest {
         command: vec!["test".into()],
         mpi: "none".into(),
         config: BTreeMap::new(),
+        untraced_ranks: Vec::new(),
         per_rank: Vec::new(),
     }
 }

@@ -91,6 +91,7 @@ fn unknown(ranks: u32) -> Manifest {
         command: Vec::new(),
         mpi: String::new(),
         config: BTreeMap::new(),
+        untraced_ranks: Vec::new(),
         per_rank: (0..ranks).map(entry).collect(),
     }
 }

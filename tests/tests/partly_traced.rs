@@ -1,0 +1,65 @@
+//! A job of which only some ranks run with the tracer ends as it does without it, and its trace names the ranks that are missing.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+use titr_common::trace::Manifest;
+use titr_tests::{Family, Run, binary, run};
+
+/// `mpirun` of two programs: one rank of a ring without the tracer, then two with it.
+fn mpirun(family: Family, directory: &Path) -> Command {
+    let program = family.build("sendrecv.c", &[]);
+    let mut preload = std::ffi::OsString::from("LD_PRELOAD=");
+    preload.push(family.preload());
+    let mut command = family.mpirun();
+    command.args(["-np", "1"]).arg(&program);
+    command.args([":", "-np", "2", "env"]).arg(preload).arg(&program).current_dir(directory);
+    command
+}
+
+/// What the program prints without the tracer, and with it on ranks 1 and 2.
+fn compared(family: Family, directory: &Path, variables: &[(&str, &str)]) -> Run {
+    let plain = {
+        let mut command = family.mpirun();
+        run(command.args(["-np", "3"]).arg(family.build("sendrecv.c", &[])).current_dir(directory))
+    };
+    let traced = run(mpirun(family, directory).envs(variables.iter().copied()));
+    assert_eq!((traced.status, &traced.stdout), (Some(0), &plain.stdout), "{family:?}: {traced:?}");
+    traced
+}
+
+#[test]
+fn the_ranks_with_the_tracer_are_traced_and_the_others_named() {
+    for family in Family::ALL {
+        let folder = TempDir::new().unwrap();
+        for directory in ["traces", "traces-2"] {
+            let traced = compared(family, folder.path(), &[]);
+            assert!(traced.stderr.contains("run without the tracer: 0\n"), "{family:?}: {}", traced.stderr);
+            let trace = folder.path().join(directory);
+            let manifest: serde_json::Value =
+                serde_json::from_slice(&fs::read(trace.join("manifest.json")).unwrap()).unwrap();
+            assert_eq!((&manifest["ranks"], &manifest["untraced_ranks"]), (&3.into(), &[0].as_slice().into()));
+            let streams = [1, 2].map(|rank| trace.join(format!("rank-00000{rank}.tit.gz")));
+            assert!(streams.iter().all(|stream| fs::metadata(stream).unwrap().len() > 0), "{family:?}");
+            let error = Manifest::read(&trace).unwrap_err().to_string();
+            assert!(error.ends_with("rank 0 of 3 ran without the tracer"), "{family:?}: {error}");
+            let checked = run(binary("titr").arg("check").arg(&trace));
+            assert!(checked.status == Some(1) && checked.stderr.contains(&error), "{family:?}: {checked:?}");
+        }
+    }
+}
+
+#[test]
+fn what_needs_all_ranks_is_not_done_and_said() {
+    for family in Family::ALL {
+        let folder = TempDir::new().unwrap();
+        let extended = compared(family, folder.path(), &[("TITRACE_MODE", "extended")]);
+        assert!(extended.stderr.contains("not tracing, as the trace was to be extended"), "{extended:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{family:?}");
+        let gathered = compared(family, folder.path(), &[("TITRACE_GATHER", "all.tar")]);
+        assert!(gathered.stderr.contains("the trace will not be gathered"), "{gathered:?}");
+        assert!(folder.path().join("traces/rank-000001.tit.gz").exists(), "{family:?}");
+    }
+}

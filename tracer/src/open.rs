@@ -1,0 +1,180 @@
+//! Opening the trace of a rank, once `MPI_Init` has succeeded: where it goes, and what the manifest says of the run.
+//!
+//! The ranks agree on it, unless some of them [run without the tracer](crate::local_ranks).
+
+use std::fs;
+use std::path::Path;
+
+use titr_common::event::Rank;
+use titr_common::trace::Manifest;
+use titr_common::trace::manifest;
+use titr_config::{Config, Mode, Verbosity};
+use titr_wrappers::{Abi, library_file, own_file, pmpi};
+
+use crate::counter::Source;
+use crate::directory::{self, Claim, DirectoryError};
+use crate::gather::Gather;
+use crate::local_ranks::PartlyTraced;
+use crate::record::RecorderOptions;
+use crate::sink::{self, Sink, SinkOptions};
+use crate::stderr::log;
+
+/// A trace that this rank can write.
+pub struct Opened {
+    pub abi: &'static Abi,
+    pub sink: Sink,
+    pub world_size: u32,
+    pub options: RecorderOptions,
+    pub gather: Option<Gather>,
+}
+
+/// Opens the trace of this rank; `None` if it is not to be written, which was said.
+#[must_use]
+pub fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Opened> {
+    match partly_traced(abi) {
+        Some(partly) => open_without_agreement(config, counters, abi, &partly),
+        None => all_or_none(config, abi, open_with_all(config, counters, abi)),
+    }
+}
+
+/// In an extended trace every member of a collective has to take part in what the tracer makes of it.
+fn all_or_none<T>(config: &Config, abi: &Abi, opened: Option<T>) -> Option<T> {
+    match config.mode {
+        Mode::TimeIndependent => opened,
+        Mode::Extended => {
+            let everybody = pmpi::allreduce(abi, i64::from(opened.is_some()), abi.min, abi.comm_world) == Some(1);
+            if !everybody && opened.is_some() {
+                log(format_args!("this rank is not traced: another one cannot be, and the trace was to be extended"));
+            }
+            opened.filter(|_| everybody)
+        }
+    }
+}
+
+/// The number of this rank, and how many there are.
+fn world(abi: &Abi) -> Option<(Rank, u32)> {
+    let rank = Rank(u32::try_from(pmpi::comm_rank(abi.comm_world)).ok()?);
+    Some((rank, u32::try_from(pmpi::comm_size(abi.comm_world)).ok()?))
+}
+
+/// Which ranks are traced, if some are known not to be.
+fn partly_traced(abi: &Abi) -> Option<PartlyTraced> {
+    let (rank, size) = world(abi)?;
+    if size == 1 {
+        return None;
+    }
+    let name = |path: String| Some(fs::canonicalize(path).ok()?.file_name()?.to_str()?.to_owned());
+    PartlyTraced::find(rank, &name(own_file()?)?, &name(library_file()?)?)
+}
+
+/// Opens the trace of this rank in a job of which some ranks are not traced, and asks no rank for anything.
+fn open_without_agreement(
+    config: &Config,
+    counters: &Source,
+    abi: &'static Abi,
+    PartlyTraced { traced, untraced, job }: &PartlyTraced,
+) -> Option<Opened> {
+    let (rank, size) = world(abi)?;
+    let is_first = traced.first() == Some(&rank);
+    let without = untraced.iter().map(|rank| rank.0.to_string()).collect::<Vec<_>>().join(", ");
+    let say = |what: &str| {
+        if is_first {
+            log(format_args!("{what}: these ranks of the job run without the tracer: {without}"));
+        }
+    };
+    if config.mode == Mode::Extended {
+        say("not tracing, as the trace was to be extended");
+        return None;
+    }
+    say("the trace is not complete, and cannot be replayed");
+    if config.gather.is_some() {
+        say("the trace will not be gathered");
+    }
+    let claim = match directory::claim_without_agreement(&config.directory, rank, job) {
+        Ok(claim) => claim,
+        Err(error) => {
+            log(format_args!("not tracing: {error}"));
+            return None;
+        }
+    };
+    let untraced_ranks = untraced.iter().map(|rank| rank.0).collect();
+    let run = is_first.then(|| Manifest { untraced_ranks, ..run(config, size, &abi.library) });
+    begin_sink(config, counters, abi, &claim, run, (rank, size), |_, _| None)
+}
+
+/// Opens the trace of this rank with all others. Collective, and all ranks agree whether there is a directory, and whether to
+/// gather.
+fn open_with_all(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Opened> {
+    let (rank, size) = world(abi)?;
+    // Without agreement nothing is written: the largest number says so to `claim`.
+    let agree = |value| pmpi::allreduce(abi, value, abi.max, abi.comm_world).unwrap_or(i64::MAX);
+    let claim = match directory::claim(&config.directory, rank, agree) {
+        Ok(claim) => claim,
+        // The rank where it failed says why.
+        Err(DirectoryError::Elsewhere) => return None,
+        Err(error) => {
+            log(format_args!("not tracing: {error}"));
+            return None;
+        }
+    };
+    let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
+    begin_sink(config, counters, abi, &claim, run, (rank, size), |records, run| {
+        Gather::plan(config.gather.as_ref(), &claim.placeholders, &claim.path, records, run, agree)
+    })
+}
+
+/// Begins to write the trace of this rank, one of so many, in the directory that it has claimed. `plan_gather` is told
+/// whether that went well, and what is known of the run.
+fn begin_sink(
+    config: &Config,
+    counters: &Source,
+    abi: &'static Abi,
+    Claim { path, placeholders }: &Claim,
+    run: Option<Manifest>,
+    (rank, size): (Rank, u32),
+    plan_gather: impl FnOnce(bool, Option<Manifest>) -> Option<Gather>,
+) -> Option<Opened> {
+    let counter = counters.describe();
+    if config.verbosity >= Verbosity::Steps && run.is_some() {
+        log(format_args!("tracing to {}, computation is {}", path.display(), counter.unit));
+    }
+    let options = SinkOptions { buffer: config.buffer, level: config.level };
+    let entry = sink::begin(placeholders.run.clone(), rank, counter);
+    let sink = Sink::open(options, path, run.clone(), entry, size);
+    let gather = plan_gather(sink.is_ok(), run);
+    match sink {
+        Ok(sink) => {
+            let explains = config.verbosity >= Verbosity::Words;
+            let options = RecorderOptions { precision: counters.precision(), explains };
+            Some(Opened { abi, sink, world_size: size, options, gather })
+        }
+        Err(error) => {
+            not_written(path, &error);
+            None
+        }
+    }
+}
+
+fn not_written(directory: &Path, error: &std::io::Error) {
+    log(format_args!("this rank is not traced: {}: {error}", directory.display()));
+}
+
+/// The manifest of the whole run, as rank 0 knows it.
+fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
+    // The arguments as the kernel has them: a library is told nothing.
+    let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let arguments = arguments.split(|&byte| byte == 0).filter(|argument| !argument.is_empty());
+    Manifest {
+        titr: manifest::VERSION,
+        mode: match config.mode {
+            Mode::TimeIndependent => manifest::Mode::Ti,
+            Mode::Extended => manifest::Mode::Extended,
+        },
+        ranks,
+        untraced_ranks: Vec::new(),
+        command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
+        mpi: mpi.to_owned(),
+        config: config.effective().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        per_rank: Vec::new(),
+    }
+}

@@ -1,6 +1,7 @@
 //! The result of a simulation: plain data that serialises. `titr-replay --json` prints it as it is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use titr_common::time::Time;
@@ -8,7 +9,7 @@ use titr_common::units::{Bytes, Seconds};
 use titr_network::LinkLoad;
 use titr_network::packet::{ChannelFigures, Figures, Observation, PacketSpec};
 use titr_network::statistics::Estimate;
-use titr_network::topology::LinkId;
+use titr_network::topology::{LinkId, Topology};
 use titr_platform::Platform;
 
 pub use crate::observe::Shares;
@@ -54,7 +55,7 @@ pub struct SimulationResult {
     pub replay: ReplaySpeed,
 }
 
-/// A network by name.
+/// A network by name, and the names of its links.
 #[derive(Clone, Debug, Serialize)]
 pub struct NetworkName {
     /// The network model.
@@ -63,11 +64,30 @@ pub struct NetworkName {
     pub topology: String,
     /// The number of hosts.
     pub hosts: u32,
+    #[serde(skip)]
+    links: Arc<dyn Topology>,
+}
+
+impl NetworkName {
+    /// The use of channels under the names of their links. A large network has so many that naming them takes longer
+    /// than a short run, so whoever shows them asks for it.
+    #[must_use]
+    pub fn named(&self, channels: &[ChannelFigures]) -> Vec<ChannelUse> {
+        let named = |&ChannelFigures { link, channel, packets, utilization, occupancy }: &ChannelFigures| ChannelUse {
+            link: self.links.link_name(link),
+            channel: channel.0,
+            packets,
+            utilization,
+            occupancy,
+        };
+        channels.iter().map(named).collect()
+    }
 }
 
 impl From<&Platform> for NetworkName {
     fn from(platform: &Platform) -> Self {
-        Self { model: platform.model.name(), topology: platform.topology.name(), hosts: platform.topology.hosts() }
+        let Platform { model, topology, .. } = platform;
+        Self { model: model.name(), topology: topology.name(), hosts: topology.hosts(), links: Arc::clone(topology) }
     }
 }
 
@@ -125,21 +145,6 @@ pub struct ChannelUse {
     pub occupancy: f64,
 }
 
-impl ChannelUse {
-    /// The use of all channels, with the names that their links have on a platform.
-    #[must_use]
-    pub fn all(platform: &Platform, figures: &[ChannelFigures]) -> Vec<Self> {
-        let named = |&ChannelFigures { link, channel, packets, utilization, occupancy }: &ChannelFigures| Self {
-            link: platform.topology.link_name(link),
-            channel: channel.0,
-            packets,
-            utilization,
-            occupancy,
-        };
-        figures.iter().map(named).collect()
-    }
-}
-
 /// Figures of a packet network.
 #[derive(Clone, Debug, Serialize)]
 pub struct Packets {
@@ -153,18 +158,15 @@ pub struct Packets {
     /// The use of each virtual channel, if that was [asked for](crate::Simulation::channels).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<ChannelUse>>,
-    /// The use of each virtual channel.
-    #[serde(skip)]
-    pub all_channels: Vec<ChannelUse>,
 }
 
 impl Packets {
-    pub(crate) fn new(platform: &Platform, spec: &PacketSpec, observations: &[Observation], channels: bool) -> Self {
+    /// The figures of all runs; `network` names the channels, where each is to be listed.
+    pub(crate) fn new(spec: &PacketSpec, observations: &[Observation], network: Option<&NetworkName>) -> Self {
         let figures = Figures::of(spec, observations);
         let cycles = observations.first().map_or(0, |first| first.batches.iter().map(|batch| batch.cycles).sum());
-        let all_channels = ChannelUse::all(platform, &figures.channels);
-        let channels = channels.then(|| all_channels.clone());
-        Self { cycles, offered: figures.injected, figures, channels, all_channels }
+        let channels = network.map(|network| network.named(&figures.channels));
+        Self { cycles, offered: figures.injected, figures, channels }
     }
 }
 

@@ -170,11 +170,12 @@ impl<'a> Simulation<'a> {
         let replay = speed(&stopwatch, outcome.events, &times, &packets);
 
         let platform = self.platform;
+        let network = NetworkName::from(platform);
         let simulated_time = outcome.simulated_time.seconds();
         let all_links = LinkUse::by_use(platform, &links, simulated_time);
         let observations: Vec<_> = packets.into_iter().map(|packets| packets.observation).collect();
         let packets = match &platform.model {
-            Model::Packet(spec) => Some(Packets::new(platform, spec, &observations, self.channels)),
+            Model::Packet(spec) => Some(Packets::new(spec, &observations, self.channels.then_some(&network))),
             Model::Flow(_) | Model::Ideal => None,
         };
         let of_manifest = self.trace.manifest().map(warnings::of_manifest).unwrap_or_default();
@@ -187,7 +188,7 @@ impl<'a> Simulation<'a> {
             messages,
             bytes,
             per_rank: breakdown.per_rank().collect(),
-            network: NetworkName::from(platform),
+            network,
             links: LinkUse::busiest(&all_links),
             all_links,
             packets,

@@ -91,9 +91,6 @@ pub struct MeasuredPoint {
     /// The use of each virtual channel, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<ChannelUse>>,
-    /// The use of each virtual channel.
-    #[serde(skip)]
-    pub all_channels: Vec<ChannelUse>,
 }
 
 impl TrafficSweep {
@@ -132,6 +129,7 @@ impl PlatformTraffic<'_> {
     /// Those of `each`.
     pub fn run<E>(self, mut each: impl FnMut(&MeasuredPoint) -> Result<(), E>) -> Result<TrafficResult, E> {
         let Self { platform, spec, plan, sweep } = self;
+        let network = NetworkName::from(platform);
         let stopwatch = Stopwatch::start();
         let injections = match &sweep.demand {
             TrafficDemand::Burst(messages) => vec![Injection::Burst(*messages)],
@@ -140,16 +138,15 @@ impl PlatformTraffic<'_> {
         let mut points = Vec::with_capacity(injections.len());
         for injection in injections {
             let point = measure(spec, &plan, injection);
-            let all_channels = ChannelUse::all(platform, &point.figures.channels);
-            let channels = sweep.channels.then(|| all_channels.clone());
-            let point = MeasuredPoint { point, channels, all_channels };
+            let channels = sweep.channels.then(|| network.named(&point.figures.channels));
+            let point = MeasuredPoint { point, channels };
             each(&point)?;
             points.push(point);
         }
         let (wall_seconds, cpu_seconds) = (stopwatch.wall().as_secs_f64(), stopwatch.cpu().as_secs_f64());
         let phit_hops: u64 = points.iter().map(|measured| measured.point.phit_hops).sum();
         Ok(TrafficResult {
-            network: NetworkName::from(platform),
+            network,
             traffic: sweep.pattern.to_string(),
             warmup: sweep.warmup,
             cycles: sweep.cycles,

@@ -39,7 +39,8 @@ fn of_traffic(result: &TrafficResult, directory: &Path) -> io::Result<()> {
     });
     table(&directory.join("hops.csv"), hops)?;
     let channels = points.iter().flat_map(|measured| {
-        measured.all_channels.iter().map(move |channel| Ok([at(measured), row(channel)?].concat()))
+        let channels = result.network.named(&measured.point.figures.channels);
+        channels.into_iter().map(move |channel| Ok([at(measured), row(&channel)?].concat()))
     });
     table(&directory.join("channels.csv"), channels)
 }
@@ -53,7 +54,7 @@ fn of_simulation(result: &SimulationResult, directory: &Path) -> io::Result<()> 
     table(&directory.join("links.csv"), result.all_links.iter().map(row))?;
     let Some(packets) = &result.packets else { return Ok(()) };
     table(&directory.join("hops.csv"), hops(&packets.figures.hop_histogram).map(Ok))?;
-    table(&directory.join("channels.csv"), packets.all_channels.iter().map(row))
+    table(&directory.join("channels.csv"), result.network.named(&packets.figures.channels).iter().map(row))
 }
 
 /// Writes rows that all have the same columns.

@@ -27,7 +27,7 @@ impl PacketSpec {
                 "a ring needs queues of two packets, of which the bubble is one".to_owned(),
             ));
         }
-        let ports: u64 = graph.routers().map(|router| graph.ports(router).len() as u64).sum();
+        let ports = graph.all_ports().len() as u64;
         let at_hosts =
             graph.hosts().len() as u64 * u64::from(parameters.injection_ports.max(parameters.consumption_ports));
         let queues = ports * u64::from(routing.virtual_channels()) + at_hosts;

@@ -82,6 +82,12 @@ impl RouterGraph {
         &self.ports[self.first_port[router.index()] as usize..self.first_port[router.index() + 1] as usize]
     }
 
+    /// The ports of all routers, one router after another.
+    #[must_use]
+    pub fn all_ports(&self) -> &[Port] {
+        &self.ports
+    }
+
     /// A port of a router, if it is one that leads to a router.
     #[must_use]
     pub fn port(&self, router: RouterId, port: PortIndex) -> Option<&Port> {

@@ -10,7 +10,8 @@
 //! | time | [`Seconds`] | `s` | `m` `u` or `µ` `n` `p` |
 //! | speed | [`Speed`] | `instr/s` `flop/s` | `k` `M` `G` `T` `P` |
 //!
-//! A platform file demands the unit ([`Quantity`]): whoever writes 1000 for a bandwidth means bits as often as bytes. An
+//! A platform file demands the unit ([`Quantity`]): whoever writes 1000 for a bandwidth means bits as often as bytes. Zero
+//! is the same in all units, and a size or time of zero needs none. An
 //! option or a variable also takes a number alone where only one unit is natural: bytes, written in digits, for a size
 //! ([`Bytes::from_str`]), and instructions per second for a speed ([`Speed::from_str`]). SimGrid's XML has units of its own,
 //! which the reader of such files lists and [`Dimension`] parses.

@@ -96,6 +96,7 @@ impl Dimension {
             .parse(text)
             .map_err(|_| UnitError(format!("not a {name}: write a number and a unit, such as {example}")))?;
         let unit = match (unit.trim_end(), self.unit_of_numbers) {
+            ("", None) if number == 0.0 && self.may_be_zero => return Ok((digits, number, 1.0)),
             ("", None) => return Err(UnitError(format!("a {name} needs a unit, such as {example}"))),
             ("", Some(unit)) => unit,
             (unit, _) => unit,
@@ -233,18 +234,24 @@ impl<'de, T: Written> Visitor<'de> for QuantityVisitor<T> {
         T::in_base_unit(f64::deserialize(in_base_unit)?).map(Quantity).map_err(D::Error::custom)
     }
 
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Quantity<T>, E> {
-        let Dimension { name, example, .. } = T::DIMENSION;
-        Err(E::custom(format!("a {name} needs a unit: write it in quotes, such as {example}")))
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Quantity<T>, E> {
+        self.visit_f64(number as f64)
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Quantity<T>, E> {
-        self.visit_i64(0)
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Quantity<T>, E> {
+        let Dimension { name, example, may_be_zero, .. } = T::DIMENSION;
+        if number == 0.0 && may_be_zero {
+            return T::in_base_unit(number).map(Quantity).map_err(E::custom);
+        }
+        Err(E::custom(format!("a {name} needs a unit: write it in quotes, such as {example}")))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::Error as ValueError;
+
     use super::*;
 
     #[test]
@@ -268,6 +275,19 @@ mod tests {
             assert_eq!(text.parse(), Ok(Quantity(Seconds(seconds))), "{text}");
         }
         assert_eq!("2.5 Ginstr/s".parse(), Ok(Quantity(Speed { per_second: 2.5e9 })));
+    }
+
+    #[test]
+    fn nothing_of_a_quantity_needs_no_unit() {
+        for text in ["0", " 0.0 "] {
+            assert_eq!(text.parse(), Ok(Quantity(Bytes(0))), "{text}");
+            assert_eq!(text.parse(), Ok(Quantity(Seconds(0.0))), "{text}");
+            assert!(text.parse::<Quantity<Bandwidth>>().is_err(), "{text}");
+        }
+        let from_number =
+            |number| Quantity::<Bytes>::deserialize(IntoDeserializer::<ValueError>::into_deserializer(number));
+        assert_eq!(from_number(0_i64), Ok(Quantity(Bytes(0))));
+        assert!(from_number(1).is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use support::{all, shown};
 use titr_common::collectives::Library;
+use titr_common::units::Bytes;
 use titr_platform::Platform;
 
 /// A platform that is right.
@@ -95,6 +96,18 @@ fn an_override_completes_a_shorthand() {
     let platform = Platform::load(file.path(), &["mpi.collectives.bcast=binomial".to_owned()]).unwrap();
     assert_eq!(platform.mpi.collectives.library, Library::OpenMpi);
     assert_eq!(platform.mpi.collectives.forced().count(), 1);
+}
+
+#[test]
+fn a_size_of_zero_needs_no_unit() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let loaded = |mpi: &str, set: &[String]| {
+        std::fs::write(&file, format!("{RIGHT}{mpi}")).unwrap();
+        Platform::load(file.path(), set).unwrap().mpi.eager_threshold
+    };
+    assert_eq!(loaded("", &["mpi.eager_threshold=0".to_owned()]), Bytes(0));
+    assert_eq!(loaded("[mpi]\neager_threshold = 0\n", &[]), Bytes(0));
+    assert_eq!(loaded("[mpi]\neager_threshold = \"0\"\n", &[]), Bytes(0));
 }
 
 #[test]

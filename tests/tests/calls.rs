@@ -139,6 +139,18 @@ fn threads_that_make_communicators() {
     }
 }
 
+/// A thread has its number from the beginning of its first call: a thread that begins and ends meanwhile has another one.
+#[test]
+fn a_thread_in_its_first_call_has_a_number() {
+    for family in Family::ALL {
+        let trace = traced(family, 2, &family.build("thread_numbers.c", &["-pthread"]), &[], str::to_owned);
+        assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+        let lines = lines(&trace.path());
+        assert!(lines.contains("\n0.1 recv 1 1 4\n") && lines.contains("\n0.2 send 1 2 4\n"), "{family:?}: {lines}");
+        replayed(family, &trace.path(), 3);
+    }
+}
+
 /// What one thread does because of what another one did stands behind that: a request is waited for after it was made, and
 /// every wait finds its own.
 #[test]

@@ -6,6 +6,8 @@
 //!                       └─► before ─► the real call ─► after: event(s) ─► counter starts
 //! ```
 //!
+//! A thread has a number from its first call on, which no other thread gets until it has ended.
+//!
 //! *Before* keeps what the call overwrites, and gives it statuses to write to. A call is recorded *after* it has returned:
 //! only then is it known what a wildcard receive has matched, which requests a wait has completed, who the members of a
 //! communicator are. Between the two the recorder is not locked, as the call may wait for another thread's call.
@@ -38,6 +40,7 @@ pub fn call(
     real: Real<'_>,
 ) {
     thread.stop();
+    shared.admit(thread);
     if !shared.defer(thread, function, call, real) {
         match CompletionCall::of(call) {
             Some(completion) => complete(shared, thread, function, &completion, real),

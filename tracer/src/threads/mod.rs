@@ -88,6 +88,14 @@ impl SharedRecorder {
         Some(body(recorder, thread))
     }
 
+    /// Gives a thread its number at its first call: before the call is made, which another thread's first call may outlast.
+    #[inline]
+    pub fn admit(&self, thread: &mut Thread) {
+        if thread.number().is_none() {
+            self.with(thread, |_, _| ());
+        }
+    }
+
     /// Records no more, and gives the recorder to be ended; `thread` is the thread that ends it. `None` if nothing was
     /// recorded, or if another thread is in the middle of it and may never come out, as in a signal handler.
     pub fn take(&self, thread: Option<&mut Thread>) -> Option<Recorder> {

@@ -20,7 +20,7 @@ pub struct Thread {
     pub(crate) requests: HeldRequests,
     /// The extended mode, if that is what is recorded.
     pub(crate) engine: Option<&'static Engine>,
-    /// `None` before the thread's first call is recorded.
+    /// `None` before the thread's first call.
     number: Option<ThreadId>,
     /// The queue in which the thread publishes calls, once threads have got in each other's way.
     pub(super) queue: Option<Arc<PublicationQueue<DeferredCall>>>,

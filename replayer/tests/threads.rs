@@ -61,6 +61,18 @@ fn two_threads_play_ping_pong_each_with_its_own_peer() {
     assert_eq!(done(2, &(rank(0, 1) + &rank(1, 0))), 18.0);
 }
 
+/// The main thread has waited for the other one, in a way that leaves no trace, before it frees the communicator.
+#[test]
+fn a_communicator_is_freed_after_the_persistent_requests_on_it_are_used() {
+    let trace = "0 init\n0 comm_dup 2 0 0-1\n0.1 on 2 send_init 1 5 1000 0\n0.1 compute 10000\n0.1 start 0\n\
+                 0.1 wait 0 1 5 0\n0.1 request_free 0\n0 comm_free 2\n0 finalize\n\
+                 1 init\n1 comm_dup 2 0 0-1\n1 on 2 recv 0 5 1000\n1 comm_free 2\n1 finalize";
+    assert_eq!(done(2, trace), done(2, &trace.replace("0.1", "0")));
+    // Likewise if the request was set up before there was another thread.
+    let before = trace.replace("0.1 on 2 send_init 1 5 1000 0", "0 on 2 send_init 1 5 1000 0\n0 compute 0");
+    assert_eq!(done(2, &before), done(2, &before.replace("0.1", "0")));
+}
+
 #[test]
 fn threads_compute_at_the_same_time() {
     let trace = "0 init\n0 compute 9000\n0 barrier\n0.1 compute 10000\n0.1 send 1 0 1000\n0 finalize\n\

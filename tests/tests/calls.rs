@@ -36,6 +36,7 @@ programs! {
     completion: 2;
     persistent: 2;
     persistent_buffered: 2;
+    persistent_order: 4;
     probe: 2;
     sendrecv: 4;
     wildcards: 3;
@@ -148,6 +149,18 @@ fn a_thread_in_its_first_call_has_a_number() {
         let lines = lines(&trace.path());
         assert!(lines.contains("\n0.1 recv 1 1 4\n") && lines.contains("\n0.2 send 1 2 4\n"), "{family:?}: {lines}");
         replayed(family, &trace.path(), 3);
+    }
+}
+
+/// The main thread frees communicators once the threads have ended that had persistent requests on them.
+#[test]
+fn communicators_freed_after_their_threads() {
+    for family in Family::ALL {
+        let program = family.build("thread_communicators.c", &["-pthread"]);
+        let trace = traced(family, 2, &program, &[], str::to_owned);
+        assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+        assert_sound(&trace.path());
+        assert_eq!(replay("torus.toml", &trace.path())["ranks"], 2, "{family:?}");
     }
 }
 

@@ -14,4 +14,4 @@ pub use context::Context;
 pub use fault::{Fault, Place};
 pub use implied::{agreement, neighborhood_steps};
 pub use members::Members;
-pub use requests::{RequestTable, Template};
+pub use requests::{OpenRequest, RequestTable, Template};

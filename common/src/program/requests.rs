@@ -9,8 +9,9 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::communicators::Participation;
 use super::fault::Fault;
-use crate::event::{Collective, Incoming, Neighborhood, Outgoing, RequestId, RequestKey, SendMode};
+use crate::event::{Collective, CommId, Incoming, Neighborhood, Outgoing, RequestId, RequestKey, SendMode};
 use crate::units::Bytes;
 
 /// The requests of one rank. Each stands for an operation of type `O` that goes on until the request is completed, or for
@@ -41,12 +42,40 @@ pub enum Template {
     Send(SendMode, Outgoing),
     /// A receive.
     Receive(Incoming),
-    /// A collective.
-    Collective(Rc<Collective>),
-    /// A neighbourhood collective.
-    Neighbor(Rc<Neighborhood>),
+    /// A collective, and this rank's part in it: members set up their persistent collectives in one order, and may start
+    /// them in another (MPI 4.0 §6.13).
+    Collective(Rc<Collective>, Participation),
+    /// A neighbourhood collective, and this rank's part in it.
+    Neighbor(Rc<Neighborhood>, Participation),
     /// A partitioned message of so many bytes.
     Partitioned(Bytes),
+}
+
+impl Template {
+    /// The communicator of the operation, if that is told.
+    #[must_use]
+    pub fn comm(&self) -> Option<CommId> {
+        match self {
+            Self::Send(_, message) => Some(message.comm),
+            Self::Receive(message) => Some(message.comm),
+            Self::Collective(call, _) => Some(call.comm),
+            Self::Neighbor(call, _) => Some(call.comm),
+            Self::Partitioned(_) => None,
+        }
+    }
+}
+
+/// A request with a number.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenRequest {
+    /// The number of the request.
+    pub id: RequestId,
+    /// The communicator of a persistent request, if that is told.
+    pub comm: Option<CommId>,
+    /// Whether the request is persistent.
+    pub is_persistent: bool,
+    /// Whether the request is to be completed.
+    pub is_active: bool,
 }
 
 impl<O: Copy> RequestTable<O> {
@@ -194,16 +223,18 @@ impl<O: Copy> RequestTable<O> {
     /// The numbers of the requests that are to be completed, in order.
     #[must_use]
     pub fn active(&self) -> Vec<RequestId> {
-        let mut all: Vec<RequestId> = self.open().filter(|&(_, _, is_active)| is_active).map(|(id, ..)| id).collect();
+        let mut all: Vec<RequestId> = self.open().filter(|open| open.is_active).map(|open| open.id).collect();
         all.sort_unstable();
         all
     }
 
-    /// The requests with a number that there are, whether each is persistent, and whether it is to be completed.
-    pub fn open(&self) -> impl Iterator<Item = (RequestId, bool, bool)> {
+    /// The requests with a number that there are.
+    pub fn open(&self) -> impl Iterator<Item = OpenRequest> {
         self.numbered.iter().map(|(&id, request)| match request {
-            Request::Once(_) => (id, false, true),
-            Request::Persistent(_, activity) => (id, true, activity.is_some()),
+            Request::Once(_) => OpenRequest { id, comm: None, is_persistent: false, is_active: true },
+            Request::Persistent(template, activity) => {
+                OpenRequest { id, comm: template.comm(), is_persistent: true, is_active: activity.is_some() }
+            }
         })
     }
 
@@ -219,7 +250,7 @@ impl<O: Copy> RequestTable<O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{CommId, Rank, Tag};
+    use crate::event::{Rank, Tag};
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     struct Operation(u32);

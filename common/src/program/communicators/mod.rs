@@ -69,13 +69,14 @@ struct FirstCall {
 }
 
 /// A member's part in a collective.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Participation {
     /// The rank's place among the members of the communicator.
     pub me: Member,
     /// The root; 0 for a collective without one.
     pub root: Member,
-    /// The number of the collective on the communicator, from 0.
+    /// The number of the collective on the communicator, from 0; of a persistent one, the number that it got when it was set
+    /// up.
     pub number: u64,
 }
 

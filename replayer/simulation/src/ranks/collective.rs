@@ -35,7 +35,7 @@ pub(super) struct CollectiveInstance {
     context: Context,
     members: Rc<Members>,
     /// The number of the collective on its communicator. Only to tell apart those that are open at one time: it may wrap
-    /// around.
+    /// around, and all starts of a persistent one have the same, as one is over before the next.
     tag: Tag,
     steps: Vec<Step>,
     next: usize,

@@ -187,8 +187,14 @@ impl<O: Observer> Library<'_, O> {
         let (operation, activity) = match self.requests(rank).template(id).cloned() {
             Some(Template::Send(mode, message)) => (self.start_send(rank, mode, message)?, Activity::Send),
             Some(Template::Receive(message)) => (self.start_receive(thread.actor, message, recorded)?, Activity::Recv),
-            Some(Template::Collective(call)) => (Some(self.start_collective(rank, &call, None)?), Activity::Collective),
-            Some(Template::Neighbor(call)) => (Some(self.start_neighborhood(rank, &call)?), Activity::Collective),
+            Some(Template::Collective(call, part)) => {
+                let index = self.communicators.find(rank, call.comm)?;
+                (Some(self.start_collective(rank, index, &call, part, None)?), Activity::Collective)
+            }
+            Some(Template::Neighbor(call, part)) => {
+                let index = self.communicators.find(rank, call.comm)?;
+                (Some(self.start_neighborhood(rank, index, &call, part)?), Activity::Collective)
+            }
             Some(Template::Partitioned(bytes)) => {
                 self.warnings.skip_partitioned(bytes);
                 (None, Activity::Send)
@@ -268,11 +274,17 @@ impl<O: Observer> Library<'_, O> {
         recorded: Option<Vec<Message>>,
     ) -> Result<(), Fault> {
         let rank = thread.actor.rank;
+        let index = self.communicators.find(rank, call.comm)?;
+        let members = &self.communicators.get(index).members;
+        if members.is_inter() {
+            return Err(Fault::InterCollective { word: call.kind.word(), on: members.describe() });
+        }
+        let part = self.communicators.enter(index, rank, call)?;
         if let Completion::Persistent(id) = completion {
-            return self.requests(rank).add_persistent(id, Template::Collective(Rc::new(call.clone())));
+            return self.requests(rank).add_persistent(id, Template::Collective(Rc::new(call.clone()), part));
         }
         self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
-        let operation = self.start_collective(rank, call, recorded)?;
+        let operation = self.start_collective(rank, index, call, part, recorded)?;
         self.complete_collective(thread, operation, completion)
     }
 
@@ -283,10 +295,12 @@ impl<O: Observer> Library<'_, O> {
         completion: Completion,
     ) -> Result<(), Fault> {
         let rank = thread.actor.rank;
+        let index = self.communicators.find(rank, call.comm)?;
+        let part = self.communicators.enter_neighborhood(index, rank, call.op.word())?;
         if let Completion::Persistent(id) = completion {
-            return self.requests(rank).add_persistent(id, Template::Neighbor(Rc::new(call.clone())));
+            return self.requests(rank).add_persistent(id, Template::Neighbor(Rc::new(call.clone()), part));
         }
-        let operation = self.start_neighborhood(rank, call)?;
+        let operation = self.start_neighborhood(rank, index, call, part)?;
         self.complete_collective(thread, operation, completion)
     }
 
@@ -308,25 +322,11 @@ impl<O: Observer> Library<'_, O> {
     fn start_collective(
         &mut self,
         rank: Rank,
-        call: &Collective,
-        recorded: Option<Vec<Message>>,
-    ) -> Result<OperationId, Fault> {
-        let index = self.communicators.find(rank, call.comm)?;
-        let members = &self.communicators.get(index).members;
-        if members.is_inter() {
-            return Err(Fault::InterCollective { word: call.kind.word(), on: members.describe() });
-        }
-        self.start_collective_on(rank, index, call, recorded)
-    }
-
-    fn start_collective_on(
-        &mut self,
-        rank: Rank,
         index: CommIndex,
         call: &Collective,
+        Participation { me, root, number }: Participation,
         recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
-        let Participation { me, root, number } = self.communicators.enter(index, rank, call)?;
         let communicator = self.communicators.get(index);
         let (context, members) = (communicator.context, Rc::clone(&communicator.members));
         let steps = match recorded {
@@ -356,10 +356,14 @@ impl<O: Observer> Library<'_, O> {
         Ok(collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut environment))
     }
 
-    fn start_neighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<OperationId, Fault> {
-        let index = self.communicators.find(rank, call.comm)?;
+    fn start_neighborhood(
+        &mut self,
+        rank: Rank,
+        index: CommIndex,
+        call: &Neighborhood,
+        Participation { number, .. }: Participation,
+    ) -> Result<OperationId, Fault> {
         let word = call.op.word();
-        let number = self.communicators.enter_neighborhood(index, rank, word)?.number;
         let communicator = self.communicators.get(index);
         let (context, members) = (communicator.context, Rc::clone(&communicator.members));
         let (steps, work) = (neighborhood_steps(call, &members)?, Instructions(0.0));
@@ -386,7 +390,8 @@ impl<O: Observer> Library<'_, O> {
         group.map(|group| self.communicators.create(rank, call, parent, group)).transpose()?;
         if let Some(agreement) = agreement(call, parent, group) {
             let on = self.communicators.find(rank, agreement.comm)?;
-            let operation = self.start_collective_on(rank, on, &agreement, None)?;
+            let part = self.communicators.enter(on, rank, &agreement)?;
+            let operation = self.start_collective(rank, on, &agreement, part, None)?;
             self.wait_for(thread, Some(operation));
         }
         Ok(())

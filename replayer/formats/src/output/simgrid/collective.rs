@@ -74,8 +74,19 @@ impl<S: EventSource> Translation<'_, S> {
         call: &Collective,
     ) -> Result<Option<OperationId>, Fault> {
         let part = self.communicators.begin(index, rank, call)?;
-        let run = self.run(index, &part, call);
-        Ok(Some(self.in_background(rank, run)))
+        Ok(Some(self.start_collective(rank, index, &part, call)))
+    }
+
+    /// Starts a collective in which the rank has this part; what completing it waits for.
+    pub(super) fn start_collective(
+        &mut self,
+        rank: Rank,
+        index: CommIndex,
+        part: &Participation,
+        call: &Collective,
+    ) -> OperationId {
+        let run = self.run(index, part, call);
+        self.in_background(rank, run)
     }
 
     fn in_background(&mut self, rank: Rank, mut run: CollectiveProgress) -> OperationId {
@@ -86,22 +97,40 @@ impl<S: EventSource> Translation<'_, S> {
 
     /// Translates a blocking neighbourhood collective.
     pub(super) fn neighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<(), Fault> {
-        let mut run = self.run_of_neighborhood(rank, call)?;
+        let index = self.communicators.find(rank, call.comm)?;
+        let part = self.communicators.begin_neighborhood(index, rank)?;
+        let mut run = self.run_of_neighborhood(index, &part, call)?;
         self.go_on(rank, &mut run);
         Ok(())
     }
 
     /// Starts a non-blocking neighbourhood collective.
     pub(super) fn ineighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<Option<OperationId>, Fault> {
-        let run = self.run_of_neighborhood(rank, call)?;
-        Ok(Some(self.in_background(rank, run)))
-    }
-
-    fn run_of_neighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<CollectiveProgress, Fault> {
         let index = self.communicators.find(rank, call.comm)?;
         let part = self.communicators.begin_neighborhood(index, rank)?;
+        Ok(Some(self.start_neighborhood(rank, index, &part, call)?))
+    }
+
+    /// Starts a neighbourhood collective in which the rank has this part; what completing it waits for.
+    pub(super) fn start_neighborhood(
+        &mut self,
+        rank: Rank,
+        index: CommIndex,
+        part: &Participation,
+        call: &Neighborhood,
+    ) -> Result<OperationId, Fault> {
+        let run = self.run_of_neighborhood(index, part, call)?;
+        Ok(self.in_background(rank, run))
+    }
+
+    fn run_of_neighborhood(
+        &mut self,
+        index: CommIndex,
+        part: &Participation,
+        call: &Neighborhood,
+    ) -> Result<CollectiveProgress, Fault> {
         let steps = neighborhood_steps(call, &self.communicators.get(index).members)?;
-        Ok(self.run_of(index, &part, steps, Instructions(0.0)))
+        Ok(self.run_of(index, part, steps, Instructions(0.0)))
     }
 
     /// Carries these out to their ends, and before them what was started before on their communicators: all members

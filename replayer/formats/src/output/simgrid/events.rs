@@ -103,7 +103,9 @@ impl<S: EventSource> Translation<'_, S> {
                 self.state(rank).requests.add(id, started)?;
             }
             Event::Collective(collective, Completion::Persistent(id)) => {
-                self.state(rank).requests.add_persistent(id, Template::Collective(Rc::new(collective)))?;
+                let index = self.communicators.find(rank, collective.comm)?;
+                let part = self.communicators.begin(index, rank, &collective)?;
+                self.state(rank).requests.add_persistent(id, Template::Collective(Rc::new(collective), part))?;
             }
             Event::Neighborhood(call, Completion::Blocking) => self.neighborhood(rank, &call)?,
             Event::Neighborhood(call, Completion::Request(id)) => {
@@ -111,7 +113,9 @@ impl<S: EventSource> Translation<'_, S> {
                 self.state(rank).requests.add(id, started)?;
             }
             Event::Neighborhood(call, Completion::Persistent(id)) => {
-                self.state(rank).requests.add_persistent(id, Template::Neighbor(Rc::new(call)))?;
+                let index = self.communicators.find(rank, call.comm)?;
+                let part = self.communicators.begin_neighborhood(index, rank)?;
+                self.state(rank).requests.add_persistent(id, Template::Neighbor(Rc::new(call), part))?;
             }
             Event::Partitioned(event) => {
                 if let Some((id, bytes)) = event.sets_up() {
@@ -175,11 +179,13 @@ impl<S: EventSource> Translation<'_, S> {
                 let recorded = self.recorded(rank, message, Some(id))?;
                 self.irecv(rank, message, recorded)?
             }
-            Some(Template::Collective(call)) => match self.within(rank, call.comm)? {
-                Some(index) => self.icollective(rank, index, &call)?,
-                None => None,
-            },
-            Some(Template::Neighbor(call)) => self.ineighborhood(rank, &call)?,
+            Some(Template::Collective(call, part)) => {
+                self.within(rank, call.comm)?.map(|index| self.start_collective(rank, index, &part, &call))
+            }
+            Some(Template::Neighbor(call, part)) => {
+                let index = self.communicators.find(rank, call.comm)?;
+                Some(self.start_neighborhood(rank, index, &part, &call)?)
+            }
             Some(Template::Partitioned(_)) => {
                 self.differences.skipped += 1;
                 None

@@ -209,7 +209,9 @@ impl Recording {
             }
             Event::Collective(collective, completion) => match completion {
                 Completion::Persistent(id) => {
-                    requests.add_persistent(*id, Template::Collective(Rc::new(collective.clone())))?;
+                    let index = self.communicators.find(rank, collective.comm)?;
+                    let part = self.communicators.begin(index, rank, collective)?;
+                    requests.add_persistent(*id, Template::Collective(Rc::new(collective.clone()), part))?;
                 }
                 Completion::Request(id) => {
                     let active = self.begin(rank, call, *id);
@@ -219,7 +221,9 @@ impl Recording {
             },
             Event::Neighborhood(collective, completion) => match completion {
                 Completion::Persistent(id) => {
-                    requests.add_persistent(*id, Template::Neighbor(Rc::new(collective.clone())))?;
+                    let index = self.communicators.find(rank, collective.comm)?;
+                    let part = self.communicators.begin_neighborhood(index, rank)?;
+                    requests.add_persistent(*id, Template::Neighbor(Rc::new(collective.clone()), part))?;
                 }
                 Completion::Request(id) => {
                     let active = self.begin(rank, call, *id);
@@ -280,7 +284,7 @@ impl Recording {
                 None
             }
             Some(Template::Receive(message)) => Some(Active::Receive(message)),
-            Some(Template::Collective(_) | Template::Neighbor(_)) => Some(self.begin(rank, call, id)),
+            Some(Template::Collective(..) | Template::Neighbor(..)) => Some(self.begin(rank, call, id)),
             Some(Template::Partitioned(_)) => None,
             None => return Err(Fault::NotStartable(id)),
         };

@@ -6,8 +6,8 @@
 //!
 //! * the last one that named the same request, of whichever thread: one may wait for what another has sent;
 //! * the one that made the communicator it uses; if it is a collective, the last collective there; if it frees the
-//!   communicator, whatever used it. MPI has the program see to that order (MPI 4.0 §6.14, §7.4.2), in ways that leave
-//!   no trace;
+//!   communicator, whatever used it, or a persistent request that was set up on it. MPI has the program see to that order
+//!   (MPI 4.0 §6.14, §7.4.2), in ways that leave no trace;
 //! * the one that made the window it uses, and the last synchronisation there; if it synchronises or frees the window,
 //!   whatever used it;
 //! * everything, if it is `finalize` (§11.6.2).
@@ -19,6 +19,7 @@
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, CommUse, Event, RequestId, RequestUse, WinId, WindowUse};
+use titr_common::program::OpenRequest;
 
 /// The first of the numbers given here: those of a trace are smaller.
 const FRESH: u32 = 1 << 31;
@@ -49,6 +50,8 @@ struct KnownRequest {
     persistent: bool,
     /// Whether it is to be completed.
     active: bool,
+    /// The communicator of a persistent request, by its number in the trace and here: to start the request uses it.
+    comm: Option<(CommId, CommId)>,
     named: Step,
 }
 
@@ -69,11 +72,16 @@ struct KnownWindow {
 }
 
 impl Order {
-    /// Of a rank with these requests: whether each is persistent, and whether it is to be completed. They keep their numbers.
-    pub(super) fn new(requests: impl Iterator<Item = (RequestId, bool, bool)>) -> Self {
+    /// Of a rank with these requests. They keep their numbers, and so do their communicators.
+    pub(super) fn new(requests: impl Iterator<Item = OpenRequest>) -> Self {
         let named = Step { thread: 0, number: 0 };
-        let requests = requests.map(|(id, persistent, active)| (id, KnownRequest { id, persistent, active, named }));
-        Self { requests: requests.collect(), ..Self::default() }
+        let mut this = Self::default();
+        for OpenRequest { id, comm, is_persistent: persistent, is_active: active } in requests {
+            let comm = comm.map(|comm| (comm, comm));
+            this.communicators.extend(comm.map(|(comm, _)| (comm, KnownCommunicator::new(comm, None))));
+            this.requests.insert(id, KnownRequest { id, persistent, active, comm, named });
+        }
+        this
     }
 
     /// Takes the event that the main thread is at when the first other one comes. It has done already what it does to
@@ -85,12 +93,12 @@ impl Order {
         event.requests(|id, _| {
             if let Some(request) = self.requests.get_mut(id) {
                 request.named = here;
+                request.use_communicator(&mut self.communicators, here);
             }
         });
         event.communicators(|id, use_| {
             if use_ == CommUse::Makes {
-                let made = KnownCommunicator { id: *id, uses: Vec::new(), made: Some(here), collective: None };
-                self.communicators.insert(*id, made);
+                self.communicators.insert(*id, KnownCommunicator::new(*id, Some(here)));
             } else {
                 self.use_communicator(id, use_, here, &mut Vec::new());
             }
@@ -115,9 +123,14 @@ impl Order {
         self.events[thread] += 1;
         let here = Step { thread, number: self.events[thread] };
 
-        asks.iter_mut().for_each(|id| self.name(id, RequestUse::Completes, here, &mut after));
-        event.requests(|id, use_| self.name(id, use_, here, &mut after));
-        event.communicators(|id, use_| self.use_communicator(id, use_, here, &mut after));
+        let mut comm = None;
+        event.communicators(|id, use_| {
+            let told = *id;
+            self.use_communicator(id, use_, here, &mut after);
+            comm = Some((told, *id));
+        });
+        asks.iter_mut().for_each(|id| self.name(id, RequestUse::Completes, None, here, &mut after));
+        event.requests(|id, use_| self.name(id, use_, comm, here, &mut after));
         event.windows(|id, use_| self.use_window(id, use_, here, &mut after));
         if let Event::Finalize = event {
             after.extend((0..).zip(&self.events).map(|(thread, &number)| Step { thread, number }));
@@ -131,14 +144,24 @@ impl Order {
         self.requests.get(&id).map_or(id, |request| request.id)
     }
 
-    fn name(&mut self, id: &mut RequestId, naming: RequestUse, here: Step, after: &mut Vec<Step>) {
+    /// Notes that an event on `comm` names a request.
+    fn name(
+        &mut self,
+        id: &mut RequestId,
+        naming: RequestUse,
+        comm: Option<(CommId, CommId)>,
+        here: Step,
+        after: &mut Vec<Step>,
+    ) {
         if let RequestUse::Makes { persistent } = naming {
-            let request = KnownRequest { id: RequestId(self.fresh()), persistent, active: !persistent, named: here };
+            let (new, comm) = (RequestId(self.fresh()), comm.filter(|_| persistent));
+            let request = KnownRequest { id: new, persistent, active: !persistent, comm, named: here };
             self.requests.insert(std::mem::replace(id, request.id), request);
             return;
         }
         let Some(request) = self.requests.get_mut(id) else { return };
         after.push(std::mem::replace(&mut request.named, here));
+        request.use_communicator(&mut self.communicators, here);
         match naming {
             RequestUse::Starts => request.active = true,
             RequestUse::Completes => request.active = false,
@@ -163,12 +186,10 @@ impl Order {
         let told = *id;
         if use_ == CommUse::Makes {
             *id = CommId(self.fresh());
-            let made = KnownCommunicator { id: *id, uses: Vec::new(), made: Some(here), collective: None };
-            self.communicators.insert(told, made);
+            self.communicators.insert(told, KnownCommunicator::new(*id, Some(here)));
             return;
         }
-        let known = || KnownCommunicator { id: told, uses: Vec::new(), made: None, collective: None };
-        let communicator = self.communicators.entry(told).or_insert_with(known);
+        let communicator = self.communicators.entry(told).or_insert_with(|| KnownCommunicator::new(told, None));
         *id = communicator.id;
         after.extend(communicator.made);
         match use_ {
@@ -176,10 +197,7 @@ impl Order {
             CommUse::Collective => after.extend(communicator.collective.replace(here)),
             CommUse::Frees => after.append(&mut communicator.uses),
         }
-        match communicator.uses.iter_mut().find(|step| step.thread == here.thread) {
-            Some(step) => *step = here,
-            None => communicator.uses.push(here),
-        }
+        communicator.used(here);
         if use_ == CommUse::Frees {
             self.communicators.remove(&told);
         }
@@ -216,5 +234,31 @@ impl Order {
     fn fresh(&mut self) -> u32 {
         self.numbers = (self.numbers + 1) % FRESH;
         FRESH | self.numbers
+    }
+}
+
+impl KnownRequest {
+    /// Notes that an event names the request, which keeps its communicator in use.
+    fn use_communicator(&self, communicators: &mut FxHashMap<CommId, KnownCommunicator>, here: Step) {
+        if let Some((told, id)) = self.comm
+            && let Some(communicator) = communicators.get_mut(&told)
+            && communicator.id == id
+        {
+            communicator.used(here);
+        }
+    }
+}
+
+impl KnownCommunicator {
+    fn new(id: CommId, made: Option<Step>) -> Self {
+        Self { id, uses: Vec::new(), made, collective: None }
+    }
+
+    /// Notes that an event uses the communicator.
+    fn used(&mut self, here: Step) {
+        match self.uses.iter_mut().find(|step| step.thread == here.thread) {
+            Some(step) => *step = here,
+            None => self.uses.push(here),
+        }
     }
 }

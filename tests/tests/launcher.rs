@@ -41,6 +41,23 @@ fn what_the_launcher_was_told_reaches_the_program() {
     assert_eq!(failed.status, Some(7), "{failed:?}");
 }
 
+/// The launcher preloads the tracer into the program, not into what the program spawns: those processes are not traced, and
+/// in an extended trace they are not waited for.
+#[test]
+fn spawned_processes_are_not_traced() {
+    // Debian's MPICH cannot spawn.
+    let family = Family::OpenMpi;
+    for mode in ["ti", "extended"] {
+        let directory = TempDir::new().unwrap();
+        let mut command = family.mpirun();
+        command.args(["-np", "1"]).arg(built("titrace")).args(["--mode", mode]).arg(family.build("spawn.c", &[]));
+        let launched = run(command.current_dir(directory.path()));
+        assert_eq!((launched.status, launched.stdout.as_str()), (Some(0), "done with 3\n"), "{mode}: {launched:?}");
+        assert_eq!(Manifest::read(&directory.path().join("traces")).unwrap().per_rank.len(), 1, "{mode}");
+        assert!(!directory.path().join("traces-2").exists(), "{mode}");
+    }
+}
+
 fn refused(command: &mut Command, because: &str) {
     let refused = run(command);
     assert_eq!(refused.status, Some(1), "{refused:?}");

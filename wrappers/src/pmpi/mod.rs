@@ -171,11 +171,16 @@ pub fn split(abi: &Abi, comm: Comm) -> Option<Comm> {
     unsafe { call!(MPI_Comm_split(comm, 0, comm_rank(comm), new.address())) }.ok().map(|()| new.get(abi))
 }
 
-/// [`split`] of an intra-communicator of more than one member; `None` for any other communicator.
+/// [`split`] of an intra-communicator of more than one member, all of this process's world; `None` for any other communicator.
+/// Processes that were spawned or connected to need not be traced, and would not take part.
 #[must_use]
 pub fn split_large(comm: Comm) -> Option<Comm> {
     let abi = Abi::current().ok().filter(|abi| comm != abi.comm_null)?;
-    if comm_is_inter(comm) || comm_size(comm) < 2 { None } else { split(abi, comm) }
+    if comm_is_inter(comm) || comm_size(comm) < 2 {
+        return None;
+    }
+    let members = groups::translate(abi, comm, abi.comm_world)?;
+    if members.local.contains(&None) { None } else { split(abi, comm) }
 }
 
 /// `MPI_Comm_free`: collective.

@@ -177,6 +177,21 @@ fn deadlocks() {
     insta::assert_snapshot!(shown);
 }
 
+/// Two ranks send to each other before either receives, which ended when it was traced.
+#[test]
+fn a_deadlock_of_a_run_that_finished_tells_what_may_be_the_cause() {
+    let folder = Folder::new();
+    folder.file("cluster.toml", PLATFORM);
+    folder.trace(&[
+        "0 init\n0 send 1 5 100000\n0 recv 1 5 100000\n0 finalize\n",
+        "1 init\n1 send 0 5 100000\n1 recv 0 5 100000\n1 finalize\n",
+    ]);
+    let replay = |set: &str| folder.run(TITR_REPLAY, &["--platform", "cluster.toml", "--json", "--set", set, "traces"]);
+    insta::assert_snapshot!(replay("mpi.eager_threshold=64 KiB"));
+    assert!(replay("mpi.eager_threshold=100001 B").ends_with("[0]"));
+    assert!(folder.run(TITR, &["check", "traces"]).contains("sound"));
+}
+
 #[test]
 fn a_torn_trace_replays_when_asked_to() {
     let folder = Folder::new();

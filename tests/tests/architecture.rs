@@ -28,7 +28,7 @@ const LAYERS: &str = "\
 | `replayer/platform` | `common` `replayer/network` | `overhead` `one_sided` `mpi` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` |
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
-| `replayer/simulation` | `common` `replayer/network` `replayer/platform` `replayer/workload` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `dry_run` `simulation` |
+| `replayer/simulation` | `common` `replayer/network` `replayer/platform` `replayer/workload` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `dry_run` `deadlock_causes` `simulation` |
 | `replayer` | `common` `replayer/network` `replayer/platform` `replayer/workload` `replayer/formats` `replayer/simulation` | `inspect` `report` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` (`functions` `call`) |
 | `tracer/papi-sys` |  |  |

@@ -12,7 +12,7 @@ use titr_network::{LinkLoad, Network, Transfer, TransferId};
 use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead};
 use titr_workload::Workload;
 
-use crate::ranks::Core;
+use crate::ranks::{Core, Deadlock, ReplayError};
 use crate::replay::{Options, replay};
 
 /// Why `trace` cannot be replayed to its end without anything left over; nothing if it can.
@@ -34,6 +34,7 @@ pub fn dry_run(trace: &Trace) -> Result<Vec<String>, TraceError> {
     let cores = vec![core; workload.ranks()];
     Ok(match replay(workload, cores, &mpi, &mut Instant::default(), (), Options::default()) {
         Ok(outcome) => outcome.warnings,
+        Err(ReplayError::Deadlock(deadlock)) => vec![Deadlock { at: None, ..*deadlock }.to_string()],
         Err(error) => vec![error.to_string()],
     })
 }

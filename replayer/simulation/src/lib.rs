@@ -23,6 +23,7 @@
 //! wants to follow a replay as it goes on implements [`observe::Observer`]; an [`observe::Analysis`] adds what it finds to the
 //! result.
 
+mod deadlock_causes;
 mod dry_run;
 pub mod models;
 mod normalisation;

@@ -11,9 +11,10 @@ use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform};
 use titr_workload::{Computation, Recompute, Workload};
 
+use crate::deadlock_causes::causes;
 use crate::normalisation::Comparison;
 use crate::observe::{ANALYSES, Analysis, Breakdown, Observer};
-use crate::ranks::{Causality, Core, Recorded, ReplayError};
+use crate::ranks::{Causality, Core, Deadlock, Recorded, ReplayError};
 use crate::replay::{Options, Outcome, Progress, replay};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult};
 use crate::stopwatch::Stopwatch;
@@ -46,9 +47,17 @@ pub enum SimulationError {
     /// The platform has no place for all ranks.
     #[error(transparent)]
     Placement(#[from] PlacementError),
-    /// The trace makes no sense or ends in a deadlock.
+    /// The trace makes no sense.
     #[error(transparent)]
-    Replay(#[from] ReplayError),
+    Replay(ReplayError),
+    /// The replay ends in a deadlock.
+    #[error("{deadlock}{}", causes.iter().map(|cause| format!("\n  {cause}")).collect::<String>())]
+    Deadlock {
+        /// Who waits for whom.
+        deadlock: Box<Deadlock>,
+        /// Its possible causes, a sentence each.
+        causes: Vec<String>,
+    },
     /// The trace has no times by which computation could be timed.
     #[error("the trace is not an extended one, and has no times (TITRACE_MODE=extended)")]
     NoTimes,
@@ -213,7 +222,15 @@ impl<'a> Simulation<'a> {
         let options = Options { causality, partial, recorded, progress };
         let observer = (Breakdown::new(trace.ranks()), observers);
         let mut network = models::build(self.platform, run);
-        let outcome = replay(workload, cores.to_vec(), &self.platform.mpi, network.as_mut(), observer, options)?;
+        let mpi = &self.platform.mpi;
+        let outcome = replay(workload, cores.to_vec(), mpi, network.as_mut(), observer, options);
+        let outcome = outcome.map_err(|error| match error {
+            ReplayError::Deadlock(deadlock) => {
+                let causes = causes(&deadlock, self.trace.manifest(), mpi.eager_threshold);
+                SimulationError::Deadlock { deadlock, causes }
+            }
+            error => SimulationError::Replay(error),
+        })?;
         let packets = PacketStatistics::of(&*network, outcome.simulated_time);
         Ok(Run { outcome: outcome.map(|(breakdown, _)| breakdown), links: network.link_loads(), packets })
     }

@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 use rustc_hash::FxHashMap;
 use titr_common::event::{Actor, Rank, Tag, ThreadId};
 use titr_common::program::{Context, Place};
-use titr_common::units::Seconds;
+use titr_common::units::{Bytes, Seconds};
 
 use super::clock::Waiter;
 use super::envelope::Selector;
@@ -25,8 +25,8 @@ const SHOWN: usize = 8;
 /// A state in which nothing will ever happen, though ranks are not at their end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deadlock {
-    /// When nothing happened any more.
-    pub at: Seconds,
+    /// When nothing happened any more; `None` where nothing takes time, nor any send waits for its receive.
+    pub at: Option<Seconds>,
     /// Size of the world.
     pub ranks: usize,
     /// The threads that wait, one of most ranks: first the cycle or the chain that explains it, then all others.
@@ -37,6 +37,9 @@ pub struct Deadlock {
     pub cycle: bool,
     /// Messages that no receive took.
     pub leftovers: Vec<String>,
+    /// Sends of the program that wait for their receives only because their messages are not smaller than the eager
+    /// threshold, and the largest of these messages.
+    pub unbuffered: Option<(u64, Bytes)>,
 }
 
 /// A thread that waits.
@@ -103,13 +106,28 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         order.extend(stuck.into_values());
         let leftovers = self.leftovers();
         Deadlock {
-            at: self.library.now.seconds(),
+            at: Some(self.library.now.seconds()),
             ranks: self.library.requests.len(),
             stuck: order,
             chain,
             cycle,
             leftovers,
+            unbuffered: self.unbuffered(),
         }
+    }
+
+    /// How many sends would not wait if the eager threshold were larger, and the largest of their messages.
+    fn unbuffered(&self) -> Option<(u64, Bytes)> {
+        let exchange = &self.library.exchange;
+        let sizes = exchange.operations.awaited().filter_map(|(_, waiter, kind)| {
+            let (Waiter::Thread(_), OperationKind::Send(id)) = (waiter, kind) else { return None };
+            let message = exchange.message(id);
+            (!message.synchronous).then_some(message.bytes)
+        });
+        sizes.fold(None, |most, bytes| match most {
+            Some((sends, most)) => Some((sends + 1, bytes.max(most))),
+            None => Some((1, bytes)),
+        })
     }
 
     /// The turn that `thread` waits for, in words, with the thread of its rank that comes before; empty if none.
@@ -251,9 +269,14 @@ fn waiting(stuck: &BTreeMap<Actor, Stuck>, actor: Actor, peer: Actor) -> Option<
 
 impl Display for Deadlock {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { at, ranks, stuck, chain, cycle, leftovers } = self;
+        let Self { at, ranks, stuck, chain, cycle, leftovers, unbuffered: _ } = self;
         let waiting: BTreeSet<Rank> = stuck.iter().map(|thread| thread.place.rank).collect();
-        write!(f, "deadlock after {:.9} s: {} of {ranks} ranks wait for ever", at.0, waiting.len())?;
+        match at {
+            None => f.write_str("deadlock on any machine")?,
+            Some(Seconds(0.0)) => f.write_str("deadlock before any time has passed")?,
+            Some(Seconds(at)) => write!(f, "deadlock after {at:.9} s")?,
+        }
+        write!(f, ": {} of {ranks} ranks wait for ever", waiting.len())?;
         if *cycle {
             write!(f, ", {chain} of them for each other")?;
         }

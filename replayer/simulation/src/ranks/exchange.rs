@@ -27,6 +27,8 @@ pub(super) struct Message {
     pub(super) to: Rank,
     pub(super) envelope: Envelope,
     pub(super) bytes: Bytes,
+    /// Whether the send waits for its message whatever the size.
+    pub(super) synchronous: bool,
     stage: Stage,
     /// The send operation that the arrival of the message completes; `None` if the send is complete already.
     sender: Option<OperationId>,
@@ -92,7 +94,8 @@ impl Exchange {
                 self.operations.got_eager(receiver, bytes);
             }
         }
-        self.messages.insert(Message { to, envelope, bytes, stage, sender, receiver });
+        let synchronous = mode == SendMode::Synchronous;
+        self.messages.insert(Message { to, envelope, bytes, synchronous, stage, sender, receiver });
         if stage == Stage::Held {
             self.found(to);
         }
@@ -101,12 +104,14 @@ impl Exchange {
 
     /// Sends a message that nobody receives; what has to arrive before its sender goes on.
     fn send_unmatched(&mut self, message: Outbound) -> Option<OperationId> {
-        let Outbound { to, envelope, bytes, .. } = message;
+        let Outbound { to, envelope, bytes, mode } = message;
         let id = MessageId(self.messages.vacant_key() as u32);
         let sent = self.operations.open(OperationKind::Send(id));
         self.outbox.push(id);
         let sender = Some(sent);
-        self.messages.insert(Message { to, envelope, bytes, stage: Stage::Travelling, sender, receiver: None });
+        let synchronous = mode == SendMode::Synchronous;
+        let stage = Stage::Travelling;
+        self.messages.insert(Message { to, envelope, bytes, synchronous, stage, sender, receiver: None });
         self.backlogs.as_mut()?.get_mut(envelope.source.0 as usize)?.push(sent)
     }
 
@@ -117,7 +122,8 @@ impl Exchange {
         self.operations.claim(sent, waiter);
         self.outbox.push(id);
         let sender = Some(sent);
-        self.messages.insert(Message { to, envelope, bytes, stage: Stage::OneSided, sender, receiver: None });
+        let (stage, synchronous) = (Stage::OneSided, true);
+        self.messages.insert(Message { to, envelope, bytes, synchronous, stage, sender, receiver: None });
     }
 
     /// The oldest message of a rank at its end that has to arrive, where nothing is matched.

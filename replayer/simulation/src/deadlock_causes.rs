@@ -1,0 +1,50 @@
+//! The possible causes of a deadlock in a replay. The program did not end in one when it was traced, so trace and platform
+//! are the first to be suspected.
+
+use titr_common::format::{count, plural};
+use titr_common::trace::Manifest;
+use titr_common::trace::manifest::Ended;
+use titr_common::units::Bytes;
+
+use crate::ranks::Deadlock;
+use crate::warnings;
+
+/// The possible causes of a deadlock, a sentence each, of which the first says how the recorded run ended, where the
+/// manifest knows.
+pub(crate) fn causes(deadlock: &Deadlock, manifest: Option<&Manifest>, eager_threshold: Bytes) -> Vec<String> {
+    let mut causes: Vec<String> =
+        manifest.filter(|manifest| !manifest.per_rank.is_empty()).map(ending).into_iter().collect();
+    if let Some((sends, Bytes(largest))) = deadlock.unbuffered {
+        let (which, wait) = (plural(sends, "send", "sends"), plural(sends, "waits", "wait"));
+        causes.push(format!(
+            "perhaps the program relies on buffered sends, which MPI does not promise: {} {which} of at least \
+             mpi.eager_threshold ({} bytes) {wait}, and none does with --set 'mpi.eager_threshold={} B'",
+            count(sends),
+            eager_threshold.0,
+            largest.saturating_add(1)
+        ));
+    }
+    causes.push(
+        "perhaps a part of the trace is missing, torn or of another run, or a call is not in it: see `titr check` and \
+         `titr info`"
+            .to_owned(),
+    );
+    causes.extend(manifest.map(warnings::of_manifest).unwrap_or_default());
+    causes
+}
+
+/// How the recorded run ended.
+fn ending(manifest: &Manifest) -> String {
+    let finished = manifest.per_rank.iter().filter(|rank| rank.ended == Ended::Finalize).count();
+    match manifest.per_rank.len() - finished {
+        0 => "the recorded run did finish: all ranks called MPI_Finalize".to_owned(),
+        others => {
+            let (others, of) = (others as u64, manifest.per_rank.len());
+            let ranks = plural(others, "rank", "ranks");
+            format!(
+                "the recorded run did not finish, either: {} {ranks} of {of} never called MPI_Finalize",
+                count(others)
+            )
+        }
+    }
+}

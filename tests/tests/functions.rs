@@ -103,7 +103,7 @@ impl Observed {
         for mut stream in Trace::open(&trace).unwrap().streams().unwrap() {
             while let Some(event) = stream.next_event().unwrap() {
                 self.replayed.insert(event.word(), replayed(&event));
-                passed_over += u64::from(matches!(event, Event::File(_) | Event::Other(_)));
+                passed_over += u64::from(matches!(event, Event::Other(_)));
             }
         }
         // The replay itself says how many calls it has passed over. Of partitioned messages it counts the transfers.
@@ -141,7 +141,7 @@ impl Observed {
 /// What the time of an event counts as in a replay, or that the event is passed over.
 fn replayed(event: &Event) -> &'static str {
     match event {
-        Event::File(_) | Event::Other(_) | Event::Partitioned(_) => {
+        Event::Other(_) | Event::Partitioned(_) => {
             return "not simulated, counted in a warning";
         }
         _ => {}

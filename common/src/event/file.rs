@@ -85,7 +85,50 @@ pub enum Phase {
     End,
 }
 
+/// The effect of an event on a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileUse {
+    /// Opens the file.
+    Opens,
+    /// Reads or writes, without the other members having to do the same.
+    Accesses,
+    /// Calls what all members have to call, in one order (MPI 4.0 §14.6.4), or ends such a call.
+    Collective,
+    /// Closes the file.
+    Closes,
+}
+
 impl FileEvent {
+    /// The file, which a reader may replace, and the effect on it.
+    pub fn file(&mut self) -> (&mut FileId, FileUse) {
+        let usage = match self {
+            Self::Open(..) => FileUse::Opens,
+            Self::Close(_) => FileUse::Closes,
+            Self::Manage(..) | Self::Access(_) if self.is_collective() => FileUse::Collective,
+            Self::Manage(..) | Self::Access(_) => FileUse::Accesses,
+        };
+        match self {
+            Self::Open(_, file) | Self::Close(file) | Self::Manage(_, file) => (file, usage),
+            Self::Access(access) => (&mut access.file, usage),
+        }
+    }
+
+    /// Whether all members call it.
+    #[must_use]
+    pub fn is_collective(&self) -> bool {
+        match self {
+            Self::Open(..) | Self::Close(_) => true,
+            Self::Manage(manage, _) => match manage {
+                Manage::SetSize | Manage::Preallocate | Manage::SetView | Manage::SeekShared | Manage::Sync => true,
+                Manage::GetSize => false,
+            },
+            Self::Access(FileAccess { reach, .. }) => match reach {
+                Reach::All | Reach::AtAll | Reach::Ordered => true,
+                Reach::Own | Reach::At | Reach::Shared => false,
+            },
+        }
+    }
+
     /// The request of a non-blocking access.
     #[must_use]
     pub fn request(&self) -> Option<&RequestId> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::event::{CommId, Rank, RequestId, ThreadId, WinId};
+use crate::event::{CommId, FileId, Rank, RequestId, ThreadId, WinId};
 
 /// An event that makes no sense where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -14,6 +14,10 @@ pub enum Fault {
     NoSuchCommunicator(CommId),
     #[error("window {} is not introduced, or freed", .0.0)]
     NoSuchWindow(WinId),
+    #[error("file {} is not open", .0.0)]
+    NoSuchFile(FileId),
+    #[error("no split access to file {} has begun", .0.0)]
+    NoSplitAccess(FileId),
     #[error("there is no rank {} in a world of {world}", .rank.0)]
     NoSuchRank { rank: Rank, world: usize },
     #[error("rank {} is no member of {on}", .rank.0)]

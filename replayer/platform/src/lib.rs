@@ -18,6 +18,7 @@ mod placement;
 mod schema;
 mod simgrid;
 mod source;
+mod storage;
 mod topology;
 
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ pub use one_sided::{
 pub use overhead::{Overhead, OverheadStep};
 pub use placement::{Placement, PlacementError, Policy};
 pub use source::Mistake;
+pub use storage::{Buffering, CollectiveAccess, Storage};
 
 /// Hosts, their network, and what MPI costs on them.
 #[derive(Debug)]
@@ -51,6 +53,8 @@ pub struct Platform {
     pub model: Model,
     /// Protocols of the MPI library, and what they cost.
     pub mpi: Mpi,
+    /// The storage that files lie on.
+    pub storage: Storage,
     /// The rule by which ranks are given hosts.
     pub policy: Policy,
     /// Remarks on how the file was read, for the report.

@@ -64,6 +64,12 @@ fn point_into_the_text() {
             "[mpi.collectives]\nlibrary = \"openmpi\"\nbcast = \"magic\"\n\n[network]",
         ),
         ("an unknown collective", "[network]", "[mpi]\ncollectives.broadcast = \"binomial\"\n\n[network]"),
+        ("a disk of no bandwidth", "[network]", "[storage]\nread_bandwidth = \"0 B/s\"\n\n[network]"),
+        ("a latency without a unit", "[network]", "[storage]\nlatency = 85\n\n[network]"),
+        ("an unknown key of storage", "[network]", "[storage]\nbandwith = \"1 GB/s\"\n\n[network]"),
+        ("an unknown way to access", "[network]", "[storage]\ncollective = \"magic\"\n\n[network]"),
+        ("no aggregator", "[network]", "[storage]\naggregators = 0\n\n[network]"),
+        ("a buffer for nothing", "[network]", "[storage]\ncollective_buffer = \"0 B\"\n\n[network]"),
         ("a factor of nothing", "[network]", "[network.flow]\nlatency_factor = [[0, 1.0], [1000, 0]]\n\n[network]"),
     ];
     let mistakes = all(NAME, RIGHT, &cases) + &format!("# an empty file\n{}\n", shown(NAME, "", &[]));

@@ -9,7 +9,7 @@ use titr_common::trace::{Trace, TraceError};
 use titr_common::units::{Bytes, Speed};
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId};
-use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead};
+use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Storage};
 use titr_workload::Workload;
 
 use crate::ranks::{Core, Deadlock, ReplayError};
@@ -32,7 +32,8 @@ pub fn dry_run(trace: &Trace) -> Result<Vec<String>, TraceError> {
     };
     let workload = Workload::read_ahead(trace.streams()?);
     let cores = vec![core; workload.ranks()];
-    Ok(match replay(workload, cores, &mpi, &mut Instant::default(), (), Options::default()) {
+    let options = Options { storage: Storage::instant(), ..Options::default() };
+    Ok(match replay(workload, cores, &mpi, &mut Instant::default(), (), options) {
         Ok(outcome) => outcome.warnings,
         Err(ReplayError::Deadlock(deadlock)) => vec![Deadlock { at: None, ..*deadlock }.to_string()],
         Err(error) => vec![error.to_string()],

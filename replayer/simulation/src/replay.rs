@@ -4,7 +4,7 @@ use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Speed};
 use titr_network::Network;
-use titr_platform::Mpi;
+use titr_platform::{Mpi, Storage};
 use titr_workload::Workload;
 
 use crate::observe::{Observer, Traffic};
@@ -19,6 +19,8 @@ pub struct Options<'a> {
     pub partial: bool,
     /// Which collectives are to be the messages that an extended trace has of them.
     pub recorded: Recorded,
+    /// The storage that files lie on.
+    pub storage: Storage,
     /// The follower of the replay, which is told from time to time how far it is.
     pub progress: Option<&'a mut dyn Progress>,
 }
@@ -81,10 +83,12 @@ pub fn replay<S: EventSource, O: Observer>(
     } else {
         cores.iter_mut().for_each(|core| core.speed = Speed { per_second: f64::INFINITY });
         free = mpi.without_overheads();
+        options.storage = options.storage.without_time();
         &free
     };
     let mut ranks = Ranks::new(workload, cores, mpi, options.causality, (Traffic::default(), observer))?
-        .as_recorded(options.recorded);
+        .as_recorded(options.recorded)
+        .with_storage(options.storage);
     let mut delivered = Vec::new();
     for turn in 1_u64.. {
         ranks.run(network)?;

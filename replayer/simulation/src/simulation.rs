@@ -219,7 +219,8 @@ impl<'a> Simulation<'a> {
         let workload = Workload::read_ahead(trace.streams()?);
         let (causality, partial, recorded) = (self.causality, self.trace.is_partial(), self.recorded());
         let progress = self.progress.as_mut().map(|progress| &mut **progress as &mut dyn Progress);
-        let options = Options { causality, partial, recorded, progress };
+        let storage = self.platform.storage.clone();
+        let options = Options { causality, partial, recorded, storage, progress };
         let observer = (Breakdown::new(trace.ranks()), observers);
         let mut network = models::build(self.platform, run);
         let mpi = &self.platform.mpi;

@@ -150,7 +150,13 @@ impl Communicators {
         self.insert(members.of_window())
     }
 
-    /// Forgets the communicator of a window.
+    /// Makes a communicator with the same members as another, which no rank has a number for.
+    pub fn duplicate(&mut self, index: CommIndex) -> CommIndex {
+        let members = Rc::clone(&self.all[index.0].members);
+        self.insert(members)
+    }
+
+    /// Forgets a communicator that no rank has a number for.
     pub fn forget(&mut self, index: CommIndex) {
         self.all.remove(index.0);
     }
@@ -276,11 +282,11 @@ impl Communicators {
         found.map_or_else(|| "a communicator that is freed".to_owned(), |communicator| communicator.members.describe())
     }
 
-    fn insert(&mut self, members: Members) -> CommIndex {
+    fn insert(&mut self, members: impl Into<Rc<Members>>) -> CommIndex {
         let context = Context(self.contexts);
         self.contexts += 2;
+        let members = members.into();
         let started = vec![0; members.len()];
-        let members = Rc::new(members);
         let (made, open) = (Made::default(), VecDeque::new());
         CommIndex(self.all.insert(Communicator { context, members, made, freed: 0, started, open, closed: 0 }))
     }

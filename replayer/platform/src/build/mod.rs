@@ -4,6 +4,7 @@ mod mpi;
 mod network;
 mod packet;
 mod placement;
+mod storage;
 
 use std::path::Path;
 
@@ -70,6 +71,7 @@ impl Builder<'_> {
             policy: self.policy(&file.placement, hosts)?,
             model,
             mpi: self.mpi(file.mpi)?,
+            storage: self.storage(file.storage)?,
             warnings,
         })
     }

@@ -6,6 +6,7 @@
 mod mpi;
 mod network;
 mod packet;
+mod storage;
 mod value;
 
 use serde::Deserialize;
@@ -17,6 +18,7 @@ use crate::topology::TopologyTable;
 pub use mpi::{CollectivesTable, MpiTable, OneSidedTable};
 pub use network::{FlowTable, LoopbackTable, ModelName, NetworkTable, Through};
 pub use packet::{FlowControl, PacketTable};
+pub use storage::StorageTable;
 pub use value::{NonNegative, OneOrMany};
 
 /// A whole file.
@@ -30,6 +32,8 @@ pub struct File {
     pub network: Spanned<NetworkTable>,
     #[serde(default)]
     pub mpi: MpiTable,
+    /// Default: a disk at every host, which the result then says.
+    pub storage: Option<StorageTable>,
     #[serde(default)]
     pub placement: PlacementTable,
 }

@@ -93,10 +93,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             &Event::CommFree(id) => library.communicators.free(rank, id)?,
             Event::Partitioned(event) => library.partitioned(rank, event)?,
             Event::OneSided(event) => library.one_sided(thread, event)?,
-            Event::File(event) => {
-                library.warnings.skip_file(event);
-                event.request().map_or(Ok(()), |&id| library.requests(rank).add(id, None))?;
-            }
+            Event::File(event) => library.file(thread, event)?,
             Event::Other(other) => library.warnings.skip_other(other),
         }
         Ok(Some(activity))

@@ -3,16 +3,18 @@
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::ids::{ActiveMessageIndex, SynchronisationIndex, ThreadIndex};
+use super::ids::{ActiveMessageIndex, FileCallIndex, SynchronisationIndex, ThreadIndex};
 use crate::observe::CollectiveId;
 
-/// A thread, a rank's part in a collective, a call that synchronises accesses to a window, or an active message on its way to one.
+/// A thread, a rank's part in a collective, a call that synchronises accesses to a window, an active message on its way to
+/// one, or a rank's call on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Waiter {
     Thread(ThreadIndex),
     Collective(CollectiveId),
     Synchronisation(SynchronisationIndex),
     ActiveMessage(ActiveMessageIndex),
+    FileCall(FileCallIndex),
 }
 
 /// A waiter's own time. Computing moves it ahead of simulated time; what others can see happens when simulated time has

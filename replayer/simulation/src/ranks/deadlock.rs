@@ -75,6 +75,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             .awaited()
             .filter_map(|(id, waiter, _)| match waiter {
                 Waiter::Thread(thread) => Some((id, self.programs.actor(thread))),
+                Waiter::FileCall(call) => Some((id, self.library.files.call(call).actor)),
                 Waiter::Synchronisation(call) => Some((id, self.library.one_sided.call(call).actor)),
                 Waiter::Collective(_) | Waiter::ActiveMessage(_) => None,
             })
@@ -87,6 +88,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             }
             Waiter::Synchronisation(call) => self.library.one_sided.call(call).actor,
             Waiter::ActiveMessage(message) => self.library.one_sided.target_of(message).into(),
+            Waiter::FileCall(call) => self.library.files.call(call).actor,
         };
         for (waiter, selector) in
             (0..self.library.requests.len() as u32).flat_map(|rank| self.library.exchange.probing(Rank(rank)))
@@ -143,7 +145,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// `None` for a collective, whose own operations tell.
     fn wait(&self, waiter: Waiter, kind: OperationKind) -> Option<(String, Option<Actor>)> {
         let within = match waiter {
-            Waiter::Thread(_) | Waiter::Synchronisation(_) | Waiter::ActiveMessage(_) => None,
+            Waiter::Thread(_) | Waiter::Synchronisation(_) | Waiter::ActiveMessage(_) | Waiter::FileCall(_) => None,
             Waiter::Collective(index) => Some(self.library.collectives.get(index).word),
         };
         match kind {
@@ -160,6 +162,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 Some((format!("an access to the window of rank {}", target.0), Some(Actor::from(target))))
             }
             OperationKind::Collective | OperationKind::Synchronisation | OperationKind::ActiveMessage => None,
+            OperationKind::FileCall | OperationKind::StorageAccess => None,
         }
     }
 
@@ -203,7 +206,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// The ways in which the replay of a sound trace is not what the program did, a sentence each.
     pub(crate) fn approximations(&self) -> Vec<String> {
-        self.library.warnings.approximations()
+        let mut approximations = self.library.warnings.approximations();
+        approximations.extend(self.library.files.assumption());
+        approximations
     }
 
     /// The warnings about a replay that came to its end or was left where it stood, a sentence each.

@@ -35,3 +35,7 @@ pub(super) struct ActiveMessageIndex(pub(super) u32);
 /// A synchronisation of a window in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SynchronisationIndex(pub(super) u32);
+
+/// A call on a file in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FileCallIndex(pub(super) u32);

@@ -15,14 +15,14 @@ use super::causality::Causality;
 use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
 use super::envelope::{Envelope, Selector};
 use super::exchange::{Exchange, Outbound};
+use super::files::Files;
 use super::recorded::{self, Recorded};
 use super::scheduler::Scheduler;
 use super::thread::Thread;
 use super::warnings::Warnings;
 use super::windows::OneSided;
 use super::{Core, RequestTable};
-use crate::observe::OperationId;
-use crate::observe::{Activity, Caller, Observer};
+use crate::observe::{Activity, Caller, Observer, OperationId};
 use titr_workload::Match;
 
 /// The state of MPI in all ranks.
@@ -40,6 +40,7 @@ pub(super) struct Library<'a, O> {
     pub(super) exchange: Exchange,
     pub(super) collectives: Collectives,
     pub(super) one_sided: OneSided<'a>,
+    pub(super) files: Files,
     pub(super) scheduler: Scheduler,
     pub(super) warnings: Warnings,
     pub(super) observer: O,

@@ -23,9 +23,10 @@
 //!   the parent or, where not all of the parent takes part (`create_group`, `intercomm_create`), over what is made.
 //!   `comm_idup`, whose completion the trace does not say, costs nothing.
 //! * One-sided communication, with all its ways to synchronise ([`one_sided`]).
+//! * Files, which take their disks and the messages of collective accesses ([`files`]).
 //! * Software overheads of sends and receives ([`protocol`]); `init` and `finalize` cost nothing.
 //!
-//! Files, partitioned messages and what crosses the borders of the world are not: they cost
+//! Partitioned messages and what crosses the borders of the world are not: they cost
 //! nothing, nobody waits in them, and a warning says how many there were ([`warnings`]).
 
 mod call;
@@ -36,6 +37,8 @@ mod deadlock;
 mod envelope;
 mod error;
 mod exchange;
+mod file_calls;
+mod files;
 mod ids;
 mod library;
 mod matching;
@@ -63,12 +66,13 @@ use titr_common::trace::EventSource;
 use titr_common::units::Speed;
 use titr_network::topology::HostId;
 use titr_network::{Network, Transfer, TransferId};
-use titr_platform::Mpi;
+use titr_platform::{Mpi, Storage};
 
 use crate::observe::OperationId;
 use crate::observe::{Departure, Observer};
 use clock::Waiter;
 use exchange::Exchange;
+use files::Files;
 use ids::{MessageId, ThreadIndex};
 use library::Library;
 use program::Programs;
@@ -125,6 +129,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             exchange: Exchange::new(ranks, mpi, causality),
             collectives: Default::default(),
             one_sided: OneSided::new(ranks, &mpi.one_sided),
+            files: Files::new(ranks),
             scheduler: Default::default(),
             warnings: Default::default(),
             observer,
@@ -142,6 +147,13 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             self.programs.want_messages_of_nonblocking();
         }
         self.library.recorded = recorded;
+        self
+    }
+
+    /// Chooses the storage that files lie on.
+    #[must_use]
+    pub fn with_storage(mut self, storage: Storage) -> Self {
+        self.library.files.lie_on(storage);
         self
     }
 
@@ -172,6 +184,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                     let inside = self.is_inside_mpi(self.library.one_sided.target_of(message));
                     self.library.active_message(message, inside);
                 }
+                Waiter::FileCall(call) => self.library.advance_file_call(call),
             }
             self.wake();
         }
@@ -187,20 +200,22 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         Ok(())
     }
 
-    /// When somebody next goes on without the network's doing; `None`: never.
+    /// When somebody, or the storage, next goes on without the network's doing; `None`: never.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
-        self.library.scheduler.next_timer()
+        let Library { scheduler, files, .. } = &self.library;
+        scheduler.next_timer().into_iter().chain(files.next_event()).min()
     }
 
     /// Moves on to `now`, when the network delivered `transfers`.
     pub fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
-        let Library { exchange, observer, .. } = &mut self.library;
+        let Library { exchange, files, observer, .. } = &mut self.library;
         observer.reached(now);
         for transfer in delivered.drain(..) {
             observer.delivered(now, transfer);
             exchange.deliver(MessageId(transfer.0), now, observer);
         }
+        files.advance(now).for_each(|access| exchange.operations.complete(access));
         self.library.now = now;
         self.wake();
         self.library.scheduler.advance(now);
@@ -209,7 +224,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// Lets those go on who waited only for operations that are complete.
     #[inline]
     fn wake(&mut self) {
-        let Library { now, exchange, collectives, one_sided, scheduler, .. } = &mut self.library;
+        let Library { now, exchange, collectives, one_sided, files, scheduler, .. } = &mut self.library;
         for completion in exchange.operations.completions.drain(..) {
             let clock = match completion.waiter {
                 Waiter::Thread(thread) => &mut self.threads[thread.0 as usize].clock,
@@ -219,6 +234,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                     scheduler.ready(completion.waiter);
                     continue;
                 }
+                Waiter::FileCall(call) => &mut files.call_mut(call).clock,
             };
             clock.complete(*now, exchange.protocol.cost_of_completion(completion.eager));
             if clock.awaited == 0 {

@@ -33,6 +33,10 @@ pub(super) enum OperationKind {
     Access(Rank),
     /// A message of one-sided communication under way.
     ActiveMessage,
+    /// A call on a file in progress: likewise.
+    FileCall,
+    /// An access of a call on a file to the storage.
+    StorageAccess,
 }
 
 /// A condition that a member of a window can wait for.

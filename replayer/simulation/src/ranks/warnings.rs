@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use titr_common::event::{FileEvent, Other};
+use titr_common::event::Other;
 use titr_common::units::Bytes;
 
 use titr_common::format::{count, plural, volume};
@@ -23,8 +23,6 @@ pub(super) struct Warnings {
 /// A kind of recorded call that is not simulated: it takes no time, and nobody waits in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Skipped {
-    FileAccesses,
-    Files,
     Partitioned,
     /// Any other call of this function.
     Other(Box<str>),
@@ -53,8 +51,6 @@ impl Warnings {
         let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
             let number = |one, many| format!("{} {}", count(calls), plural(calls, one, many));
             let who = match what {
-                Skipped::FileAccesses => number("access to a file", "accesses to files"),
-                Skipped::Files => number("other call on a file", "other calls on files"),
                 Skipped::Partitioned => number("partitioned message", "partitioned messages"),
                 Skipped::Other(function) => format!("{} of {function}", number("call", "calls")),
             };
@@ -66,14 +62,6 @@ impl Warnings {
         let forward =
             (self.brought_forward > 0).then(|| format!("{} {threads} {forward}", count(self.brought_forward)));
         forward.into_iter().chain(self.skipped.iter().map(sentence)).collect()
-    }
-
-    /// A call on a file was passed over.
-    pub(super) fn skip_file(&mut self, event: &FileEvent) {
-        match event {
-            FileEvent::Access(access) => self.count(Skipped::FileAccesses, access.bytes),
-            FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..) => self.count(Skipped::Files, Bytes(0)),
-        }
     }
 
     /// Another call was passed over.

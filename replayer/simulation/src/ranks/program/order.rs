@@ -10,15 +10,17 @@
 //!   (MPI 4.0 §6.14, §7.4.2), in ways that leave no trace;
 //! * the one that made the window it uses, and the last synchronisation there; if it synchronises or frees the window,
 //!   whatever used it;
+//! * the one that opened the file it uses; if it is collective, the last collective call there; if it closes the file,
+//!   whatever used it;
 //! * everything, if it is `finalize` (§11.6.2).
 //!
 //! The program kept all of these, so they cannot be the cause of a deadlock.
 //!
-//! Requests, communicators and windows have the lowest number that was free, and which was free depended on how the threads took
-//! turns. Here each gets a number of its own.
+//! Requests, communicators, windows and files have the lowest number that was free, and which was free depended on how the
+//! threads took turns. Here each gets a number of its own.
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, CommUse, Event, RequestId, RequestUse, WinId, WindowUse};
+use titr_common::event::{CommId, CommUse, Event, FileId, FileUse, RequestId, RequestUse, WinId, WindowUse};
 use titr_common::program::OpenRequest;
 
 /// The first of the numbers given here: those of a trace are smaller.
@@ -33,7 +35,7 @@ pub(super) struct Step {
     pub(super) number: u64,
 }
 
-/// The requests, communicators and windows of a rank, as the events taken so far have left them.
+/// The requests, communicators, windows and files of a rank, as the events taken so far have left them.
 #[derive(Default)]
 pub(super) struct Order {
     /// How many each thread has.
@@ -41,6 +43,7 @@ pub(super) struct Order {
     requests: FxHashMap<RequestId, KnownRequest>,
     communicators: FxHashMap<CommId, KnownCommunicator>,
     windows: FxHashMap<WinId, KnownWindow>,
+    files: FxHashMap<FileId, KnownFile>,
     /// How many numbers were given.
     numbers: u32,
 }
@@ -69,6 +72,14 @@ struct KnownWindow {
     last: Option<Step>,
     /// The accesses since then.
     accesses: Vec<Step>,
+}
+
+struct KnownFile {
+    id: FileId,
+    /// The event that opened the file, or the last collective call on it.
+    collective: Option<Step>,
+    /// The last event that used the file, of each thread that did.
+    uses: Vec<Step>,
 }
 
 impl Order {
@@ -111,6 +122,11 @@ impl Order {
                 self.use_window(id, use_, here, &mut Vec::new());
             }
         });
+        if let Event::File(event) = &mut event {
+            // A file that it opens keeps the number of the trace.
+            let (id, use_) = event.file();
+            self.use_file(id, if use_ == FileUse::Opens { FileUse::Collective } else { use_ }, here, &mut Vec::new());
+        }
     }
 
     /// Takes the next event of the trace, of a thread: gives what it names the numbers they have here, and what it
@@ -132,6 +148,15 @@ impl Order {
         asks.iter_mut().for_each(|id| self.name(id, RequestUse::Completes, None, here, &mut after));
         event.requests(|id, use_| self.name(id, use_, comm, here, &mut after));
         event.windows(|id, use_| self.use_window(id, use_, here, &mut after));
+        if let Event::File(event) = event {
+            let (id, use_) = event.file();
+            if use_ == FileUse::Opens {
+                let told = std::mem::replace(id, FileId(self.fresh()));
+                self.files.insert(told, KnownFile { id: *id, collective: Some(here), uses: Vec::new() });
+            } else {
+                self.use_file(id, use_, here, &mut after);
+            }
+        }
         if let Event::Finalize = event {
             after.extend((0..).zip(&self.events).map(|(thread, &number)| Step { thread, number }));
         }
@@ -228,6 +253,26 @@ impl Order {
                 after.append(&mut window.accesses);
                 self.windows.remove(&told);
             }
+        }
+    }
+
+    fn use_file(&mut self, id: &mut FileId, use_: FileUse, here: Step, after: &mut Vec<Step>) {
+        let told = *id;
+        let known = || KnownFile { id: told, collective: None, uses: Vec::new() };
+        let file = self.files.entry(told).or_insert_with(known);
+        *id = file.id;
+        after.extend(file.collective);
+        match use_ {
+            FileUse::Opens | FileUse::Accesses => {}
+            FileUse::Collective => file.collective = Some(here),
+            FileUse::Closes => after.append(&mut file.uses),
+        }
+        match file.uses.iter_mut().find(|step| step.thread == here.thread) {
+            Some(step) => *step = here,
+            None => file.uses.push(here),
+        }
+        if use_ == FileUse::Closes {
+            self.files.remove(&told);
         }
     }
 

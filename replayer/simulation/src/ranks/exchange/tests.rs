@@ -1,0 +1,113 @@
+use titr_common::collectives::{Library, Selection};
+use titr_common::event::Tag;
+use titr_common::program::Context;
+
+use super::super::ids::ThreadIndex;
+use super::*;
+use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead};
+
+const SENDER: Waiter = Waiter::Thread(ThreadIndex(0));
+const RECEIVER: Waiter = Waiter::Thread(ThreadIndex(1));
+
+fn exchange(eager_transfer: EagerTransfer) -> Exchange {
+    let free = Overhead::default();
+    let mpi = Mpi {
+        eager_threshold: Bytes(100),
+        eager_transfer,
+        send_overhead: free.clone(),
+        isend_overhead: free.clone(),
+        recv_overhead: free,
+        collectives: Selection::from(Library::Mpich),
+        one_sided: OneSided::from(Implementation::Mpich),
+    };
+    Exchange::new(2, &mpi, Causality::Timed)
+}
+
+fn envelope() -> Envelope {
+    Envelope { context: Context(0), source: Rank(0), tag: Tag(0) }
+}
+
+fn send(exchange: &mut Exchange, mode: SendMode, bytes: u64) -> Option<OperationId> {
+    exchange.send(Outbound { to: Rank(1), envelope: envelope(), bytes: Bytes(bytes), mode }, Time::ZERO, &mut ())
+}
+
+fn receive(exchange: &mut Exchange) -> OperationId {
+    {
+        let caller = Caller::Thread(Rank(1).into());
+        exchange.receive(Rank(1), envelope().into(), caller, Time::ZERO, &mut ()).unwrap()
+    }
+}
+
+#[test]
+fn an_eager_message_travels_at_once() {
+    let mut exchange = exchange(EagerTransfer::AtOnce);
+    assert_eq!(send(&mut exchange, SendMode::Standard, 99), None);
+    assert_eq!(exchange.outbox, [MessageId(0)]);
+    exchange.deliver(MessageId(0), Time::ZERO, &mut ());
+    let operation = receive(&mut exchange);
+    assert_eq!(exchange.operations.claim(operation, RECEIVER), Claim::Done(Some(Bytes(99))));
+    assert_eq!(exchange.unmatched().count(), 0);
+}
+
+#[test]
+fn or_on_match() {
+    let mut exchange = exchange(EagerTransfer::OnMatch);
+    assert_eq!(send(&mut exchange, SendMode::Standard, 99), None);
+    assert_eq!(exchange.outbox, []);
+    let operation = receive(&mut exchange);
+    assert_eq!(exchange.outbox, [MessageId(0)]);
+    assert_eq!(exchange.operations.claim(operation, RECEIVER), Claim::Awaited);
+    exchange.deliver(MessageId(0), Time::ZERO, &mut ());
+    assert_eq!(exchange.operations.completions.len(), 1);
+}
+
+#[test]
+fn a_rendezvous_completes_at_both_ends_on_arrival() {
+    let mut exchange = exchange(EagerTransfer::AtOnce);
+    let sent = send(&mut exchange, SendMode::Standard, 100).unwrap();
+    assert_eq!(exchange.operations.claim(sent, SENDER), Claim::Awaited);
+    let received = receive(&mut exchange);
+    assert_eq!(exchange.outbox, [MessageId(0)]);
+    exchange.deliver(MessageId(0), Time::ZERO, &mut ());
+    assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
+    assert!(matches!(exchange.operations.completions[..], [Completion { waiter: SENDER, eager: None }]));
+}
+
+#[test]
+fn a_large_buffered_message_waits_for_its_match_without_its_sender() {
+    let mut exchange = exchange(EagerTransfer::AtOnce);
+    assert_eq!(send(&mut exchange, SendMode::Buffered, 1000), None);
+    assert_eq!(exchange.outbox, []);
+    receive(&mut exchange);
+    assert_eq!(exchange.outbox, [MessageId(0)]);
+}
+
+#[test]
+fn a_probe_sees_an_eager_message_when_it_has_arrived_and_a_large_one_when_it_is_announced() {
+    let mut exchange = exchange(EagerTransfer::AtOnce);
+    assert!(!exchange.probe(RECEIVER, Rank(1), envelope().into()));
+    send(&mut exchange, SendMode::Standard, 99);
+    assert_eq!(exchange.operations.completions.len(), 0);
+    exchange.deliver(MessageId(0), Time::ZERO, &mut ());
+    assert_eq!(exchange.operations.completions.len(), 1);
+    receive(&mut exchange);
+    assert!(!exchange.probe(RECEIVER, Rank(1), envelope().into()));
+    send(&mut exchange, SendMode::Standard, 100);
+    assert_eq!(exchange.operations.completions.len(), 2);
+}
+
+#[test]
+fn what_is_cancelled_before_it_is_matched_completes_and_is_gone() {
+    let mut exchange = exchange(EagerTransfer::AtOnce);
+    let received = receive(&mut exchange);
+    exchange.cancel(received, Time::ZERO, &mut ());
+    assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
+    let sent = send(&mut exchange, SendMode::Synchronous, 1).unwrap();
+    exchange.cancel(sent, Time::ZERO, &mut ());
+    assert_eq!(exchange.operations.claim(sent, SENDER), Claim::Done(None));
+    assert_eq!(exchange.unmatched().count(), 0);
+    let received = receive(&mut exchange);
+    send(&mut exchange, SendMode::Standard, 1);
+    exchange.cancel(received, Time::ZERO, &mut ());
+    assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Awaited, "it was matched before");
+}

@@ -1,0 +1,79 @@
+//! Calls on files: each opens, closes or accesses a [file](super::files), and its rank waits for it at once or later.
+
+mod progress;
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{CommId, FileAccess, FileEvent, FileId, Phase, Rank};
+use titr_common::program::{Fault, Participation};
+
+use super::files::file::{File, FileIndex, OpenFile, SharedPointer};
+use super::library::Library;
+use super::thread::Thread;
+use crate::observe::Observer;
+
+impl<O: Observer> Library<'_, O> {
+    /// A call on a file.
+    pub(super) fn file(&mut self, thread: &mut Thread, event: &FileEvent) -> Result<(), Fault> {
+        let rank = thread.actor.rank;
+        let (file, phase) = match *event {
+            FileEvent::Open(comm, id) => (self.open_file(rank, comm, id)?, Phase::Blocking),
+            FileEvent::Close(id) => {
+                let closed = self.files.names[rank.0 as usize].remove(&id).ok_or(Fault::NoSuchFile(id))?;
+                (closed.file, Phase::Blocking)
+            }
+            FileEvent::Manage(_, id) => (self.files.find(rank, id)?.file, Phase::Blocking),
+            FileEvent::Access(FileAccess { file, phase, bytes, .. }) => {
+                let open = self.files.find(rank, file)?;
+                if phase == Phase::End {
+                    let begun = open.split.take().ok_or(Fault::NoSplitAccess(file))?;
+                    self.wait_for(thread, Some(begun));
+                    return Ok(());
+                }
+                let file = open.file;
+                self.files.accesses += 1;
+                self.files.accessed += bytes;
+                (file, phase)
+            }
+        };
+        let operation = self.start_file_call(thread.actor, file, event)?;
+        match phase {
+            Phase::Blocking | Phase::End => self.wait_for(thread, Some(operation)),
+            Phase::Nonblocking(request) => self.requests(rank).add(request, Some(operation))?,
+            Phase::Begin => {
+                if let FileEvent::Access(access) = event {
+                    self.files.find(rank, access.file)?.split = Some(operation);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `rank` opens a file with all members of a communicator: the *n*-th file that they open.
+    fn open_file(&mut self, rank: Rank, comm: CommId, id: FileId) -> Result<FileIndex, Fault> {
+        const WORD: &str = "file_open";
+        let index = self.communicators.find(rank, comm)?;
+        let communicator = self.communicators.get(index);
+        let (context, members) = (communicator.context, Rc::clone(&communicator.members));
+        if members.is_inter() {
+            return Err(Fault::InterCollective { word: WORD, on: members.describe() });
+        }
+        let Participation { number, .. } = self.communicators.enter_neighborhood(index, rank, WORD)?;
+        let (file, missing) = match self.files.opening.remove(&(context, number)) {
+            Some(known) => known,
+            None => {
+                let comm = self.communicators.duplicate(index);
+                let (pointer, joint) = (SharedPointer::default(), FxHashMap::default());
+                let users = members.len();
+                let file = self.files.files.insert(File { comm, members, pointer, joint, users });
+                (FileIndex(file), users)
+            }
+        };
+        if missing > 1 {
+            self.files.opening.insert((context, number), (file, missing - 1));
+        }
+        self.files.names[rank.0 as usize].insert(id, OpenFile { file, split: None });
+        Ok(file)
+    }
+}

@@ -1,0 +1,34 @@
+//! Calls on files in progress.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use titr_common::event::Actor;
+
+use super::file::FileIndex;
+use super::part::Part;
+use super::two_phase::TwoPhase;
+use crate::observe::OperationId;
+use crate::ranks::clock::Clock;
+
+/// How many numbers of collectives a call on a file has for its parts.
+pub(in crate::ranks) const PARTS: u64 = 1 << 20;
+
+/// A call of one rank on a file.
+pub(in crate::ranks) struct FileCall {
+    pub(in crate::ranks) actor: Actor,
+    pub(in crate::ranks) word: &'static str,
+    pub(in crate::ranks) file: FileIndex,
+    /// Which of the members' collective calls on the file this is; 0 for a call of one rank.
+    pub(in crate::ranks) number: u64,
+    /// The collective access that the call is, once all members have come.
+    pub(in crate::ranks) access: Option<Rc<TwoPhase>>,
+    pub(in crate::ranks) parts: VecDeque<Part>,
+    /// How many collectives have started.
+    pub(in crate::ranks) collectives: u64,
+    /// Whether the call is the last of this rank on the file.
+    pub(in crate::ranks) closes: bool,
+    pub(in crate::ranks) clock: Clock,
+    /// The operation that the rank waits for.
+    pub(in crate::ranks) operation: OperationId,
+}

@@ -1,0 +1,132 @@
+//! Files: who waits for the storage, and for whom.
+//!
+//! A call on a file is a series of [parts](part::Part), one after another: accesses to a disk, and collectives of the members
+//! that have opened the file together. It goes on in the background ([`file_calls`](super::file_calls)); a blocking call waits for it at once, a
+//! non-blocking one by its request, a split one in the call that ends it.
+//!
+//! What the parts are is ROMIO's way (MPICH 4, `src/mpi/romio`), which Open MPI has as well:
+//!
+//! | call | parts |
+//! | --- | --- |
+//! | `open`, `set_size`, `preallocate`, `set_view`, `seek_shared`, `sync` | the latency of the disk, then an allreduce of an error code |
+//! | `close` | the latency of the disk, then a barrier |
+//! | `get_size` | the latency of the disk |
+//! | a read or write of one rank | an access to the disk |
+//! | of one rank at the shared pointer | the pointer is read and written under a lock, then an access |
+//! | of all ranks | [two-phase access](two_phase), or the offsets of all are exchanged and each accesses its own |
+//! | of all ranks, ordered | the same, once each has got and moved the shared pointer after its predecessor |
+//!
+//! Every rank accesses the disk of its host. Caches are not simulated: whatever is read or written goes to the disk.
+
+pub(super) mod call;
+pub(super) mod file;
+pub(super) mod part;
+pub(super) mod plan;
+pub(super) mod two_phase;
+
+use rustc_hash::FxHashMap;
+use slab::Slab;
+use titr_common::event::{Direction, FileId, Rank};
+use titr_common::format::{count, plural, volume};
+use titr_common::program::{Context, Fault};
+use titr_common::time::Time;
+use titr_common::units::Bytes;
+use titr_network::topology::HostId;
+use titr_platform::Storage;
+use titr_storage::{Access, AccessId, DiskId, Disks};
+
+use super::ids::FileCallIndex;
+use crate::observe::OperationId;
+use call::FileCall;
+use file::{File, FileIndex, OpenFile};
+
+/// All files and the storage that they lie on.
+pub(super) struct Files {
+    pub(super) storage: Storage,
+    disks: Disks,
+    /// The accesses that the disks are done with, to be taken.
+    done: Vec<AccessId>,
+    /// The files that each rank has open, by the numbers that it gives them.
+    pub(super) names: Vec<FxHashMap<FileId, OpenFile>>,
+    pub(super) files: Slab<File>,
+    /// Files that some members have opened and others have not, by the number of the call on the communicator.
+    pub(super) opening: FxHashMap<(Context, u64), (FileIndex, usize)>,
+    pub(super) calls: Slab<FileCall>,
+    pub(super) accesses: u64,
+    pub(super) accessed: Bytes,
+}
+
+impl Files {
+    pub(super) fn new(ranks: usize) -> Self {
+        let storage = Storage::default();
+        Self {
+            disks: Disks::new(storage.disk),
+            storage,
+            done: Vec::new(),
+            names: (0..ranks).map(|_| FxHashMap::default()).collect(),
+            files: Slab::new(),
+            opening: FxHashMap::default(),
+            calls: Slab::new(),
+            accesses: 0,
+            accessed: Bytes(0),
+        }
+    }
+
+    /// Takes the storage that the files lie on from now on, before the first access.
+    pub(super) fn lie_on(&mut self, storage: Storage) {
+        self.disks = Disks::new(storage.disk);
+        self.storage = storage;
+    }
+
+    /// When the storage next has something to do.
+    pub(super) fn next_event(&self) -> Option<Time> {
+        self.disks.next_event()
+    }
+
+    /// Moves on to `now`; the operations that are complete.
+    pub(super) fn advance(&mut self, now: Time) -> impl Iterator<Item = OperationId> + '_ {
+        self.disks.advance(now, &mut self.done);
+        self.done.drain(..).map(|AccessId(id)| OperationId(id))
+    }
+
+    pub(super) fn call(&self, index: FileCallIndex) -> &FileCall {
+        &self.calls[index.0 as usize]
+    }
+
+    pub(super) fn call_mut(&mut self, index: FileCallIndex) -> &mut FileCall {
+        &mut self.calls[index.0 as usize]
+    }
+
+    /// `operation` is an access to the disk of `host`, which starts now.
+    pub(super) fn access(
+        &mut self,
+        now: Time,
+        host: HostId,
+        direction: Direction,
+        bytes: Bytes,
+        operation: OperationId,
+    ) {
+        let access = Access { id: AccessId(operation.0), direction, bytes };
+        self.disks.start(now, DiskId(host.0), access);
+    }
+
+    /// A sentence on storage that the platform does not describe, where it was used.
+    pub(super) fn assumption(&self) -> Option<String> {
+        let disk = &self.storage.disk;
+        (self.storage.is_assumed && self.accesses > 0).then(|| {
+            let (read, write) = (disk.read_bandwidth.bytes_per_second / 1e9, disk.write_bandwidth.bytes_per_second / 1e9);
+            let accesses = plural(self.accesses, "access to a file", "accesses to files");
+            format!(
+                "assumed, as the platform has no [storage]: {} {accesses} ({}) took a disk at each host, which reads {read} GB/s \
+                 and writes {write} GB/s after {} µs",
+                count(self.accesses),
+                volume(self.accessed),
+                (disk.latency.0 * 1e9).round() / 1e3
+            )
+        })
+    }
+
+    pub(super) fn find(&mut self, rank: Rank, id: FileId) -> Result<&mut OpenFile, Fault> {
+        self.names[rank.0 as usize].get_mut(&id).ok_or(Fault::NoSuchFile(id))
+    }
+}

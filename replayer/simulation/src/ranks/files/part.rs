@@ -1,0 +1,46 @@
+//! The parts of a call on a file.
+
+use titr_common::collectives::Step;
+use titr_common::event::{Collective, CollectiveKind, CommId, Direction, Volumes};
+use titr_common::units::{Bytes, Instructions};
+
+/// Bytes of an error code, or of a count: an `int`.
+pub(in crate::ranks) const INT: Bytes = Bytes(4);
+/// Bytes of an offset in a file (`ADIO_Offset`).
+pub(in crate::ranks) const OFFSET: Bytes = Bytes(8);
+
+/// A part of a call on a file.
+pub(in crate::ranks) enum Part {
+    /// An access to the disk of the rank's host.
+    Access(Direction, Bytes),
+    /// A collective of all members, of so many bytes a member.
+    Collective(CollectiveKind, Bytes),
+    /// Messages between members.
+    Exchange(Vec<Step>),
+    /// Messages that meet those of the next exchange.
+    FirstHalf(Vec<Step>),
+    /// The lock of the shared pointer is taken.
+    Lock,
+    /// The lock of the shared pointer is given to the next call that waits.
+    Unlock,
+    /// The parts of a collective access follow, once all members are known to take part.
+    TwoPhase(Direction),
+    /// A round of a collective access, from 0, and those after it.
+    Round(u64),
+}
+
+impl Part {
+    /// A part that takes the latency of the disk.
+    pub(in crate::ranks) const LATENCY: Self = Self::Access(Direction::Write, Bytes(0));
+}
+
+/// The collective that a part is, as a member calls it.
+pub(in crate::ranks) fn collective(kind: CollectiveKind, bytes: Bytes) -> Collective {
+    let each = Volumes::Each(bytes);
+    let (send, recv) = match kind {
+        CollectiveKind::Allgather | CollectiveKind::Alltoall => (each.clone(), each),
+        CollectiveKind::Barrier => (Volumes::None, Volumes::None),
+        _ => (each, Volumes::None),
+    };
+    Collective { comm: CommId::WORLD, kind, root: None, send, recv, element: bytes, work: Instructions(0.0) }
+}

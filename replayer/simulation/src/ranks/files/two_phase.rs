@@ -1,0 +1,203 @@
+//! Two-phase access: aggregators access the storage in large pieces, and exchange the data with all members.
+//!
+//! This is the generic one of ROMIO (MPICH 4, `adio/common/ad_write_coll.c`, `ad_read_coll.c`, `ad_aggregate.c`), after
+//! R. Thakur and A. Choudhary, "An Extended Two-Phase Method for Accessing Sections of Out-of-Core Arrays" (1996):
+//!
+//! 1. The range that all members access together is divided into as many domains as there are aggregators.
+//! 2. Members tell the aggregators which pieces of their domains they access: an alltoall of counts, and a message with offset
+//!    and length to each aggregator.
+//! 3. They agree on the number of rounds: as many as the largest domain has buffers (an allreduce).
+//! 4. In each round there is an alltoall of the sizes to come. To write, each member then sends its part of an aggregator's
+//!    buffer, and the aggregator writes the buffer. To read, the aggregator reads the buffer and then sends the parts.
+//! 5. After a write, all agree on the error code: a broadcast if there is one aggregator, or an allreduce.
+//!
+//! A trace says how much each member accesses, and not where. The data of every member is taken to be spread evenly over
+//! the range, as it is where a program distributes an array in small blocks.
+
+use std::collections::VecDeque;
+
+use titr_common::collectives::{Buffer, Member, Step};
+use titr_common::event::{CollectiveKind, Direction};
+use titr_common::units::Bytes;
+
+use super::part::{INT, OFFSET, Part};
+
+/// A collective access as all members know it.
+pub(in crate::ranks) struct TwoPhase {
+    direction: Direction,
+    /// How much each member accesses.
+    volumes: Vec<Bytes>,
+    /// How much all members access together.
+    total: u128,
+    /// The members that access the storage.
+    aggregators: Vec<Member>,
+    /// How much an aggregator accesses at a time; more than nothing.
+    buffer: u128,
+}
+
+impl TwoPhase {
+    pub(in crate::ranks) fn new(
+        direction: Direction,
+        volumes: Vec<Bytes>,
+        aggregators: Vec<Member>,
+        buffer: Bytes,
+    ) -> Self {
+        let total = volumes.iter().map(|bytes| u128::from(bytes.0)).sum();
+        Self { direction, volumes, total, aggregators, buffer: u128::from(buffer.0.max(1)) }
+    }
+
+    /// The parts of member `me` before the first round.
+    pub(in crate::ranks) fn preparation(&self, me: Member) -> VecDeque<Part> {
+        let request = |aggregator, member| {
+            let accesses = self.share(member, self.domain(aggregator)) > Bytes(0);
+            if accesses { Bytes(2 * OFFSET.0) } else { Bytes(0) }
+        };
+        let requests = self.exchange(me, Direction::Write, request);
+        let counts = Part::Collective(CollectiveKind::Alltoall, INT);
+        [counts, requests, Part::Collective(CollectiveKind::Allreduce, INT), Part::Round(0)].into()
+    }
+
+    /// The parts of member `me` in a round, or after the last.
+    pub(in crate::ranks) fn round(&self, me: Member, round: u64) -> VecDeque<Part> {
+        let agreement = |kind| [Part::Collective(kind, INT)].into();
+        if u128::from(round) >= self.domain_length().div_ceil(self.buffer) {
+            return match (self.direction, self.aggregators.len()) {
+                (Direction::Read, _) => VecDeque::new(),
+                (Direction::Write, 1) => agreement(CollectiveKind::Bcast),
+                (Direction::Write, _) => agreement(CollectiveKind::Allreduce),
+            };
+        }
+        let data = |aggregator, member| self.share(member, self.piece(aggregator, round));
+        let data = self.exchange(me, self.direction, data);
+        let mine = self.aggregators.iter().position(|&aggregator| aggregator == me);
+        let (from, to) = mine.map_or((0, 0), |aggregator| self.piece(aggregator, round));
+        let access = (to > from).then(|| Part::Access(self.direction, bytes(to - from)));
+        let mut parts: VecDeque<Part> = agreement(CollectiveKind::Alltoall);
+        match self.direction {
+            Direction::Read => parts.extend(access.into_iter().chain([data])),
+            Direction::Write => parts.extend([data].into_iter().chain(access)),
+        }
+        parts.push_back(Part::Round(round + 1));
+        parts
+    }
+
+    /// How much of the range each aggregator accesses, except perhaps the last.
+    fn domain_length(&self) -> u128 {
+        self.total.div_ceil(self.aggregators.len().max(1) as u128)
+    }
+
+    /// The domain of an aggregator, as the range's bytes from one up to another.
+    fn domain(&self, aggregator: usize) -> (u128, u128) {
+        let end = |number: usize| (self.domain_length() * number as u128).min(self.total);
+        (end(aggregator), end(aggregator + 1))
+    }
+
+    /// The part of an aggregator's domain that it accesses in a round.
+    fn piece(&self, aggregator: usize, round: u64) -> (u128, u128) {
+        let (from, to) = self.domain(aggregator);
+        let end = |number: u128| (from + number * self.buffer).min(to);
+        (end(u128::from(round)), end(u128::from(round) + 1))
+    }
+
+    /// How much of a part of the range is of a member.
+    fn share(&self, member: Member, (from, to): (u128, u128)) -> Bytes {
+        let volume = u128::from(self.volumes[member as usize].0);
+        let before = |place: u128| volume.saturating_mul(place) / self.total.max(1);
+        bytes(before(to) - before(from))
+    }
+
+    /// The messages of `me` between all members and all aggregators, of so many bytes each: to the aggregators, or from them.
+    fn exchange(&self, me: Member, direction: Direction, between: impl Fn(usize, Member) -> Bytes) -> Part {
+        let with_aggregators = (0..).zip(&self.aggregators).map(|(number, &peer)| (peer, between(number, me)));
+        let mine = self.aggregators.iter().position(|&aggregator| aggregator == me);
+        let members = 0..self.volumes.len() as Member;
+        let with_members = mine.into_iter().flat_map(|mine| members.clone().map(move |peer| (mine, peer)));
+        let with_members = with_members.map(|(mine, peer)| (peer, between(mine, peer)));
+        let send = |(to, len): (Member, Bytes)| Step::Isend { to, data: Buffer::Send.first(len.0) };
+        let receive = |(from, len): (Member, Bytes)| Step::Irecv { from, data: Buffer::Recv.first(len.0) };
+        let has_data = |(_, len): &(Member, Bytes)| len.0 > 0;
+        let mut steps: Vec<Step> = match direction {
+            Direction::Write => {
+                let receives = with_members.filter(has_data).map(receive);
+                receives.chain(with_aggregators.filter(has_data).map(send)).collect()
+            }
+            Direction::Read => {
+                let receives = with_aggregators.filter(has_data).map(receive);
+                receives.chain(with_members.filter(has_data).map(send)).collect()
+            }
+        };
+        steps.push(Step::WaitAll);
+        Part::Exchange(steps)
+    }
+}
+
+/// A number of bytes, at most as many as a trace can say.
+fn bytes(number: u128) -> Bytes {
+    Bytes(u64::try_from(number).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The bytes that a member sends and receives, with the peers, and how many it accesses, in all rounds.
+    #[derive(Default)]
+    struct Moved {
+        sent: Vec<(Member, u64)>,
+        received: Vec<(Member, u64)>,
+        accessed: u64,
+    }
+
+    impl Moved {
+        fn by(me: Member, access: &TwoPhase) -> Self {
+            let mut moved = Self::default();
+            let mut parts = access.round(me, 0);
+            while let Some(part) = parts.pop_front() {
+                match part {
+                    Part::Access(_, bytes) => moved.accessed += bytes.0,
+                    Part::Exchange(steps) => steps.iter().for_each(|step| match *step {
+                        Step::Isend { to, data } => moved.sent.push((to, data.len.0)),
+                        Step::Irecv { from, data } => moved.received.push((from, data.len.0)),
+                        _ => {}
+                    }),
+                    Part::Round(round) => parts = access.round(me, round),
+                    Part::Collective(..) | Part::FirstHalf(_) | Part::Lock | Part::Unlock | Part::TwoPhase(_) => {}
+                }
+            }
+            moved
+        }
+    }
+
+    proptest! {
+        /// Everybody's bytes reach the storage once, whatever the buffers and the aggregators, and whoever gets a message
+        /// expects it.
+        #[test]
+        fn bytes_are_conserved(
+            volumes in prop::collection::vec(0_u64..5000, 1..7),
+            every in 1_u32..4,
+            buffer in 100_u64..3000,
+            reads in any::<bool>(),
+        ) {
+            let members = volumes.len() as Member;
+            let direction = if reads { Direction::Read } else { Direction::Write };
+            let aggregators = (0..members).step_by(every as usize).collect();
+            let bytes = volumes.iter().copied().map(Bytes).collect();
+            let access = TwoPhase::new(direction, bytes, aggregators, Bytes(buffer));
+            let all: Vec<Moved> = (0..members).map(|me| Moved::by(me, &access)).collect();
+            let accessed: u64 = all.iter().map(|moved| moved.accessed).sum();
+            prop_assert_eq!(accessed, volumes.iter().sum::<u64>());
+            for (me, &volume) in (0..members).zip(&volumes) {
+                let Moved { sent, received, .. } = &all[me as usize];
+                let own: u64 = if reads { received } else { sent }.iter().map(|(_, bytes)| bytes).sum();
+                prop_assert_eq!(own, volume);
+                for peer in 0..members {
+                    let to_peer: Vec<u64> = sent.iter().filter(|(to, _)| *to == peer).map(|(_, bytes)| *bytes).collect();
+                    let from_me = all[peer as usize].received.iter().filter(|(from, _)| *from == me);
+                    prop_assert_eq!(to_peer, from_me.map(|(_, bytes)| *bytes).collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Files of real programs: every call is recorded, is sound, and takes its time in a replay on each network.
+
+use std::path::Path;
+
+use titr_tests::{EXTENDED, Family, assert_sound, binary, run, traced_as};
+
+/// The result of a replay on hosts of their own, without what the program computes.
+fn replayed(trace: &Path, settings: &[&str]) -> serde_json::Value {
+    let platform = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/torus.toml");
+    let mut command = binary("titr-replay");
+    command.arg("--platform").arg(platform).args(["--json", "--compute", "none", "--set", "hosts.cores=1"]);
+    command.args(settings.iter().flat_map(|setting| ["--set", setting]));
+    let replayed = run(command.arg(trace));
+    assert_eq!(replayed.status, Some(0), "{}", replayed.stderr);
+    serde_json::from_str(&replayed.stdout).unwrap()
+}
+
+fn seconds(report: &serde_json::Value) -> f64 {
+    report["simulated_time"].as_f64().unwrap()
+}
+
+/// What a replay says of storage.
+fn told(report: &serde_json::Value) -> Vec<&str> {
+    let warnings = report["warnings"].as_array().unwrap().iter().map(|warning| warning.as_str().unwrap());
+    warnings.filter(|warning| warning.contains("storage") || warning.contains("accesses to files")).collect()
+}
+
+/// Traces a program of `programs` in both modes, which mean the same to a replay, and hands the trace on.
+fn in_both_modes(name: &str, ranks: u32, arguments: &[&str], check: impl Fn(Family, &Path)) {
+    for family in Family::ALL {
+        let program = family.build(&format!("{name}.c"), &[]);
+        let trace = |variables: &[(&str, &str)]| {
+            let trace = traced_as(variables, family, ranks, &program, arguments, str::to_owned);
+            assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+            assert_sound(&trace.path());
+            trace
+        };
+        let (plain, extended) = (trace(&[]), trace(&[EXTENDED]));
+        check(family, &plain.path());
+        for model in ["flow", "packet"] {
+            let model = format!("network.model={model}");
+            let time = |trace: &Path| seconds(&replayed(trace, &[&model]));
+            assert_eq!(time(&plain.path()), time(&extended.path()), "{family:?}, {model}");
+        }
+    }
+}
+
+#[test]
+fn every_way_to_access_a_file() {
+    in_both_modes("files", 2, &[], |family, trace| {
+        let report = replayed(trace, &[]);
+        assert_eq!(told(&report).len(), 1, "{family:?}: {report}");
+        // Each of 36 accesses of two ranks has a latency of 85 µs, and a dozen other calls do.
+        assert!(seconds(&report) > 18.0 * 85e-6, "{family:?}: {report}");
+        let described = replayed(trace, &["storage.latency=1 ms"]);
+        assert_eq!(told(&described), [""; 0]);
+        assert!(seconds(&described) > 18e-3, "{family:?}: {described}");
+    });
+}
+
+/// 4 ranks on hosts of their own write 32 MB and read them, twice each. Whatever the messages take, disks that are this slow
+/// decide: a rank's 8 MB take 0.8 s to write and 0.4 s to read.
+#[test]
+fn aggregators_of_a_real_program() {
+    in_both_modes("collective_files", 4, &["file", "8000000"], |family, trace| {
+        let slow = ["storage.read_bandwidth=20 MB/s", "storage.write_bandwidth=10 MB/s"];
+        for model in ["flow", "packet", "ideal"] {
+            let model = format!("network.model={model}");
+            let time = |more: &[&str]| seconds(&replayed(trace, &[&slow[..], &[&model], more].concat()));
+            let parallel = time(&[]);
+            let off = parallel / 2.4 - 1.0;
+            assert!((0.0..0.04).contains(&off), "{family:?}, {model}: {parallel} s");
+            let alone = time(&["storage.aggregators=1"]);
+            let off = alone / 9.6 - 1.0;
+            assert!((0.0..0.04).contains(&off), "{family:?}, {model}: {alone} s with one aggregator");
+        }
+    });
+}

@@ -9,7 +9,7 @@ use titr_common::program::{CommIndex, Fault, Members, Participation, neighborhoo
 use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Instructions};
 
-use super::request_storage::RequestState;
+use super::request_storage::{RequestState, StoredRequest};
 use super::translation::{CollectiveProgress, LONGEST, Operation, OperationId, Translation};
 
 /// How many collectives of a communicator are told apart by their tags: more than are under way at one time.
@@ -180,12 +180,12 @@ impl<S: EventSource> Translation<'_, S> {
         for step in run.steps.split_off(run.next) {
             match step {
                 Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
-                Step::Isend { to, data } => self.start_send(rank, run, to, data),
-                Step::Irecv { from, data } => self.start_receive(rank, run, from, data),
+                Step::Isend { to, data } => run.started.push_back(self.post_send(rank, run, to, data)),
+                Step::Irecv { from, data } => run.started.push_back(self.post_receive(rank, run, from, data)),
                 Step::Send { to, data } => self.emit_send(rank, run.members.rank(to), run.tag, data.len),
                 Step::Recv { from, data } => self.emit_recv(rank, run.members.rank(from), run.tag, data.len),
                 Step::Sendrecv { to, send, from, recv } => {
-                    let sent = self.emit_isend(rank, run.members.rank(to), run.tag, send.len);
+                    let sent = self.post_send(rank, run, to, send);
                     self.emit_recv(rank, run.members.rank(from), run.tag, recv.len);
                     self.wait(rank, &[sent]);
                 }
@@ -208,32 +208,16 @@ impl<S: EventSource> Translation<'_, S> {
             run.next += 1;
             match step {
                 Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
-                Step::Isend { to, data } => self.start_send(rank, run, to, data),
-                Step::Irecv { from, data } => self.start_receive(rank, run, from, data),
+                Step::Isend { to, data } => run.started.push_back(self.post_send(rank, run, to, data)),
+                Step::Irecv { from, data } => run.started.push_back(self.post_receive(rank, run, from, data)),
                 Step::Send { to, data } if data.len < self.rules.eager_threshold => {
                     self.emit_send(rank, run.members.rank(to), run.tag, data.len);
                 }
-                Step::Send { to, data } => {
-                    run.owed.push(self.emit_isend(rank, run.members.rank(to), run.tag, data.len));
-                }
-                Step::Recv { from, data } => {
-                    run.owed.push(self.emit_irecv(
-                        rank,
-                        run.members.rank(from),
-                        run.tag,
-                        data.len,
-                        RequestState::Matched,
-                    ));
-                }
+                Step::Send { to, data } => run.owed.push(self.post_send(rank, run, to, data)),
+                Step::Recv { from, data } => run.owed.push(self.post_receive(rank, run, from, data)),
                 Step::Sendrecv { to, send, from, recv } => {
-                    run.owed.push(self.emit_isend(rank, run.members.rank(to), run.tag, send.len));
-                    run.owed.push(self.emit_irecv(
-                        rank,
-                        run.members.rank(from),
-                        run.tag,
-                        recv.len,
-                        RequestState::Matched,
-                    ));
+                    run.owed.push(self.post_send(rank, run, to, send));
+                    run.owed.push(self.post_receive(rank, run, from, recv));
                 }
                 Step::Wait { nth } => run.owed.extend(run.started.remove(nth as usize)),
                 Step::WaitAll => run.owed.extend(run.started.drain(..)),
@@ -244,12 +228,12 @@ impl<S: EventSource> Translation<'_, S> {
         }
     }
 
-    fn start_send(&mut self, rank: Rank, run: &mut CollectiveProgress, to: Member, data: Slice) {
-        run.started.push_back(self.emit_isend(rank, run.members.rank(to), run.tag, data.len));
+    fn post_send(&mut self, rank: Rank, run: &CollectiveProgress, to: Member, data: Slice) -> StoredRequest {
+        self.emit_isend(rank, run.members.rank(to), run.tag, data.len)
     }
 
-    fn start_receive(&mut self, rank: Rank, run: &mut CollectiveProgress, from: Member, data: Slice) {
-        run.started.push_back(self.emit_irecv(rank, run.members.rank(from), run.tag, data.len, RequestState::Matched));
+    fn post_receive(&mut self, rank: Rank, run: &CollectiveProgress, from: Member, data: Slice) -> StoredRequest {
+        self.emit_irecv(rank, run.members.rank(from), run.tag, data.len, RequestState::Matched)
     }
 }
 

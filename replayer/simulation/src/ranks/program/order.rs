@@ -58,10 +58,22 @@ struct KnownRequest {
     named: Step,
 }
 
+/// The last event of each thread that used something.
+#[derive(Default)]
+struct LastUses(Vec<Step>);
+
+impl LastUses {
+    fn note(&mut self, here: Step) {
+        match self.0.iter_mut().find(|step| step.thread == here.thread) {
+            Some(step) => *step = here,
+            None => self.0.push(here),
+        }
+    }
+}
+
 struct KnownCommunicator {
     id: CommId,
-    /// The last event that used the communicator, of each thread that did.
-    uses: Vec<Step>,
+    uses: LastUses,
     made: Option<Step>,
     collective: Option<Step>,
 }
@@ -71,15 +83,14 @@ struct KnownWindow {
     /// The event that made the window, or the last that synchronised.
     last: Option<Step>,
     /// The accesses since then.
-    accesses: Vec<Step>,
+    accesses: LastUses,
 }
 
 struct KnownFile {
     id: FileId,
     /// The event that opened the file, or the last collective call on it.
     collective: Option<Step>,
-    /// The last event that used the file, of each thread that did.
-    uses: Vec<Step>,
+    uses: LastUses,
 }
 
 impl Order {
@@ -116,7 +127,7 @@ impl Order {
         });
         event.windows(|id, use_| match use_ {
             WindowUse::Makes => {
-                self.windows.insert(*id, KnownWindow { id: *id, last: Some(here), accesses: Vec::new() });
+                self.windows.insert(*id, KnownWindow { id: *id, last: Some(here), accesses: LastUses::default() });
             }
             WindowUse::Accesses | WindowUse::Synchronises | WindowUse::Frees => {
                 self.use_window(id, use_, here, &mut Vec::new());
@@ -150,12 +161,7 @@ impl Order {
         event.windows(|id, use_| self.use_window(id, use_, here, &mut after));
         if let Event::File(event) = event {
             let (id, use_) = event.file();
-            if use_ == FileUse::Opens {
-                let told = std::mem::replace(id, FileId(self.fresh()));
-                self.files.insert(told, KnownFile { id: *id, collective: Some(here), uses: Vec::new() });
-            } else {
-                self.use_file(id, use_, here, &mut after);
-            }
+            self.use_file(id, use_, here, &mut after);
         }
         if let Event::Finalize = event {
             after.extend((0..).zip(&self.events).map(|(thread, &number)| Step { thread, number }));
@@ -220,9 +226,9 @@ impl Order {
         match use_ {
             CommUse::Messages | CommUse::Makes => {}
             CommUse::Collective => after.extend(communicator.collective.replace(here)),
-            CommUse::Frees => after.append(&mut communicator.uses),
+            CommUse::Frees => after.append(&mut communicator.uses.0),
         }
-        communicator.used(here);
+        communicator.uses.note(here);
         if use_ == CommUse::Frees {
             self.communicators.remove(&told);
         }
@@ -232,25 +238,22 @@ impl Order {
         let told = *id;
         if use_ == WindowUse::Makes {
             *id = WinId(self.fresh());
-            self.windows.insert(told, KnownWindow { id: *id, last: Some(here), accesses: Vec::new() });
+            self.windows.insert(told, KnownWindow { id: *id, last: Some(here), accesses: LastUses::default() });
             return;
         }
-        let known = || KnownWindow { id: told, last: None, accesses: Vec::new() };
+        let known = || KnownWindow { id: told, last: None, accesses: LastUses::default() };
         let window = self.windows.entry(told).or_insert_with(known);
         *id = window.id;
         after.extend(window.last);
         match use_ {
             WindowUse::Makes => {}
-            WindowUse::Accesses => {
-                window.accesses.retain(|step| step.thread != here.thread);
-                window.accesses.push(here);
-            }
+            WindowUse::Accesses => window.accesses.note(here),
             WindowUse::Synchronises => {
-                after.append(&mut window.accesses);
+                after.append(&mut window.accesses.0);
                 window.last = Some(here);
             }
             WindowUse::Frees => {
-                after.append(&mut window.accesses);
+                after.append(&mut window.accesses.0);
                 self.windows.remove(&told);
             }
         }
@@ -258,19 +261,21 @@ impl Order {
 
     fn use_file(&mut self, id: &mut FileId, use_: FileUse, here: Step, after: &mut Vec<Step>) {
         let told = *id;
-        let known = || KnownFile { id: told, collective: None, uses: Vec::new() };
+        if use_ == FileUse::Opens {
+            *id = FileId(self.fresh());
+            self.files.insert(told, KnownFile { id: *id, collective: Some(here), uses: LastUses::default() });
+            return;
+        }
+        let known = || KnownFile { id: told, collective: None, uses: LastUses::default() };
         let file = self.files.entry(told).or_insert_with(known);
         *id = file.id;
         after.extend(file.collective);
         match use_ {
             FileUse::Opens | FileUse::Accesses => {}
             FileUse::Collective => file.collective = Some(here),
-            FileUse::Closes => after.append(&mut file.uses),
+            FileUse::Closes => after.append(&mut file.uses.0),
         }
-        match file.uses.iter_mut().find(|step| step.thread == here.thread) {
-            Some(step) => *step = here,
-            None => file.uses.push(here),
-        }
+        file.uses.note(here);
         if use_ == FileUse::Closes {
             self.files.remove(&told);
         }
@@ -289,21 +294,13 @@ impl KnownRequest {
             && let Some(communicator) = communicators.get_mut(&told)
             && communicator.id == id
         {
-            communicator.used(here);
+            communicator.uses.note(here);
         }
     }
 }
 
 impl KnownCommunicator {
     fn new(id: CommId, made: Option<Step>) -> Self {
-        Self { id, uses: Vec::new(), made, collective: None }
-    }
-
-    /// Notes that an event uses the communicator.
-    fn used(&mut self, here: Step) {
-        match self.uses.iter_mut().find(|step| step.thread == here.thread) {
-            Some(step) => *step = here,
-            None => self.uses.push(here),
-        }
+        Self { id, uses: LastUses::default(), made, collective: None }
     }
 }

@@ -7,7 +7,7 @@ mod support;
 use proptest::prelude::*;
 use support::machine::{events, mpi, run};
 use titr_common::units::Bytes;
-use titr_platform::{EagerTransfer, Mpi};
+use titr_platform::{EagerTransfer, Mpi, Progress, Rendezvous};
 
 /// Something that happens in a program, as one sees it who sees all ranks.
 #[derive(Clone, Debug)]
@@ -51,6 +51,18 @@ fn happening() -> impl Strategy<Value = Happening> {
         2 => (0..RANKS).prop_map(Happening::Waitall),
         1 => prop::sample::select(&COLLECTIVES[..]).prop_map(Happening::Collective),
     ]
+}
+
+/// The same with calls that return when all is done.
+fn blocking(happening: &Happening) -> Happening {
+    match happening.clone() {
+        Happening::Message { from, to, tag, bytes, call, known, .. } => {
+            let call = call.strip_prefix('i').unwrap_or(call).replace("bsend", "send");
+            let call = CALLS.into_iter().find(|name| *name == call).unwrap();
+            Happening::Message { from, to, tag, bytes, call, known, posted: false }
+        }
+        other => other,
+    }
 }
 
 /// The text of the trace of a program in which all that happens is done in one order by all ranks: so none can wait for
@@ -162,5 +174,26 @@ proptest! {
             .collect();
         let time = |happenings: &[Happening]| run(events(RANKS, &trace(happenings)), &mpi).unwrap().simulated_time;
         prop_assert!(time(&lighter) <= time(&happenings));
+    }
+
+    /// Who makes progress in calls only is never faster than who does in the background, where messages do not contend.
+    #[test]
+    fn progress_in_calls_takes_no_less_time(happenings in prop::collection::vec(happening(), 0..60), mpi in protocol()) {
+        let program = events(RANKS, &trace(&happenings));
+        let time = |progress, rendezvous| run(program.clone(), &Mpi { progress, rendezvous, ..mpi.clone() }).unwrap().simulated_time;
+        let [thread, get, send] = [
+            time(Progress::Thread, Rendezvous::ClearToSend),
+            time(Progress::Calls, Rendezvous::Get),
+            time(Progress::Calls, Rendezvous::ClearToSend),
+        ];
+        prop_assert!(thread <= get && get <= send, "{thread:?} {get:?} {send:?}");
+    }
+
+    /// A program that only makes blocking calls takes the same time, whoever makes progress.
+    #[test]
+    fn who_makes_progress_matters_to_no_blocking_call(happenings in prop::collection::vec(happening(), 0..60), mpi in protocol()) {
+        let program = events(RANKS, &trace(&happenings.iter().map(blocking).collect::<Vec<_>>()));
+        let shares = |progress| run(program.clone(), &Mpi { progress, ..mpi.clone() }).unwrap().observer.per_rank().collect::<Vec<_>>();
+        prop_assert_eq!(shares(Progress::Thread), shares(Progress::Calls));
     }
 }

@@ -31,7 +31,7 @@ use titr_network::flow;
 use titr_network::packet::PacketSpec;
 use titr_network::topology::{HostId, Topology};
 
-pub use mpi::{EagerTransfer, Mpi};
+pub use mpi::{EagerTransfer, Mpi, Progress, Rendezvous};
 pub use one_sided::{
     ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, OneSided, PassiveProgress, Posts,
 };

@@ -1,7 +1,7 @@
 //! MPI on a platform: the protocols of point-to-point messages, their costs beyond the wires, and algorithms of collectives.
 
 use serde::Deserialize;
-use titr_common::collectives::Selection;
+use titr_common::collectives::{Library, Selection};
 use titr_common::units::Bytes;
 
 use crate::one_sided::OneSided;
@@ -20,6 +20,10 @@ pub struct Mpi {
     pub isend_overhead: Overhead,
     /// Cost of receiving an eager message (`or`).
     pub recv_overhead: Overhead,
+    /// Who moves on what goes on in the background.
+    pub progress: Progress,
+    /// How the data of a message that is not eager gets to its receiver.
+    pub rendezvous: Rendezvous,
     /// The algorithm of each collective.
     pub collectives: Selection,
     /// One-sided communication.
@@ -50,4 +54,39 @@ pub enum EagerTransfer {
     AtOnce,
     /// Once the receive is posted too: SimGrid's default.
     OnMatch,
+}
+
+/// Who moves on what goes on in the background: matching the request of a rendezvous, sending its data, the next steps of
+/// non-blocking collectives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Progress {
+    /// The rank whose turn it is, while one of its threads is in a call of MPI. So do Open MPI (`opal_progress`, which only
+    /// calls run, and which takes `libnbc`'s rounds on: `ompi_coll_libnbc_progress`) and MPICH (`MPID_Progress_test`, with the
+    /// schedules of `MPIDU_Sched_progress`), unless they are asked for a thread of their own.
+    Calls,
+    /// A thread that has nothing else to do, as in SimGrid.
+    Thread,
+}
+
+impl From<Library> for Progress {
+    fn from(library: Library) -> Self {
+        match library {
+            Library::Mpich | Library::OpenMpi => Self::Calls,
+            Library::SimGrid | Library::SimGridOpenMpi => Self::Thread,
+        }
+    }
+}
+
+/// How the data of a message that is not eager gets to its receiver, once that has answered the sender's request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rendezvous {
+    /// The sender sends the data when it sees the answer: Open MPI's `ob1` where the network cannot read remote memory, such as
+    /// TCP (`mca_pml_ob1_recv_frag_callback_ack`), and MPICH's `ch4` (`MPIDIG_send_cts_target_msg_cb`).
+    #[default]
+    ClearToSend,
+    /// The receiver's adapter reads the data, and the sender's processor has no part in it: `ob1` on adapters that can
+    /// (`mca_pml_ob1_recv_request_progress_rget`), and UCX and libfabric on InfiniBand.
+    Get,
 }

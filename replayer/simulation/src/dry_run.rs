@@ -9,7 +9,7 @@ use titr_common::trace::{Trace, TraceError};
 use titr_common::units::{Bytes, Speed};
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId};
-use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Storage};
+use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Progress, Rendezvous, Storage};
 use titr_workload::Workload;
 
 use crate::ranks::{Core, Deadlock, ReplayError};
@@ -27,6 +27,8 @@ pub fn dry_run(trace: &Trace) -> Result<Vec<String>, TraceError> {
         send_overhead: Overhead::default(),
         isend_overhead: Overhead::default(),
         recv_overhead: Overhead::default(),
+        progress: Progress::Thread,
+        rendezvous: Rendezvous::ClearToSend,
         collectives: Selection::from(Library::SimGrid),
         one_sided: OneSided::from(Implementation::Mpich),
     };

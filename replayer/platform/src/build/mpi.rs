@@ -21,6 +21,8 @@ impl Builder<'_> {
             send_overhead: table.send_overhead,
             isend_overhead: table.isend_overhead,
             recv_overhead: table.recv_overhead,
+            progress: table.progress.unwrap_or_else(|| table.collectives.library.into()),
+            rendezvous: table.rendezvous,
             one_sided: one_sided(table.one_sided, table.collectives.library),
             collectives: self.collectives(&table.collectives)?,
         })

@@ -10,7 +10,7 @@ use titr_common::collectives::Library;
 use titr_common::units::{Bytes, Quantity};
 use toml::Spanned;
 
-use crate::mpi::EagerTransfer;
+use crate::mpi::{EagerTransfer, Progress, Rendezvous};
 use crate::one_sided::{
     ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, PassiveProgress, Posts,
 };
@@ -31,6 +31,11 @@ pub struct MpiTable {
     pub isend_overhead: Overhead,
     /// Cost of receiving a buffered message, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's smpi/or.
     pub recv_overhead: Overhead,
+    /// Who moves on what goes on in the background. Default: `"calls"` where the collectives are Open MPI's or MPICH's,
+    /// `"thread"` where they are SimGrid's.
+    pub progress: Option<Progress>,
+    /// How the data of a message that is not eager gets to its receiver. Default: `"clear-to-send"`.
+    pub rendezvous: Rendezvous,
     /// The library whose algorithms collectives use, and exceptions. Default: `"mpich"`.
     pub collectives: CollectivesTable,
     /// One-sided communication.

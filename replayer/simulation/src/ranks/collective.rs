@@ -46,6 +46,8 @@ pub(super) struct CollectiveInstance {
     /// The computation that is to be done in the end.
     work: Instructions,
     pub(super) clock: Clock,
+    /// Whether it is, or was until now, messages that the next step waited for, and not a time.
+    pub(super) has_waited: bool,
     /// The operation that the rank waits for.
     pub(super) operation: OperationId,
 }
@@ -106,6 +108,7 @@ impl Collectives {
             started: VecDeque::new(),
             work,
             clock: Clock { time: environment.now, awaited: 0 },
+            has_waited: false,
             operation,
         });
         self.advance(index, environment);
@@ -116,7 +119,8 @@ impl Collectives {
     pub(super) fn advance(&mut self, index: CollectiveId, environment: &mut CollectiveEnvironment<impl Observer>) {
         let instance = &mut self.0[index.0 as usize];
         loop {
-            if instance.clock.awaited > 0 {
+            instance.has_waited = instance.clock.awaited > 0;
+            if instance.has_waited {
                 return;
             }
             if instance.clock.time > environment.now {

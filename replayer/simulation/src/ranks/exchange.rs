@@ -26,6 +26,8 @@ pub(super) struct Message {
     pub(super) to: Rank,
     pub(super) envelope: Envelope,
     pub(super) bytes: Bytes,
+    /// When the message was sent.
+    sent: Time,
     /// Whether the send waits for its message whatever the size.
     pub(super) synchronous: bool,
     stage: Stage,
@@ -39,10 +41,26 @@ pub(super) struct Message {
 enum Stage {
     /// The message waits at its sender until a receive matches it.
     Held,
+    /// The message waits at its sender, as the receiver has to answer first, which has posted a receive before.
+    Requested,
+    /// The message waits at its sender, which has to see the answer.
+    Answered,
     Travelling,
     Arrived,
     /// The message travels, and no receive takes it.
     OneSided,
+}
+
+impl Message {
+    /// The stage of a message that travels when it is matched, and whose receive is posted when the request comes.
+    fn matched(&self, protocol: &Protocol) -> Stage {
+        if protocol.needs_receiver(self.synchronous, self.bytes) { Stage::Requested } else { Stage::Travelling }
+    }
+
+    /// The stage of a message whose request the receiver answers.
+    fn answered(&self, protocol: &Protocol) -> Stage {
+        if protocol.needs_sender(self.bytes) { Stage::Answered } else { Stage::Travelling }
+    }
 }
 
 /// All messages and operations.
@@ -75,16 +93,24 @@ impl Exchange {
     /// Sends a message; the operation that is to be waited for, if the send does not complete at once.
     pub(super) fn send(&mut self, message: Outbound, now: Time, observer: &mut impl Observer) -> Option<OperationId> {
         if self.backlogs.is_some() {
-            return self.send_unmatched(message);
+            return self.send_unmatched(message, now);
         }
         let Outbound { to, envelope, bytes, mode } = message;
         let eager = self.protocol.is_eager(mode, bytes);
         let id = MessageId(self.messages.vacant_key() as u32);
         let sender = (!eager).then(|| self.operations.open(OperationKind::Send(id)));
         let receiver = self.matching.arrive(to, envelope, id);
-        let at_once = receiver.is_some() || self.protocol.travels_at_once(mode, bytes);
-        let stage = if at_once { Stage::Travelling } else { Stage::Held };
-        if at_once {
+        let synchronous = mode == SendMode::Synchronous;
+        let stage = if self.protocol.travels_at_once(mode, bytes) {
+            Stage::Travelling
+        } else if receiver.is_none() {
+            Stage::Held
+        } else if self.protocol.needs_receiver(synchronous, bytes) {
+            Stage::Requested
+        } else {
+            Stage::Travelling
+        };
+        if stage != Stage::Held {
             self.outbox.push(id);
         }
         if let Some(receiver) = receiver {
@@ -93,8 +119,7 @@ impl Exchange {
                 self.operations.got_eager(receiver, bytes);
             }
         }
-        let synchronous = mode == SendMode::Synchronous;
-        self.messages.insert(Message { to, envelope, bytes, synchronous, stage, sender, receiver });
+        self.messages.insert(Message { to, envelope, bytes, sent: now, synchronous, stage, sender, receiver });
         if stage == Stage::Held {
             self.found(to);
         }
@@ -102,7 +127,7 @@ impl Exchange {
     }
 
     /// Sends a message that nobody receives; what has to arrive before its sender goes on.
-    fn send_unmatched(&mut self, message: Outbound) -> Option<OperationId> {
+    fn send_unmatched(&mut self, message: Outbound, now: Time) -> Option<OperationId> {
         let Outbound { to, envelope, bytes, mode } = message;
         let id = MessageId(self.messages.vacant_key() as u32);
         let sent = self.operations.open(OperationKind::Send(id));
@@ -110,19 +135,19 @@ impl Exchange {
         let sender = Some(sent);
         let synchronous = mode == SendMode::Synchronous;
         let stage = Stage::Travelling;
-        self.messages.insert(Message { to, envelope, bytes, synchronous, stage, sender, receiver: None });
+        self.messages.insert(Message { to, envelope, bytes, sent: now, synchronous, stage, sender, receiver: None });
         self.backlogs.as_mut()?.get_mut(envelope.source.0 as usize)?.push(sent)
     }
 
     /// Sends a message that no receive takes, at once; its arrival is told to `waiter`.
-    pub(super) fn transfer(&mut self, to: Rank, envelope: Envelope, bytes: Bytes, waiter: Waiter) {
+    pub(super) fn transfer(&mut self, to: Rank, envelope: Envelope, bytes: Bytes, waiter: Waiter, now: Time) {
         let id = MessageId(self.messages.vacant_key() as u32);
         let sent = self.operations.open(OperationKind::ActiveMessage);
         self.operations.claim(sent, waiter);
         self.outbox.push(id);
         let sender = Some(sent);
         let (stage, synchronous) = (Stage::OneSided, true);
-        self.messages.insert(Message { to, envelope, bytes, synchronous, stage, sender, receiver: None });
+        self.messages.insert(Message { to, envelope, bytes, sent: now, synchronous, stage, sender, receiver: None });
     }
 
     /// The oldest message of a rank at its end that has to arrive, where nothing is matched.
@@ -158,10 +183,12 @@ impl Exchange {
         }
         match message.stage {
             Stage::Held => {
-                message.stage = Stage::Travelling;
+                // A request that is sent at this moment is not there yet.
+                message.stage =
+                    if message.sent < now { message.answered(&self.protocol) } else { message.matched(&self.protocol) };
                 self.outbox.push(id);
             }
-            Stage::Travelling | Stage::OneSided => {}
+            Stage::Requested | Stage::Answered | Stage::Travelling | Stage::OneSided => {}
             Stage::Arrived => {
                 self.messages.remove(id.0 as usize);
                 observer.completed(now, operation);
@@ -169,6 +196,35 @@ impl Exchange {
             }
         }
         Some(operation)
+    }
+
+    /// The rank that has to be in a call of MPI before a message can leave. `None`: it leaves.
+    pub(super) fn missing(&mut self, id: MessageId, is_inside: impl Fn(Rank) -> bool) -> Option<Rank> {
+        let message = &mut self.messages[id.0 as usize];
+        if message.stage == Stage::Requested {
+            if !is_inside(message.to) {
+                return Some(message.to);
+            }
+            message.stage = message.answered(&self.protocol);
+        }
+        if message.stage == Stage::Answered {
+            if !is_inside(message.envelope.source) {
+                return Some(message.envelope.source);
+            }
+            message.stage = Stage::Travelling;
+        }
+        None
+    }
+
+    /// The rank that a message waited for is in a call of MPI.
+    pub(super) fn shake_hands(&mut self, id: MessageId) {
+        let message = &mut self.messages[id.0 as usize];
+        message.stage = match message.stage {
+            Stage::Requested => message.answered(&self.protocol),
+            Stage::Answered => Stage::Travelling,
+            other @ (Stage::Held | Stage::Travelling | Stage::Arrived | Stage::OneSided) => other,
+        };
+        self.outbox.push(id);
     }
 
     /// The network has delivered a message.

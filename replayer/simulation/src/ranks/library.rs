@@ -1,22 +1,20 @@
 //! The simulated MPI library: what a call does to requests, communicators, messages and collectives.
 
-use std::rc::Rc;
-
-use titr_common::collectives::{Call, Selection};
+use titr_common::collectives::Selection;
 use titr_common::event::{
-    Actor, Collective, CommCall, CommId, Completed, Completion, Group, Incoming, Message, MessageCompletion,
-    Neighborhood, Outgoing, Partitioned, Rank, RequestId, RequestKey, SendMode,
+    Actor, Completed, Completion, Incoming, MessageCompletion, Outgoing, Partitioned, Rank, RequestId, RequestKey,
+    SendMode,
 };
-use titr_common::program::{CommIndex, Communicators, Fault, Participation, Template, agreement, neighborhood_steps};
+use titr_common::program::{Communicators, Fault, Template};
 use titr_common::time::Time;
-use titr_common::units::Instructions;
 
 use super::causality::Causality;
-use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
+use super::collective::Collectives;
+use super::deferred::Deferred;
 use super::envelope::{Envelope, Selector};
 use super::exchange::{Exchange, Outbound};
 use super::files::Files;
-use super::recorded::{self, Recorded};
+use super::recorded::Recorded;
 use super::scheduler::Scheduler;
 use super::thread::Thread;
 use super::warnings::Warnings;
@@ -41,6 +39,7 @@ pub(super) struct Library<'a, O> {
     pub(super) collectives: Collectives,
     pub(super) one_sided: OneSided<'a>,
     pub(super) files: Files,
+    pub(super) deferred: Deferred,
     pub(super) scheduler: Scheduler,
     pub(super) warnings: Warnings,
     pub(super) observer: O,
@@ -261,140 +260,5 @@ impl<O: Observer> Library<'_, O> {
             Some((id, bytes)) => self.requests(rank).add_persistent(id, Template::Partitioned(bytes)),
             None => Ok(()),
         }
-    }
-}
-
-/// Collectives and communicators.
-impl<O: Observer> Library<'_, O> {
-    /// A collective, which is the messages `recorded` or else those of its schedule.
-    pub(super) fn collective(
-        &mut self,
-        thread: &mut Thread,
-        call: &Collective,
-        completion: Completion,
-        recorded: Option<Vec<Message>>,
-    ) -> Result<(), Fault> {
-        let rank = thread.actor.rank;
-        let index = self.communicators.find(rank, call.comm)?;
-        let members = &self.communicators.get(index).members;
-        if members.is_inter() {
-            return Err(Fault::InterCollective { word: call.kind.word(), on: members.describe() });
-        }
-        let part = self.communicators.enter(index, rank, call)?;
-        if let Completion::Persistent(id) = completion {
-            return self.requests(rank).add_persistent(id, Template::Collective(Rc::new(call.clone()), part));
-        }
-        self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
-        let operation = self.start_collective(rank, index, call, part, recorded)?;
-        self.complete_collective(thread, operation, completion)
-    }
-
-    pub(super) fn neighborhood(
-        &mut self,
-        thread: &mut Thread,
-        call: &Neighborhood,
-        completion: Completion,
-    ) -> Result<(), Fault> {
-        let rank = thread.actor.rank;
-        let index = self.communicators.find(rank, call.comm)?;
-        let part = self.communicators.enter_neighborhood(index, rank, call.op.word())?;
-        if let Completion::Persistent(id) = completion {
-            return self.requests(rank).add_persistent(id, Template::Neighbor(Rc::new(call.clone()), part));
-        }
-        let operation = self.start_neighborhood(rank, index, call, part)?;
-        self.complete_collective(thread, operation, completion)
-    }
-
-    /// Lets the thread wait for a collective, or another call by its request.
-    fn complete_collective(
-        &mut self,
-        thread: &mut Thread,
-        operation: OperationId,
-        completion: Completion,
-    ) -> Result<(), Fault> {
-        match completion {
-            Completion::Blocking => self.wait_for(thread, Some(operation)),
-            Completion::Request(id) => self.requests(thread.actor.rank).add(id, Some(operation))?,
-            Completion::Persistent(_) => {}
-        }
-        Ok(())
-    }
-
-    fn start_collective(
-        &mut self,
-        rank: Rank,
-        index: CommIndex,
-        call: &Collective,
-        Participation { me, root, number }: Participation,
-        recorded: Option<Vec<Message>>,
-    ) -> Result<OperationId, Fault> {
-        let communicator = self.communicators.get(index);
-        let (context, members) = (communicator.context, Rc::clone(&communicator.members));
-        let steps = match recorded {
-            Some(messages) => recorded::steps(&messages, |rank| members.place(rank))
-                .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?,
-            None => self.algorithms.steps(&Call::of(call, me, members.len() as u32, root)),
-        };
-        let (word, work) = (call.kind.word(), call.work);
-        let (collectives, mut environment) = self.collectives();
-        Ok(collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut environment))
-    }
-
-    /// Starts a collective that another call is made of, which has this `word`.
-    pub(super) fn start_collective_as(
-        &mut self,
-        word: &'static str,
-        rank: Rank,
-        index: CommIndex,
-        call: &Collective,
-    ) -> Result<OperationId, Fault> {
-        let Participation { me, root, number } = self.communicators.enter(index, rank, call)?;
-        let communicator = self.communicators.get(index);
-        let (context, members) = (communicator.context, Rc::clone(&communicator.members));
-        let steps = self.algorithms.steps(&Call::of(call, me, members.len() as u32, root));
-        let work = call.work;
-        let (collectives, mut environment) = self.collectives();
-        Ok(collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut environment))
-    }
-
-    fn start_neighborhood(
-        &mut self,
-        rank: Rank,
-        index: CommIndex,
-        call: &Neighborhood,
-        Participation { number, .. }: Participation,
-    ) -> Result<OperationId, Fault> {
-        let word = call.op.word();
-        let communicator = self.communicators.get(index);
-        let (context, members) = (communicator.context, Rc::clone(&communicator.members));
-        let (steps, work) = (neighborhood_steps(call, &members)?, Instructions(0.0));
-        let (collectives, mut environment) = self.collectives();
-        Ok(collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut environment))
-    }
-
-    /// The collectives, and what they need to go on.
-    pub(super) fn collectives(&mut self) -> (&mut Collectives, CollectiveEnvironment<'_, O>) {
-        let Self { now, collectives, exchange, scheduler, cores, observer, .. } = self;
-        (collectives, CollectiveEnvironment { now: *now, exchange, scheduler, cores, observer })
-    }
-
-    /// Makes a communicator, over which or over whose parent its members agree.
-    pub(super) fn create_communicator(
-        &mut self,
-        thread: &mut Thread,
-        call: CommCall,
-        parent: CommId,
-        group: Option<&Group>,
-    ) -> Result<(), Fault> {
-        let rank = thread.actor.rank;
-        self.communicators.find(rank, parent)?;
-        group.map(|group| self.communicators.create(rank, call, parent, group)).transpose()?;
-        if let Some(agreement) = agreement(call, parent, group) {
-            let on = self.communicators.find(rank, agreement.comm)?;
-            let part = self.communicators.enter(on, rank, &agreement)?;
-            let operation = self.start_collective(rank, on, &agreement, part, None)?;
-            self.wait_for(thread, Some(operation));
-        }
-        Ok(())
     }
 }

@@ -24,6 +24,7 @@
 //!   `comm_idup`, whose completion the trace does not say, costs nothing.
 //! * One-sided communication, with all its ways to synchronise ([`one_sided`]).
 //! * Files, which take their disks and the messages of collective accesses ([`files`]).
+//! * What goes on in the background, by a thread of its own or only in calls of MPI ([`progress`]).
 //! * Software overheads of sends and receives ([`protocol`]); `init` and `finalize` cost nothing.
 //!
 //! Partitioned messages and what crosses the borders of the world are not: they cost
@@ -33,7 +34,9 @@ mod call;
 mod causality;
 mod clock;
 mod collective;
+mod collective_calls;
 mod deadlock;
+mod deferred;
 mod envelope;
 mod error;
 mod exchange;
@@ -45,6 +48,7 @@ mod matching;
 mod one_sided;
 mod operation;
 mod program;
+mod progress;
 mod protocol;
 mod queues;
 mod recorded;
@@ -71,6 +75,7 @@ use titr_platform::{Mpi, Storage};
 use crate::observe::OperationId;
 use crate::observe::{Departure, Observer};
 use clock::Waiter;
+use deferred::Deferred;
 use exchange::Exchange;
 use files::Files;
 use ids::{MessageId, ThreadIndex};
@@ -128,8 +133,9 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             communicators: Communicators::new(ranks),
             exchange: Exchange::new(ranks, mpi, causality),
             collectives: Default::default(),
-            one_sided: OneSided::new(ranks, &mpi.one_sided),
+            one_sided: OneSided::new(&mpi.one_sided),
             files: Files::new(ranks),
+            deferred: Deferred::new(ranks, mpi.progress),
             scheduler: Default::default(),
             warnings: Default::default(),
             observer,
@@ -163,6 +169,10 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// Where the trace cannot be read or makes no sense.
     pub fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
         while let Some(waiter) = self.library.scheduler.next() {
+            if let Some((rank, task)) = self.awaits_progress(waiter) {
+                self.library.deferred.defer(rank, task);
+                continue;
+            }
             match waiter {
                 Waiter::Thread(thread) => {
                     self.run_thread(thread)?;
@@ -187,6 +197,9 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                 Waiter::FileCall(call) => self.library.advance_file_call(call),
             }
             self.wake();
+        }
+        if self.library.deferred.is_by_calls() {
+            self.hold_back();
         }
         let Library { now, exchange, cores, observer, .. } = &mut self.library;
         for (id, message) in exchange.leaving() {
@@ -241,12 +254,6 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                 scheduler.ready(completion.waiter);
             }
         }
-    }
-
-    /// Whether a thread of `rank` is in a call of MPI, or the rank is at its end, where `MPI_Finalize` waits for all.
-    fn is_inside_mpi(&self, rank: Rank) -> bool {
-        let others = self.threads.iter().skip(self.library.requests.len()).filter(|thread| thread.actor.rank == rank);
-        std::iter::once(&self.threads[rank.0 as usize]).chain(others).any(Thread::is_inside_mpi)
     }
 
     /// Whether all ranks have come to the end of their programs.

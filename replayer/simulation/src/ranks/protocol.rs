@@ -3,7 +3,8 @@
 //! * **eager** — fewer bytes than the threshold, or a buffered send: the send completes at once. The message travels at
 //!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).
 //! * **rendezvous** — the message travels once it is matched, and the send completes when it has arrived. The handshake
-//!   itself is not simulated; neither does SimGrid.
+//!   itself takes no time; neither does SimGrid's. But where a library makes progress in calls only, the receiver has to be in one
+//!   to answer the request, and the sender to send what was asked for ([`progress`](super::progress)).
 //!
 //! A sender pays its overhead before the message leaves: `send_overhead` for a blocking send that is eager or synchronous,
 //! `isend_overhead` for any other but a blocking rendezvous. A receiver pays `recv_overhead` when it completes the receive of an
@@ -11,7 +12,7 @@
 
 use titr_common::event::SendMode;
 use titr_common::units::{Bytes, Seconds};
-use titr_platform::{EagerTransfer, Mpi, Overhead};
+use titr_platform::{EagerTransfer, Mpi, Overhead, Progress, Rendezvous};
 
 /// The protocols and overheads of a simulated MPI library.
 pub(super) struct Protocol {
@@ -21,6 +22,8 @@ pub(super) struct Protocol {
     isend_overhead: Overhead,
     recv_overhead: Overhead,
     access_overhead: Overhead,
+    progress: Progress,
+    rendezvous: Rendezvous,
 }
 
 impl From<&Mpi> for Protocol {
@@ -32,6 +35,8 @@ impl From<&Mpi> for Protocol {
             isend_overhead: mpi.isend_overhead.clone(),
             recv_overhead: mpi.recv_overhead.clone(),
             access_overhead: mpi.one_sided.origin_overhead.clone(),
+            progress: mpi.progress,
+            rendezvous: mpi.rendezvous,
         }
     }
 }
@@ -50,6 +55,18 @@ impl Protocol {
     pub(super) fn travels_at_once(&self, mode: SendMode, bytes: Bytes) -> bool {
         let is_early = self.eager_transfer == EagerTransfer::AtOnce && bytes < self.eager_threshold;
         is_early && self.is_eager(mode, bytes)
+    }
+
+    /// Whether the request to send a message waits for the receiver's processor.
+    pub(super) fn needs_receiver(&self, synchronous: bool, bytes: Bytes) -> bool {
+        self.progress == Progress::Calls && (synchronous || bytes >= self.eager_threshold)
+    }
+
+    /// Whether a message waits for the sender's processor once the receiver has answered the request. A short one came with the
+    /// request (`mca_pml_ob1_send_request_start_rndv`).
+    pub(super) fn needs_sender(&self, bytes: Bytes) -> bool {
+        let sends = self.progress == Progress::Calls && self.rendezvous == Rendezvous::ClearToSend;
+        sends && bytes >= self.eager_threshold
     }
 
     /// The time that a blocking send takes before the message leaves.
@@ -83,7 +100,7 @@ impl Protocol {
 #[cfg(test)]
 mod tests {
     use titr_common::collectives::{Library, Selection};
-    use titr_platform::{Implementation, OneSided};
+    use titr_platform::{Implementation, OneSided, Progress, Rendezvous};
 
     use super::*;
 
@@ -96,6 +113,8 @@ mod tests {
             send_overhead: free.clone(),
             isend_overhead: free.clone(),
             recv_overhead: free,
+            progress: Progress::Thread,
+            rendezvous: Rendezvous::ClearToSend,
             collectives: Selection::from(Library::Mpich),
             one_sided: OneSided::from(Implementation::Mpich),
         });

@@ -129,8 +129,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 self.library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
                 return Ok(());
             }
-            if self.library.one_sided.has_deferred(thread.actor.rank) {
-                self.library.progress(thread.actor.rank);
+            if self.library.deferred.is_due(thread.actor.rank) {
+                self.library.go_on(thread.actor.rank);
             }
             let carried_out = match event {
                 EventRef::Send(message) => self.blocking_send(index, message),
@@ -172,7 +172,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             return;
         }
         // Others may need this rank to be in a call, as it is once it is at its end.
-        if thread.clock.time > library.now && library.one_sided.has_windows() {
+        let may_be_needed = library.one_sided.has_windows() || library.deferred.is_by_calls();
+        if thread.clock.time > library.now && may_be_needed {
             return library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
         }
         thread.finished = true;
@@ -180,8 +181,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         if thread.is_main() {
             library.observer.finished(thread.actor.rank, thread.clock.time);
         }
-        if library.one_sided.has_deferred(thread.actor.rank) {
-            library.progress(thread.actor.rank);
+        if library.deferred.is_due(thread.actor.rank) {
+            library.go_on(thread.actor.rank);
         }
     }
 

@@ -4,7 +4,7 @@ use titr_common::program::Context;
 
 use super::super::ids::ThreadIndex;
 use super::*;
-use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead};
+use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead, Progress, Rendezvous};
 
 const SENDER: Waiter = Waiter::Thread(ThreadIndex(0));
 const RECEIVER: Waiter = Waiter::Thread(ThreadIndex(1));
@@ -17,6 +17,8 @@ fn exchange(eager_transfer: EagerTransfer) -> Exchange {
         send_overhead: free.clone(),
         isend_overhead: free.clone(),
         recv_overhead: free,
+        progress: Progress::Thread,
+        rendezvous: Rendezvous::ClearToSend,
         collectives: Selection::from(Library::Mpich),
         one_sided: OneSided::from(Implementation::Mpich),
     };

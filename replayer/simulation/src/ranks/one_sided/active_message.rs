@@ -9,6 +9,7 @@ use titr_platform::{Flush, PassiveProgress};
 
 use crate::observe::{Observer, OperationId};
 use crate::ranks::clock::Waiter;
+use crate::ranks::deferred::Task;
 use crate::ranks::envelope::Envelope;
 use crate::ranks::ids::{ActiveMessageIndex, WindowIndex};
 use crate::ranks::library::Library;
@@ -33,7 +34,7 @@ impl<O: Observer> Library<'_, O> {
         let envelope = Envelope { context: state.context, source: from, tag: Tag(0) };
         let message = ActiveMessage { window, from, to, content, paid: false };
         let index = ActiveMessageIndex(self.one_sided.messages.insert(message) as u32);
-        self.exchange.transfer(to, envelope, bytes, Waiter::ActiveMessage(index));
+        self.exchange.transfer(to, envelope, bytes, Waiter::ActiveMessage(index), self.now);
     }
 
     /// The network has delivered a message, or its target has had the time that it needs for it. `inside`: the target is in a
@@ -49,23 +50,13 @@ impl<O: Observer> Library<'_, O> {
         let shared = self.one_sided.windows.get(window).shared;
         let needs_target = self.one_sided.parameters.passive_progress == PassiveProgress::Target && !shared;
         if needs_target && from != to && !inside {
-            self.one_sided.deferred[to.0 as usize].push(index);
-            self.one_sided.deferred_messages += 1;
-            return;
+            return self.deferred.defer(to, Task::ActiveMessage(index));
         }
         self.begin_message(index);
     }
 
-    /// The target of messages that have waited for it is in a call of MPI.
-    #[cold]
-    pub(in crate::ranks) fn progress(&mut self, rank: Rank) {
-        let deferred = std::mem::take(&mut self.one_sided.deferred[rank.0 as usize]);
-        self.one_sided.deferred_messages -= deferred.len();
-        deferred.into_iter().for_each(|index| self.begin_message(index));
-    }
-
     /// The target takes a message, which may need time.
-    fn begin_message(&mut self, index: ActiveMessageIndex) {
+    pub(in crate::ranks) fn begin_message(&mut self, index: ActiveMessageIndex) {
         let message = &mut self.one_sided.messages[index.0 as usize];
         let cost = match message.content {
             Content::Access(AccessMessage { access, .. }) => {

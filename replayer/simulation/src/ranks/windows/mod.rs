@@ -22,33 +22,16 @@ pub(in crate::ranks) struct OneSided<'a> {
     pub(in crate::ranks) windows: Windows,
     pub(in crate::ranks) messages: Slab<ActiveMessage>,
     pub(in crate::ranks) calls: Slab<SynchronisationInstance>,
-    /// Of each rank: messages that wait until it is in a call of MPI, in the order of their arrival.
-    pub(in crate::ranks) deferred: Vec<Vec<ActiveMessageIndex>>,
-    /// How many messages wait so.
-    pub(in crate::ranks) deferred_messages: usize,
 }
 
 impl<'a> OneSided<'a> {
-    pub(in crate::ranks) fn new(ranks: usize, parameters: &'a Parameters) -> Self {
-        Self {
-            parameters,
-            windows: Windows::default(),
-            messages: Slab::new(),
-            calls: Slab::new(),
-            deferred: vec![Vec::new(); ranks],
-            deferred_messages: 0,
-        }
+    pub(in crate::ranks) fn new(parameters: &'a Parameters) -> Self {
+        Self { parameters, windows: Windows::default(), messages: Slab::new(), calls: Slab::new() }
     }
 
     /// Whether there are windows.
     pub(in crate::ranks) fn has_windows(&self) -> bool {
         !self.windows.is_empty()
-    }
-
-    /// Whether messages wait for a rank to be in a call of MPI.
-    #[inline]
-    pub(in crate::ranks) fn has_deferred(&self, rank: Rank) -> bool {
-        self.deferred_messages > 0 && !self.deferred[rank.0 as usize].is_empty()
     }
 
     /// The rank that a message goes to.

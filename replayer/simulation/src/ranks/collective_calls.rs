@@ -1,0 +1,155 @@
+//! Calls of collectives, and of what makes communicators: each starts the messages of a member, and lets its thread wait for them
+//! or for the request.
+
+use std::rc::Rc;
+
+use titr_common::collectives::{Call, Step};
+use titr_common::event::{Collective, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank};
+use titr_common::program::{CommIndex, Fault, Participation, Template, agreement, neighborhood_steps};
+use titr_common::units::Instructions;
+
+use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
+use super::library::Library;
+use super::recorded::{self, Recorded};
+use super::thread::Thread;
+use crate::observe::{Observer, OperationId};
+
+impl<O: Observer> Library<'_, O> {
+    /// A collective, which is the messages `recorded` or else those of its schedule.
+    pub(super) fn collective(
+        &mut self,
+        thread: &mut Thread,
+        call: &Collective,
+        completion: Completion,
+        recorded: Option<Vec<Message>>,
+    ) -> Result<(), Fault> {
+        let rank = thread.actor.rank;
+        let index = self.communicators.find(rank, call.comm)?;
+        let members = &self.communicators.get(index).members;
+        if members.is_inter() {
+            return Err(Fault::InterCollective { word: call.kind.word(), on: members.describe() });
+        }
+        let part = self.communicators.enter(index, rank, call)?;
+        if let Completion::Persistent(id) = completion {
+            return self.requests(rank).add_persistent(id, Template::Collective(Rc::new(call.clone()), part));
+        }
+        self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
+        let operation = self.start_collective(rank, index, call, part, recorded)?;
+        self.complete_collective(thread, operation, completion)
+    }
+
+    pub(super) fn neighborhood(
+        &mut self,
+        thread: &mut Thread,
+        call: &Neighborhood,
+        completion: Completion,
+    ) -> Result<(), Fault> {
+        let rank = thread.actor.rank;
+        let index = self.communicators.find(rank, call.comm)?;
+        let part = self.communicators.enter_neighborhood(index, rank, call.op.word())?;
+        if let Completion::Persistent(id) = completion {
+            return self.requests(rank).add_persistent(id, Template::Neighbor(Rc::new(call.clone()), part));
+        }
+        let operation = self.start_neighborhood(rank, index, call, part)?;
+        self.complete_collective(thread, operation, completion)
+    }
+
+    /// Lets the thread wait for a collective, or another call by its request.
+    fn complete_collective(
+        &mut self,
+        thread: &mut Thread,
+        operation: OperationId,
+        completion: Completion,
+    ) -> Result<(), Fault> {
+        match completion {
+            Completion::Blocking => self.wait_for(thread, Some(operation)),
+            Completion::Request(id) => self.requests(thread.actor.rank).add(id, Some(operation))?,
+            Completion::Persistent(_) => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn start_collective(
+        &mut self,
+        rank: Rank,
+        index: CommIndex,
+        call: &Collective,
+        Participation { me, root, number }: Participation,
+        recorded: Option<Vec<Message>>,
+    ) -> Result<OperationId, Fault> {
+        let members = &self.communicators.get(index).members;
+        let steps = match recorded {
+            Some(messages) => recorded::steps(&messages, |rank| members.place(rank))
+                .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?,
+            None => self.algorithms.steps(&Call::of(call, me, members.len() as u32, root)),
+        };
+        Ok(self.start_steps(call.kind.word(), rank, index, number, steps, call.work))
+    }
+
+    /// Starts a collective that another call is made of, which has this `word`.
+    pub(super) fn start_collective_as(
+        &mut self,
+        word: &'static str,
+        rank: Rank,
+        index: CommIndex,
+        call: &Collective,
+    ) -> Result<OperationId, Fault> {
+        let Participation { me, root, number } = self.communicators.enter(index, rank, call)?;
+        let size = self.communicators.get(index).members.len() as u32;
+        let steps = self.algorithms.steps(&Call::of(call, me, size, root));
+        Ok(self.start_steps(word, rank, index, number, steps, call.work))
+    }
+
+    pub(super) fn start_neighborhood(
+        &mut self,
+        rank: Rank,
+        index: CommIndex,
+        call: &Neighborhood,
+        Participation { number, .. }: Participation,
+    ) -> Result<OperationId, Fault> {
+        let steps = neighborhood_steps(call, &self.communicators.get(index).members)?;
+        Ok(self.start_steps(call.op.word(), rank, index, number, steps, Instructions(0.0)))
+    }
+
+    /// Starts the steps of a member in a collective with this number on a communicator.
+    fn start_steps(
+        &mut self,
+        word: &'static str,
+        rank: Rank,
+        index: CommIndex,
+        number: u64,
+        steps: Vec<Step>,
+        work: Instructions,
+    ) -> OperationId {
+        let communicator = self.communicators.get(index);
+        let (context, members) = (communicator.context, Rc::clone(&communicator.members));
+        let (collectives, mut environment) = self.collectives();
+        collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut environment)
+    }
+
+    /// The collectives, and what they need to go on.
+    pub(super) fn collectives(&mut self) -> (&mut Collectives, CollectiveEnvironment<'_, O>) {
+        let Self { now, collectives, exchange, scheduler, cores, observer, .. } = self;
+        (collectives, CollectiveEnvironment { now: *now, exchange, scheduler, cores, observer })
+    }
+
+    /// Makes a communicator, over which or over whose parent its members agree.
+    pub(super) fn create_communicator(
+        &mut self,
+        thread: &mut Thread,
+        call: CommCall,
+        parent: CommId,
+        group: Option<&Group>,
+    ) -> Result<(), Fault> {
+        let rank = thread.actor.rank;
+        self.communicators.find(rank, parent)?;
+        group.map(|group| self.communicators.create(rank, call, parent, group)).transpose()?;
+        if let Some(agreement) = agreement(call, parent, group) {
+            let on = self.communicators.find(rank, agreement.comm)?;
+            let part = self.communicators.enter(on, rank, &agreement)?;
+            let operation = self.start_collective(rank, on, &agreement, part, None)?;
+            self.wait_for(thread, Some(operation));
+        }
+        Ok(())
+    }
+}

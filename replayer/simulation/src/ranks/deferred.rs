@@ -1,0 +1,60 @@
+//! The work that waits until its rank is in a call of MPI: [`progress`](super::progress) says which, and does it.
+
+use titr_common::event::Rank;
+use titr_platform::Progress;
+
+use super::ids::{ActiveMessageIndex, FileCallIndex, MessageId};
+use crate::observe::CollectiveId;
+
+/// A piece of work that waits until its rank is in a call of MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    /// A message is to be acted on at the target of a one-sided access.
+    ActiveMessage(ActiveMessageIndex),
+    /// The request of a rendezvous is to be answered, or its answer to be followed by the data.
+    Handshake(MessageId),
+    /// A collective is to take its next step.
+    Collective(CollectiveId),
+    /// A call on a file is to take its next step.
+    FileCall(FileCallIndex),
+}
+
+/// The work that waits in all ranks.
+pub(super) struct Deferred {
+    rule: Progress,
+    /// Of each rank, in the order in which it came.
+    waiting: Vec<Vec<Task>>,
+    /// How much waits in all ranks.
+    count: usize,
+}
+
+impl Deferred {
+    pub(super) fn new(ranks: usize, rule: Progress) -> Self {
+        Self { rule, waiting: vec![Vec::new(); ranks], count: 0 }
+    }
+
+    /// Whether the library makes progress in calls only.
+    #[inline]
+    pub(super) fn is_by_calls(&self) -> bool {
+        self.rule == Progress::Calls
+    }
+
+    /// `task` waits until `rank` is in a call.
+    pub(super) fn defer(&mut self, rank: Rank, task: Task) {
+        self.waiting[rank.0 as usize].push(task);
+        self.count += 1;
+    }
+
+    /// Whether anything waits for a rank.
+    #[inline]
+    pub(super) fn is_due(&self, rank: Rank) -> bool {
+        self.count > 0 && !self.waiting[rank.0 as usize].is_empty()
+    }
+
+    /// Takes what waits for a rank.
+    pub(super) fn take(&mut self, rank: Rank) -> Vec<Task> {
+        let tasks = std::mem::take(&mut self.waiting[rank.0 as usize]);
+        self.count -= tasks.len();
+        tasks
+    }
+}

@@ -1,0 +1,82 @@
+//! Progress: what goes on in the background, and needs the processor of a rank.
+//!
+//! A library that makes progress by itself ([`titr_platform::Progress::Thread`]) does all of it at once. One that makes progress in calls of
+//! MPI only ([`titr_platform::Progress::Calls`]) leaves it until a thread of the rank is in one. Some of it waits whatever the library is
+//! like: an access to a window that its target carries out itself.
+//!
+//! A rank is in a call while one of its threads waits in it, and at the moment at which a thread makes one. It is in
+//! `MPI_Finalize` once one of its threads has come to its end. What comes to a rank at the very moment of a call that returns at
+//! once comes too late for it.
+
+use titr_common::event::Rank;
+use titr_common::trace::EventSource;
+
+use super::Ranks;
+use super::clock::Waiter;
+use super::deferred::Task;
+use super::library::Library;
+use super::thread::Thread;
+use crate::observe::Observer;
+
+impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
+    /// Whether a thread of `rank` is in a call of MPI.
+    pub(super) fn is_inside_mpi(&self, rank: Rank) -> bool {
+        is_inside(&self.threads, self.library.requests.len(), rank)
+    }
+
+    /// The rank that has to be in a call of MPI before `waiter` can go on, and the task that goes on then. `None`: the waiter goes
+    /// on now.
+    pub(super) fn awaits_progress(&self, waiter: Waiter) -> Option<(Rank, Task)> {
+        if !self.library.deferred.is_by_calls() {
+            return None;
+        }
+        let (rank, task) = match waiter {
+            Waiter::Thread(_) | Waiter::Synchronisation(_) | Waiter::ActiveMessage(_) => return None,
+            Waiter::Collective(collective) => {
+                let instance = self.library.collectives.get(collective);
+                if !instance.has_waited {
+                    return None;
+                }
+                (instance.rank, Task::Collective(collective))
+            }
+            Waiter::FileCall(call) => (self.library.files.call(call).actor.rank, Task::FileCall(call)),
+        };
+        (!self.is_inside_mpi(rank)).then_some((rank, task))
+    }
+
+    /// Keeps back those of the messages that are about to leave that wait for the processor of a rank.
+    pub(super) fn hold_back(&mut self) {
+        let Self { threads, library, .. } = self;
+        let (exchange, deferred, ranks) = (&mut library.exchange, &mut library.deferred, library.requests.len());
+        let mut leaving = std::mem::take(&mut exchange.outbox);
+        leaving.retain(|&message| {
+            let missing = exchange.missing(message, |rank| is_inside(threads, ranks, rank));
+            missing.inspect(|&rank| deferred.defer(rank, Task::Handshake(message))).is_none()
+        });
+        exchange.outbox = leaving;
+    }
+}
+
+impl<O: Observer> Library<'_, O> {
+    /// Does what waits for `rank`, which is in a call of MPI.
+    #[cold]
+    pub(super) fn go_on(&mut self, rank: Rank) {
+        for task in self.deferred.take(rank) {
+            match task {
+                Task::ActiveMessage(message) => self.begin_message(message),
+                Task::Handshake(message) => self.exchange.shake_hands(message),
+                Task::Collective(collective) => {
+                    let (collectives, mut environment) = self.collectives();
+                    collectives.advance(collective, &mut environment);
+                }
+                Task::FileCall(call) => self.advance_file_call(call),
+            }
+        }
+    }
+}
+
+/// Whether one of `threads`, the first of which are the main threads of as many `ranks`, is one of `rank` in a call of MPI.
+fn is_inside(threads: &[Thread], ranks: usize, rank: Rank) -> bool {
+    let others = threads[ranks..].iter().filter(|thread| thread.actor.rank == rank);
+    std::iter::once(&threads[rank.0 as usize]).chain(others).any(Thread::is_inside_mpi)
+}

@@ -34,6 +34,14 @@ int main(int argc, char **argv) {
         MPI_Test_cancelled(&status, &flag);
         CHECK(flag);
         MPI_Recv(&missing, 1, MPI_INT, 1, 4, world, MPI_STATUS_IGNORE);
+        /* Of a request that is freed, not even a status says whether the send was cancelled. */
+        MPI_Issend(&data, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &request);
+        MPI_Cancel(&request);
+        MPI_Request_free(&request);
+        flag = 0;
+        for (int tries = 0; tries < 10 && !flag; tries++) MPI_Iprobe(0, 5, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+        if (flag) MPI_Recv(&data, 1, MPI_INT, 0, 5, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+        missing += !flag;
         printf("%d\n", missing + 1);
     } else {
         MPI_Send(&missing, 1, MPI_INT, 0, 4, world);

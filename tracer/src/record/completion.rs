@@ -61,9 +61,16 @@ impl Recorder {
         }
     }
 
-    /// Takes the request of a call that frees it out of the table.
+    /// Takes the request of a call that frees it out of the table. Nobody but the library will say whether it was cancelled.
     pub(crate) fn hold_freed(&mut self, request: &Place<'_, Request>) -> Overwritten {
-        Overwritten::Request(self.requests.take_out(request.get(), request.address()))
+        let id = self.requests.take_out(request.get(), request.address());
+        if let Some(entry) = id.and_then(|id| self.requests.get_mut(id))
+            && entry.cancelled
+        {
+            // What is not complete is under way: a library completes at once what it cancels here.
+            entry.cancelled = pmpi::nonblocking_call::completes_cancelled(request.get()) == Some(true);
+        }
+        Overwritten::Request(id)
     }
 
     /// Takes one more request of a completion call out of the table.
@@ -279,7 +286,6 @@ impl Recorder {
         for id in [Some(id), companion].into_iter().flatten() {
             let cancelled = self.requests.get(id).is_some_and(|entry| entry.cancelled);
             self.requests.remove(id);
-            // Nobody will say whether it came too late.
             if cancelled {
                 self.emit(&Event::Cancel(id));
             }

@@ -136,3 +136,18 @@ pub fn is_complete(abi: &Abi, request: Request) -> bool {
     // SAFETY: (MPI_Request, int *, MPI_Status *).
     unsafe { call!(MPI_Request_get_status(request, &raw mut flag, abi.status_ignore)) }.is_err() || flag != 0
 }
+
+/// Whether a request was cancelled, so that it completes without a message; `None` if it is not complete.
+#[must_use]
+pub fn completes_cancelled(request: Request) -> Option<bool> {
+    // A status of any family fits.
+    let mut status = [0_u64; 4];
+    let (mut complete, mut cancelled): (c_int, c_int) = (0, 0);
+    // SAFETY: (MPI_Request, int *, MPI_Status *).
+    unsafe { call!(MPI_Request_get_status(request, &raw mut complete, &raw mut status)) }.ok()?;
+    if complete == 0 {
+        return None;
+    }
+    // SAFETY: (MPI_Status *, int *).
+    unsafe { call!(MPI_Test_cancelled(&raw mut status, &raw mut cancelled)) }.ok().map(|()| cancelled != 0)
+}

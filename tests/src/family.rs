@@ -51,6 +51,8 @@ impl Family {
                 ("OMPI_MCA_osc", "pt2pt,sm"),
             ]);
         }
+        // MPICH's transport prints its warnings on standard output.
+        command.env("UCX_LOG_LEVEL", "error");
         command.envs(self.considerate().map(|library| ("LD_PRELOAD", library)));
         command
     }

@@ -42,6 +42,7 @@ programs! {
     wildcards: 3;
     null_peers: 4;
     collectives: 4;
+    collective_errors: 3;
     vector_collectives: 4;
     nonblocking_collectives: 4;
     in_place: 4;

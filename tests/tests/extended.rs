@@ -25,6 +25,16 @@ fn results_are_the_librarys() {
     }
 }
 
+/// The program gets the errors of a collective as it gets them from the library: returned, after its own handler was told.
+#[test]
+fn errors_are_handed_to_the_program() {
+    for family in Family::ALL {
+        let trace = extended(family, 3, "collective_errors.c");
+        assert_sound(&trace.path());
+        nothing_is_opaque(&trace.path());
+    }
+}
+
 /// Collectives go on while their members wait for messages, for other collectives, or for each other.
 #[test]
 fn what_is_started_goes_on_in_the_background() {

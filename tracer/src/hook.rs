@@ -74,6 +74,9 @@ fn complete(
         let outcome = recorder.completion(&mut thread.requests, call, success);
         recorder.settle(function, outcome);
     });
+    if let Some(error) = thread.engine.and_then(Engine::raise) {
+        real.fail(error);
+    }
 }
 
 fn any_other(
@@ -88,7 +91,10 @@ fn any_other(
         None => {
             let success = real.run();
             shared.with(thread, |recorder, _| {
-                let outcome = recorder.record(function, call, success, overwritten);
+                let outcome = match success {
+                    true => recorder.record(function, call, true, overwritten),
+                    false => failed(recorder, function, call, real, overwritten),
+                };
                 recorder.settle(function, outcome);
             });
         }
@@ -120,6 +126,21 @@ fn before(shared: &SharedRecorder, thread: &mut Thread, function: &Function, cal
         _ => {}
     }
     Overwritten::by(call)
+}
+
+/// Records a call that returned an error.
+#[cold]
+fn failed(
+    recorder: &mut Recorder,
+    function: &'static Function,
+    call: &Call<'_>,
+    real: Real<'_>,
+    overwritten: Overwritten,
+) -> Result<(), Omission> {
+    match (call, real.error()) {
+        (Call::Collective(call), Some(error)) => recorder.failed_collective(call, error),
+        _ => recorder.record(function, call, false, overwritten),
+    }
 }
 
 /// A call of an extended trace: the engine makes it, and its annotations go before its events.
@@ -163,7 +184,10 @@ fn extended(
             (Call::Topology(_), _) => made_by(call).is_none(),
             _ => false,
         };
-        let recorded = recorder.record(function, call, success, overwritten);
+        let recorded = match success {
+            true => recorder.record(function, call, true, overwritten),
+            false => failed(recorder, function, call, real, overwritten),
+        };
         if let (Call::Collective(collective), Observation::Background(task)) = (call, &outcome)
             && let Some(request) = recorder.request_of(&CollectiveCall::of(collective))
         {

@@ -120,6 +120,10 @@ constants! {
     any_tag: i32 = "MPI_ANY_TAG",                      Number(-1),                              Number(-1),          Number(-2);
     /// `MPI_UNDEFINED`.
     undefined: i32 = "MPI_UNDEFINED",                  Number(-32766),                          Number(-32766),      Number(-32766);
+    /// `MPI_ERR_TRUNCATE`.
+    err_truncate: i32 = "MPI_ERR_TRUNCATE",            Number(15),                              Number(14),          Number(15);
+    /// `MPI_TAG_UB`.
+    tag_ub: i32 = "MPI_TAG_UB",                        Number(0),                               Number(0x6440_0001), Number(501);
     /// `MPI_CART`.
     cart: i32 = "MPI_CART",                            Number(1),                               Number(2),           Number(211);
     /// `MPI_GRAPH`.

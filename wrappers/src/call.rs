@@ -103,6 +103,16 @@ impl Real<'_> {
         Some(DeferredFree { function: self.0.function, handle: handle.raw() })
     }
 
+    /// The error that the function has returned; `None` if it has not run, or succeeded.
+    pub fn error(self) -> Option<ErrorCode> {
+        self.0.result.get().map(|code| code as c_int).filter(|&code| code != 0).map(ErrorCode)
+    }
+
+    /// Returns the error `code` to the program, whatever the function has returned.
+    pub fn fail(self, ErrorCode(code): ErrorCode) {
+        self.0.result.set(Some(code as usize));
+    }
+
     /// Returns `code` to the program without running the function, as the tool has done what the program asked for. Does
     /// nothing if the function has run.
     pub fn replace(self, code: c_int) {

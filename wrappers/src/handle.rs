@@ -42,6 +42,7 @@ macro_rules! kinds {
 kinds! {
     Comm CommKind;
     Datatype DatatypeKind;
+    Errhandler ErrhandlerKind;
     File FileKind { const IS_POINTER: bool = true; };
     Group GroupKind;
     Message MessageKind;

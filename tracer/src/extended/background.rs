@@ -23,7 +23,7 @@ use titr_wrappers::pmpi::nonblocking_call::{self, NonblockingCall};
 use titr_wrappers::{Call, Function, Real, pmpi};
 
 use super::execution::{Progress, Run};
-use super::{Engine, annotations};
+use super::{Description, Engine, annotations};
 
 /// Names a collective in the background until its request has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,9 @@ struct Task {
     id: TaskId,
     /// The number of the program's request, once it has one.
     name: Option<RequestId>,
-    comm: CommId,
+    /// The program's communicator.
+    comm: Comm,
+    comm_id: CommId,
     /// The number of the collective on its communicator.
     number: u64,
     members: Vec<Rank>,
@@ -53,20 +55,23 @@ pub(super) struct Background {
     deferred: Vec<DeferredFree>,
     /// Communicators of the tracer's whose counterpart the program has freed.
     freed: Vec<Comm>,
+    /// Collectives that failed and that the program has seen completed.
+    errors: Vec<(Comm, ErrorCode)>,
 }
 
 impl Background {
     pub(super) fn add(
         &mut self,
-        comm: CommId,
+        description: &Description,
         number: u64,
-        members: Vec<Rank>,
         run: Run,
         request: GeneralizedRequest,
     ) -> TaskId {
         let id = TaskId(self.count);
         self.count += 1;
-        self.tasks.push(Task { id, name: None, comm, number, members, run, request: Some(request) });
+        let Description { comm, members, collective, .. } = description;
+        let (comm, comm_id, members, request) = (*comm, collective.comm, members.clone(), Some(request));
+        self.tasks.push(Task { id, name: None, comm, comm_id, number, members, run, request });
         id
     }
 
@@ -80,10 +85,10 @@ impl Background {
     pub(super) fn progress(&mut self) -> bool {
         for task in &mut self.tasks {
             let Some(request) = task.request.take() else { continue };
-            match task.run.advance(Progress::Nonblocking) {
-                Ok(false) => task.request = Some(request),
-                Ok(true) => request.complete(Ok(())),
-                Err(error) => request.complete(Err(error)),
+            if task.run.advance(Progress::Nonblocking) {
+                request.complete();
+            } else {
+                task.request = Some(request);
             }
         }
         let busy = self.tasks.iter().any(|task| task.request.is_some());
@@ -97,8 +102,16 @@ impl Background {
     /// Removes a collective that the program has seen completed; returns its messages.
     pub(super) fn take(&mut self, name: RequestId) -> Option<Vec<Annotation>> {
         let at = self.tasks.iter().position(|task| task.name == Some(name))?;
-        let Task { comm, number, members, run, .. } = self.tasks.remove(at);
-        Some(annotations(comm, number, &members, &run.into_messages()))
+        let Task { comm, comm_id, number, members, run, .. } = self.tasks.remove(at);
+        let (messages, result) = run.end();
+        self.errors.extend(result.err().map(|error| (comm, error)));
+        Some(annotations(comm_id, number, &members, &messages))
+    }
+
+    /// The communicators of the program on which collectives have failed that it has seen completed since the last time, and
+    /// the errors.
+    pub(super) fn take_errors(&mut self) -> Vec<(Comm, ErrorCode)> {
+        std::mem::take(&mut self.errors)
     }
 
     /// Frees a communicator of the tracer's once no collective is under way.

@@ -32,6 +32,8 @@ pub(super) struct Run {
     /// The open messages that are to be completed before the next step, one after the other, each by its index among those
     /// left.
     awaited: VecDeque<usize>,
+    /// The first error.
+    error: Option<ErrorCode>,
 }
 
 impl Run {
@@ -39,102 +41,119 @@ impl Run {
     pub(super) fn new(exchange: Exchange, clock: Clock, steps: Vec<Step>, data: Data) -> Self {
         let (open, awaited) = (VecDeque::new(), VecDeque::new());
         let steps = steps.into_iter();
-        Self { exchange, clock, steps, data, is_packed: false, messages: Vec::new(), open, awaited }
+        Self { exchange, clock, steps, data, is_packed: false, messages: Vec::new(), open, awaited, error: None }
     }
 
-    /// Takes steps; returns whether all were taken, after which there is nothing more to do.
-    ///
-    /// # Errors
-    /// The library's code.
-    pub(super) fn advance(&mut self, progress: Progress) -> Result<bool, ErrorCode> {
+    /// Takes steps; returns whether all were taken, after which there is nothing more to do. A step that fails is taken
+    /// nevertheless as far as it goes, as other members wait for the steps behind it.
+    pub(super) fn advance(&mut self, progress: Progress) -> bool {
         if !self.is_packed {
             self.is_packed = true;
-            self.exchange.pack(Space::Send, &self.data.send)?;
+            let packed = self.exchange.pack(Space::Send, &self.data.send);
+            self.note(packed);
             if self.data.has_recv {
-                self.exchange.pack(Space::Recv, &self.data.recv)?;
+                let packed = self.exchange.pack(Space::Recv, &self.data.recv);
+                self.note(packed);
             }
         }
-        while self.complete(progress)? {
+        while self.complete(progress) {
             let Some(step) = self.steps.next() else {
                 if !self.data.has_recv {
-                    self.exchange.unpack(Space::Recv, &self.data.recv)?;
+                    let unpacked = self.exchange.unpack(Space::Recv, &self.data.recv);
+                    self.note(unpacked);
                 }
-                return Ok(true);
+                return true;
             };
-            self.step(step, progress)?;
+            let taken = self.step(step, progress);
+            self.note(taken);
         }
-        Ok(false)
+        false
     }
 
-    /// The messages so far, in the order in which they were started.
-    pub(super) fn into_messages(self) -> Vec<ObservedMessage> {
-        self.messages
+    /// Ends the run: its messages, in the order in which they were started, and the first error.
+    pub(super) fn end(self) -> (Vec<ObservedMessage>, Result<(), ErrorCode>) {
+        (self.messages, self.error.map_or(Ok(()), Err))
+    }
+
+    fn note(&mut self, result: Result<(), ErrorCode>) {
+        self.error = self.error.or(result.err());
     }
 
     fn step(&mut self, step: Step, progress: Progress) -> Result<(), ErrorCode> {
         match (step, progress) {
             (Step::Send { to, data }, Progress::Blocking) => {
                 let message = self.begin(true, to, data);
-                self.exchange.send(to, part(data))?;
-                self.end(message);
+                let sent = self.exchange.send(to, part(data));
+                self.complete_one(message);
+                sent
             }
             (Step::Recv { from, data }, Progress::Blocking) => {
                 let message = self.begin(false, from, data);
-                self.exchange.recv(from, part(data))?;
-                self.end(message);
+                let received = self.exchange.recv(from, part(data));
+                self.complete_one(message);
+                received
             }
             (Step::Send { to, data }, Progress::Nonblocking) => {
-                self.isend(to, data)?;
+                let started = self.isend(to, data);
                 self.awaited.push_back(self.open.len() - 1);
+                started
             }
             (Step::Recv { from, data }, Progress::Nonblocking) => {
-                self.irecv(from, data)?;
+                let started = self.irecv(from, data);
                 self.awaited.push_back(self.open.len() - 1);
+                started
             }
             (Step::Sendrecv { to, send, from, recv }, _) => {
-                self.irecv(from, recv)?;
-                self.isend(to, send)?;
+                let receives = self.irecv(from, recv);
+                let sends = self.isend(to, send);
                 self.awaited.extend([self.open.len() - 1, self.open.len() - 2]);
+                receives.and(sends)
             }
-            (Step::Isend { to, data }, _) => self.isend(to, data)?,
-            (Step::Irecv { from, data }, _) => self.irecv(from, data)?,
-            (Step::Wait { nth }, _) => self.awaited.push_back(nth as usize),
-            (Step::WaitAll, _) => self.awaited.extend(self.open.iter().map(|_| 0)),
-            (Step::Copy { from, to }, _) => self.exchange.copy(part(from), part(to))?,
-            (Step::ReduceLeft { from, into }, _) => self.reduce(from, Side::Left, into)?,
-            (Step::ReduceRight { from, into }, _) => self.reduce(from, Side::Right, into)?,
+            (Step::Isend { to, data }, _) => self.isend(to, data),
+            (Step::Irecv { from, data }, _) => self.irecv(from, data),
+            (Step::Wait { nth }, _) => {
+                self.awaited.push_back(nth as usize);
+                Ok(())
+            }
+            (Step::WaitAll, _) => {
+                self.awaited.extend(self.open.iter().map(|_| 0));
+                Ok(())
+            }
+            (Step::Copy { from, to }, _) => self.exchange.copy(part(from), part(to)),
+            (Step::ReduceLeft { from, into }, _) => self.reduce(from, Side::Left, into),
+            (Step::ReduceRight { from, into }, _) => self.reduce(from, Side::Right, into),
         }
-        Ok(())
     }
 
     /// Completes the messages that are awaited; returns whether none is awaited any more.
-    fn complete(&mut self, progress: Progress) -> Result<bool, ErrorCode> {
+    fn complete(&mut self, progress: Progress) -> bool {
         while let Some(&nth) = self.awaited.front() {
-            match progress {
-                Progress::Blocking => self.exchange.wait(nth)?,
-                Progress::Nonblocking if !self.exchange.test(nth)? => return Ok(false),
-                Progress::Nonblocking => {}
+            let completed = match progress {
+                Progress::Blocking => self.exchange.wait(nth).map(|()| true),
+                Progress::Nonblocking => self.exchange.test(nth),
+            };
+            if completed == Ok(false) {
+                return false;
             }
+            self.note(completed.map(|_| ()));
             self.awaited.pop_front();
             if let Some(message) = self.open.remove(nth) {
-                self.end(message);
+                self.complete_one(message);
             }
         }
-        Ok(true)
+        true
     }
 
     fn isend(&mut self, to: Member, data: Slice) -> Result<(), ErrorCode> {
         let message = self.begin(true, to, data);
-        self.exchange.isend(to, part(data))?;
         self.open.push_back(message);
-        Ok(())
+        self.exchange.isend(to, part(data))
     }
 
     fn irecv(&mut self, from: Member, data: Slice) -> Result<(), ErrorCode> {
         let message = self.begin(false, from, data);
-        self.exchange.irecv(from, part(data))?;
         self.open.push_back(message);
-        Ok(())
+        self.exchange.irecv(from, part(data))
     }
 
     fn reduce(&mut self, from: Slice, side: Side, into: Slice) -> Result<(), ErrorCode> {
@@ -150,7 +169,7 @@ impl Run {
         self.messages.len() - 1
     }
 
-    fn end(&mut self, message: usize) {
+    fn complete_one(&mut self, message: usize) {
         if let Some(message) = self.messages.get_mut(message) {
             message.end = self.clock.now().0;
         }

@@ -28,6 +28,9 @@
 //! **Non-blocking collectives** are the same steps, taken whenever the program calls MPI, and a generalized request that is
 //! completed with them ([`background`]).
 //!
+//! **Errors.** The messages' errors are returned to the tracer, which takes all steps nevertheless, as other members wait for
+//! them. Then it calls the handler of errors of the program's communicator, and the program's call returns the first error.
+//!
 //! **Time.** Calls and messages have the time of the host since the world's first barrier. At the beginning and at the
 //! end the clocks are compared with rank 0's ([`clock`]); the manifest has the difference.
 //!
@@ -187,7 +190,7 @@ impl Engine {
             Execution::Execute => self.execute(call, description, real).unwrap_or_else(passed),
             Execution::Observe => self.observe(description, real),
         };
-        if made.success {
+        if made.success || real.error().is_some_and(|error| pmpi::has_taken_place(self.abi, error)) {
             self.state().communicators.entry(description.collective.comm).or_default().collectives += 1;
         }
         made
@@ -212,6 +215,9 @@ impl Engine {
             // All members know alike whether there is a communicator for it: to make one may take as long as they do.
             Some(request) => self.execute_in_background(plan, description, companion.comm?, request),
         };
+        if let Err(error) = result {
+            pmpi::raise(description.comm, error);
+        }
         real.replace(ErrorCode::of(result));
         Some(Made { success: result.is_ok(), outcome })
     }
@@ -230,21 +236,16 @@ impl Engine {
         };
         self.adopt(description.collective.comm, comm);
         let mut run = plan.begin(comm, self.clock);
-        let result = if busy {
-            loop {
-                match run.advance(Progress::Nonblocking) {
-                    Ok(true) => break Ok(()),
-                    Ok(false) => {
-                        self.progress();
-                        thread::yield_now();
-                    }
-                    Err(error) => break Err(error),
-                }
+        if busy {
+            while !run.advance(Progress::Nonblocking) {
+                self.progress();
+                thread::yield_now();
             }
         } else {
-            run.advance(Progress::Blocking).map(|_| ())
-        };
-        (result, Observation::Messages(description.annotations(companion.collectives, &run.into_messages())))
+            run.advance(Progress::Blocking);
+        }
+        let (messages, result) = run.end();
+        (result, Observation::Messages(description.annotations(companion.collectives, &messages)))
     }
 
     fn execute_in_background(
@@ -260,9 +261,8 @@ impl Engine {
             Err(error) => (Err(error), Observation::Opaque),
             Ok(request) => {
                 let run = plan.begin(comm, self.clock);
-                let (id, members) = (description.collective.comm, description.members.clone());
                 let mut state = self.state();
-                let task = state.background.add(id, number, members, run, request);
+                let task = state.background.add(description, number, run, request);
                 state.background.progress();
                 (Ok(()), Observation::Background(task))
             }
@@ -290,6 +290,14 @@ impl Engine {
     #[must_use]
     pub fn completed(&self, request: RequestId) -> Vec<Annotation> {
         self.state().background.take(request).unwrap_or_default()
+    }
+
+    /// Tells the handlers of errors of the program's communicators which collectives have failed that the program has seen
+    /// completed since the last time, and returns the first error.
+    pub fn raise(&self) -> Option<ErrorCode> {
+        let errors = self.state().background.take_errors();
+        errors.iter().for_each(|&(comm, error)| pmpi::raise(comm, error));
+        errors.first().map(|&(_, error)| error)
     }
 
     /// Messages of the collectives of a communicator go over `comm`, which has the same members.

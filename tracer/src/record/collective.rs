@@ -7,7 +7,7 @@ use titr_common::event::{self, CollectiveKind, CommId, Completion, Event, Extent
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::collective::Collective;
-use titr_wrappers::pmpi;
+use titr_wrappers::pmpi::{self, ErrorCode};
 
 use super::omitted_calls::Omission;
 use super::requests::RequestKind;
@@ -35,6 +35,20 @@ impl Recorder {
         if let Event::Collective(operation, _) = event {
             self.reclaim(operation);
         }
+        Ok(())
+    }
+
+    /// Records a collective that returned an error to this rank, and perhaps to no other one. The request of one that was only
+    /// started is not there.
+    #[cold]
+    pub(crate) fn failed_collective(&mut self, call: &Collective<'_>, error: ErrorCode) -> Outcome {
+        if !pmpi::has_taken_place(self.abi, error) {
+            return Err(Omission::Untraced);
+        }
+        let call = CollectiveCall::of(call);
+        let members = self.members(&call)?;
+        let event = Event::Collective(self.operation(&call, members), Completion::Blocking);
+        self.emit(&event);
         Ok(())
     }
 

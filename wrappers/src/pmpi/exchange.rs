@@ -129,31 +129,41 @@ impl Exchange {
         unsafe { call!(MPI_Recv(at, bytes.count, bytes.datatype, from as c_int, self.tag, self.comm, ignore)) }
     }
 
-    /// `MPI_Isend`.
+    /// `MPI_Isend`. After an error there is a message nevertheless, which is complete.
     ///
     /// # Errors
     /// The library's code.
     pub fn isend(&mut self, to: u32, part: Part) -> Result<(), ErrorCode> {
-        let (at, bytes) = (self.address(part)?, Bytes::new(self.abi, part.len)?);
-        let (to, tag, comm, mut request) = (to as c_int, self.tag, self.comm, Box::new(HandleCell::empty()));
-        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *). The memory is there until the
-        // request is completed: `drop` sees to that.
-        unsafe { call!(MPI_Isend(at, bytes.count, bytes.datatype, to, tag, comm, request.address()))? };
-        self.started.push_back(request);
-        Ok(())
+        let mut request = Box::new(HandleCell::empty());
+        let (to, tag, comm, place) = (to as c_int, self.tag, self.comm, request.address());
+        let started = self.address(part).and_then(|at| {
+            let bytes = Bytes::new(self.abi, part.len)?;
+            // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *). The memory is there until the
+            // request is completed: `drop` sees to that.
+            unsafe { call!(MPI_Isend(at, bytes.count, bytes.datatype, to, tag, comm, place)) }
+        });
+        self.push(request, started)
     }
 
-    /// `MPI_Irecv`.
+    /// `MPI_Irecv`. After an error there is a message nevertheless, which is complete.
     ///
     /// # Errors
     /// The library's code.
     pub fn irecv(&mut self, from: u32, part: Part) -> Result<(), ErrorCode> {
-        let (at, bytes) = (self.address(part)?, Bytes::new(self.abi, part.len)?);
-        let (from, tag, comm, mut request) = (from as c_int, self.tag, self.comm, Box::new(HandleCell::empty()));
-        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), as for sending.
-        unsafe { call!(MPI_Irecv(at, bytes.count, bytes.datatype, from, tag, comm, request.address()))? };
-        self.started.push_back(request);
-        Ok(())
+        let mut request = Box::new(HandleCell::empty());
+        let (from, tag, comm, place) = (from as c_int, self.tag, self.comm, request.address());
+        let started = self.address(part).and_then(|at| {
+            let bytes = Bytes::new(self.abi, part.len)?;
+            // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), as for sending.
+            unsafe { call!(MPI_Irecv(at, bytes.count, bytes.datatype, from, tag, comm, place)) }
+        });
+        self.push(request, started)
+    }
+
+    fn push(&mut self, request: Box<HandleCell<RequestKind>>, started: Result<(), ErrorCode>) -> Result<(), ErrorCode> {
+        let null = || Box::new(HandleCell::holding(self.abi.request_null));
+        self.started.push_back(if started.is_ok() { request } else { null() });
+        started
     }
 
     /// Puts a number at the beginning of a buffer.
@@ -196,16 +206,16 @@ impl Exchange {
     /// Whether the `nth` of the messages that were started is complete, after which it no longer counts.
     ///
     /// # Errors
-    /// The library's code.
+    /// The library's code; the message is complete then.
     pub fn test(&mut self, nth: usize) -> Result<bool, ErrorCode> {
         let Some(request) = self.started.get_mut(nth) else { return Ok(true) };
         let mut flag: c_int = 0;
         // SAFETY: (MPI_Request *, int *, MPI_Status *), a request of `isend` or `irecv`.
-        unsafe { call!(MPI_Test(request.address(), &raw mut flag, self.abi.status_ignore))? };
-        if flag != 0 {
+        let tested = unsafe { call!(MPI_Test(request.address(), &raw mut flag, self.abi.status_ignore)) };
+        if flag != 0 || tested.is_err() {
             self.started.remove(nth);
         }
-        Ok(flag != 0)
+        tested.map(|()| flag != 0)
     }
 
     /// Copies a part to another of the same length.

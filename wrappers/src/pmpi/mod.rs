@@ -31,6 +31,7 @@ macro_rules! int_of {
     }};
 }
 
+mod errors;
 pub mod exchange;
 pub mod generalized_request;
 mod groups;
@@ -41,6 +42,7 @@ mod reduction;
 pub mod region;
 mod tool_comm;
 
+pub use errors::{has_taken_place, raise, return_errors};
 pub use groups::{Translation, translate, translate_group};
 pub use neighbors::{Neighbors, neighbors};
 pub use tool_comm::ToolComm;
@@ -163,12 +165,15 @@ pub fn barrier(comm: Comm) {
 }
 
 /// `MPI_Comm_split` into one communicator of the same members in the same order, with nothing else of `comm`'s
-/// (`MPI_Comm_dup` would call functions that the program has attached to it): collective.
+/// (`MPI_Comm_dup` would call functions that the program has attached to it). Its errors are returned. Collective.
 #[must_use]
 pub fn split(abi: &Abi, comm: Comm) -> Option<Comm> {
     let mut new = HandleCell::empty();
     // SAFETY: (MPI_Comm, int color, int key, MPI_Comm *).
-    unsafe { call!(MPI_Comm_split(comm, 0, comm_rank(comm), new.address())) }.ok().map(|()| new.get(abi))
+    unsafe { call!(MPI_Comm_split(comm, 0, comm_rank(comm), new.address())) }.ok()?;
+    let new = new.get(abi);
+    return_errors(abi, new);
+    Some(new)
 }
 
 /// [`split`] of an intra-communicator of more than one member, all of this process's world; `None` for any other communicator.

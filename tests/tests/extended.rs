@@ -25,6 +25,17 @@ fn results_are_the_librarys() {
     }
 }
 
+/// The tracer makes no communicators, so that collectives begin on those that the program has only just made, and threads may
+/// make them at the same time.
+#[test]
+fn communicators_may_be_made_in_any_way() {
+    for (family, ranks) in [(Family::OpenMpi, 3), (Family::Mpich, 3), (Family::OpenMpi, 2)] {
+        let trace = extended(family, ranks, "duplicates.c");
+        assert_sound(&trace.path());
+        nothing_is_opaque(&trace.path());
+    }
+}
+
 /// The program gets the errors of a collective as it gets them from the library: returned, after its own handler was told.
 #[test]
 fn errors_are_handed_to_the_program() {

@@ -18,16 +18,15 @@
 use std::ptr;
 
 use titr_common::event::{Annotation, Span};
-use titr_wrappers::argument::Comm;
 use titr_wrappers::functions::communicator::Communicator::{
     MPI_Comm_disconnect, MPI_Comm_free, MPI_Comm_idup, MPI_Comm_idup_with_info,
 };
 use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Request_free};
-use titr_wrappers::{Call, Function, Real, pmpi};
+use titr_wrappers::{Call, Function, Real};
 
 use crate::collective_call::CollectiveCall;
-use crate::extended::{Engine, Observation};
+use crate::extended::{ContextKey, Engine, Observation};
 use crate::record::{CompletionCall, Omission, Overwritten, Recorder, keep_status, made_by};
 use crate::threads::{SharedRecorder, Thread};
 
@@ -155,19 +154,19 @@ fn extended(
     overwritten: Overwritten,
 ) {
     let mut outcome = Observation::Opaque;
-    let mut companion = None;
+    let mut context = None;
     let (success, span) = thread.timed(|thread| match call {
         Call::Collective(collective) => {
             let collective = CollectiveCall::of(collective);
             let description = shared.with(thread, |recorder, _| recorder.describe(&collective)).flatten();
-            let made = engine.collective(&collective, description.as_ref(), real);
+            let made = engine.collective(&collective, description, real);
             outcome = made.outcome;
             made.success
         }
         _ => {
             let success = engine.run(function, call, real);
             // Here, as all its members are, while no collective of it is to be carried out yet.
-            companion = made_by(call).filter(|_| success).and_then(pmpi::split_large);
+            context = made_by(call).filter(|_| success).and_then(|new| engine.agree(new));
             success
         }
     });
@@ -193,7 +192,7 @@ fn extended(
         {
             engine.name(*task, request);
         }
-        adopt(engine, recorder, call, companion);
+        adopt(engine, recorder, call, context);
         let omitted = if is_opaque && success { recorded.and(Err(Omission::Opaque)) } else { recorded };
         recorder.settle(function, omitted);
     });
@@ -207,9 +206,9 @@ fn annotate(recorder: &mut Recorder, span: Option<Span>) {
     }
 }
 
-/// Keeps the tracer's communicator that goes with the communicator that a call has made.
-fn adopt(engine: &Engine, recorder: &mut Recorder, call: &Call<'_>, companion: Option<Comm>) {
-    if let (Some(companion), Some(id)) = (companion, made_by(call).and_then(|new| recorder.id_of(new))) {
-        engine.adopt(id, companion);
+/// Keeps the context that the members of a communicator that a call has made have agreed on.
+fn adopt(engine: &Engine, recorder: &mut Recorder, call: &Call<'_>, context: Option<ContextKey>) {
+    if let Some(id) = made_by(call).and_then(|new| recorder.id_of(new)) {
+        engine.adopt(id, context);
     }
 }

@@ -21,6 +21,7 @@ mod host;
 mod lifecycle;
 mod local_ranks;
 mod open;
+mod ranks;
 mod record;
 pub mod sink;
 mod stderr;

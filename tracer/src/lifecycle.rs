@@ -150,7 +150,7 @@ impl Tracer {
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
             let counters = self.measure_hook_overhead(counters, abi).with_reference();
             if let Some(opened) = open(&config, &counters, abi) {
-                let engine = settings.map(|settings| Engine::start(abi, settings));
+                let engine = settings.and_then(|settings| Engine::start(abi, settings));
                 self.begin(function, opened, counters, engine);
             }
         }

@@ -102,6 +102,8 @@ constants! {
     max: Op = "MPI_MAX",                               AddressOf(c"ompi_mpi_op_max"),           Number(0x5800_0001), Number(0x23);
     /// `MPI_MIN`.
     min: Op = "MPI_MIN",                               AddressOf(c"ompi_mpi_op_min"),           Number(0x5800_0002), Number(0x22);
+    /// `MPI_BAND`.
+    band: Op = "MPI_BAND",                             AddressOf(c"ompi_mpi_op_band"),          Number(0x5800_0006), Number(0x28);
     /// `MPI_IN_PLACE`.
     in_place: usize = "MPI_IN_PLACE",                  Number(1),                               Number(-1),          Number(1);
     /// `MPI_BOTTOM`.

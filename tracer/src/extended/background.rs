@@ -11,50 +11,76 @@
 use std::ptr;
 use std::thread;
 
-use titr_common::event::{Annotation, CommId, Rank, RequestId};
+use titr_common::event::{Annotation, RequestId};
 use titr_wrappers::argument::{Comm, Request};
 use titr_wrappers::call::DeferredFree;
 use titr_wrappers::functions::collective::MPI_Op_free;
 use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Mprobe, MPI_Probe};
+use titr_wrappers::observation::ObservedMessage;
 use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::pmpi::generalized_request::GeneralizedRequest;
 use titr_wrappers::pmpi::nonblocking_call::{self, NonblockingCall};
-use titr_wrappers::{Call, Function, Real, pmpi};
+use titr_wrappers::{Call, Function, Real};
 
+use super::context::{ContextKey, ExchangeKey, Identity};
 use super::execution::{Progress, Run};
-use super::{Description, Engine, annotations};
+use super::plan::Plan;
+use super::{Description, Engine, Route, State};
+use crate::ranks::Ranks;
 
 /// Names a collective in the background until its request has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskId(u64);
 
-/// A collective in the background.
+/// An exchange of messages in the background.
 struct Task {
-    id: TaskId,
-    /// The number of the program's request, once it has one.
-    name: Option<RequestId>,
-    /// The program's communicator.
-    comm: Comm,
-    comm_id: CommId,
-    /// The number of the collective on its communicator.
-    number: u64,
-    members: Vec<Rank>,
-    run: Run,
-    /// The program's request, until it is complete.
-    request: Option<GeneralizedRequest>,
+    route: Route,
+    stage: Stage,
+    purpose: Purpose,
 }
 
-/// All collectives in the background.
+/// How far a task has come.
+enum Stage {
+    /// The task may not start yet.
+    Planned(Plan),
+    Running(Box<Run>),
+    /// The messages of a task that is over, and its first error.
+    Over(Vec<ObservedMessage>, Result<(), ErrorCode>),
+}
+
+/// The purpose of a task.
+enum Purpose {
+    /// A collective of the program's.
+    Collective {
+        id: TaskId,
+        /// The number of the program's request, once it has one.
+        name: Option<RequestId>,
+        /// The number of the collective on its communicator.
+        number: u64,
+        description: Description,
+        /// The program's request, until it is complete.
+        request: Option<GeneralizedRequest>,
+    },
+    /// An agreement on a context.
+    Agreement {
+        context: ContextKey,
+        identity: Identity,
+        attempt: u64,
+        /// The candidates that this rank has taken.
+        mine: u64,
+        members: Ranks,
+    },
+}
+
+/// All that is in the background.
 #[derive(Default)]
 pub(super) struct Background {
-    /// Collectives that the program has not seen completed.
+    /// Collectives that the program has not seen completed, and agreements that are not over.
     tasks: Vec<Task>,
-    /// The number of tasks that there have been.
+    /// The number of collectives that there have been.
     count: u64,
     deferred: Vec<DeferredFree>,
-    /// Communicators of the tracer's whose counterpart the program has freed.
-    freed: Vec<Comm>,
     /// Collectives that failed and that the program has seen completed.
     errors: Vec<(Comm, ErrorCode)>,
 }
@@ -62,50 +88,55 @@ pub(super) struct Background {
 impl Background {
     pub(super) fn add(
         &mut self,
-        description: &Description,
+        route: Route,
+        plan: Plan,
+        description: Description,
         number: u64,
-        run: Run,
         request: GeneralizedRequest,
     ) -> TaskId {
         let id = TaskId(self.count);
         self.count += 1;
-        let Description { comm, members, collective, .. } = description;
-        let (comm, comm_id, members, request) = (*comm, collective.comm, members.clone(), Some(request));
-        self.tasks.push(Task { id, name: None, comm, comm_id, number, members, run, request });
+        let purpose = Purpose::Collective { id, name: None, number, description, request: Some(request) };
+        self.tasks.push(Task { route, stage: Stage::Planned(plan), purpose });
         id
     }
 
-    pub(super) fn name(&mut self, id: TaskId, name: RequestId) {
-        if let Some(task) = self.tasks.iter_mut().find(|task| task.id == id) {
-            task.name = Some(name);
-        }
+    pub(super) fn add_agreement(
+        &mut self,
+        exchange: ExchangeKey,
+        plan: Plan,
+        context: ContextKey,
+        identity: Identity,
+        mine: u64,
+        members: Ranks,
+    ) {
+        let purpose = Purpose::Agreement { context, identity, attempt: 0, mine, members };
+        self.tasks.push(Task { route: Route::In(exchange), stage: Stage::Planned(plan), purpose });
     }
 
-    /// Lets all collectives go on; returns whether any is still under way.
-    pub(super) fn progress(&mut self) -> bool {
-        for task in &mut self.tasks {
-            let Some(request) = task.request.take() else { continue };
-            if task.run.advance(Progress::Nonblocking) {
-                request.complete();
-            } else {
-                task.request = Some(request);
+    pub(super) fn name(&mut self, task: TaskId, number: RequestId) {
+        for Task { purpose, .. } in &mut self.tasks {
+            if let Purpose::Collective { id, name, .. } = purpose
+                && *id == task
+            {
+                *name = Some(number);
             }
         }
-        let busy = self.tasks.iter().any(|task| task.request.is_some());
-        if !busy {
-            self.deferred.drain(..).for_each(DeferredFree::free);
-            self.freed.drain(..).for_each(pmpi::free);
-        }
-        busy
     }
 
     /// Removes a collective that the program has seen completed; returns its messages.
-    pub(super) fn take(&mut self, name: RequestId) -> Option<Vec<Annotation>> {
-        let at = self.tasks.iter().position(|task| task.name == Some(name))?;
-        let Task { comm, comm_id, number, members, run, .. } = self.tasks.remove(at);
-        let (messages, result) = run.end();
-        self.errors.extend(result.err().map(|error| (comm, error)));
-        Some(annotations(comm_id, number, &members, &messages))
+    pub(super) fn take(&mut self, request: RequestId) -> Option<Vec<Annotation>> {
+        let is_it =
+            |task: &Task| matches!(task.purpose, Purpose::Collective { name: Some(name), .. } if name == request);
+        let at = self.tasks.iter().position(is_it)?;
+        let Task {
+            stage: Stage::Over(messages, result), purpose: Purpose::Collective { number, description, .. }, ..
+        } = self.tasks.remove(at)
+        else {
+            return None;
+        };
+        self.errors.extend(result.err().map(|error| (description.comm, error)));
+        Some(description.annotations(number, &messages))
     }
 
     /// The communicators of the program on which collectives have failed that it has seen completed since the last time, and
@@ -113,18 +144,73 @@ impl Background {
     pub(super) fn take_errors(&mut self) -> Vec<(Comm, ErrorCode)> {
         std::mem::take(&mut self.errors)
     }
+}
 
-    /// Frees a communicator of the tracer's once no collective is under way.
-    pub(super) fn free(&mut self, comm: Comm) {
-        self.freed.push(comm);
-        self.progress();
+impl State {
+    /// Lets all that is in the background go on; returns whether anything is still under way.
+    pub(super) fn progress(&mut self, engine: &Engine) -> bool {
+        if self.background.tasks.is_empty() {
+            return false;
+        }
+        let mut tasks = std::mem::take(&mut self.background.tasks);
+        // Some end in the order in which they began, and let others start.
+        tasks.retain_mut(|task| self.advance(engine, task));
+        self.background.tasks = tasks;
+        let busy = self.background.tasks.iter().any(|task| !matches!(task.stage, Stage::Over(..)));
+        if !busy {
+            self.background.deferred.drain(..).for_each(DeferredFree::free);
+        }
+        busy
+    }
+
+    /// Lets a task go on; returns whether it is to be kept.
+    fn advance(&mut self, engine: &Engine, task: &mut Task) -> bool {
+        if let Stage::Planned(_) = task.stage
+            && let Some(tag) = self.tag(task.route)
+        {
+            let over = Stage::Over(Vec::new(), Ok(()));
+            if let Stage::Planned(plan) = std::mem::replace(&mut task.stage, over) {
+                task.stage = Stage::Running(Box::new(plan.begin(engine.world, tag, engine.clock)));
+            }
+        }
+        let Stage::Running(run) = &mut task.stage else { return true };
+        if !run.advance(Progress::Nonblocking) {
+            return true;
+        }
+        match &mut task.purpose {
+            Purpose::Collective { request, .. } => {
+                self.end(task.route);
+                let over = Stage::Over(Vec::new(), Ok(()));
+                if let Stage::Running(run) = std::mem::replace(&mut task.stage, over) {
+                    let (messages, result) = run.end();
+                    task.stage = Stage::Over(messages, result);
+                }
+                request.take().into_iter().for_each(GeneralizedRequest::complete);
+                true
+            }
+            Purpose::Agreement { context, identity, attempt, mine, members } => {
+                if let Some(range) = self.contexts.keep_first(*identity, *attempt, *mine, run.number()) {
+                    self.contexts.settle(*context, range);
+                } else {
+                    // Until communicators are freed that have taken all candidates.
+                    *attempt += 1;
+                    *mine = self.contexts.take(*identity, *attempt);
+                    if let Some(plan) = Plan::agreement(engine.abi, engine.rank, members, *mine) {
+                        task.stage = Stage::Planned(plan);
+                        return true;
+                    }
+                }
+                self.end(task.route);
+                false
+            }
+        }
     }
 }
 
 impl Engine {
-    /// Lets the collectives in the background go on; returns whether any is still under way.
+    /// Lets all that is in the background go on; returns whether anything is still under way.
     pub fn progress(&self) -> bool {
-        self.state().background.progress()
+        self.state().progress(self)
     }
 
     /// Makes a call that is no collective, without blocking for long as long as there are collectives in the background.

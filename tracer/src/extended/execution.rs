@@ -9,6 +9,7 @@ use titr_wrappers::pmpi::exchange::{Exchange, Part, Side, Space};
 
 use super::clock::Clock;
 use super::data::Data;
+use crate::ranks::Ranks;
 
 /// How a run is advanced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,7 @@ pub(super) enum Progress {
 pub(super) struct Run {
     exchange: Exchange,
     clock: Clock,
+    members: Ranks,
     steps: std::vec::IntoIter<Step>,
     data: Data,
     is_packed: bool,
@@ -38,10 +40,21 @@ pub(super) struct Run {
 
 impl Run {
     /// A run that has not taken a step.
-    pub(super) fn new(exchange: Exchange, clock: Clock, steps: Vec<Step>, data: Data) -> Self {
+    pub(super) fn new(exchange: Exchange, clock: Clock, members: Ranks, steps: Vec<Step>, data: Data) -> Self {
         let (open, awaited) = (VecDeque::new(), VecDeque::new());
         let steps = steps.into_iter();
-        Self { exchange, clock, steps, data, is_packed: false, messages: Vec::new(), open, awaited, error: None }
+        Self {
+            exchange,
+            clock,
+            members,
+            steps,
+            data,
+            is_packed: false,
+            messages: Vec::new(),
+            open,
+            awaited,
+            error: None,
+        }
     }
 
     /// Takes steps; returns whether all were taken, after which there is nothing more to do. A step that fails is taken
@@ -75,6 +88,11 @@ impl Run {
         (self.messages, self.error.map_or(Ok(()), Err))
     }
 
+    /// The number that was agreed on, if the run was an agreement.
+    pub(super) fn number(&self) -> u64 {
+        self.exchange.get(Space::Recv).unwrap_or(0)
+    }
+
     fn note(&mut self, result: Result<(), ErrorCode>) {
         self.error = self.error.or(result.err());
     }
@@ -83,13 +101,13 @@ impl Run {
         match (step, progress) {
             (Step::Send { to, data }, Progress::Blocking) => {
                 let message = self.begin(true, to, data);
-                let sent = self.exchange.send(to, part(data));
+                let sent = self.exchange.send(self.rank(to), part(data));
                 self.complete_one(message);
                 sent
             }
             (Step::Recv { from, data }, Progress::Blocking) => {
                 let message = self.begin(false, from, data);
-                let received = self.exchange.recv(from, part(data));
+                let received = self.exchange.recv(self.rank(from), part(data));
                 self.complete_one(message);
                 received
             }
@@ -144,16 +162,21 @@ impl Run {
         true
     }
 
+    /// The rank of a member in the world.
+    fn rank(&self, member: Member) -> u32 {
+        self.members.get(member as i32).map_or(member, |rank| rank.0)
+    }
+
     fn isend(&mut self, to: Member, data: Slice) -> Result<(), ErrorCode> {
         let message = self.begin(true, to, data);
         self.open.push_back(message);
-        self.exchange.isend(to, part(data))
+        self.exchange.isend(self.rank(to), part(data))
     }
 
     fn irecv(&mut self, from: Member, data: Slice) -> Result<(), ErrorCode> {
         let message = self.begin(false, from, data);
         self.open.push_back(message);
-        self.exchange.irecv(from, part(data))
+        self.exchange.irecv(self.rank(from), part(data))
     }
 
     fn reduce(&mut self, from: Slice, side: Side, into: Slice) -> Result<(), ErrorCode> {

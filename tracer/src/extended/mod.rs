@@ -20,10 +20,9 @@
 //! there; datatypes, their gaps and their bounds are `MPI_Pack`'s and `MPI_Reduce_local`'s business. So the result is the
 //! library's own, bit for bit, wherever the order of operations is.
 //!
-//! **Communicators.** Messages go over a communicator of the tracer with the same members, so that they meet neither the
-//! program's messages nor its attributes; it is made together with the program's, and freed with it. MPI has every member
-//! call the collectives of a communicator in one order, so their number there is the same for all members: it is the
-//! collective's identity, and its messages' tag.
+//! **Communicators.** All messages go over one communicator of the tracer, so that they meet neither the program's messages
+//! nor its attributes, and so that the tracer makes no communicators while the program does. Their tags say which
+//! communicator of the program they belong to ([`context`]).
 //!
 //! **Non-blocking collectives** are the same steps, taken whenever the program calls MPI, and a generalized request that is
 //! completed with them ([`background`]).
@@ -39,14 +38,15 @@
 //! as messages of the tracer would not go on while the library is in a collective of its own.
 //!
 //! **Passed through.** The library carries out collectives of inter-communicators, persistent collectives, those of
-//! neighbours, non-blocking ones on a communicator that `MPI_Comm_idup` has made and that no blocking one was called on,
-//! and calls whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the
+//! neighbours, those of communicators with processes outside the world, and calls whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the
 //! manifest. Non-blocking collectives follow the blocking ones' rules, not those of Open MPI's `libnbc`; what MPICH does
 //! differently between and within nodes is not modelled either: the schedules are those of a communicator with every
 //! member on a node of its own.
 
+mod agreement;
 mod background;
 mod clock;
+mod context;
 mod data;
 mod execution;
 mod plan;
@@ -56,7 +56,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{self, Annotation, CommId, Message, MessageEnd, Rank, RequestId, Span};
+use titr_common::event::{self, Annotation, CommId, Message, MessageEnd, RequestId, Span};
 use titr_common::trace::manifest;
 use titr_common::units::{Bytes, Nanoseconds};
 use titr_wrappers::argument::Comm;
@@ -66,14 +66,17 @@ use titr_wrappers::pmpi::{self, ErrorCode};
 use titr_wrappers::{Abi, Real};
 
 use crate::collective_call::CollectiveCall;
+use crate::ranks::Ranks;
 use crate::stderr::log;
 use background::Background;
 use clock::Offset;
+use context::{Contexts, ExchangeKey};
 use execution::Progress;
 use plan::Plan;
 
 pub use background::TaskId;
 pub use clock::Clock;
+pub use context::ContextKey;
 pub use selection::{Settings, settings};
 
 /// How a collective comes about.
@@ -92,7 +95,7 @@ pub struct Description {
     /// The communicator that the program has called it on.
     pub comm: Comm,
     /// The members of the communicator, as ranks of the world.
-    pub members: Vec<Rank>,
+    pub members: Ranks,
     /// The operation and its volumes.
     pub collective: event::Collective,
     /// The address of the program's request, where the call only starts the collective.
@@ -124,54 +127,74 @@ pub struct Engine {
     clock: Clock,
     /// The offset of the clock from rank 0's at the start; `None` where it could not be found out.
     offset: Option<Offset>,
+    /// The tracer's communicator, with the ranks of the world.
+    world: Comm,
+    /// This rank, and the number of ranks.
+    rank: u32,
+    size: u32,
     /// Behind a lock of its own: the recorder may be locked while this is, never the other way round.
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
-    communicators: FxHashMap<CommId, Companion>,
+    communicators: FxHashMap<CommId, CommState>,
+    contexts: Contexts,
     background: Background,
+    /// The number of identities that this rank has proposed.
+    proposals: u64,
 }
 
-/// The tracer's own state for a communicator of the program.
+/// The engine's state for a communicator of the program.
 #[derive(Clone, Copy, Debug, Default)]
-struct Companion {
-    /// The tracer's communicator with the same members, once there was need of one.
-    comm: Option<Comm>,
+struct CommState {
+    /// The context of its collectives' messages; `None` where it has no messages, or the library carries them out.
+    context: Option<ContextKey>,
     /// The number of collectives that were called on it.
     collectives: u64,
 }
 
+/// The way of the messages of one collective.
+#[derive(Clone, Copy, Debug)]
+enum Route {
+    /// There are none, as the communicator has one member.
+    Alone,
+    /// In a context.
+    In(ExchangeKey),
+}
+
 impl Engine {
-    /// Starts the clock behind a barrier of the world, and compares it with the others' clocks. Collective.
+    /// Starts the clock behind a barrier of the world, and compares it with the others' clocks. Collective. `None` if there is
+    /// no communicator for the tracer.
     #[must_use]
-    pub fn start(abi: &'static Abi, mut settings: Settings) -> Self {
+    pub fn start(abi: &'static Abi, mut settings: Settings) -> Option<Self> {
+        let rank = u32::try_from(pmpi::comm_rank(abi.comm_world)).ok()?;
         if settings.observes
             && let Err(error) = observation::install(abi)
         {
             settings.observes = false;
-            if pmpi::comm_rank(abi.comm_world) == 0 {
+            if rank == 0 {
                 log(format_args!("{error}: titr carries them out"));
             }
         }
-        let world = pmpi::split(abi, abi.comm_world);
+        let world = pmpi::split(abi, abi.comm_world)?;
         pmpi::barrier(abi.comm_world);
         let clock = Clock::start();
-        let offset = world.and_then(|world| clock.compare(abi, world).ok());
-        let engine = Self { abi, settings, clock, offset, state: Mutex::default() };
-        if let Some(world) = world {
-            engine.adopt(CommId::WORLD, world);
-        }
-        engine
+        let offset = clock.compare(abi, world).ok();
+        let (contexts, context) = Contexts::new(pmpi::tag_ub(abi, world));
+        let mut state =
+            State { communicators: FxHashMap::default(), contexts, background: Background::default(), proposals: 0 };
+        state.add(CommId::WORLD, Some(context));
+        let size = pmpi::comm_size(world) as u32;
+        Some(Self { abi, settings, clock, offset, world, rank, size, state: Mutex::new(state) })
     }
 
-    /// Compares the clocks again, for the manifest. Collective.
+    /// Ends what is in the background, and compares the clocks again, for the manifest. Collective.
     #[must_use]
     pub fn end(&self) -> Option<manifest::Clock> {
-        let begin = self.offset?;
-        let world = self.state().communicators.get(&CommId::WORLD)?.comm?;
-        Some(begin.to(self.clock.compare(self.abi, world).ok()?))
+        while self.progress() {
+            thread::yield_now();
+        }
+        Some(self.offset?.to(self.clock.compare(self.abi, self.world).ok()?))
     }
 
     /// The clock that calls and messages are timed by.
@@ -182,16 +205,17 @@ impl Engine {
 
     /// Makes a collective call. A call without a description is passed through.
     #[must_use]
-    pub fn collective(&self, call: &CollectiveCall<'_>, description: Option<&Description>, real: Real<'_>) -> Made {
+    pub fn collective(&self, call: &CollectiveCall<'_>, description: Option<Description>, real: Real<'_>) -> Made {
         let passed = || Made { success: real.run(), outcome: Observation::Opaque };
         let Some(description) = description else { return passed() };
-        let made = match self.execution(description) {
+        let id = description.collective.comm;
+        let made = match self.execution(&description) {
             Execution::Passthrough => passed(),
             Execution::Execute => self.execute(call, description, real).unwrap_or_else(passed),
-            Execution::Observe => self.observe(description, real),
+            Execution::Observe => self.observe(&description, real),
         };
         if made.success || real.error().is_some_and(|error| pmpi::has_taken_place(self.abi, error)) {
-            self.state().communicators.entry(description.collective.comm).or_default().collectives += 1;
+            self.state().communicators.entry(id).or_default().collectives += 1;
         }
         made
     }
@@ -205,18 +229,17 @@ impl Engine {
     }
 
     /// Carries a collective out, or begins to; `None` if the library is to do it.
-    fn execute(&self, call: &CollectiveCall<'_>, description: &Description, real: Real<'_>) -> Option<Made> {
+    fn execute(&self, call: &CollectiveCall<'_>, description: Description, real: Real<'_>) -> Option<Made> {
         let busy = self.progress();
-        let id = description.collective.comm;
-        let companion = self.state().communicators.get(&id).copied().unwrap_or_default();
-        let plan = Plan::new(self.abi, &self.settings.selection, call, description, companion.collectives)?;
+        let plan = Plan::new(self.abi, &self.settings.selection, call, &description)?;
+        let (route, number) = self.state().begin(&description)?;
+        let comm = description.comm;
         let (result, outcome) = match description.request {
-            None => self.execute_now(plan, description, companion, busy),
-            // All members know alike whether there is a communicator for it: to make one may take as long as they do.
-            Some(request) => self.execute_in_background(plan, description, companion.comm?, request),
+            None => self.execute_now(plan, &description, route, number, busy),
+            Some(request) => self.execute_in_background(plan, description, route, number, request),
         };
         if let Err(error) = result {
-            pmpi::raise(description.comm, error);
+            pmpi::raise(comm, error);
         }
         real.replace(ErrorCode::of(result));
         Some(Made { success: result.is_ok(), outcome })
@@ -226,16 +249,21 @@ impl Engine {
         &self,
         plan: Plan,
         description: &Description,
-        companion: Companion,
+        route: Route,
+        number: u64,
         busy: bool,
     ) -> (Result<(), ErrorCode>, Observation) {
-        /// MPI has no more communicators, and every member is told so.
-        const NO_COMMUNICATOR: ErrorCode = ErrorCode(1);
-        let Some(comm) = companion.comm.or_else(|| pmpi::split(self.abi, description.comm)) else {
-            return (Err(NO_COMMUNICATOR), Observation::Opaque);
+        let tag = loop {
+            let tag = self.state().tag(route);
+            match tag {
+                Some(tag) => break tag,
+                None => {
+                    self.progress();
+                    thread::yield_now();
+                }
+            }
         };
-        self.adopt(description.collective.comm, comm);
-        let mut run = plan.begin(comm, self.clock);
+        let mut run = plan.begin(self.world, tag, self.clock);
         if busy {
             while !run.advance(Progress::Nonblocking) {
                 self.progress();
@@ -244,26 +272,29 @@ impl Engine {
         } else {
             run.advance(Progress::Blocking);
         }
+        self.state().end(route);
         let (messages, result) = run.end();
-        (result, Observation::Messages(description.annotations(companion.collectives, &messages)))
+        (result, Observation::Messages(description.annotations(number, &messages)))
     }
 
     fn execute_in_background(
         &self,
         plan: Plan,
-        description: &Description,
-        comm: Comm,
+        description: Description,
+        route: Route,
+        number: u64,
         request: usize,
     ) -> (Result<(), ErrorCode>, Observation) {
-        let number = plan.number;
         // SAFETY: it is where the program wants its request.
         match unsafe { GeneralizedRequest::start(self.abi, request) } {
-            Err(error) => (Err(error), Observation::Opaque),
+            Err(error) => {
+                self.state().end(route);
+                (Err(error), Observation::Opaque)
+            }
             Ok(request) => {
-                let run = plan.begin(comm, self.clock);
                 let mut state = self.state();
-                let task = state.background.add(description, number, run, request);
-                state.background.progress();
+                let task = state.background.add(route, plan, description, number, request);
+                state.progress(self);
                 (Ok(()), Observation::Background(task))
             }
         }
@@ -300,16 +331,16 @@ impl Engine {
         errors.first().map(|&(_, error)| error)
     }
 
-    /// Messages of the collectives of a communicator go over `comm`, which has the same members.
-    pub fn adopt(&self, id: CommId, comm: Comm) {
-        self.state().communicators.entry(id).or_default().comm = Some(comm);
+    /// The recorder has given a communicator that has this context a number.
+    pub fn adopt(&self, id: CommId, context: Option<ContextKey>) {
+        self.state().add(id, context);
     }
 
     /// The program has freed a communicator.
     pub fn freed(&self, id: CommId) {
         let mut state = self.state();
-        if let Some(comm) = state.communicators.remove(&id).and_then(|companion| companion.comm) {
-            state.background.free(comm);
+        if let Some(context) = state.communicators.remove(&id).and_then(|communicator| communicator.context) {
+            state.contexts.free(context);
         }
     }
 
@@ -318,19 +349,49 @@ impl Engine {
     }
 }
 
-impl Description {
-    fn annotations(&self, number: u64, messages: &[ObservedMessage]) -> Vec<Annotation> {
-        annotations(self.collective.comm, number, &self.members, messages)
+impl State {
+    fn add(&mut self, id: CommId, context: Option<ContextKey>) {
+        self.communicators.insert(id, CommState { context, collectives: 0 });
+    }
+
+    /// Begins a collective: the way of its messages, and its number on its communicator. `None` if the library is to carry it
+    /// out.
+    fn begin(&mut self, description: &Description) -> Option<(Route, u64)> {
+        let communicator = self.communicators.get(&description.collective.comm).copied().unwrap_or_default();
+        let route = match communicator.context {
+            _ if description.members.len() < 2 => Route::Alone,
+            None => return None,
+            Some(context) => Route::In(self.contexts.begin(context)?),
+        };
+        Some((route, communicator.collectives))
+    }
+
+    /// The tag of a collective's messages, once it may start.
+    fn tag(&self, route: Route) -> Option<i32> {
+        match route {
+            Route::Alone => Some(0),
+            Route::In(exchange) => self.contexts.tag(exchange),
+        }
+    }
+
+    /// A collective is over for this rank.
+    fn end(&mut self, route: Route) {
+        if let Route::In(exchange) = route {
+            self.contexts.end(exchange);
+        }
     }
 }
 
-/// The annotations that say which messages a collective was made of.
-fn annotations(comm: CommId, number: u64, members: &[Rank], messages: &[ObservedMessage]) -> Vec<Annotation> {
-    let annotation = |message: &ObservedMessage| {
-        let end = if message.sent { MessageEnd::Sent } else { MessageEnd::Received };
-        let peer = *members.get(message.peer? as usize)?;
-        let span = Span { begin: Nanoseconds(message.begin), end: Nanoseconds(message.end) };
-        Some(Annotation::Message(Message { comm, number, end, peer, bytes: Bytes(message.bytes), span }))
-    };
-    messages.iter().filter_map(annotation).collect()
+impl Description {
+    /// The annotations that say which messages the collective was made of.
+    fn annotations(&self, number: u64, messages: &[ObservedMessage]) -> Vec<Annotation> {
+        let comm = self.collective.comm;
+        let annotation = |message: &ObservedMessage| {
+            let end = if message.sent { MessageEnd::Sent } else { MessageEnd::Received };
+            let peer = self.members.get(message.peer? as i32)?;
+            let span = Span { begin: Nanoseconds(message.begin), end: Nanoseconds(message.end) };
+            Some(Annotation::Message(Message { comm, number, end, peer, bytes: Bytes(message.bytes), span }))
+        };
+        messages.iter().filter_map(annotation).collect()
+    }
 }

@@ -1,10 +1,12 @@
 //! The plan of one member of a collective: the steps that the algorithm has for it, and the data they move.
 
-use titr_common::collectives::{self, Selection, Step};
+use titr_common::collectives::{self, Library, Selection, Step};
+use titr_common::event::{Collective, CollectiveKind, CommId, Rank, Volumes};
+use titr_common::units::Bytes;
 use titr_wrappers::Abi;
 use titr_wrappers::argument::Comm;
 use titr_wrappers::pmpi;
-use titr_wrappers::pmpi::exchange::Exchange;
+use titr_wrappers::pmpi::exchange::{Exchange, Reduction, Space};
 use titr_wrappers::pmpi::region::Region;
 
 use super::Description;
@@ -12,18 +14,17 @@ use super::clock::Clock;
 use super::data::Data;
 use super::execution::{self, Run};
 use crate::collective_call::CollectiveCall;
+use crate::ranks::Ranks;
 
 /// A collective that is to be carried out.
 pub(super) struct Plan {
     abi: &'static Abi,
-    /// The number of the collective on its communicator.
-    pub(super) number: u64,
+    members: Ranks,
     steps: Vec<Step>,
     data: Data,
+    /// The number that the member gives, if that is its data.
+    number: Option<u64>,
 }
-
-/// The number of tags that MPI guarantees (MPI 4.0 §3.2.2): more collectives than that are never under way at once.
-const TAGS: u64 = 1 << 15;
 
 impl Plan {
     /// The plan for a call; `None` for a call that only sets up, and where MPI itself is to say what is wrong with the
@@ -33,7 +34,6 @@ impl Plan {
         selection: &Selection,
         call: &CollectiveCall<'_>,
         description: &Description,
-        number: u64,
     ) -> Option<Self> {
         let (me, size) = (u32::try_from(pmpi::comm_rank(description.comm)).ok()?, description.members.len());
         let data = Data::of(call, me as usize, size)?;
@@ -42,20 +42,36 @@ impl Plan {
         let root = call.root.map_or(0, |root| u32::try_from(root).unwrap_or(0));
         let call = collectives::Call::of(&description.collective, me, size as u32, root);
         let steps = selection.steps(&collectives::Call { is_commutative, ..call });
-        Some(Self { abi, number, steps, data })
+        Some(Self { abi, members: description.members.clone(), steps, data, number: None })
     }
 
-    /// Begins to carry it out, with messages on `comm`.
-    pub(super) fn begin(self, comm: Comm, clock: Clock) -> Run {
-        let tag = (self.number % TAGS) as i32;
-        let exchange = Exchange::new(self.abi, comm, tag, self.lens());
-        Run::new(exchange, clock, self.steps, self.data)
+    /// The plan to find the bits that the numbers of all `members` have in common, of which this rank is one.
+    pub(super) fn agreement(abi: &'static Abi, rank: u32, members: &Ranks, number: u64) -> Option<Self> {
+        let me = members.place(Rank(rank))?;
+        let reduction = Some(Reduction::new(abi.band, abi.int64)?);
+        let (kind, send, element) = (CollectiveKind::Allreduce, Volumes::Each(NUMBER), NUMBER);
+        let collective = Collective { kind, send, element, ..Collective::barrier(CommId::WORLD) };
+        let call = collectives::Call::of(&collective, me, members.len() as u32, 0);
+        let steps = Selection::from(Library::Mpich).steps(&call);
+        let data = Data { reduction, ..Data::default() };
+        Some(Self { abi, members: members.clone(), steps, data, number: Some(number) })
+    }
+
+    /// Begins to carry it out, with messages of `tag` on a communicator `world` that has the ranks of the world.
+    pub(super) fn begin(self, world: Comm, tag: i32, clock: Clock) -> Run {
+        let mut exchange = Exchange::new(self.abi, world, tag, self.lens());
+        if let Some(number) = self.number {
+            // There is room.
+            let _ = exchange.put(Space::Send, number);
+        }
+        Run::new(exchange, clock, self.members, self.steps, self.data)
     }
 
     /// The lengths of the three buffers: as long as the data, and as the steps' slices need them.
     fn lens(&self) -> [u64; 3] {
         let total = |regions: &[Region]| regions.iter().map(Region::bytes).sum();
-        let mut lens = [total(&self.data.send), total(&self.data.recv), 0];
+        let number = self.number.map_or(0, |_| NUMBER.0);
+        let mut lens = [number.max(total(&self.data.send)), number.max(total(&self.data.recv)), 0];
         for slice in self.steps.iter().flat_map(execution::slices) {
             let end = slice.offset.0.saturating_add(slice.len.0);
             if let Some(len) = lens.get_mut(execution::space(slice.buffer) as usize) {
@@ -65,3 +81,6 @@ impl Plan {
         lens
     }
 }
+
+/// The length of a number.
+const NUMBER: Bytes = Bytes(8);

@@ -72,7 +72,7 @@ impl Recorder {
     pub(crate) fn describe(&mut self, call: &CollectiveCall<'_>) -> Option<Description> {
         let members = self.members(call).ok()?;
         let collective = self.operation(call, members);
-        let members = self.known(call.comm).ok()?.members.to_vec();
+        let members = self.known(call.comm).ok()?.members.clone();
         Some(Description { comm: call.comm, members, collective, request: call.start.request().map(Place::address) })
     }
 

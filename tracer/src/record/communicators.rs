@@ -1,55 +1,11 @@
 //! The communicators that a rank knows, and their members as ranks of the world.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Rank};
 use titr_wrappers::argument::Comm;
 
 use super::id_pool::IdPool;
-
-/// The world ranks of a group, in its order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ranks {
-    /// The whole world in its own order.
-    World(u32),
-    /// These.
-    These(Arc<[Rank]>),
-}
-
-impl Ranks {
-    /// Of a group whose members have these ranks in a world of `world`; `None` if one is not in it.
-    pub(super) fn new(members: &[Option<u32>], world: u32) -> Option<Self> {
-        let identity = members.len() == world as usize && (0..world).map(Some).eq(members.iter().copied());
-        if identity {
-            return Some(Self::World(world));
-        }
-        members.iter().map(|member| member.map(Rank)).collect::<Option<Arc<[Rank]>>>().map(Self::These)
-    }
-
-    /// The world rank of a rank of the group.
-    pub(super) fn get(&self, rank: i32) -> Option<Rank> {
-        let rank = u32::try_from(rank).ok()?;
-        match self {
-            Self::World(size) => (rank < *size).then_some(Rank(rank)),
-            Self::These(ranks) => ranks.get(rank as usize).copied(),
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::World(size) => *size as usize,
-            Self::These(ranks) => ranks.len(),
-        }
-    }
-
-    pub(super) fn to_vec(&self) -> Vec<Rank> {
-        match self {
-            Self::World(size) => (0..*size).map(Rank).collect(),
-            Self::These(ranks) => ranks.to_vec(),
-        }
-    }
-}
+use crate::ranks::Ranks;
 
 /// A communicator.
 #[derive(Clone, Debug)]
@@ -165,12 +121,6 @@ mod tests {
         let inter = all.get(Comm::from_raw(9)).unwrap();
         assert_eq!((inter.peers().get(0), inter.peers().get(-1)), (Some(Rank(6)), None));
         assert_eq!(inter.members.to_vec(), [Rank(3), Rank(1)]);
-    }
-
-    #[test]
-    fn ranks_beyond_the_world_have_no_number() {
-        assert_eq!(Ranks::new(&[Some(0), None], 8), None);
-        assert_eq!(Ranks::new(&[Some(0), Some(1)], 2), Some(Ranks::World(2)));
     }
 
     #[test]

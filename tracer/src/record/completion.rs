@@ -6,13 +6,13 @@ use titr_wrappers::argument::{Place, Request};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::pmpi;
 
-use super::communicators::Ranks;
 use super::completion_call::{CompletionCall, CompletionKind};
 use super::message_args::{Match, RequestRef};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::requests::{Entry, RequestKind};
 use super::{Outcome, Recorder};
+use crate::ranks::Ranks;
 
 /// The requests of a completion call, taken out of the table for as long as the call may complete them.
 #[derive(Debug, Default)]

@@ -6,11 +6,11 @@ use titr_wrappers::functions::communicator::Communicator::{self, *};
 use titr_wrappers::functions::topology::Topology::{self, *};
 use titr_wrappers::{Call, pmpi};
 
-use super::communicators::Ranks;
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::requests::RequestKind;
 use super::{Outcome, Recorder};
+use crate::ranks::Ranks;
 
 /// The communicator that a call has made, of whose members all have made the same call. `None` where the communicator is
 /// there only when a request is completed.
@@ -114,7 +114,11 @@ impl Recorder {
     /// The new communicator is the program's once the request is completed. Its members are known at once.
     fn duplicated(&mut self, parent: Comm, new: &Place<'_, Comm>, request: &Place<'_, Request>) -> Outcome {
         let parent = self.known(parent)?.clone();
+        let (members, is_intra) = (parent.members.clone(), parent.remote.is_none());
         let id = self.introduce(CommCall::Idup, parent.id, parent.members, parent.remote, None);
+        if let Some(engine) = self.engine.filter(|_| is_intra) {
+            engine.duplicating(parent.id, id, &members);
+        }
         self.requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
         Ok(())
     }

@@ -7,12 +7,12 @@ use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Mrecv, Probe, Recv, Send};
 
-use super::communicators::Ranks;
 use super::message_args::{Match, RecvArgs, RequestRef, SendArgs, halves, halves_of_one};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::requests::RequestKind;
 use super::{Outcome, Recorder};
+use crate::ranks::Ranks;
 
 /// A message that a matched probe has found.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,10 @@ use titr_wrappers::functions::topology::Topology::{self, *};
 use titr_wrappers::pmpi::{self, Neighbors};
 use titr_wrappers::signature::{Allgather, NeighborAllgatherv, NeighborAlltoallv, NeighborAlltoallw};
 
-use super::communicators::Ranks;
 use super::omitted_calls::Omission;
 use super::{Outcome, Recorder};
 use crate::collective_call::Start;
+use crate::ranks::Ranks;
 
 /// The communicator of a call.
 struct NeighborContext {

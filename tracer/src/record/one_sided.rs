@@ -11,12 +11,12 @@ use titr_wrappers::functions::one_sided::OneSided::*;
 use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Exchange, Transfer};
 
-use super::communicators::Ranks;
 use super::id_pool::IdPool;
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::requests::RequestKind;
 use super::{Outcome, Recorder};
+use crate::ranks::Ranks;
 
 /// The windows of a rank, with the ranks of the world that each has.
 #[derive(Debug, Default)]

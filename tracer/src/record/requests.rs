@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Rank, RequestId, Tag};
 use titr_wrappers::argument::{Later, Request};
 
-use super::communicators::Ranks;
 use super::id_pool::IdPool;
+use crate::ranks::Ranks;
 
 /// The number of requests of a chain to look at for a place. Programs complete requests mostly in the order they made them.
 const LOOK: usize = 8;

@@ -176,16 +176,19 @@ pub fn split(abi: &Abi, comm: Comm) -> Option<Comm> {
     Some(new)
 }
 
-/// [`split`] of an intra-communicator of more than one member, all of this process's world; `None` for any other communicator.
-/// Processes that were spawned or connected to need not be traced, and would not take part.
+/// The largest tag (`MPI_TAG_UB`), or the largest that MPI guarantees.
 #[must_use]
-pub fn split_large(comm: Comm) -> Option<Comm> {
-    let abi = Abi::current().ok().filter(|abi| comm != abi.comm_null)?;
-    if comm_is_inter(comm) || comm_size(comm) < 2 {
-        return None;
+pub fn tag_ub(abi: &Abi, comm: Comm) -> u32 {
+    /// MPI 4.0 §9.1.2.
+    const GUARANTEED: u32 = 32_767;
+    let (mut value, mut found): (*const c_int, c_int) = (std::ptr::null(), 0);
+    // SAFETY: (MPI_Comm, int, void *, int *): an attribute is the address of the value, here of an `int`.
+    let known = unsafe { call!(MPI_Comm_get_attr(comm, abi.tag_ub, &raw mut value, &raw mut found)) };
+    if known.is_err() || found == 0 || value.is_null() {
+        return GUARANTEED;
     }
-    let members = groups::translate(abi, comm, abi.comm_world)?;
-    if members.local.contains(&None) { None } else { split(abi, comm) }
+    // SAFETY: as above.
+    u32::try_from(unsafe { value.read() }).unwrap_or(GUARANTEED)
 }
 
 /// `MPI_Comm_free`: collective.

@@ -28,6 +28,7 @@ typedef struct MPI_ABI_Session *MPI_Session;
 #define MPI_OP_NULL ((MPI_Op)0x20)
 #define MPI_MIN ((MPI_Op)0x22)
 #define MPI_MAX ((MPI_Op)0x23)
+#define MPI_BAND ((MPI_Op)0x28)
 #define MPI_COMM_NULL ((MPI_Comm)0x100)
 #define MPI_COMM_WORLD ((MPI_Comm)0x101)
 #define MPI_COMM_SELF ((MPI_Comm)0x102)

@@ -1,0 +1,76 @@
+//! The members of a communicator that the program has made agree on its [context](super::context).
+//!
+//! Where the call that makes the communicator blocks, they do so in that call, by reductions of the library's on the new
+//! communicator. The duplicate of `MPI_Comm_idup` may not be used before its request is complete, and they must not wait
+//! for each other in the call: they agree in the background, by an exchange in the context of the communicator that it is the
+//! duplicate of. Collectives on the duplicate begin once they have agreed.
+
+use titr_common::event::CommId;
+use titr_wrappers::argument::Comm;
+use titr_wrappers::pmpi;
+
+use super::context::{ContextKey, Identity};
+use super::plan::Plan;
+use super::{Engine, State};
+use crate::ranks::Ranks;
+
+/// The number of attempts to find tags that no member has taken, after which a communicator gets none.
+const ATTEMPTS: u64 = 64;
+
+impl Engine {
+    /// Agrees with the other members of a communicator that a call has just made on a context for it: collective. `None` where
+    /// the library is to carry out its collectives, or it has no messages: on all members alike.
+    pub fn agree(&self, comm: Comm) -> Option<ContextKey> {
+        if self.settings.observes
+            || comm == self.abi.comm_null
+            || pmpi::comm_is_inter(comm)
+            || pmpi::comm_size(comm) < 2
+        {
+            return None;
+        }
+        // Processes that were spawned or connected to need not be traced, and would not take part.
+        let members = pmpi::translate(self.abi, comm, self.abi.comm_world)?;
+        if members.local.contains(&None) {
+            return None;
+        }
+        let proposal = self.state().propose(self.rank, self.size);
+        let identity = Identity(pmpi::allreduce(self.abi, proposal as i64, self.abi.max, comm)? as u64);
+        for attempt in 0..ATTEMPTS {
+            let mine = self.state().contexts.take(identity, attempt);
+            let common = pmpi::allreduce(self.abi, mine as i64, self.abi.band, comm).unwrap_or(0) as u64;
+            let contexts = &mut self.state().contexts;
+            if let Some(range) = contexts.keep_first(identity, attempt, mine, common) {
+                let key = contexts.insert(identity);
+                contexts.settle(key, range);
+                return Some(key);
+            }
+        }
+        None
+    }
+
+    /// `MPI_Comm_idup` has begun to make the communicator `new` of `parent`.
+    pub fn duplicating(&self, parent: CommId, new: CommId, members: &Ranks) {
+        let mut state = self.state();
+        let context = state.agree_in_background(self, parent, members);
+        state.add(new, context);
+        state.progress(self);
+    }
+}
+
+impl State {
+    /// A number that no other rank proposes, nor this one again.
+    fn propose(&mut self, rank: u32, size: u32) -> u64 {
+        self.proposals += 1;
+        self.proposals * u64::from(size) + u64::from(rank)
+    }
+
+    fn agree_in_background(&mut self, engine: &Engine, parent: CommId, members: &Ranks) -> Option<ContextKey> {
+        let parent = self.communicators.get(&parent)?.context?;
+        let (context, identity) = self.contexts.derive(parent)?;
+        let exchange = self.contexts.begin(parent)?;
+        let mine = self.contexts.take(identity, 0);
+        let plan = Plan::agreement(engine.abi, engine.rank, members, mine)?;
+        self.background.add_agreement(exchange, plan, context, identity, mine, members.clone());
+        Some(context)
+    }
+}

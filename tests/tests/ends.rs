@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use titr_common::event::Rank;
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Ending, Manifest, Trace};
-use titr_tests::{Family, Traced, binary, library, milestones, run, traced, traced_alone};
+use titr_tests::{Family, Run, Traced, binary, library, milestones, run, traced, traced_alone};
 
 /// Runs `ends HOW` with and without the tracer, on two ranks.
 fn ends(family: Family, how: &str) -> Traced {
@@ -152,6 +152,42 @@ fn a_program_that_calls_no_mpi_leaves_nothing() {
         assert_eq!(run(shell.env("LD_PRELOAD", library())), plain, "{command}");
     }
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+/// A rank that is not traced is told so if it has an MPI library, and if it has none and asks.
+#[test]
+fn a_rank_that_never_calls_mpi_where_it_is_seen_is_told_so() {
+    for family in Family::ALL {
+        let directory = TempDir::new().unwrap();
+        let start = |program: &Path, verbose| {
+            let mut command = family.mpirun();
+            command.args(["-np", "2"]).arg(program).current_dir(directory.path());
+            run(command.env("LD_PRELOAD", family.preload()).env("TITRACE_VERBOSE", verbose))
+        };
+        let looked_up = start(&family.build("looks_up.c", &["-ldl"]), "0");
+        assert_eq!(looked_up.stdout.lines().filter(|line| *line == "found MPI").count(), 2, "{looked_up:?}");
+        let told = |run: &Run, what: &str| run.stderr.lines().filter(|line| line.contains(what)).count();
+        assert_eq!(told(&looked_up, "and never called MPI_Init where titr could see it"), 2, "{looked_up:?}");
+        let [quiet, verbose] = ["0", "1"].map(|verbose| start(Path::new("true"), verbose));
+        assert_eq!((told(&quiet, "titrace"), told(&verbose, "never called MPI")), (0, 2), "{quiet:?} {verbose:?}");
+    }
+}
+
+/// A misspelt path is refused before the program has computed anything; directories for hosts and jobs are made.
+#[test]
+fn a_trace_is_not_put_into_a_directory_that_does_not_exist() {
+    for family in Family::ALL {
+        let directory = TempDir::new().unwrap();
+        let start = |pattern| {
+            let mut command = family.alone(family.build("barrier.c", &[]));
+            run(command.current_dir(directory.path()).env("LD_PRELOAD", family.preload()).env("TITRACE_DIR", pattern))
+        };
+        let refused = start("misspelt/traces");
+        assert_eq!((refused.status, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
+        assert!(refused.stderr.contains("TITRACE_DIR=misspelt/traces: there is no directory misspelt"), "{refused:?}");
+        assert!(!directory.path().join("misspelt").exists());
+        assert_eq!(start("%h/%r/traces").status, Some(0));
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //!    ├── open: at MPI_Init
 //!    │    ├── local_ranks: whether all ranks are traced
 //!    │    └── directory: where; how is in `titr_config`
+//!    ├── never_called: if there was none
 //!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for
 //! ```
 
@@ -20,6 +21,7 @@ mod hook;
 mod host;
 mod lifecycle;
 mod local_ranks;
+mod never_called;
 mod open;
 mod ranks;
 mod record;

@@ -1,7 +1,7 @@
 //! The lifecycle of a traced process: inert until `MPI_Init` has succeeded, recording until `MPI_Finalize`, inert again.
 //!
 //! The library is preloaded into shells, launchers and children of the program as well. There no function of MPI is
-//! called, and nothing happens: no file, no thread, no word.
+//! called, and nothing happens: no file, no thread, and no word but for a rank that is [not seen](never_called).
 //!
 //! | the process | the trace |
 //! | --- | --- |
@@ -31,6 +31,7 @@ use crate::counter::{self, Calibration, Source};
 use crate::extended::{self, Engine, Settings};
 use crate::gather::Gather;
 use crate::hook;
+use crate::never_called;
 use crate::open::{Opened, open};
 use crate::record::Recorder;
 use crate::stderr::log;
@@ -71,6 +72,7 @@ impl Drop for Own {
 static ON_LOAD: extern "C" fn() = {
     extern "C" fn on_load() {
         install(&TRACER);
+        never_called::watch();
     }
     on_load
 };
@@ -99,6 +101,7 @@ impl Tool for Tracer {
             // Relaxed: what recording needs is behind the recorder's lock.
             _ if self.recording.load(Ordering::Relaxed) => self.record(function, call, real),
             _ if ptr::eq(function, &MPI_Session_finalize) && !self.begun.load(Ordering::Relaxed) => {
+                never_called::forget();
                 log(format_args!(
                     "not tracing: the program uses sessions alone, and without MPI_Init there is no world"
                 ));
@@ -108,6 +111,7 @@ impl Tool for Tracer {
     }
 
     fn unknown_library(&self, library: &str) {
+        never_called::forget();
         log(format_args!("not tracing: this is no MPI library that titr knows ({library})"));
     }
 
@@ -143,7 +147,9 @@ impl Tracer {
     }
 
     fn init(&self, function: &Function, real: Real<'_>) {
+        never_called::forget();
         let config = Config::from_env().unwrap_or_else(|error| refuse(&error));
+        config.check_directory().unwrap_or_else(|error| refuse(&error));
         let counters =
             Source::choose(config.counter, config.rate, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
         let settings = settings(&config).unwrap_or_else(|error| refuse(&error));

@@ -8,6 +8,7 @@ mod value;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 use thiserror::Error;
 
@@ -111,6 +112,14 @@ pub enum ConfigError {
         /// The placeholder that stands for nothing.
         placeholder: String,
     },
+    /// The trace is to be put into a directory that does not exist: its name is probably misspelt.
+    #[error("TITRACE_DIR={value}: there is no directory {missing} to put the trace in: create it, or correct the path")]
+    NoDirectory {
+        /// The value of the variable.
+        value: String,
+        /// The directory that does not exist.
+        missing: PathBuf,
+    },
     /// No such variable.
     #[error("{variable} is not a variable titr knows: did you mean {nearest}?")]
     Unknown {
@@ -188,6 +197,20 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// Checks that the directory exists in which the trace's directory is to be made. Directories whose names have placeholders
+    /// are made with the trace's.
+    ///
+    /// # Errors
+    /// If there is no such directory.
+    pub fn check_directory(&self) -> Result<(), ConfigError> {
+        match self.directory.fixed_parent() {
+            Some(missing) if !missing.is_dir() => {
+                Err(ConfigError::NoDirectory { value: self.directory.to_string(), missing })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Every variable with the value in force, as the manifest keeps it.

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use titr_common::event::Rank;
 
@@ -68,6 +68,15 @@ impl Pattern {
         Ok(Self(path.to_owned()))
     }
 
+    /// The innermost directory above the path that has no placeholder in it; `None` if that is the working directory, or the
+    /// root.
+    #[must_use]
+    pub fn fixed_parent(&self) -> Option<PathBuf> {
+        let has_placeholder = |path: &Path| path.as_os_str().as_bytes().contains(&b'%');
+        let fixed = Path::new(&self.0).ancestors().skip(1).find(|path| !has_placeholder(path))?;
+        (!fixed.as_os_str().is_empty()).then(|| fixed.to_owned())
+    }
+
     /// The path for one process.
     #[must_use]
     pub fn expand(&self, values: &Placeholders) -> PathBuf {
@@ -115,6 +124,22 @@ mod tests {
         assert_eq!(expanded("/tmp/traces"), "/tmp/traces");
         assert_eq!(expanded("/tmp/%j/%h-%r"), "/tmp/12_3.0/node7-12");
         assert_eq!(expanded("%%h=%h%%"), "%h=node7%");
+    }
+
+    #[test]
+    fn the_parent_is_the_innermost_directory_without_placeholders() {
+        for (pattern, parent) in [
+            ("traces", None),
+            ("/traces", Some("/")),
+            ("/tmp/a/traces", Some("/tmp/a")),
+            ("out/traces/", Some("out")),
+            ("/tmp/traces-%j/%h", Some("/tmp")),
+            ("%h/traces", None),
+            ("a/%%/b", Some("a")),
+        ] {
+            let found = Pattern::new(pattern.as_ref()).unwrap().fixed_parent();
+            assert_eq!(found.as_deref(), parent.map(Path::new), "{pattern}");
+        }
     }
 
     #[test]

@@ -1,0 +1,62 @@
+//! A process that loads the tracer and never calls MPI through it: what is said of that when the process ends.
+//!
+//! A program that opens the MPI library itself and asks it for its functions (`dlopen` and `dlsym`, as Julia's MPI.jl and
+//! Python's ctypes do) passes the tracer by. It is told apart from shells and other helpers, of which nothing is said, by the
+//! rank that the launcher has given it and by the library that it has loaded.
+
+use std::env;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use titr_config::{Config, Verbosity};
+use titr_wrappers::library_file;
+
+use crate::local_ranks::RANK;
+use crate::stderr::log;
+
+/// The process that is watched, or [`NONE_YET`] or [`NO_MORE`]. Children that it forks have other numbers.
+static PROCESS: AtomicU32 = AtomicU32::new(NONE_YET);
+
+const NONE_YET: u32 = 0;
+const NO_MORE: u32 = u32::MAX;
+
+/// Looks at the process again when it ends. To be called when the tracer is loaded.
+pub fn watch() {
+    extern "C" fn at_exit() {
+        if PROCESS.swap(NO_MORE, Ordering::Relaxed) == std::process::id()
+            && let Some(message) = message(library_file(), is_verbose())
+        {
+            log(format_args!("{message}"));
+        }
+    }
+    let (order, own) = (Ordering::Relaxed, std::process::id());
+    // The linker initialises the tracer again if its libraries are looked through while it is being unloaded.
+    if RANK.iter().any(|variable| env::var_os(variable).is_some())
+        && PROCESS.compare_exchange(NONE_YET, own, order, order).is_ok()
+    {
+        // SAFETY: the handler is a function of this library, which is never unloaded, and may run at any time.
+        unsafe { libc::atexit(at_exit) };
+    }
+}
+
+/// The program has called MPI, so that there is nothing to be said.
+pub fn forget() {
+    PROCESS.store(NO_MORE, Ordering::Relaxed);
+}
+
+/// Whether `TITRACE_VERBOSE` asks for more than errors.
+fn is_verbose() -> bool {
+    Config::from_env().is_ok_and(|config| config.verbosity > Verbosity::Errors)
+}
+
+/// The message about a process that has loaded an MPI library, or none.
+fn message(library: Option<String>, is_verbose: bool) -> Option<String> {
+    let program = env::current_exe().map_or_else(|_| "the program".to_owned(), |path| path.display().to_string());
+    match library {
+        Some(library) => Some(format!(
+            "not traced: {program} has loaded {library}, and never called MPI_Init where titr could see it: programs that look \
+             MPI's functions up themselves (dlsym) cannot be traced"
+        )),
+        None if is_verbose => Some(format!("not traced: {program} never called MPI")),
+        None => None,
+    }
+}

@@ -2,6 +2,7 @@
 //
 //   calls waitall N      N times: irecv and isend of 8 bytes, each rank with itself, and waitall
 //   calls pingpong N     N times: 8 bytes there and back, between ranks 0 and 1
+//   calls put N          N times: a put of 8 bytes, each rank to itself, and a flush after every 100
 //   calls null N         N times: a send to MPI_PROC_NULL
 //   calls threads N      two threads, each as `waitall` with N/2
 //   calls skew N         N times: 2,000 bursts of computation at once, and as many with a call after each; a barrier after
@@ -53,6 +54,20 @@ static long pingpong(long rounds, int rank) {
         if (rank == 1) MPI_Send(&data, 8, MPI_BYTE, 0, 7, MPI_COMM_WORLD);
     }
     return 2 * rounds;
+}
+
+static long put(long rounds, int rank) {
+    double out = 1, *in;
+    MPI_Win window;
+    MPI_Win_allocate(sizeof *in, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &in, &window);
+    MPI_Win_lock_all(0, window);
+    for (long i = 1; i <= rounds; i++) {
+        MPI_Put(&out, 8, MPI_BYTE, rank, 0, 8, MPI_BYTE, window);
+        if (i % 100 == 0) MPI_Win_flush(rank, window);
+    }
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+    return rounds + rounds / 100;
 }
 
 static long null(long rounds) {
@@ -127,6 +142,7 @@ int main(int argc, char **argv) {
     long calls = 0;
     if (!strcmp(what, "waitall")) calls = waitall(rounds, rank);
     if (!strcmp(what, "pingpong")) calls = pingpong(rounds, rank);
+    if (!strcmp(what, "put")) calls = put(rounds, rank);
     if (!strcmp(what, "null")) calls = null(rounds);
     if (!strcmp(what, "threads")) calls = threads(rounds);
     if (!strcmp(what, "skew")) calls = skew(rounds);

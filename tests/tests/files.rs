@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use titr_tests::{EXTENDED, Family, assert_sound, binary, run, traced_as};
+use titr_tests::{EXTENDED, Family, assert_sound, binary, lines, run, traced_as};
 
 /// The result of a replay on hosts of their own, without what the program computes.
 fn replayed(trace: &Path, settings: &[&str]) -> serde_json::Value {
@@ -73,6 +73,35 @@ fn aggregators_of_a_real_program() {
             let alone = time(&["storage.aggregators=1"]);
             let off = alone / 9.6 - 1.0;
             assert!((0.0..0.04).contains(&off), "{family:?}, {model}: {alone} s with one aggregator");
+        }
+    });
+}
+
+/// A rank's accesses with their bytes, and how far each is from where the one before has ended.
+#[test]
+fn accesses_say_where_they_begin() {
+    in_both_modes("file_places", 4, &["file"], |family, trace| {
+        let lines = lines(trace);
+        for rank in 0..4 {
+            let accesses: Vec<_> = lines
+                .lines()
+                .filter_map(|line| line.strip_prefix(&format!("{rank} file_")))
+                .filter(|line| line.starts_with("read") || line.starts_with("write") || line.starts_with("iread"))
+                .filter(|line| !line.contains("_end "))
+                .collect();
+            let place = |skip: i64| if skip == 0 { String::new() } else { format!(" {skip:+}") };
+            // The first has ended at 1000 * (rank + 1), the fourth at 1000, and each through the view 40 bytes after its start.
+            let expected = [
+                format!("write_at_all 0 1000{}", place(1000 * rank)),
+                format!("read 0 400{}", place(-1000 * (rank + 1))),
+                "read 0 400".to_owned(),
+                "iread 0 100 0 +100".to_owned(),
+                format!("write_all 0 40{}", place(1000 + 4 * rank)),
+                "write_all 0 40 +120".to_owned(),
+                // Five integers on from the start of the view, which is 280 bytes before.
+                format!("write_at_all_begin 0 4{}", place(80 - 200)),
+            ];
+            assert_eq!(accesses, expected, "{family:?}, rank {rank}");
         }
     });
 }

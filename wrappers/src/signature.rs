@@ -4,8 +4,8 @@
 //! takes more — a request, a status — has that beside the signature in its line of [`functions`](crate::functions).
 
 use crate::argument::{
-    Argument, Arguments, Array, Buffer, Comm, Count, Datatype, Displacement, File, Op, Opaque, PartitionCount, Place,
-    Request, Size, Statuses, Win,
+    Argument, Arguments, Array, Buffer, Comm, Count, Datatype, Displacement, File, Offset, Op, Opaque, PartitionCount,
+    Place, Request, Size, Statuses, Win,
 };
 use crate::pmpi;
 
@@ -227,7 +227,7 @@ signatures! {
     FileData { fh: File, buf: Buffer, count: Count, datatype: Datatype }
 
     /// Data between memory and a file, at an offset.
-    FileDataAt { fh: File, offset: Opaque, buf: Buffer, count: Count, datatype: Datatype }
+    FileDataAt { fh: File, offset: Offset, buf: Buffer, count: Count, datatype: Datatype }
 }
 
 /// Defines the methods that `signatures!` names behind arrays: how many elements an array of `$call` has.

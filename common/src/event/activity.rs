@@ -13,6 +13,8 @@ pub enum Activity {
     Recv,
     /// Completing requests, and whatever is neither a message nor a collective of messages.
     Wait,
+    /// Calls on files.
+    File,
     /// Collectives, fences among them, and making communicators and windows.
     Collective,
 }
@@ -35,7 +37,8 @@ impl Event {
             },
             Self::OneSided(OneSided::Create(..) | OneSided::Free(_)) => Activity::Collective,
             Self::OneSided(OneSided::Sync(sync)) if sync.call == WinSync::Fence => Activity::Collective,
-            Self::OneSided(OneSided::Sync(_)) | Self::File(_) | Self::Other(_) => Activity::Wait,
+            Self::OneSided(OneSided::Sync(_)) | Self::Other(_) => Activity::Wait,
+            Self::File(_) => Activity::File,
             Self::Collective(..) | Self::Neighborhood(..) => Activity::Collective,
             Self::CommCreate(..) | Self::CommFree(_) => Activity::Collective,
             Self::Matched(..) | Self::Annotation(_) => return None,

@@ -45,6 +45,36 @@ pub struct FileAccess {
     pub phase: Phase,
     /// How much the program asked for; none at the end of a split call, whose beginning says it.
     pub bytes: Bytes,
+    /// Where in the file the access starts.
+    pub skip: Skip,
+}
+
+/// The distance in bytes from where a rank's access to a file before has ended to where this one starts, negative for a step
+/// back. The first access is counted from the start of the file. An access ends as many bytes after its start as it moves,
+/// although a view may have gaps.
+///
+/// So a loop that goes through a file evenly is the same in each of its iterations. The distance is 0 where nobody knows it: at
+/// the shared pointer, at the end of a split call, and in traces that were recorded without.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Skip(pub i64);
+
+/// Where a rank's last access to a file has ended, in bytes from the start of the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilePosition(pub u64);
+
+impl FilePosition {
+    /// The distance to an access that starts at `start`.
+    #[must_use]
+    pub fn skip_to(self, start: u64) -> Skip {
+        Skip(start.wrapping_sub(self.0).cast_signed())
+    }
+
+    /// Where an access starts; the position is its end then.
+    pub fn advance(&mut self, Skip(skip): Skip, bytes: Bytes) -> u64 {
+        let start = self.0.saturating_add_signed(skip);
+        self.0 = start.saturating_add(bytes.0);
+        start
+    }
 }
 
 /// The direction in which a call moves data.
@@ -70,6 +100,18 @@ pub enum Reach {
     AtAll,
     /// The shared pointer, one rank after another.
     Ordered,
+}
+
+impl Reach {
+    /// Whether the rank accesses a place that the call or the rank's own pointer says, rather than the shared pointer, which
+    /// is wherever others have left it.
+    #[must_use]
+    pub fn is_own_place(self) -> bool {
+        match self {
+            Self::Own | Self::At | Self::All | Self::AtAll => true,
+            Self::Shared | Self::Ordered => false,
+        }
+    }
 }
 
 /// When an access is done.

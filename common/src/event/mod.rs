@@ -29,7 +29,7 @@ pub use activity::Activity;
 pub use annotation::{Annotation, Message, MessageEnd, Span};
 pub use collective::{Collective, CollectiveKind, Extent, Signature, Volumes};
 pub use communicator::{CommCall, CommId, Group};
-pub use file::{Direction, FileAccess, FileEvent, FileId, FileUse, Manage, Phase, Reach};
+pub use file::{Direction, FileAccess, FileEvent, FileId, FilePosition, FileUse, Manage, Phase, Reach, Skip};
 pub use identity::{Actor, Rank, ThreadId};
 pub use neighborhood::{NeighborOp, Neighborhood};
 pub use one_sided::{Access, AccessOp, Assert, Asserts, OneSided, Synchronisation, WinCall, WinId, WinSync};

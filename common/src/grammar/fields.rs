@@ -8,7 +8,7 @@ use nom::{IResult, Parser};
 
 use super::error::ParseError;
 use super::list;
-use crate::event::{Actor, CommId, Rank, RequestId, Span, Tag, ThreadId, Wildcard};
+use crate::event::{Actor, CommId, Rank, RequestId, Skip, Span, Tag, ThreadId, Wildcard};
 use crate::units::{Bytes, Nanoseconds};
 
 /// How many threads a rank has at most: what is known of each is kept while the rank's events are read.
@@ -242,6 +242,13 @@ impl<'a> Fields<'a> {
         }
         self.rest = at;
         self.field("a tag", nom::character::complete::i32).map(Tag)
+    }
+
+    /// A distance in a file, with its sign.
+    pub(super) fn skip(&mut self) -> Result<Skip, ParseError> {
+        let what = "a distance in the file, as +4096 or -4096,";
+        let has_sign = matches!(self.rest.first(), Some(b'+' | b'-'));
+        if has_sign { self.field(what, nom::character::complete::i64).map(Skip) } else { Err(self.expected(what)) }
     }
 
     /// A datatype's number.

@@ -7,12 +7,15 @@
 //! | `file_read FILE BYTES`, also `file_write`, both with `_at _shared _all _at_all _ordered` | done when the call returns |
 //! | `file_iread FILE BYTES REQ`, … | when the request is completed |
 //! | `file_read_all_begin FILE BYTES`, `file_read_all_end FILE`, … | in the call that ends it |
+//!
+//! A read or write that does not start where the rank's access before has ended has `+N` or `-N` as its last field: how many bytes
+//! further on it starts, or further back.
 
 use super::error::ParseError;
 use super::fields::Fields;
 use super::line::Line;
 use super::words::words;
-use crate::event::{CommId, Direction, FileAccess, FileEvent, FileId, Manage, Phase, Reach};
+use crate::event::{CommId, Direction, FileAccess, FileEvent, FileId, Manage, Phase, Reach, Skip};
 use crate::units::Bytes;
 
 /// The words of reading and of writing: each way to reach into the file with its four phases, where MPI has them.
@@ -80,11 +83,11 @@ pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &FileEvent) -> &'l mu
     match *event {
         FileEvent::Open(comm, file) => line.on(comm).word(word).number(u64::from(file.0)),
         FileEvent::Close(file) | FileEvent::Manage(_, file) => line.word(word).number(u64::from(file.0)),
-        FileEvent::Access(FileAccess { file, phase, bytes, .. }) => {
+        FileEvent::Access(FileAccess { file, phase, bytes, skip, .. }) => {
             line.word(word).number(u64::from(file.0));
             match phase {
-                Phase::Blocking | Phase::Begin => line.bytes(bytes),
-                Phase::Nonblocking(request) => line.bytes(bytes).request(request),
+                Phase::Blocking | Phase::Begin => line.bytes(bytes).skip(skip),
+                Phase::Nonblocking(request) => line.bytes(bytes).request(request).skip(skip),
                 Phase::End => line,
             }
         }
@@ -115,7 +118,8 @@ pub(super) fn read(word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<F
         2 => Phase::Begin,
         _ => Phase::End,
     };
-    Ok(Some(FileEvent::Access(FileAccess { file, direction, reach, phase, bytes })))
+    let skip = if phase == Phase::End || f.at_end() { Skip::default() } else { f.skip()? };
+    Ok(Some(FileEvent::Access(FileAccess { file, direction, reach, phase, bytes, skip })))
 }
 
 fn file(f: &mut Fields) -> Result<FileId, ParseError> {

@@ -6,7 +6,8 @@ use std::io::Write;
 
 use super::list::write_list;
 use crate::event::{
-    Actor, CommId, Completed, Group, Incoming, Outgoing, Rank, RequestId, RequestKey, Span, Tag, ThreadId, Wildcard,
+    Actor, CommId, Completed, Group, Incoming, Outgoing, Rank, RequestId, RequestKey, Skip, Span, Tag, ThreadId,
+    Wildcard,
 };
 use crate::units::{Bytes, Instructions};
 
@@ -65,6 +66,14 @@ impl<'a> Line<'a> {
             self.0.push(b'-');
         }
         push_number(self.0, u64::from(tag.0.unsigned_abs()));
+        self
+    }
+
+    pub(super) fn skip(&mut self, Skip(skip): Skip) -> &mut Self {
+        if skip != 0 {
+            self.0.extend_from_slice(if skip > 0 { b" +" } else { b" -" });
+            push_number(self.0, skip.unsigned_abs());
+        }
         self
     }
 

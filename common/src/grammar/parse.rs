@@ -189,7 +189,12 @@ impl Parser {
         let parent = self.introduced(f)?;
         let members = f.list("a list of members", Rank)?;
         let mut is_tagged = f.accept("tag");
+        let column = f.column();
         let remote = if is_tagged || f.at_end() { Vec::new() } else { f.list("a list of members", Rank)? };
+        if remote.is_empty() && f.column() > column {
+            let what = "an inter-communicator has members in its other group, and any other has no list of them";
+            return Err(ParseError { column, what: what.to_owned() });
+        }
         is_tagged = is_tagged || f.accept("tag");
         let tag = if is_tagged { Some(f.tag()?) } else { None };
         if let Some(stranger) = members.iter().chain(&remote).find(|member| member.0 >= self.world) {

@@ -38,7 +38,7 @@ pub use one_sided::{
 pub use overhead::{Overhead, OverheadStep};
 pub use placement::{Placement, PlacementError, Policy};
 pub use source::Mistake;
-pub use storage::{Buffering, CollectiveAccess, Storage};
+pub use storage::{Buffering, CollectiveAccess, Servers, Storage};
 
 /// Hosts, their network, and what MPI costs on them.
 #[derive(Debug)]

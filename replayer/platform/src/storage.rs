@@ -2,13 +2,26 @@
 
 use serde::Deserialize;
 use titr_common::units::Bytes;
-use titr_storage::DiskParameters;
+use titr_network::topology::HostId;
+use titr_storage::{DiskParameters, Striping};
 
-/// A disk at every host, and collective accesses.
+/// Lustre's stripes of 1 MiB (Operations Manual, §2.3.1), over all servers.
+const DEFAULT_STRIPING: Striping = Striping { size: Bytes(1 << 20), count: u32::MAX };
+
+/// About the size of an NFS or Lustre request without data.
+const DEFAULT_CONTROL: Bytes = Bytes(256);
+
+/// Disks, where they are, how files lie on them, and collective accesses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Storage {
-    /// The disk of each host.
+    /// Each of the disks.
     pub disk: DiskParameters,
+    /// The place of the disks.
+    pub servers: Servers,
+    /// How the servers share each file.
+    pub striping: Striping,
+    /// Bytes of the message that asks a server at a host for an access, and of its answer.
+    pub control: Bytes,
     /// How reads and writes of all members of a communicator are carried out.
     pub collective: CollectiveAccess,
     /// Collective buffering of the MPI library, where it is used.
@@ -17,16 +30,40 @@ pub struct Storage {
     pub is_assumed: bool,
 }
 
+/// The place of the disks that files lie on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Servers {
+    /// A disk at every host, for the files of the ranks there.
+    Local,
+    /// A server with a disk at each of these hosts, which all ranks reach over the network.
+    Hosts(Vec<HostId>),
+    /// So many servers that all ranks reach without the network.
+    Apart(u32),
+}
+
+impl Servers {
+    /// How many disks a file may lie on.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        match self {
+            Self::Local => 1,
+            Self::Hosts(hosts) => hosts.len() as u32,
+            Self::Apart(count) => *count,
+        }
+    }
+}
+
 /// How reads and writes of all members of a communicator are carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CollectiveAccess {
-    /// Aggregators access the storage, and exchange the data with the other members: ROMIO's `romio_cb_write = enable`,
-    /// and what its default does where the data of the members is interleaved.
+    /// Aggregators where the data of the members is interleaved in the file, and otherwise every member its own: ROMIO's
+    /// `romio_cb_write = automatic`, its default.
     #[default]
+    Automatic,
+    /// Aggregators access the storage, and exchange the data with the other members: ROMIO's `enable`.
     TwoPhase,
-    /// Every member accesses its own data: ROMIO's `disable`, and what its default does where each member's data is in
-    /// one piece.
+    /// Every member accesses its own data: ROMIO's `disable`.
     Independent,
 }
 
@@ -51,6 +88,9 @@ impl Default for Storage {
     fn default() -> Self {
         Self {
             disk: DiskParameters::default(),
+            servers: Servers::Local,
+            striping: DEFAULT_STRIPING,
+            control: DEFAULT_CONTROL,
             collective: CollectiveAccess::default(),
             buffering: Buffering::default(),
             is_assumed: true,
@@ -65,9 +105,9 @@ impl Storage {
         Self { collective: CollectiveAccess::Independent, is_assumed: false, ..Self::default() }.without_time()
     }
 
-    /// This storage, with disks that take no time.
+    /// This storage, with disks that take no time to reach and to use.
     #[must_use]
     pub fn without_time(&self) -> Self {
-        Self { disk: DiskParameters::INSTANT, ..self.clone() }
+        Self { disk: DiskParameters::INSTANT, servers: Servers::Local, ..self.clone() }
     }
 }

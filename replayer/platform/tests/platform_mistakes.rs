@@ -70,6 +70,17 @@ fn point_into_the_text() {
         ("an unknown way to access", "[network]", "[storage]\ncollective = \"magic\"\n\n[network]"),
         ("no aggregator", "[network]", "[storage]\naggregators = 0\n\n[network]"),
         ("a buffer for nothing", "[network]", "[storage]\ncollective_buffer = \"0 B\"\n\n[network]"),
+        ("no server", "[network]", "[storage]\nservers = { hosts = [] }\n\n[network]"),
+        ("a server nowhere", "[network]", "[storage]\nservers = { hosts = [0, 99] }\n\n[network]"),
+        ("an unknown place of servers", "[network]", "[storage]\nservers = \"everywhere\"\n\n[network]"),
+        ("stripes on local disks", "[network]", "[storage]\nstripe_size = \"1 MiB\"\n\n[network]"),
+        ("a stripe of nothing", "[network]", "[storage]\nservers = { apart = 2 }\nstripe_size = \"0 B\"\n\n[network]"),
+        ("too many stripes", "[network]", "[storage]\nservers = { apart = 2 }\nstripe_count = 3\n\n[network]"),
+        (
+            "a request without a message",
+            "[network]",
+            "[storage]\nservers = { apart = 2 }\ncontrol = \"1 kB\"\n\n[network]",
+        ),
         ("a factor of nothing", "[network]", "[network.flow]\nlatency_factor = [[0, 1.0], [1000, 0]]\n\n[network]"),
     ];
     let mistakes = all(NAME, RIGHT, &cases) + &format!("# an empty file\n{}\n", shown(NAME, "", &[]));

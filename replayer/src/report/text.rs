@@ -68,11 +68,12 @@ fn time(report: &SimulationResult, out: &mut impl Write) -> io::Result<()> {
     let unit = TimeUnit::of(report.simulated_time);
     // A rank that is done earlier waits for the last one.
     let idle = |share: &Shares| Seconds(report.simulated_time.0 - share.finish.0);
-    let parts: [(&str, Part); 6] = [
+    let parts: [(&str, Part); 7] = [
         ("compute", &|share| share.compute),
         ("send", &|share| share.send),
         ("receive", &|share| share.recv),
         ("wait", &|share| share.wait),
+        ("file", &|share| share.file),
         ("collective", &|share| share.collective),
         ("done early", &idle),
     ];

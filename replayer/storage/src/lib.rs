@@ -6,6 +6,8 @@
 mod disk;
 mod disks;
 mod sharing;
+mod striping;
 
 pub use disk::{Access, AccessId, Direction, DiskParameters};
 pub use disks::{DiskId, Disks};
+pub use striping::Striping;

@@ -20,6 +20,7 @@ mod completion;
 mod completion_call;
 mod creation;
 mod explanation;
+mod file_access;
 mod files;
 mod id_pool;
 mod message;

@@ -1,4 +1,5 @@
-//! Handles that a call overwrites: MPI sets the handle of a freed object to null, so it is kept from before the call.
+//! Handles and file pointers that a call overwrites: MPI sets the handle of a freed object to null, so it is kept from before the
+//! call.
 
 use titr_common::event::{CommId, RequestId};
 use titr_wrappers::Call;
@@ -7,7 +8,9 @@ use titr_wrappers::functions::io::Io::MPI_File_close;
 use titr_wrappers::functions::one_sided::OneSided::MPI_Win_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Imrecv, MPI_Mrecv, MPI_Start, MPI_Startall};
 
-/// The handle that a call overwrites, as it was before the call.
+use super::file_access::AccessCall;
+
+/// The handle or the file pointer that a call overwrites, as it was before the call.
 #[derive(Clone, Debug)]
 pub enum Overwritten {
     /// Nothing that recording needs.
@@ -20,6 +23,8 @@ pub enum Overwritten {
     Win(Win),
     /// The file that is closed.
     File(File),
+    /// The byte of the file at which the call starts to read or write; `None` if MPI does not say.
+    AccessStart(Option<u64>),
     /// The request that is freed; `None` for a request that is not known.
     Request(Option<RequestId>),
     /// The persistent requests that are started.
@@ -36,6 +41,7 @@ impl Overwritten {
             Call::PointToPoint(MPI_Startall(requests)) => Self::Started(requests.array_of_requests().iter().collect()),
             Call::OneSided(MPI_Win_free(win)) => Self::Win(win.get()),
             Call::Io(MPI_File_close(file)) => Self::File(file.get()),
+            Call::Io(call) => Self::AccessStart(AccessCall::of(call).and_then(|access| access.start())),
             _ => Self::Nothing,
         }
     }
@@ -54,6 +60,10 @@ impl Overwritten {
 
     pub(super) fn file(self) -> File {
         if let Self::File(file) = self { file } else { File::default() }
+    }
+
+    pub(super) fn access_start(self) -> Option<u64> {
+        if let Self::AccessStart(start) = self { start } else { None }
     }
 
     pub(super) fn started(self) -> Vec<Request> {

@@ -125,6 +125,20 @@ impl<'c> Argument<'c> for Size {
     }
 }
 
+/// A place in a file, in elements of its view: `MPI_Offset`, which is 64 bits wide in every family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offset(pub(crate) i64);
+
+impl<'c> Argument<'c> for Offset {
+    const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("MPI_Offset");
+    }
+    fn read(call: &'c Arguments<'c>, at: usize) -> Self {
+        Self(call.word(at) as i64)
+    }
+}
+
 /// A number of elements in a partition: `MPI_Count` in MPI 4.0 (§4.2.1), `int` in MPI 5.0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartitionCount(i64);

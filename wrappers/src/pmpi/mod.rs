@@ -33,6 +33,7 @@ macro_rules! int_of {
 
 mod errors;
 pub mod exchange;
+mod file;
 pub mod generalized_request;
 mod groups;
 mod memory;
@@ -43,6 +44,7 @@ pub mod region;
 mod tool_comm;
 
 pub use errors::{has_taken_place, raise, return_errors};
+pub use file::access_start;
 pub use groups::{Translation, translate, translate_group};
 pub use neighbors::{Neighbors, neighbors};
 pub use tool_comm::ToolComm;

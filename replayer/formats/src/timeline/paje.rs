@@ -122,6 +122,7 @@ fn color(activity: Activity) -> &'static str {
         Activity::Send => "0.2 0.4 0.8",
         Activity::Recv => "0.9 0.6 0.1",
         Activity::Wait => "0.8 0.2 0.2",
+        Activity::File => "0.5 0.4 0.2",
         Activity::Collective => "0.6 0.3 0.7",
     }
 }

@@ -72,6 +72,7 @@ fn category(activity: Activity) -> &'static str {
         Activity::Send => "send",
         Activity::Recv => "recv",
         Activity::Wait => "wait",
+        Activity::File => "file",
         Activity::Collective => "collective",
     }
 }

@@ -71,7 +71,7 @@ impl Builder<'_> {
             policy: self.policy(&file.placement, hosts)?,
             model,
             mpi: self.mpi(file.mpi)?,
-            storage: self.storage(file.storage)?,
+            storage: self.storage(file.storage, hosts)?,
             warnings,
         })
     }

@@ -1,28 +1,96 @@
 //! The meaning of `[storage]`.
 
 use titr_common::units::Bytes;
-use titr_storage::DiskParameters;
+use titr_network::topology::HostId;
+use titr_storage::{DiskParameters, Striping};
+use toml::Spanned;
 
 use super::Builder;
-use crate::schema::StorageTable;
+use crate::schema::{ServersValue, StorageTable};
 use crate::source::Checked;
-use crate::storage::{Buffering, Storage};
+use crate::storage::{Buffering, Servers, Storage};
 
 impl Builder<'_> {
     /// Disks, and how they are accessed; `None`: the platform says nothing of storage.
-    pub(super) fn storage(&self, table: Option<StorageTable>) -> Checked<Storage> {
+    pub(super) fn storage(&self, table: Option<StorageTable>, hosts: u32) -> Checked<Storage> {
         let Some(table) = table else { return Ok(Storage::default()) };
-        let disk = DiskParameters::default();
+        let default = Storage::default();
+        let disk = default.disk;
+        let servers = self.servers(table.servers.as_ref(), hosts)?;
         Ok(Storage {
             disk: DiskParameters {
                 read_bandwidth: table.read_bandwidth.map_or(disk.read_bandwidth, |bandwidth| bandwidth.0),
                 write_bandwidth: table.write_bandwidth.map_or(disk.write_bandwidth, |bandwidth| bandwidth.0),
                 latency: table.latency.map_or(disk.latency, |latency| latency.0),
             },
+            striping: self.striping(&table, &servers)?,
+            control: self.control(&table, &servers)?.unwrap_or(default.control),
+            servers,
             collective: table.collective,
             buffering: self.buffering(&table)?,
             is_assumed: false,
         })
+    }
+
+    fn servers(&self, written: Option<&Spanned<ServersValue>>, hosts: u32) -> Checked<Servers> {
+        let Some(written) = written else { return Ok(Servers::Local) };
+        Ok(match written.get_ref() {
+            ServersValue::Local => Servers::Local,
+            ServersValue::Apart(0) => return Err(self.wrong(written, "files lie on at least one server")),
+            &ServersValue::Apart(count) => Servers::Apart(count),
+            ServersValue::Hosts(list) if list.is_empty() => {
+                return Err(self.wrong(written, "files lie on at least one server"));
+            }
+            ServersValue::Hosts(list) => {
+                if let Some(host) = list.iter().find(|host| **host >= hosts) {
+                    return Err(
+                        self.wrong(written, format!("there is no host {host}: the hosts are 0 to {}", hosts - 1))
+                    );
+                }
+                Servers::Hosts(list.iter().copied().map(HostId).collect())
+            }
+        })
+    }
+
+    fn striping(&self, table: &StorageTable, servers: &Servers) -> Checked<Striping> {
+        let mut striping = Storage::default().striping;
+        if let Some(size) = &table.stripe_size {
+            self.needs_servers(size, servers)?;
+            striping.size = size.get_ref().0;
+            if striping.size == Bytes(0) {
+                return Err(self.wrong(size, "a stripe has at least one byte"));
+            }
+        }
+        if let Some(count) = &table.stripe_count {
+            self.needs_servers(count, servers)?;
+            striping.count = *count.get_ref();
+            if !(1..=servers.count()).contains(&striping.count) {
+                let message = format!("a file lies on 1 to {} servers: there are no more", servers.count());
+                return Err(self.wrong(count, message));
+            }
+        }
+        Ok(striping)
+    }
+
+    fn control(&self, table: &StorageTable, servers: &Servers) -> Checked<Option<Bytes>> {
+        let Some(control) = &table.control else { return Ok(None) };
+        match servers {
+            Servers::Hosts(_) => Ok(Some(control.get_ref().0)),
+            Servers::Local | Servers::Apart(_) => {
+                let mistake = self.wrong(control, "no message asks these disks for an access");
+                Err(mistake.with_help("place servers at hosts: servers = { hosts = [0] }"))
+            }
+        }
+    }
+
+    fn needs_servers<T>(&self, written: &Spanned<T>, servers: &Servers) -> Checked<()> {
+        match servers {
+            Servers::Hosts(_) | Servers::Apart(_) => Ok(()),
+            Servers::Local => {
+                let mistake = self.wrong(written, "files on local disks are not cut into stripes");
+                Err(mistake.with_help("add servers: servers = { hosts = [0, 1] } or servers = { apart = 4 }"))
+            }
+        }
     }
 
     fn buffering(&self, table: &StorageTable) -> Checked<Buffering> {

@@ -18,7 +18,7 @@ use crate::topology::TopologyTable;
 pub use mpi::{CollectivesTable, MpiTable, OneSidedTable};
 pub use network::{FlowTable, LoopbackTable, ModelName, NetworkTable, Through};
 pub use packet::{FlowControl, PacketTable};
-pub use storage::StorageTable;
+pub use storage::{ServersValue, StorageTable};
 pub use value::{NonNegative, OneOrMany};
 
 /// A whole file.

@@ -6,6 +6,18 @@ use toml::Spanned;
 
 use crate::storage::CollectiveAccess;
 
+/// `servers` of `[storage]`: the place of the disks.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServersValue {
+    /// `"local"`
+    Local,
+    /// `{ hosts = [8, 9] }`
+    Hosts(Vec<u32>),
+    /// `{ apart = 4 }`
+    Apart(u32),
+}
+
 /// `[storage]`
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -16,7 +28,15 @@ pub struct StorageTable {
     pub write_bandwidth: Option<Quantity<Bandwidth>>,
     /// Time until the first byte of an access moves. Default: 85 µs.
     pub latency: Option<Quantity<Seconds>>,
-    /// How collective accesses are carried out. Default: `"two-phase"`.
+    /// Where the disks are. Default: `"local"`, one at each host.
+    pub servers: Option<Spanned<ServersValue>>,
+    /// Size of a stripe of a file. Default: 1 MiB.
+    pub stripe_size: Option<Spanned<Quantity<Bytes>>>,
+    /// How many servers a file lies on. Default: all.
+    pub stripe_count: Option<Spanned<u32>>,
+    /// Bytes of a request to a server at a host, and of the answer. Default: 256 B.
+    pub control: Option<Spanned<Quantity<Bytes>>>,
+    /// How collective accesses are carried out. Default: `"automatic"`.
     pub collective: CollectiveAccess,
     /// Aggregators of a collective access at most. Default: one for each host, as ROMIO's `cb_config_list`.
     pub aggregators: Option<Spanned<u32>>,

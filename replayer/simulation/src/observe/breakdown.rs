@@ -15,6 +15,7 @@ pub struct Shares {
     pub send: Seconds,
     pub recv: Seconds,
     pub wait: Seconds,
+    pub file: Seconds,
     pub collective: Seconds,
     /// The time at which the last thread of the rank was done.
     pub finish: Seconds,
@@ -26,7 +27,7 @@ pub struct Breakdown(Vec<Sums>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
-    by_activity: [u64; 5],
+    by_activity: [u64; 6],
     finish: Time,
 }
 
@@ -40,8 +41,8 @@ impl Breakdown {
     /// The time of each rank by activity.
     pub fn per_rank(&self) -> impl Iterator<Item = Shares> + '_ {
         self.0.iter().map(|sums| {
-            let [compute, send, recv, wait, collective] = sums.by_activity.map(|sum| Time(sum).seconds());
-            Shares { compute, send, recv, wait, collective, finish: sums.finish.seconds() }
+            let [compute, send, recv, wait, file, collective] = sums.by_activity.map(|sum| Time(sum).seconds());
+            Shares { compute, send, recv, wait, file, collective, finish: sums.finish.seconds() }
         })
     }
 }

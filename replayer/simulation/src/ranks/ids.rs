@@ -18,9 +18,36 @@ impl From<Rank> for ThreadIndex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MessageId(pub(super) u32);
 
+/// An access of a file to one disk, until it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StorageAccessId(pub(super) u32);
+
+/// Whatever travels under a name of the network's: of the numbers, half are for messages and half for accesses to the storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carried {
+    Message(MessageId),
+    Storage(StorageAccessId),
+}
+
+/// The bit that tells storage from messages.
+const STORAGE: u32 = 1 << 31;
+
 impl From<MessageId> for TransferId {
     fn from(id: MessageId) -> Self {
         Self(id.0)
+    }
+}
+
+impl From<StorageAccessId> for TransferId {
+    fn from(id: StorageAccessId) -> Self {
+        Self(id.0 | STORAGE)
+    }
+}
+
+impl From<TransferId> for Carried {
+    #[inline]
+    fn from(id: TransferId) -> Self {
+        if id.0 < STORAGE { Self::Message(MessageId(id.0)) } else { Self::Storage(StorageAccessId(id.0 & !STORAGE)) }
     }
 }
 

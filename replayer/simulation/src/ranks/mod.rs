@@ -78,7 +78,7 @@ use clock::Waiter;
 use deferred::Deferred;
 use exchange::Exchange;
 use files::Files;
-use ids::{MessageId, ThreadIndex};
+use ids::{Carried, ThreadIndex};
 use library::Library;
 use program::Programs;
 use thread::Thread;
@@ -201,7 +201,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         if self.library.deferred.is_by_calls() {
             self.hold_back();
         }
-        let Library { now, exchange, cores, observer, .. } = &mut self.library;
+        let Library { now, exchange, files, cores, observer, .. } = &mut self.library;
         for (id, message) in exchange.leaving() {
             let (id, from, to, bytes) = (TransferId::from(id), message.envelope.source, message.to, message.bytes);
             let in_collective = message.envelope.context.is_collective();
@@ -210,6 +210,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             network.inject(*now, Transfer { id, from: host(from), to: host(to), bytes });
         }
         exchange.outbox.clear();
+        files.storage_accesses().take_leaving().for_each(|transfer| network.inject(*now, transfer));
         Ok(())
     }
 
@@ -225,8 +226,13 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         let Library { exchange, files, observer, .. } = &mut self.library;
         observer.reached(now);
         for transfer in delivered.drain(..) {
-            observer.delivered(now, transfer);
-            exchange.deliver(MessageId(transfer.0), now, observer);
+            match Carried::from(transfer) {
+                Carried::Message(message) => {
+                    observer.delivered(now, transfer);
+                    exchange.deliver(message, now, observer);
+                }
+                Carried::Storage(access) => files.deliver(now, access),
+            }
         }
         files.advance(now).for_each(|access| exchange.operations.complete(access));
         self.library.now = now;

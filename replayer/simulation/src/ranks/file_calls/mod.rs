@@ -5,7 +5,7 @@ mod progress;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, FileAccess, FileEvent, FileId, Phase, Rank};
+use titr_common::event::{CommId, FileAccess, FileEvent, FileId, FilePosition, Phase, Rank};
 use titr_common::program::{Fault, Participation};
 
 use super::files::file::{File, FileIndex, OpenFile, SharedPointer};
@@ -17,6 +17,7 @@ impl<O: Observer> Library<'_, O> {
     /// A call on a file.
     pub(super) fn file(&mut self, thread: &mut Thread, event: &FileEvent) -> Result<(), Fault> {
         let rank = thread.actor.rank;
+        let mut start = 0;
         let (file, phase) = match *event {
             FileEvent::Open(comm, id) => (self.open_file(rank, comm, id)?, Phase::Blocking),
             FileEvent::Close(id) => {
@@ -24,12 +25,15 @@ impl<O: Observer> Library<'_, O> {
                 (closed.file, Phase::Blocking)
             }
             FileEvent::Manage(_, id) => (self.files.find(rank, id)?.file, Phase::Blocking),
-            FileEvent::Access(FileAccess { file, phase, bytes, .. }) => {
+            FileEvent::Access(FileAccess { file, phase, reach, bytes, skip, .. }) => {
                 let open = self.files.find(rank, file)?;
                 if phase == Phase::End {
                     let begun = open.split.take().ok_or(Fault::NoSplitAccess(file))?;
                     self.wait_for(thread, Some(begun));
                     return Ok(());
+                }
+                if reach.is_own_place() {
+                    start = open.position.advance(skip, bytes);
                 }
                 let file = open.file;
                 self.files.accesses += 1;
@@ -37,7 +41,7 @@ impl<O: Observer> Library<'_, O> {
                 (file, phase)
             }
         };
-        let operation = self.start_file_call(thread.actor, file, event)?;
+        let operation = self.start_file_call(thread.actor, file, event, start)?;
         match phase {
             Phase::Blocking | Phase::End => self.wait_for(thread, Some(operation)),
             Phase::Nonblocking(request) => self.requests(rank).add(request, Some(operation))?,
@@ -65,15 +69,16 @@ impl<O: Observer> Library<'_, O> {
             None => {
                 let comm = self.communicators.duplicate(index);
                 let (pointer, joint) = (SharedPointer::default(), FxHashMap::default());
-                let users = members.len();
-                let file = self.files.files.insert(File { comm, members, pointer, joint, users });
+                let (users, first_server) = (members.len(), self.files.opened);
+                self.files.opened = first_server.wrapping_add(1);
+                let file = self.files.files.insert(File { comm, members, first_server, pointer, joint, users });
                 (FileIndex(file), users)
             }
         };
         if missing > 1 {
             self.files.opening.insert((context, number), (file, missing - 1));
         }
-        self.files.names[rank.0 as usize].insert(id, OpenFile { file, split: None });
+        self.files.names[rank.0 as usize].insert(id, OpenFile { file, position: FilePosition::default(), split: None });
         Ok(file)
     }
 }

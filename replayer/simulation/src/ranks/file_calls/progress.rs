@@ -14,21 +14,24 @@ use crate::ranks::clock::{Clock, Waiter};
 use crate::ranks::collective::CollectiveStart;
 use crate::ranks::files::Files;
 use crate::ranks::files::call::{FileCall, PARTS};
-use crate::ranks::files::file::{File, FileIndex, JointAccess};
+use crate::ranks::files::file::{File, FileIndex, JointAccess, JointWay};
 use crate::ranks::files::part::{Part, collective};
 use crate::ranks::files::plan;
+use crate::ranks::files::storage_access::Piece;
 use crate::ranks::files::two_phase::TwoPhase;
 use crate::ranks::ids::FileCallIndex;
 use crate::ranks::library::Library;
 use crate::ranks::operation::OperationKind;
 
 impl<O: Observer> Library<'_, O> {
-    /// Starts a call on a file; the operation that its rank is to wait for.
+    /// Starts a call on a file, which accesses it from byte `start` on if it accesses it; the operation that its rank is to wait
+    /// for.
     pub(super) fn start_file_call(
         &mut self,
         actor: Actor,
         file: FileIndex,
         event: &FileEvent,
+        start: u64,
     ) -> Result<OperationId, Fault> {
         let (rank, word) = (actor.rank, event.word());
         let entry = &self.files.files[file.0];
@@ -38,23 +41,18 @@ impl<O: Observer> Library<'_, O> {
         if event.is_collective() {
             number = self.communicators.enter_neighborhood(comm, rank, word)?.number;
         }
-        // Where nothing is received, no member knows what others do.
-        let exchanges = self.causality.has_receives();
-        let way = if exchanges { self.files.storage.collective } else { CollectiveAccess::Independent };
-        let parts = plan::parts(event, me, members.len() as u32, way);
-        let entry = &mut self.files.files[file.0];
-        entry.users += 1;
-        if let FileEvent::Access(FileAccess { bytes, .. }) = event
-            && parts.iter().any(|part| matches!(part, Part::TwoPhase(_)))
-        {
-            let nobody = || JointAccess { volumes: vec![Bytes(0); members.len()], access: None, informed: 0 };
-            entry.joint.entry(number).or_insert_with(nobody).volumes[me as usize] = *bytes;
-        }
+        let parts = plan::parts(event, me, members.len() as u32, self.causality.has_receives());
+        self.files.files[file.0].users += 1;
+        let bytes = match event {
+            FileEvent::Access(FileAccess { bytes, .. }) => *bytes,
+            FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..) => Bytes(0),
+        };
         let operation = self.exchange.operations.open(OperationKind::FileCall);
         let closes = matches!(event, FileEvent::Close(_));
         let clock = Clock { time: self.now, awaited: 0 };
+        let (access, collectives) = (None, 0);
         let call =
-            FileCall { actor, word, file, number, parts, access: None, collectives: 0, closes, clock, operation };
+            FileCall { actor, word, file, number, start, bytes, parts, access, collectives, closes, clock, operation };
         let index = FileCallIndex(self.files.calls.insert(call) as u32);
         self.advance_file_call(index);
         Ok(operation)
@@ -73,11 +71,9 @@ impl<O: Observer> Library<'_, O> {
             let (file, rank) = (call.file, call.actor.rank);
             let Some(part) = call.parts.pop_front() else { return self.end_file_call(index) };
             match part {
-                Part::Access(direction, bytes) => {
-                    let operation = self.exchange.operations.open(OperationKind::StorageAccess);
-                    let host = self.cores[rank.0 as usize].host;
-                    self.files.access(self.now, host, direction, bytes, operation);
-                    self.file_call_waits(index, operation);
+                Part::Access(direction, offset, bytes) => {
+                    let start = call.start.saturating_add(offset);
+                    self.access_storage(index, direction, start, bytes);
                 }
                 Part::Collective(kind, bytes) => {
                     let members = &self.files.files[file.0].members;
@@ -95,19 +91,30 @@ impl<O: Observer> Library<'_, O> {
                     pointer.is_locked = true;
                 }
                 Part::Unlock => {
+                    let bytes = call.bytes;
                     let pointer = &mut self.files.files[file.0].pointer;
+                    let start = pointer.place;
+                    pointer.place = start.saturating_add(bytes.0);
                     match pointer.waiting.pop_front() {
                         Some(next) => self.scheduler.ready(Waiter::FileCall(next)),
                         None => pointer.is_locked = false,
                     }
+                    self.files.call_mut(index).start = start;
                 }
-                Part::TwoPhase(direction) => {
-                    let number = call.number;
+                Part::Announce => self.announce(index),
+                Part::Joint(direction) => {
+                    let (number, bytes) = (call.number, call.bytes);
                     let me = self.files.files[file.0].members.place(rank).unwrap_or_default();
-                    if let Some(access) = self.joint_access(file, number, direction) {
-                        let call = self.files.call_mut(index);
-                        call.parts = access.preparation(me);
-                        call.access = Some(access);
+                    let way = self.joint_access(file, number, direction);
+                    let call = self.files.call_mut(index);
+                    match way {
+                        Some(JointWay::TwoPhase(access)) => {
+                            call.start = access.start;
+                            call.parts = access.preparation(me);
+                            call.access = Some(access);
+                        }
+                        Some(JointWay::Independent) => call.parts.push_back(Part::Access(direction, 0, bytes)),
+                        None => {}
                     }
                 }
                 Part::Round(round) => {
@@ -117,6 +124,28 @@ impl<O: Observer> Library<'_, O> {
                 }
             }
         }
+    }
+
+    /// Starts an access to the storage, and lets a call wait for all disks that carry it out.
+    fn access_storage(&mut self, index: FileCallIndex, direction: Direction, start: u64, bytes: Bytes) {
+        let FileCall { actor, file, .. } = self.files.call(index);
+        let (client, first_server) = (self.cores[actor.rank.0 as usize].host, self.files.files[file.0].first_server);
+        let piece = Piece { first_server, start, bytes };
+        for share in self.files.storage_accesses().shares(client, piece) {
+            let operation = self.exchange.operations.open(OperationKind::StorageAccess);
+            self.files.storage_accesses().start(self.now, client, direction, share, operation);
+            self.file_call_waits(index, operation);
+        }
+    }
+
+    /// Makes the access of a call known to the other members.
+    fn announce(&mut self, index: FileCallIndex) {
+        let &FileCall { actor, file, number, start, bytes, .. } = self.files.call(index);
+        let file = &mut self.files.files[file.0];
+        let members = file.members.len();
+        let nobody = || JointAccess { pieces: vec![(0, Bytes(0)); members], way: None, informed: 0 };
+        let me = file.members.place(actor.rank).unwrap_or_default();
+        file.joint.entry(number).or_insert_with(nobody).pieces[me as usize] = (start, bytes);
     }
 
     /// Starts a collective that is a part of a call, and lets the call wait for it.
@@ -163,20 +192,25 @@ impl<O: Observer> Library<'_, O> {
         }
     }
 
-    /// The collective access of this number on a file, of which all members have come. Each asks for it once.
-    fn joint_access(&mut self, file: FileIndex, number: u64, direction: Direction) -> Option<Rc<TwoPhase>> {
+    /// The way of the collective access of this number on a file, which all members have made known. Each asks for it once.
+    fn joint_access(&mut self, file: FileIndex, number: u64, direction: Direction) -> Option<JointWay> {
         let aggregators = self.aggregators(file);
         let Files { files, storage, .. } = &mut self.files;
         let file = &mut files[file.0];
         let joint = file.joint.get_mut(&number)?;
-        let volumes = &mut joint.volumes;
-        let make = || TwoPhase::new(direction, std::mem::take(volumes), aggregators, storage.buffering.buffer);
-        let access = Rc::clone(joint.access.get_or_insert_with(|| Rc::new(make())));
+        let is_two_phase = match storage.collective {
+            CollectiveAccess::Automatic => plan::is_interleaved(&joint.pieces),
+            CollectiveAccess::TwoPhase => true,
+            CollectiveAccess::Independent => false,
+        };
+        let two_phase = || TwoPhase::new(direction, &joint.pieces, aggregators, storage.buffering.buffer);
+        let make = || if is_two_phase { JointWay::TwoPhase(Rc::new(two_phase())) } else { JointWay::Independent };
+        let way = joint.way.get_or_insert_with(make).clone();
         joint.informed += 1;
         if joint.informed == file.members.len() {
             file.joint.remove(&number);
         }
-        Some(access)
+        Some(way)
     }
 
     /// The members of a file that access the storage in a collective access: the first at each host.

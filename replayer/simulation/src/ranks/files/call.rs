@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use titr_common::event::Actor;
+use titr_common::units::Bytes;
 
 use super::file::FileIndex;
 use super::part::Part;
@@ -21,6 +22,9 @@ pub(in crate::ranks) struct FileCall {
     pub(in crate::ranks) file: FileIndex,
     /// Which of the members' collective calls on the file this is; 0 for a call of one rank.
     pub(in crate::ranks) number: u64,
+    /// Where the access starts, in bytes from the start of the file.
+    pub(in crate::ranks) start: u64,
+    pub(in crate::ranks) bytes: Bytes,
     /// The collective access that the call is, once all members have come.
     pub(in crate::ranks) access: Option<Rc<TwoPhase>>,
     pub(in crate::ranks) parts: VecDeque<Part>,

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use titr_common::event::FilePosition;
 use titr_common::program::{CommIndex, Members};
 use titr_common::units::Bytes;
 
@@ -18,6 +19,8 @@ pub(in crate::ranks) struct FileIndex(pub(in crate::ranks) usize);
 /// A file as one rank knows it.
 pub(in crate::ranks) struct OpenFile {
     pub(in crate::ranks) file: FileIndex,
+    /// Where the rank's last access has ended that was not at the shared pointer.
+    pub(in crate::ranks) position: FilePosition,
     /// The split collective access that has begun.
     pub(in crate::ranks) split: Option<OperationId>,
 }
@@ -27,6 +30,8 @@ pub(in crate::ranks) struct File {
     /// The communicator of the members' calls on the file, which is no other's (MPI 4.0 §14.2.1).
     pub(in crate::ranks) comm: CommIndex,
     pub(in crate::ranks) members: Rc<Members>,
+    /// The server that the first stripe lies on: the next for each file.
+    pub(in crate::ranks) first_server: u32,
     pub(in crate::ranks) pointer: SharedPointer,
     /// Collective accesses that not all members know yet, by the number of the call on the file.
     pub(in crate::ranks) joint: FxHashMap<u64, JointAccess>,
@@ -36,17 +41,28 @@ pub(in crate::ranks) struct File {
 
 /// A collective access that not all members know yet.
 pub(in crate::ranks) struct JointAccess {
-    /// How much each member accesses that has come.
-    pub(in crate::ranks) volumes: Vec<Bytes>,
-    /// The access, once all members have come.
-    pub(in crate::ranks) access: Option<Rc<TwoPhase>>,
+    /// Where each member that has come starts, and how much it accesses.
+    pub(in crate::ranks) pieces: Vec<(u64, Bytes)>,
+    /// The way of the access, once all members have come.
+    pub(in crate::ranks) way: Option<JointWay>,
     /// How many members know the access.
     pub(in crate::ranks) informed: usize,
 }
 
-/// The lock of a shared file pointer, which one call has at a time.
+/// The way in which all members access a file together.
+#[derive(Clone)]
+pub(in crate::ranks) enum JointWay {
+    /// Aggregators access it for all.
+    TwoPhase(Rc<TwoPhase>),
+    /// Each member accesses its own data.
+    Independent,
+}
+
+/// A shared file pointer, and its lock, which one call has at a time.
 #[derive(Default)]
 pub(in crate::ranks) struct SharedPointer {
+    /// The place in bytes from the start of the file.
+    pub(in crate::ranks) place: u64,
     pub(in crate::ranks) is_locked: bool,
     pub(in crate::ranks) waiting: VecDeque<FileCallIndex>,
 }

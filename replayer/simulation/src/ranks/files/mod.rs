@@ -16,42 +16,46 @@
 //! | of all ranks | [two-phase access](two_phase), or the offsets of all are exchanged and each accesses its own |
 //! | of all ranks, ordered | the same, once each has got and moved the shared pointer after its predecessor |
 //!
-//! Every rank accesses the disk of its host. Caches are not simulated: whatever is read or written goes to the disk.
+//! Every rank accesses the disk of its host, or the servers that the file lies on ([`storage_access`]). Caches are not simulated:
+//! whatever is read or written goes to the disk.
 
 pub(super) mod call;
 pub(super) mod file;
 pub(super) mod part;
 pub(super) mod plan;
+pub(super) mod storage_access;
 pub(super) mod two_phase;
 
 use rustc_hash::FxHashMap;
 use slab::Slab;
-use titr_common::event::{Direction, FileId, Rank};
+use titr_common::event::{FileId, Rank};
 use titr_common::format::{count, plural, volume};
 use titr_common::program::{Context, Fault};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
-use titr_network::topology::HostId;
 use titr_platform::Storage;
-use titr_storage::{Access, AccessId, DiskId, Disks};
 
-use super::ids::FileCallIndex;
+use super::ids::{FileCallIndex, StorageAccessId};
 use crate::observe::OperationId;
 use call::FileCall;
 use file::{File, FileIndex, OpenFile};
+use storage_access::StorageAccesses;
 
 /// All files and the storage that they lie on.
 pub(super) struct Files {
     pub(super) storage: Storage,
-    disks: Disks,
-    /// The accesses that the disks are done with, to be taken.
-    done: Vec<AccessId>,
+    storage_accesses: StorageAccesses,
+    /// Accesses to the storage that are complete, to be taken.
+    complete: Vec<OperationId>,
     /// The files that each rank has open, by the numbers that it gives them.
     pub(super) names: Vec<FxHashMap<FileId, OpenFile>>,
     pub(super) files: Slab<File>,
     /// Files that some members have opened and others have not, by the number of the call on the communicator.
     pub(super) opening: FxHashMap<(Context, u64), (FileIndex, usize)>,
     pub(super) calls: Slab<FileCall>,
+    /// How many files were opened.
+    pub(super) opened: u32,
+    /// How many accesses there were, and of how many bytes.
     pub(super) accesses: u64,
     pub(super) accessed: Bytes,
 }
@@ -60,13 +64,14 @@ impl Files {
     pub(super) fn new(ranks: usize) -> Self {
         let storage = Storage::default();
         Self {
-            disks: Disks::new(storage.disk),
+            storage_accesses: StorageAccesses::new(&storage),
             storage,
-            done: Vec::new(),
+            complete: Vec::new(),
             names: (0..ranks).map(|_| FxHashMap::default()).collect(),
             files: Slab::new(),
             opening: FxHashMap::default(),
             calls: Slab::new(),
+            opened: 0,
             accesses: 0,
             accessed: Bytes(0),
         }
@@ -74,19 +79,28 @@ impl Files {
 
     /// Takes the storage that the files lie on from now on, before the first access.
     pub(super) fn lie_on(&mut self, storage: Storage) {
-        self.disks = Disks::new(storage.disk);
+        self.storage_accesses = StorageAccesses::new(&storage);
         self.storage = storage;
     }
 
     /// When the storage next has something to do.
     pub(super) fn next_event(&self) -> Option<Time> {
-        self.disks.next_event()
+        self.storage_accesses.next_event()
     }
 
     /// Moves on to `now`; the operations that are complete.
     pub(super) fn advance(&mut self, now: Time) -> impl Iterator<Item = OperationId> + '_ {
-        self.disks.advance(now, &mut self.done);
-        self.done.drain(..).map(|AccessId(id)| OperationId(id))
+        self.storage_accesses.advance(now, &mut self.complete);
+        self.complete.drain(..)
+    }
+
+    /// The network has delivered a message from or to a server.
+    pub(super) fn deliver(&mut self, now: Time, access: StorageAccessId) {
+        self.complete.extend(self.storage_accesses.deliver(now, access));
+    }
+
+    pub(super) fn storage_accesses(&mut self) -> &mut StorageAccesses {
+        &mut self.storage_accesses
     }
 
     pub(super) fn call(&self, index: FileCallIndex) -> &FileCall {
@@ -95,19 +109,6 @@ impl Files {
 
     pub(super) fn call_mut(&mut self, index: FileCallIndex) -> &mut FileCall {
         &mut self.calls[index.0 as usize]
-    }
-
-    /// `operation` is an access to the disk of `host`, which starts now.
-    pub(super) fn access(
-        &mut self,
-        now: Time,
-        host: HostId,
-        direction: Direction,
-        bytes: Bytes,
-        operation: OperationId,
-    ) {
-        let access = Access { id: AccessId(operation.0), direction, bytes };
-        self.disks.start(now, DiskId(host.0), access);
     }
 
     /// A sentence on storage that the platform does not describe, where it was used.

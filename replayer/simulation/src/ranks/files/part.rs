@@ -11,8 +11,8 @@ pub(in crate::ranks) const OFFSET: Bytes = Bytes(8);
 
 /// A part of a call on a file.
 pub(in crate::ranks) enum Part {
-    /// An access to the disk of the rank's host.
-    Access(Direction, Bytes),
+    /// An access of so many bytes, from a place that is counted from where the call's access starts.
+    Access(Direction, u64, Bytes),
     /// A collective of all members, of so many bytes a member.
     Collective(CollectiveKind, Bytes),
     /// Messages between members.
@@ -21,17 +21,19 @@ pub(in crate::ranks) enum Part {
     FirstHalf(Vec<Step>),
     /// The lock of the shared pointer is taken.
     Lock,
-    /// The lock of the shared pointer is given to the next call that waits.
+    /// The access starts at the shared pointer, which moves on, and its lock is given to the next call that waits.
     Unlock,
-    /// The parts of a collective access follow, once all members are known to take part.
-    TwoPhase(Direction),
+    /// The access is made known to the other members, who learn of it by the messages that follow.
+    Announce,
+    /// The parts of an access of all members follow, once all have made theirs known.
+    Joint(Direction),
     /// A round of a collective access, from 0, and those after it.
     Round(u64),
 }
 
 impl Part {
     /// A part that takes the latency of the disk.
-    pub(in crate::ranks) const LATENCY: Self = Self::Access(Direction::Write, Bytes(0));
+    pub(in crate::ranks) const LATENCY: Self = Self::Access(Direction::Write, 0, Bytes(0));
 }
 
 /// The collective that a part is, as a member calls it.

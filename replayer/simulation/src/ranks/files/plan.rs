@@ -5,34 +5,28 @@ use std::collections::VecDeque;
 use titr_common::collectives::{Buffer, Member, Step};
 use titr_common::event::{CollectiveKind, Direction, FileAccess, FileEvent, Manage, Reach};
 use titr_common::units::Bytes;
-use titr_platform::CollectiveAccess;
 
 use super::part::{INT, OFFSET, Part};
 
-/// The parts of a call of member `me` of `size`.
-pub(in crate::ranks) fn parts(
-    event: &FileEvent,
-    me: Member,
-    size: u32,
-    collective: CollectiveAccess,
-) -> VecDeque<Part> {
+/// The parts of a call of member `me` of `size`; whether messages are received.
+pub(in crate::ranks) fn parts(event: &FileEvent, me: Member, size: u32, exchanges: bool) -> VecDeque<Part> {
     let agreement = Part::Collective(CollectiveKind::Allreduce, INT);
     match *event {
         FileEvent::Close(_) => [Part::LATENCY, Part::Collective(CollectiveKind::Barrier, Bytes(0))].into(),
         FileEvent::Manage(Manage::GetSize, _) => [Part::LATENCY].into(),
         FileEvent::Open(..) | FileEvent::Manage(..) => [Part::LATENCY, agreement].into(),
         FileEvent::Access(FileAccess { direction, reach, bytes, .. }) => match reach {
-            Reach::Own | Reach::At => [Part::Access(direction, bytes)].into(),
-            Reach::Shared => pointer().chain([Part::Access(direction, bytes)]).collect(),
-            Reach::All | Reach::AtAll => access_of_all(direction, bytes, collective).collect(),
-            Reach::Ordered => turn(me, size).chain(access_of_all(direction, bytes, collective)).collect(),
+            Reach::Own | Reach::At => [Part::Access(direction, 0, bytes)].into(),
+            Reach::Shared => pointer().chain([Part::Access(direction, 0, bytes)]).collect(),
+            Reach::All | Reach::AtAll => access_of_all(direction, bytes, exchanges).collect(),
+            Reach::Ordered => turn(me, size).chain(access_of_all(direction, bytes, exchanges)).collect(),
         },
     }
 }
 
 /// The shared pointer is read and moved on. It stands in a hidden file that is locked meanwhile (`ADIO_Get_shared_fp`).
 fn pointer() -> impl Iterator<Item = Part> {
-    let (read, write) = (Part::Access(Direction::Read, OFFSET), Part::Access(Direction::Write, OFFSET));
+    let (read, write) = (Part::Access(Direction::Read, 0, OFFSET), Part::Access(Direction::Write, 0, OFFSET));
     [Part::Lock, read, write, Part::Unlock].into_iter()
 }
 
@@ -47,12 +41,20 @@ fn turn(me: Member, size: u32) -> impl Iterator<Item = Part> {
     [from].into_iter().chain(pointer()).chain([to])
 }
 
-/// All members tell each other the first and the last byte that they access (`ADIOI_GEN_WriteStridedColl`).
-fn access_of_all(direction: Direction, bytes: Bytes, collective: CollectiveAccess) -> impl Iterator<Item = Part> {
+/// All members tell each other the first and the last byte that they access (`ADIOI_GEN_WriteStridedColl`). Where nothing is received
+/// (`exchanges` is false), no member learns of the others, and each accesses its own data.
+fn access_of_all(direction: Direction, bytes: Bytes, exchanges: bool) -> impl Iterator<Item = Part> {
     let offsets = || Part::Collective(CollectiveKind::Allgather, OFFSET);
-    let access = match collective {
-        CollectiveAccess::TwoPhase => Part::TwoPhase(direction),
-        CollectiveAccess::Independent => Part::Access(direction, bytes),
+    let access = if exchanges { Part::Joint(direction) } else { Part::Access(direction, 0, bytes) };
+    [Part::Announce, offsets(), offsets(), access].into_iter()
+}
+
+/// Whether the pieces of the members, which start at a byte and have a length, are interleaved in the file: whether a member starts
+/// before the member of the rank before has ended (`interleave_count` of `ADIOI_GEN_WriteStridedColl`).
+pub(in crate::ranks) fn is_interleaved(pieces: &[(u64, Bytes)]) -> bool {
+    let starts_early = |pair: &[(u64, Bytes)]| {
+        let [(before, length), (start, bytes)] = pair else { return false };
+        *bytes > Bytes(0) && *start < before.saturating_add(length.0).saturating_sub(1)
     };
-    [offsets(), offsets(), access].into_iter()
+    pieces.windows(2).any(starts_early)
 }

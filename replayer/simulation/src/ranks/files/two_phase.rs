@@ -11,8 +11,9 @@
 //!    buffer, and the aggregator writes the buffer. To read, the aggregator reads the buffer and then sends the parts.
 //! 5. After a write, all agree on the error code: a broadcast if there is one aggregator, or an allreduce.
 //!
-//! A trace says how much each member accesses, and not where. The data of every member is taken to be spread evenly over
-//! the range, as it is where a program distributes an array in small blocks.
+//! A trace says where each member starts and how much it accesses, and not what its view looks like. The range begins where the first
+//! member starts and is as long as the data of all; the data of every member is taken to be spread evenly over it, as it is
+//! where a program distributes an array in small blocks.
 
 use std::collections::VecDeque;
 
@@ -25,6 +26,8 @@ use super::part::{INT, OFFSET, Part};
 /// A collective access as all members know it.
 pub(in crate::ranks) struct TwoPhase {
     direction: Direction,
+    /// Where the range starts, in bytes from the start of the file.
+    pub(in crate::ranks) start: u64,
     /// How much each member accesses.
     volumes: Vec<Bytes>,
     /// How much all members access together.
@@ -38,12 +41,15 @@ pub(in crate::ranks) struct TwoPhase {
 impl TwoPhase {
     pub(in crate::ranks) fn new(
         direction: Direction,
-        volumes: Vec<Bytes>,
+        pieces: &[(u64, Bytes)],
         aggregators: Vec<Member>,
         buffer: Bytes,
     ) -> Self {
+        let volumes: Vec<Bytes> = pieces.iter().map(|(_, bytes)| *bytes).collect();
         let total = volumes.iter().map(|bytes| u128::from(bytes.0)).sum();
-        Self { direction, volumes, total, aggregators, buffer: u128::from(buffer.0.max(1)) }
+        let starts = pieces.iter().filter(|(_, bytes)| *bytes > Bytes(0)).map(|(start, _)| *start);
+        let start = starts.min().unwrap_or_default();
+        Self { direction, start, volumes, total, aggregators, buffer: u128::from(buffer.0.max(1)) }
     }
 
     /// The parts of member `me` before the first round.
@@ -71,7 +77,7 @@ impl TwoPhase {
         let data = self.exchange(me, self.direction, data);
         let mine = self.aggregators.iter().position(|&aggregator| aggregator == me);
         let (from, to) = mine.map_or((0, 0), |aggregator| self.piece(aggregator, round));
-        let access = (to > from).then(|| Part::Access(self.direction, bytes(to - from)));
+        let access = (to > from).then(|| Part::Access(self.direction, bytes(from).0, bytes(to - from)));
         let mut parts: VecDeque<Part> = agreement(CollectiveKind::Alltoall);
         match self.direction {
             Direction::Read => parts.extend(access.into_iter().chain([data])),
@@ -156,14 +162,15 @@ mod tests {
             let mut parts = access.round(me, 0);
             while let Some(part) = parts.pop_front() {
                 match part {
-                    Part::Access(_, bytes) => moved.accessed += bytes.0,
+                    Part::Access(_, _, bytes) => moved.accessed += bytes.0,
                     Part::Exchange(steps) => steps.iter().for_each(|step| match *step {
                         Step::Isend { to, data } => moved.sent.push((to, data.len.0)),
                         Step::Irecv { from, data } => moved.received.push((from, data.len.0)),
                         _ => {}
                     }),
                     Part::Round(round) => parts = access.round(me, round),
-                    Part::Collective(..) | Part::FirstHalf(_) | Part::Lock | Part::Unlock | Part::TwoPhase(_) => {}
+                    Part::Collective(..) | Part::FirstHalf(_) | Part::Lock | Part::Unlock => {}
+                    Part::Announce | Part::Joint(_) => {}
                 }
             }
             moved
@@ -183,8 +190,8 @@ mod tests {
             let members = volumes.len() as Member;
             let direction = if reads { Direction::Read } else { Direction::Write };
             let aggregators = (0..members).step_by(every as usize).collect();
-            let bytes = volumes.iter().copied().map(Bytes).collect();
-            let access = TwoPhase::new(direction, bytes, aggregators, Bytes(buffer));
+            let pieces: Vec<_> = volumes.iter().map(|bytes| (0, Bytes(*bytes))).collect();
+            let access = TwoPhase::new(direction, &pieces, aggregators, Bytes(buffer));
             let all: Vec<Moved> = (0..members).map(|me| Moved::by(me, &access)).collect();
             let accessed: u64 = all.iter().map(|moved| moved.accessed).sum();
             prop_assert_eq!(accessed, volumes.iter().sum::<u64>());

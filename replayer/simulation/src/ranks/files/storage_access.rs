@@ -1,0 +1,180 @@
+//! Accesses to the storage under way: to the disk of a host, or to servers.
+//!
+//! A server at a host is asked by a short message. Then its disk works while the data travels, as it is passed on in small pieces: from
+//! the server if it is read, and to the server, which fetches it, if it is written. Once both are done the server answers with a short
+//! message. Lustre carries out its bulk reads and writes like this (F. Wang et al., "Understanding Lustre Filesystem Internals",
+//! ORNL/TM-2009/117, §4). No message is needed for a disk at the rank's own host, nor for servers apart from the network, whose latency
+//! includes the way to them.
+
+use slab::Slab;
+use titr_common::event::Direction;
+use titr_common::time::Time;
+use titr_common::units::Bytes;
+use titr_network::Transfer;
+use titr_network::topology::HostId;
+use titr_platform::{Servers, Storage};
+use titr_storage::{Access, AccessId, DiskId, Disks, Striping};
+
+use crate::observe::OperationId;
+use crate::ranks::ids::StorageAccessId;
+
+/// A piece of a file that a rank reads or writes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ranks) struct Piece {
+    /// The server that the first stripe of the file lies on; any number.
+    pub(in crate::ranks) first_server: u32,
+    /// Where the piece starts, in bytes from the start of the file.
+    pub(in crate::ranks) start: u64,
+    pub(in crate::ranks) bytes: Bytes,
+}
+
+/// The storage, and the accesses to it that are under way.
+pub(in crate::ranks) struct StorageAccesses {
+    servers: Servers,
+    striping: Striping,
+    control: Bytes,
+    disks: Disks,
+    under_way: Slab<StorageAccess>,
+    /// Accesses that the disks are done with, to be taken.
+    done: Vec<AccessId>,
+    /// Messages that leave now, in order.
+    outbox: Vec<Transfer>,
+}
+
+/// The part of an access that one disk carries out.
+struct StorageAccess {
+    client: HostId,
+    disk: DiskId,
+    direction: Direction,
+    bytes: Bytes,
+    stage: Stage,
+    operation: OperationId,
+}
+
+enum Stage {
+    /// The request is on its way.
+    Asked,
+    /// So many of disk and network are at work.
+    Served(u32),
+    /// The answer is on its way.
+    Answered,
+}
+
+impl StorageAccesses {
+    pub(in crate::ranks) fn new(storage: &Storage) -> Self {
+        Self {
+            servers: storage.servers.clone(),
+            striping: storage.striping,
+            control: storage.control,
+            disks: Disks::new(storage.disk),
+            under_way: Slab::new(),
+            done: Vec::new(),
+            outbox: Vec::new(),
+        }
+    }
+
+    /// The disks that carry out an access of a rank at host `client`, and how much each.
+    pub(in crate::ranks) fn shares(&self, client: HostId, piece: Piece) -> Vec<(DiskId, Bytes)> {
+        let Piece { first_server, start, bytes, .. } = piece;
+        match &self.servers {
+            Servers::Local => vec![(DiskId(client.0), bytes)],
+            Servers::Hosts(_) | Servers::Apart(_) => {
+                let servers = self.servers.count();
+                let shares = self.striping.shares(first_server % servers.max(1), servers, start, bytes);
+                shares.into_iter().map(|(server, bytes)| (DiskId(server), bytes)).collect()
+            }
+        }
+    }
+
+    /// Starts an access of a rank at host `client` to one disk, which completes `operation`.
+    pub(in crate::ranks) fn start(
+        &mut self,
+        now: Time,
+        client: HostId,
+        direction: Direction,
+        (disk, bytes): (DiskId, Bytes),
+        operation: OperationId,
+    ) {
+        let access = StorageAccess { client, disk, direction, bytes, stage: Stage::Asked, operation };
+        let id = StorageAccessId(self.under_way.insert(access) as u32);
+        match self.server_of(disk) {
+            Some(server) => self.send(id, client, server, self.control),
+            None => self.serve(now, id),
+        }
+    }
+
+    /// The host of a disk that is reached over the network.
+    fn server_of(&self, disk: DiskId) -> Option<HostId> {
+        match &self.servers {
+            Servers::Hosts(hosts) => hosts.get(disk.0 as usize).copied(),
+            Servers::Local | Servers::Apart(_) => None,
+        }
+    }
+
+    fn send(&mut self, id: StorageAccessId, from: HostId, to: HostId, bytes: Bytes) {
+        self.outbox.push(Transfer { id: id.into(), from, to, bytes });
+    }
+
+    /// The disk begins, and so does the data on its way.
+    fn serve(&mut self, now: Time, id: StorageAccessId) {
+        let access = &mut self.under_way[id.0 as usize];
+        let &mut StorageAccess { client, disk, direction, bytes, .. } = access;
+        access.stage = Stage::Served(1);
+        self.disks.start(now, disk, Access { id: AccessId(id.0), direction, bytes });
+        if let Some(server) = self.server_of(disk).filter(|_| bytes > Bytes(0)) {
+            self.under_way[id.0 as usize].stage = Stage::Served(2);
+            match direction {
+                Direction::Read => self.send(id, server, client, bytes),
+                Direction::Write => self.send(id, client, server, bytes),
+            }
+        }
+    }
+
+    /// What an access waited for is over; the operation that is complete, if nothing is left.
+    fn advance_access(&mut self, now: Time, id: StorageAccessId) -> Option<OperationId> {
+        let StorageAccess { client, disk, stage, .. } = self.under_way.get_mut(id.0 as usize)?;
+        let (client, disk) = (*client, *disk);
+        match stage {
+            Stage::Asked => {
+                self.serve(now, id);
+                return None;
+            }
+            Stage::Served(missing @ 2..) => {
+                *missing -= 1;
+                return None;
+            }
+            Stage::Served(_) => {
+                *stage = Stage::Answered;
+                if let Some(server) = self.server_of(disk) {
+                    self.send(id, server, client, self.control);
+                    return None;
+                }
+            }
+            Stage::Answered => {}
+        }
+        Some(self.under_way.remove(id.0 as usize).operation)
+    }
+
+    /// The network has delivered a message; the operation that it completes.
+    pub(in crate::ranks) fn deliver(&mut self, now: Time, id: StorageAccessId) -> Option<OperationId> {
+        self.advance_access(now, id)
+    }
+
+    /// When a disk next has something to do.
+    pub(in crate::ranks) fn next_event(&self) -> Option<Time> {
+        self.disks.next_event()
+    }
+
+    /// Moves on to `now`, and appends the operations that are complete.
+    pub(in crate::ranks) fn advance(&mut self, now: Time, complete: &mut Vec<OperationId>) {
+        let mut done = std::mem::take(&mut self.done);
+        self.disks.advance(now, &mut done);
+        complete.extend(done.drain(..).filter_map(|AccessId(id)| self.advance_access(now, StorageAccessId(id))));
+        self.done = done;
+    }
+
+    /// The messages that leave now.
+    pub(in crate::ranks) fn take_leaving(&mut self) -> std::vec::Drain<'_, Transfer> {
+        self.outbox.drain(..)
+    }
+}

@@ -151,6 +151,7 @@ fn replayed(event: &Event) -> &'static str {
         Some(Activity::Send) => "sending",
         Some(Activity::Recv) => "receiving",
         Some(Activity::Wait) => "waiting",
+        Some(Activity::File) => "files",
         Some(Activity::Collective) => "collective",
     }
 }

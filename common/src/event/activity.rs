@@ -1,6 +1,6 @@
 //! The kind of thing that a rank does in an event.
 
-use super::{AccessOp, Event, OneSided, WinSync};
+use super::Event;
 
 /// The kind of thing that a rank spends its time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,15 +29,8 @@ impl Event {
             Self::Partitioned(event) => event.activity(),
             Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => Activity::Recv,
             Self::Wait(..) | Self::Test(..) | Self::RequestFree(_) | Self::Cancel(_) => Activity::Wait,
-            Self::OneSided(OneSided::Access(access)) => match access.op {
-                AccessOp::Put | AccessOp::Accumulate => Activity::Send,
-                AccessOp::Get | AccessOp::GetAccumulate | AccessOp::FetchAndOp | AccessOp::CompareAndSwap => {
-                    Activity::Recv
-                }
-            },
-            Self::OneSided(OneSided::Create(..) | OneSided::Free(_)) => Activity::Collective,
-            Self::OneSided(OneSided::Sync(sync)) if sync.call == WinSync::Fence => Activity::Collective,
-            Self::OneSided(OneSided::Sync(_)) | Self::Other(_) => Activity::Wait,
+            Self::OneSided(event) => event.activity(),
+            Self::Other(_) => Activity::Wait,
             Self::File(_) => Activity::File,
             Self::Collective(..) | Self::Neighborhood(..) => Activity::Collective,
             Self::CommCreate(..) | Self::CommFree(_) => Activity::Collective,

@@ -1,6 +1,6 @@
 //! Files (MPI 4.0 §14): who reads and writes how much, and together with whom.
 
-use super::{CommId, RequestId};
+use super::{CommId, CommUse, RequestId, RequestUse};
 use crate::units::Bytes;
 
 /// An open file, by the number that this rank gave it: the lowest that was free.
@@ -178,6 +178,25 @@ impl FileEvent {
             Self::Access(FileAccess { phase: Phase::Nonblocking(request), .. }) => Some(request),
             Self::Access(FileAccess { phase: Phase::Blocking | Phase::Begin | Phase::End, .. }) => None,
             Self::Open(..) | Self::Close(_) | Self::Manage(..) => None,
+        }
+    }
+
+    /// Visits the request that the call names.
+    pub(super) fn requests(&mut self, visit: impl FnOnce(&mut RequestId, RequestUse)) {
+        match self {
+            Self::Access(FileAccess { phase: Phase::Nonblocking(id), .. }) => {
+                visit(id, RequestUse::Makes { persistent: false });
+            }
+            Self::Access(FileAccess { phase: Phase::Blocking | Phase::Begin | Phase::End, .. }) => {}
+            Self::Open(..) | Self::Close(_) | Self::Manage(..) => {}
+        }
+    }
+
+    /// Visits the communicator that the call names.
+    pub(super) fn communicators(&mut self, visit: impl FnOnce(&mut CommId, CommUse)) {
+        match self {
+            Self::Open(comm, _) => visit(comm, CommUse::Collective),
+            Self::Close(_) | Self::Manage(..) | Self::Access(_) => {}
         }
     }
 }

@@ -8,7 +8,7 @@
 //! methods of [`Event`]: [`requests`](Event::requests), [`communicators`](Event::communicators) and
 //! [`windows`](Event::windows) say what it does to those, [`transfers`](Event::transfers) which messages it describes, [`activity`](Event::activity) what kind of thing the
 //! rank does, and [`list_size`](Event::list_size) how much memory it takes. Each names every event, so whoever adds one is
-//! led by the compiler. Partitioned communication answers for itself in its own file.
+//! led by the compiler. Partitioned and one-sided communication and files answer for themselves in their own files.
 
 mod activity;
 mod annotation;

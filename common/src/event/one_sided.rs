@@ -1,6 +1,6 @@
 //! Windows of memory that other ranks reach into: one-sided communication (MPI 4.0 §12).
 
-use super::{CommId, Rank, RequestId};
+use super::{Activity, CommId, CommUse, ListSize, Rank, RequestId, RequestUse, WindowUse};
 use crate::units::Bytes;
 
 /// A window, by the number that this rank gave it: the lowest that was free.
@@ -138,6 +138,57 @@ impl OneSided {
         match self {
             Self::Access(access) => access.request.as_ref(),
             Self::Create(..) | Self::Free(_) | Self::Sync(..) => None,
+        }
+    }
+
+    /// The activity of a rank in the call.
+    pub(super) fn activity(&self) -> Activity {
+        match self {
+            Self::Access(access) => match access.op {
+                AccessOp::Put | AccessOp::Accumulate => Activity::Send,
+                AccessOp::Get | AccessOp::GetAccumulate | AccessOp::FetchAndOp | AccessOp::CompareAndSwap => {
+                    Activity::Recv
+                }
+            },
+            Self::Create(..) | Self::Free(_) => Activity::Collective,
+            Self::Sync(sync) if sync.call == WinSync::Fence => Activity::Collective,
+            Self::Sync(_) => Activity::Wait,
+        }
+    }
+
+    /// Visits the window that the call names.
+    pub(super) fn windows(&mut self, visit: impl FnOnce(&mut WinId, WindowUse)) {
+        match self {
+            Self::Create(_, _, win, _) => visit(win, WindowUse::Makes),
+            Self::Free(win) => visit(win, WindowUse::Frees),
+            Self::Sync(sync) => visit(&mut sync.win, WindowUse::Synchronises),
+            Self::Access(access) => visit(&mut access.win, WindowUse::Accesses),
+        }
+    }
+
+    /// Visits the request that the call names.
+    pub(super) fn requests(&mut self, mut visit: impl FnMut(&mut RequestId, RequestUse)) {
+        match self {
+            Self::Access(Access { request, .. }) => {
+                request.iter_mut().for_each(|id| visit(id, RequestUse::Makes { persistent: false }));
+            }
+            Self::Create(..) | Self::Free(_) | Self::Sync(..) => {}
+        }
+    }
+
+    /// Visits the communicator that the call names.
+    pub(super) fn communicators(&mut self, visit: impl FnOnce(&mut CommId, CommUse)) {
+        match self {
+            Self::Create(_, comm, ..) => visit(comm, CommUse::Collective),
+            Self::Free(_) | Self::Sync(..) | Self::Access(_) => {}
+        }
+    }
+
+    /// The size of the lists of the call.
+    pub(super) fn list_size(&self) -> ListSize {
+        match self {
+            Self::Sync(sync) => ListSize::of(&sync.ranks),
+            Self::Create(..) | Self::Free(_) | Self::Access(_) => ListSize::default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How much memory the lists of an event take: there may be an entry for each rank in the world.
 
-use super::{Annotation, Completed, Event, FileEvent, OneSided, Volumes};
+use super::{Annotation, Completed, Event, Volumes};
 
 /// The lists of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,11 +29,8 @@ impl Event {
             Self::Test(_, None) => none,
             Self::Collective(call, _) => of_volumes(&call.send).and(of_volumes(&call.recv)),
             Self::Neighborhood(call, _) => ListSize::of(&call.sends).and(ListSize::of(&call.recvs)),
-            Self::OneSided(OneSided::Sync(sync)) => ListSize::of(&sync.ranks),
-            Self::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Access(_)) => none,
-            Self::File(FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..) | FileEvent::Access(_)) => {
-                none
-            }
+            Self::OneSided(event) => event.list_size(),
+            Self::File(_) => none,
             Self::Other(other) => ListSize::of(other.function.as_bytes()),
             Self::CommCreate(_, _, Some(group)) => ListSize::of(&group.members).and(ListSize::of(&group.remote)),
             Self::CommCreate(_, _, None) | Self::CommFree(_) => none,

@@ -3,8 +3,7 @@
 //! Visitors get the names themselves, so that a reader may replace them: numbers are given anew where they could clash.
 
 use super::{
-    Access, Annotation, Collective, CommId, Completed, Completion, Event, FileAccess, FileEvent, Message,
-    MessageCompletion, OneSided, Phase, RequestId, WinId,
+    Annotation, Collective, CommId, Completed, Completion, Event, Message, MessageCompletion, RequestId, WinId,
 };
 
 /// The effect of an event on a request.
@@ -53,12 +52,9 @@ pub enum WindowUse {
 
 impl Event {
     /// Visits the window that the event names.
-    pub fn windows(&mut self, mut visit: impl FnMut(&mut WinId, WindowUse)) {
+    pub fn windows(&mut self, visit: impl FnMut(&mut WinId, WindowUse)) {
         match self {
-            Self::OneSided(OneSided::Create(_, _, win, _)) => visit(win, WindowUse::Makes),
-            Self::OneSided(OneSided::Free(win)) => visit(win, WindowUse::Frees),
-            Self::OneSided(OneSided::Sync(sync)) => visit(&mut sync.win, WindowUse::Synchronises),
-            Self::OneSided(OneSided::Access(access)) => visit(&mut access.win, WindowUse::Accesses),
+            Self::OneSided(event) => event.windows(visit),
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::File(_) | Self::Other(_) => {}
             Self::Send(..) | Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => {}
             Self::Partitioned(_) | Self::Collective(..) | Self::Neighborhood(..) => {}
@@ -83,15 +79,8 @@ impl Event {
                 Completion::Blocking => {}
             },
             Self::Partitioned(event) => event.requests(visit),
-            Self::OneSided(OneSided::Access(Access { request, .. })) => {
-                request.iter_mut().for_each(|id| visit(id, MAKES))
-            }
-            Self::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Sync(..)) => {}
-            Self::File(FileEvent::Access(FileAccess { phase, .. })) => match phase {
-                Phase::Nonblocking(id) => visit(id, MAKES),
-                Phase::Blocking | Phase::Begin | Phase::End => {}
-            },
-            Self::File(FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..)) => {}
+            Self::OneSided(event) => event.requests(visit),
+            Self::File(event) => event.requests(visit),
             Self::Start(ids) => ids.iter_mut().for_each(|id| visit(id, RequestUse::Starts)),
             Self::Cancel(id) | Self::Matched(id, _, _) => visit(id, RequestUse::Uses),
             Self::RequestFree(id) => visit(id, RequestUse::Frees),
@@ -144,10 +133,8 @@ impl Event {
             Self::Partitioned(event) => event.communicators(visit),
             Self::Collective(Collective { comm, .. }, _) => visit(comm, CommUse::Collective),
             Self::Neighborhood(call, _) => visit(&mut call.comm, CommUse::Collective),
-            Self::OneSided(OneSided::Create(_, comm, ..)) => visit(comm, CommUse::Collective),
-            Self::OneSided(OneSided::Free(_) | OneSided::Sync(..) | OneSided::Access(_)) => {}
-            Self::File(FileEvent::Open(comm, _)) => visit(comm, CommUse::Collective),
-            Self::File(FileEvent::Close(_) | FileEvent::Manage(..) | FileEvent::Access(_)) => {}
+            Self::OneSided(event) => event.communicators(visit),
+            Self::File(event) => event.communicators(visit),
             Self::CommCreate(call, parent, made) => {
                 let is_collective = call.is_collective_on_parent();
                 visit(parent, if is_collective { CommUse::Collective } else { CommUse::Messages });

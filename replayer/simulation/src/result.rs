@@ -25,6 +25,8 @@ pub struct SimulationResult {
     pub simulated_time: Seconds,
     /// Size of the world.
     pub ranks: usize,
+    /// How many hosts have ranks.
+    pub hosts_used: usize,
     /// Trace events replayed.
     pub events: u64,
     /// Messages that entered the network, those within collectives included.

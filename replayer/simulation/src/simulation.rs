@@ -1,6 +1,6 @@
 //! A simulation: a platform, a trace, and what is to be done with them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use thiserror::Error;
 use titr_common::time::Time;
@@ -193,6 +193,7 @@ impl<'a> Simulation<'a> {
         Ok(SimulationResult {
             simulated_time,
             ranks,
+            hosts_used: cores.iter().map(|core| core.host).collect::<HashSet<_>>().len(),
             events,
             messages,
             bytes,

@@ -5,6 +5,7 @@
 mod convert;
 mod gather;
 mod generate;
+mod meter;
 pub mod replay;
 mod report;
 mod schedule;

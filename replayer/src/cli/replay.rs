@@ -1,19 +1,17 @@
 //! `titr-replay`.
 
-use std::io::{BufWriter, IsTerminal, StdoutLock, stderr};
+use std::io::{BufWriter, StdoutLock};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
-use titr_common::format::count;
-use titr_common::trace::Manifest;
 use titr_formats::timeline::Subject;
 use titr_simulation::observe::{ANALYSES, Timeline};
-use titr_simulation::{Causality, Computation, Platform, Progress, Simulation, Trace};
+use titr_simulation::{Causality, Computation, Platform, Simulation};
 
+use super::meter::Meter;
 use super::report::ReportArgs;
 use super::timeline::TimelineArgs;
 use super::traffic::{self, TrafficArgs};
@@ -205,40 +203,4 @@ fn replay(args: &ReplayArgs, platform: &Platform, out: &mut BufWriter<StdoutLock
         text::summary(&result, out)?;
     }
     Ok(())
-}
-
-/// Shows how far a replay is, on one line of a terminal.
-struct Meter {
-    start: Instant,
-    shown: Duration,
-    /// How many events there are, where the trace says so.
-    total: Option<u64>,
-}
-
-impl Meter {
-    /// The meter of a replay; `None` where nobody looks.
-    fn new(trace: &Trace) -> Option<Self> {
-        let total = |manifest: &Manifest| manifest.per_rank.iter().map(|rank| rank.events).sum();
-        let total = trace.manifest().map(total).filter(|&total| total > 0);
-        stderr().is_terminal().then(|| Self { start: Instant::now(), shown: Duration::ZERO, total })
-    }
-}
-
-impl Progress for Meter {
-    fn at(&mut self, events: u64, simulated: f64) {
-        let elapsed = self.start.elapsed();
-        if elapsed < self.shown + Duration::from_millis(200) {
-            return;
-        }
-        self.shown = elapsed;
-        let part =
-            self.total.map_or(String::new(), |total| format!(" ({:.0} %)", 100.0 * events as f64 / total as f64));
-        eprint!("\r\x1b[K{} events{part}, {simulated:.6} s simulated", count(events));
-    }
-}
-
-impl Drop for Meter {
-    fn drop(&mut self) {
-        eprint!("\r\x1b[K");
-    }
 }

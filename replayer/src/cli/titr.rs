@@ -11,7 +11,9 @@ use titr_common::format::{count, plural, volume};
 use titr_common::grammar::write_event;
 use titr_common::trace::TraceError;
 use titr_common::trace::manifest::{Ended, Manifest};
+use titr_simulation::Progress;
 
+use super::meter::Meter;
 use super::{Failure, TraceArgs, convert, gather, generate, run, schedule};
 use crate::inspect::{Inventory, Verdict, check};
 
@@ -223,7 +225,10 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 fn report_check(trace: &TraceArgs, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
-    let Verdict { findings, warnings } = check(&trace.open()?)?;
+    let source = trace.open()?;
+    let mut meter = Meter::new(&source);
+    let Verdict { findings, warnings } = check(&source, meter.as_mut().map(|meter| meter as &mut dyn Progress))?;
+    drop(meter);
     for warning in warnings {
         eprintln!("{warning}");
     }

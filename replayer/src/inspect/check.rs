@@ -3,9 +3,11 @@
 //! Everything that a replay would stumble over shows: messages and receives that do not belong together, collectives
 //! that some members did not call, requests that were never made.
 
+use std::thread;
+
 use titr_common::event::Rank;
 use titr_common::trace::{Manifest, Trace, TraceError};
-use titr_simulation::{Comparison, dry_run};
+use titr_simulation::{Comparison, Progress, dry_run};
 
 use super::inventory::Inventory;
 
@@ -18,38 +20,55 @@ pub struct Verdict {
     pub warnings: Vec<String>,
 }
 
-/// Checks a trace, which is read several times.
+/// Checks a trace, and tells `progress` how far the check is.
 ///
 /// # Errors
-/// Where it cannot be read to count what it holds.
-pub fn check(trace: &Trace) -> Result<Verdict, TraceError> {
+/// Where the trace cannot be opened.
+pub fn check(trace: &Trace, progress: Option<&mut dyn Progress>) -> Result<Verdict, TraceError> {
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
-    let findings = findings(trace)?;
+    let findings = findings(trace, progress)?;
     warnings.extend(trace.untranslated());
     Ok(Verdict { findings, warnings })
 }
 
-fn findings(trace: &Trace) -> Result<Vec<String>, TraceError> {
-    let mut findings = Vec::new();
-    for rank in (0..trace.ranks()).map(Rank) {
-        if let Err(error) = read(trace, rank).and_then(|()| unchanged(trace, rank)) {
-            findings.push(error.to_string());
-        }
+/// The faults of a trace. It is read and replayed at the same time; what the replay stumbles over in a trace that cannot be read counts for
+/// nothing.
+fn findings(trace: &Trace, progress: Option<&mut dyn Progress>) -> Result<Vec<String>, TraceError> {
+    let (read, replayed) = thread::scope(|scope| {
+        let reader = scope.spawn(|| read(trace));
+        let replayed = dry_run(trace, progress);
+        (reader.join(), replayed)
+    });
+    let mut findings = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    if findings.unreadable.is_empty() {
+        findings.others.extend(replayed?);
+        return Ok(findings.others);
     }
-    if !findings.is_empty() {
-        return Ok(findings);
-    }
-    if let Some(manifest) = trace.manifest() {
-        findings.extend(against_manifest(manifest, &Inventory::of(trace)?));
-    }
-    findings.extend(dry_run(trace)?);
-    Ok(findings)
+    Ok(findings.unreadable)
 }
 
-fn read(trace: &Trace, rank: Rank) -> Result<(), TraceError> {
-    let mut stream = trace.stream(rank)?;
-    while stream.next_event()?.is_some() {}
-    Ok(())
+/// What reading a trace finds.
+#[derive(Default)]
+struct Findings {
+    /// Why ranks cannot be read.
+    unreadable: Vec<String>,
+    /// What is wrong with a trace that can.
+    others: Vec<String>,
+}
+
+fn read(trace: &Trace) -> Findings {
+    let mut findings = Findings::default();
+    let mut inventory = Inventory { ranks: trace.ranks(), ..Inventory::default() };
+    for rank in (0..trace.ranks()).map(Rank) {
+        let read = trace.stream(rank).and_then(|stream| inventory.add(stream));
+        if let Err(error) = read.and_then(|()| unchanged(trace, rank)) {
+            findings.unreadable.push(error.to_string());
+        }
+    }
+    if let Some(manifest) = trace.manifest() {
+        findings.others.extend(against_manifest(manifest, &inventory));
+    }
+    findings
 }
 
 /// Fails where the stream is not what its rank has written.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use titr_common::event::{Event, Rank, RequestId, Transfers};
-use titr_common::trace::{Ending, Trace, TraceError};
+use titr_common::trace::{Ending, RankStream, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
 /// The contents of a trace.
@@ -47,25 +47,31 @@ impl Inventory {
     pub fn of(trace: &Trace) -> Result<Self, TraceError> {
         let source = trace.clone().partial(true);
         let mut this = Self { ranks: source.ranks(), ..Self::default() };
-        let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
-        for rank in (0..source.ranks()).map(Rank) {
-            let mut stream = source.stream(rank)?;
-            let mut sends = FxHashMap::default();
-            let mut finalized = false;
-            while let Some(event) = stream.next_event()? {
-                finalized = event == Event::Finalize;
-                *kinds.entry(event.word()).or_default() += 1;
-                this.count(&event, &mut sends);
-            }
-            let torn = match stream.ending() {
-                Some(Ending::Torn(reason)) => Some(reason),
-                Some(Ending::Complete) | None => None,
-            };
-            this.per_rank.push(RankEnd { events: stream.events(), torn, finalized });
-        }
-        this.kinds = kinds.into_iter().collect();
-        this.events = this.per_rank.iter().map(|rank| rank.events).sum();
+        (0..source.ranks()).map(Rank).try_for_each(|rank| this.add(source.stream(rank)?))?;
         Ok(this)
+    }
+
+    /// Reads all events of the next rank.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    pub fn add(&mut self, mut stream: RankStream) -> Result<(), TraceError> {
+        let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
+        let mut sends = FxHashMap::default();
+        let mut finalized = false;
+        while let Some(event) = stream.next_event()? {
+            finalized = event == Event::Finalize;
+            *kinds.entry(event.word()).or_default() += 1;
+            self.count(&event, &mut sends);
+        }
+        let torn = match stream.ending() {
+            Some(Ending::Torn(reason)) => Some(reason),
+            Some(Ending::Complete) | None => None,
+        };
+        kinds.into_iter().for_each(|(word, events)| *self.kinds.entry(word).or_default() += events);
+        self.events += stream.events();
+        self.per_rank.push(RankEnd { events: stream.events(), torn, finalized });
+        Ok(())
     }
 
     /// Counts what an event moves and computes; `sends` has the sizes of the rank's persistent sends.

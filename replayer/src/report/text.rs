@@ -13,8 +13,9 @@ use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 /// # Errors
 /// Where `out` cannot be written.
 pub fn summary(report: &SimulationResult, out: &mut impl Write) -> io::Result<()> {
-    let SimulationResult { simulated_time, ranks, events, messages, bytes, network, .. } = report;
+    let SimulationResult { simulated_time, ranks, hosts_used: used, events, messages, bytes, network, .. } = report;
     let hosts = u64::from(network.hosts);
+    let part = if *used as u64 == hosts { String::new() } else { format!("{} of ", count(*used as u64)) };
     writeln!(out, "Predicted time  {:.9} s", simulated_time.0)?;
     if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &report.runs {
         let (runs, sure) = (simulated_times.len(), simulated_time_ci99.unwrap_or(0.0));
@@ -22,13 +23,16 @@ pub fn summary(report: &SimulationResult, out: &mut impl Write) -> io::Result<()
     }
     writeln!(
         out,
-        "                {ranks} {} on a {}, {} {}, {} model",
+        "                {ranks} {} on a {}, {part}{} {}, {} model",
         plural(*ranks as u64, "rank", "ranks"),
         network.topology,
         count(hosts),
         plural(hosts, "host", "hosts"),
         network.model
     )?;
+    if *used == 1 && *ranks > 1 && hosts > 1 {
+        writeln!(out, "                all on one host: hosts.cores or placement.policy of the platform spreads them")?;
+    }
     writeln!(
         out,
         "                {} {}, {} {}, {}",

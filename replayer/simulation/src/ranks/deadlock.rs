@@ -206,7 +206,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// The ways in which the replay of a sound trace is not what the program did, a sentence each.
     pub(crate) fn approximations(&self) -> Vec<String> {
-        let mut approximations = self.library.warnings.approximations();
+        let mut approximations = self.library.warnings.approximations(self.events());
         approximations.extend(self.library.files.assumption());
         approximations
     }

@@ -15,6 +15,8 @@ pub(super) struct Warnings {
     pub(super) idle_waits: u64,
     /// Collectives that were to be the messages recorded, where none are.
     pub(super) redecomposed: u64,
+    /// Tests and probes that found nothing.
+    pub(super) polls: u64,
     /// Threads that began at a standstill.
     pub(super) brought_forward: u64,
     skipped: BTreeMap<Skipped, (u64, Bytes)>,
@@ -45,9 +47,9 @@ impl Warnings {
         .collect()
     }
 
-    /// The ways in which a replay of a sound trace is not what the program did, a sentence each: threads that began
-    /// at a standstill, and each kind of event that was passed over.
-    pub(super) fn approximations(&self) -> Vec<String> {
+    /// The ways in which a replay of a sound trace of so many events is not what the program did, a sentence each: threads that
+    /// began at a standstill, each kind of event that was passed over, and polling.
+    pub(super) fn approximations(&self, events: u64) -> Vec<String> {
         let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
             let number = |one, many| format!("{} {}", count(calls), plural(calls, one, many));
             let who = match what {
@@ -61,7 +63,19 @@ impl Warnings {
         let forward = "began only when nothing else could go on, as calls before the first of each wait for it";
         let forward =
             (self.brought_forward > 0).then(|| format!("{} {threads} {forward}", count(self.brought_forward)));
-        forward.into_iter().chain(self.skipped.iter().map(sentence)).collect()
+        forward.into_iter().chain(self.skipped.iter().map(sentence)).chain(self.polling(events)).collect()
+    }
+
+    /// A sentence on polling, where it is so much of what the program does that it matters.
+    fn polling(&self, events: u64) -> Option<String> {
+        const MANY: u64 = 1000;
+        (self.polls >= MANY && self.polls >= events / 10).then(|| {
+            format!(
+                "{} tests and probes found nothing: the program polled, and the computation between them takes as long as when it was \
+                 recorded, however soon a message comes",
+                count(self.polls)
+            )
+        })
     }
 
     /// Another call was passed over.

@@ -13,13 +13,13 @@ use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Prog
 use titr_workload::Workload;
 
 use crate::ranks::{Core, Deadlock, ReplayError};
-use crate::replay::{Options, Progress, replay};
+use crate::replay::{Follower, Options, replay};
 
-/// Why `trace` cannot be replayed to its end without anything left over; nothing if it can. `progress` is told how far the replay is.
+/// Why `trace` cannot be replayed to its end without anything left over; nothing if it can. `follower` is told how far the replay is.
 ///
 /// # Errors
 /// Where the trace cannot be opened.
-pub fn dry_run(trace: &Trace, progress: Option<&mut dyn Progress>) -> Result<Vec<String>, TraceError> {
+pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec<String>, TraceError> {
     let core = Core { host: HostId(0), speed: Speed { per_second: f64::INFINITY } };
     let mpi = Mpi {
         eager_threshold: Bytes(u64::MAX),
@@ -34,7 +34,7 @@ pub fn dry_run(trace: &Trace, progress: Option<&mut dyn Progress>) -> Result<Vec
     };
     let workload = Workload::read_ahead(trace.streams()?);
     let cores = vec![core; workload.ranks()];
-    let options = Options { storage: Storage::instant(), progress, ..Options::default() };
+    let options = Options { storage: Storage::instant(), follower, ..Options::default() };
     Ok(match replay(workload, cores, &mpi, &mut Instant::default(), (), options) {
         Ok(outcome) => outcome.warnings,
         Err(ReplayError::Deadlock(deadlock)) => vec![Deadlock { at: None, ..*deadlock }.to_string()],

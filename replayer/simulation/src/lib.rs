@@ -39,7 +39,7 @@ mod warnings;
 pub use dry_run::dry_run;
 pub use normalisation::Comparison;
 pub use ranks::Causality;
-pub use replay::Progress;
+pub use replay::Follower;
 pub use result::SimulationResult;
 pub use simulation::{Simulation, SimulationError};
 pub use titr_common::trace::Trace;

@@ -22,11 +22,11 @@ pub struct Options<'a> {
     /// The storage that files lie on.
     pub storage: Storage,
     /// The follower of the replay, which is told from time to time how far it is.
-    pub progress: Option<&'a mut dyn Progress>,
+    pub follower: Option<&'a mut dyn Follower>,
 }
 
 /// Follows how far a replay is.
-pub trait Progress {
+pub trait Follower {
     /// Reports that `events` are replayed and `simulated` seconds have passed in the simulation.
     fn at(&mut self, events: u64, simulated: f64);
 }
@@ -104,10 +104,10 @@ pub fn replay<S: EventSource, O: Observer>(
         }
         network.advance(now, &mut delivered);
         ranks.advance(now, &mut delivered);
-        if let Some(progress) = &mut options.progress
+        if let Some(follower) = &mut options.follower
             && turn.is_multiple_of(REPORT_EVERY)
         {
-            progress.at(ranks.events(), now.seconds().0);
+            follower.at(ranks.events(), now.seconds().0);
         }
     }
     if !ranks.all_finished() && !options.partial {

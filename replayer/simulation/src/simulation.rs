@@ -15,7 +15,7 @@ use crate::deadlock_causes::causes;
 use crate::normalisation::Comparison;
 use crate::observe::{ANALYSES, Analysis, Breakdown, Observer};
 use crate::ranks::{Causality, Core, Deadlock, Recorded, ReplayError};
-use crate::replay::{Options, Outcome, Progress, replay};
+use crate::replay::{Follower, Options, Outcome, replay};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult};
 use crate::stopwatch::Stopwatch;
 use crate::{models, warnings};
@@ -35,7 +35,7 @@ pub struct Simulation<'a> {
     transformations: Vec<&'a dyn Transformation>,
     analyses: Vec<&'a str>,
     observers: Vec<&'a mut dyn Observer>,
-    progress: Option<&'a mut dyn Progress>,
+    follower: Option<&'a mut dyn Follower>,
 }
 
 /// Why a simulation has no result.
@@ -91,7 +91,7 @@ impl<'a> Simulation<'a> {
             transformations: Vec::new(),
             analyses: Vec::new(),
             observers: Vec::new(),
-            progress: None,
+            follower: None,
         }
     }
 
@@ -148,9 +148,9 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Tells `progress` from time to time how far the replay is.
-    pub fn progress(self, progress: &'a mut dyn Progress) -> Self {
-        Self { progress: Some(progress), ..self }
+    /// Tells `follower` from time to time how far the replay is.
+    pub fn follow(self, follower: &'a mut dyn Follower) -> Self {
+        Self { follower: Some(follower), ..self }
     }
 
     /// Replays.
@@ -219,9 +219,9 @@ impl<'a> Simulation<'a> {
     ) -> Result<Run, SimulationError> {
         let workload = Workload::read_ahead(trace.streams()?);
         let (causality, partial, recorded) = (self.causality, self.trace.is_partial(), self.recorded());
-        let progress = self.progress.as_mut().map(|progress| &mut **progress as &mut dyn Progress);
+        let follower = self.follower.as_mut().map(|follower| &mut **follower as &mut dyn Follower);
         let storage = self.platform.storage.clone();
-        let options = Options { causality, partial, recorded, storage, progress };
+        let options = Options { causality, partial, recorded, storage, follower };
         let observer = (Breakdown::new(trace.ranks()), observers);
         let mut network = models::build(self.platform, run);
         let mpi = &self.platform.mpi;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use titr_common::format::count;
 use titr_common::trace::{Manifest, Trace};
-use titr_simulation::Progress;
+use titr_simulation::Follower;
 
 /// Shows how far a replay is, on one line of a terminal.
 pub(super) struct Meter {
@@ -24,7 +24,7 @@ impl Meter {
     }
 }
 
-impl Progress for Meter {
+impl Follower for Meter {
     fn at(&mut self, events: u64, simulated: f64) {
         let elapsed = self.start.elapsed();
         if elapsed < self.shown + Duration::from_millis(200) {

@@ -193,7 +193,7 @@ fn replay(args: &ReplayArgs, platform: &Platform, out: &mut BufWriter<StdoutLock
         simulation = simulation.observe(timeline);
     }
     if let Some(meter) = &mut meter {
-        simulation = simulation.progress(meter);
+        simulation = simulation.follow(meter);
     }
     let result = simulation.run()?;
     drop(meter);

@@ -11,7 +11,7 @@ use titr_common::format::{count, plural, volume};
 use titr_common::grammar::write_event;
 use titr_common::trace::TraceError;
 use titr_common::trace::manifest::{Ended, Manifest};
-use titr_simulation::Progress;
+use titr_simulation::Follower;
 
 use super::meter::Meter;
 use super::{Failure, TraceArgs, convert, gather, generate, run, schedule};
@@ -227,7 +227,7 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
 fn report_check(trace: &TraceArgs, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
     let source = trace.open()?;
     let mut meter = Meter::new(&source);
-    let Verdict { findings, warnings } = check(&source, meter.as_mut().map(|meter| meter as &mut dyn Progress))?;
+    let Verdict { findings, warnings } = check(&source, meter.as_mut().map(|meter| meter as &mut dyn Follower))?;
     drop(meter);
     for warning in warnings {
         eprintln!("{warning}");

@@ -7,7 +7,7 @@ use std::thread;
 
 use titr_common::event::Rank;
 use titr_common::trace::{Manifest, Trace, TraceError};
-use titr_simulation::{Comparison, Progress, dry_run};
+use titr_simulation::{Comparison, Follower, dry_run};
 
 use super::inventory::Inventory;
 
@@ -20,23 +20,23 @@ pub struct Verdict {
     pub warnings: Vec<String>,
 }
 
-/// Checks a trace, and tells `progress` how far the check is.
+/// Checks a trace, and tells `follower` how far the check is.
 ///
 /// # Errors
 /// Where the trace cannot be opened.
-pub fn check(trace: &Trace, progress: Option<&mut dyn Progress>) -> Result<Verdict, TraceError> {
+pub fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdict, TraceError> {
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
-    let findings = findings(trace, progress)?;
+    let findings = findings(trace, follower)?;
     warnings.extend(trace.untranslated());
     Ok(Verdict { findings, warnings })
 }
 
 /// The faults of a trace. It is read and replayed at the same time; what the replay stumbles over in a trace that cannot be read counts for
 /// nothing.
-fn findings(trace: &Trace, progress: Option<&mut dyn Progress>) -> Result<Vec<String>, TraceError> {
+fn findings(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec<String>, TraceError> {
     let (read, replayed) = thread::scope(|scope| {
         let reader = scope.spawn(|| read(trace));
-        let replayed = dry_run(trace, progress);
+        let replayed = dry_run(trace, follower);
         (reader.join(), replayed)
     });
     let mut findings = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -7,7 +7,7 @@ mod support;
 use proptest::prelude::*;
 use support::command::{Folder, TITR, TITR_REPLAY};
 use support::machine::{mpi, run};
-use titr_common::collectives::{Library, Selection};
+use titr_common::collectives::{Library, Mode, Selection};
 use titr_common::event::{CollectiveKind, Event};
 use titr_common::units::{Bytes, Instructions};
 use titr_network::topology::Edge;
@@ -51,7 +51,19 @@ fn schedule(collective: CollectiveKind, algorithm: &str, ranks: u32, bytes: Byte
     let mut selection = Selection::from(Library::OpenMpi);
     selection.force(collective.name(), algorithm).unwrap();
     let (root, element, is_commutative) = (0, Bytes(1), true);
-    Schedule(Example::new(Outline { selection, collective, ranks, bytes, root, element, is_commutative }).unwrap())
+    Schedule(
+        Example::new(Outline {
+            selection,
+            collective,
+            mode: Mode::Blocking,
+            ranks,
+            bytes,
+            root,
+            element,
+            is_commutative,
+        })
+        .unwrap(),
+    )
 }
 
 proptest! {

@@ -5,8 +5,14 @@
 
 mod support;
 
+use std::path::Path;
+
 use support::machine::{events, finishes, mpi, run, run_programs, threads};
-use titr_platform::{EagerTransfer, Mpi, Progress, Rendezvous};
+use titr_platform::{EagerTransfer, Mpi, Platform, Progress, Rendezvous};
+use titr_simulation::models;
+use titr_simulation::ranks::Core;
+use titr_simulation::replay::{Options, replay};
+use titr_workload::Workload;
 
 fn calls() -> Mpi {
     Mpi { progress: Progress::Calls, ..mpi() }
@@ -109,4 +115,43 @@ fn any_thread_in_a_call_makes_progress() {
                  1 recv 0 0 20000\n1 compute 50000\n1 send 0 7 8";
     let time = |mpi: &Mpi| finishes(&run_programs(threads(2, trace), mpi).unwrap());
     assert_eq!(time(&calls()), [100.0, 72.0]);
+}
+
+/// How long all ranks of a torus of 2 × 2 take for an `iallreduce` of so many bytes by recursive doubling, which has two rounds
+/// that take the same time, and `compute` microseconds before they wait for it.
+fn overlapped(model: &str, progress: &str, bytes: u64, compute: u64) -> f64 {
+    let text = format!(
+        "schema = 1\nhosts.speed = \"1 Ginstr/s\"\ntopology.torus.dims = [2, 2]\n\
+         [network]\nmodel = \"{model}\"\nbandwidth = \"10 Gbit/s\"\n{}\n\
+         [mpi]\nprogress = \"{progress}\"\ncollectives.iallreduce = \"recursive_doubling\"",
+        if model == "flow" { "latency = \"1 us\"" } else { "" }
+    );
+    let platform = Platform::parse(Path::new("torus.toml"), text, &[]).unwrap();
+    let work = compute * 1000;
+    let lines =
+        (0..4).map(|rank| format!("{rank} iallreduce 1 {bytes} 0 6 8\n{rank} compute {work}\n{rank} wait_of 1\n"));
+    let programs = events(4, &lines.collect::<String>()).into_iter().map(Vec::into_iter).collect();
+    let hosts = platform.place(4).unwrap().0.into_iter();
+    let cores = hosts.map(|host| Core { host, speed: platform.speed(host) }).collect();
+    let mut network = models::build(&platform, 0);
+    let outcome = replay(Workload::new(programs), cores, &platform.mpi, network.as_mut(), (), Options::default());
+    outcome.unwrap().simulated_time.seconds().0 * 1e6
+}
+
+/// Short messages: the first round goes on while the ranks compute, and the second one starts when they wait, or before. Long
+/// messages: without a thread of the library's own, nothing goes on before the ranks wait.
+#[test]
+fn a_collective_overlaps_with_computing_as_far_as_there_is_progress() {
+    for model in ["flow", "packet"] {
+        let about =
+            |time: f64, expected: f64| assert!((time / expected - 1.0).abs() < 0.01, "{model}: {time} {expected}");
+        let alone = overlapped(model, "thread", 1000, 0);
+        about(overlapped(model, "calls", 1000, 0), alone);
+        about(overlapped(model, "thread", 1000, 100), 100.0);
+        about(overlapped(model, "calls", 1000, 100), 100.0 + alone / 2.0);
+        let alone = overlapped(model, "thread", 1_000_000, 0);
+        about(overlapped(model, "calls", 1_000_000, 0), alone);
+        about(overlapped(model, "thread", 1_000_000, 1000), alone.max(1000.0));
+        about(overlapped(model, "calls", 1_000_000, 1000), alone + 1000.0);
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use titr_common::collectives::{Library, Selection};
+use titr_common::collectives::{Library, Mode, Selection};
 use titr_common::event::{Annotation, Collective, CommId, Completion, Event, Group, Message, Rank, Span};
 use titr_common::trace::{Manifest, Trace};
 use titr_common::units::Nanoseconds;
@@ -48,6 +48,8 @@ pub struct Recorded {
     pub me: Rank,
     /// The collective itself.
     pub collective: Collective,
+    /// Whether its call returns when it is done.
+    pub mode: Mode,
     /// Its number among the collectives of its communicator.
     pub number: u64,
     /// Its messages, in the order in which they ended.
@@ -100,7 +102,7 @@ pub fn recorded(trace: &Path) -> Vec<Recorded> {
                     if let Completion::Request(_) = completion {
                         started.insert((collective.comm.0, number), (last.begin, all.len()));
                     }
-                    all.push(Recorded { members, me, collective, number, messages });
+                    all.push(Recorded { members, me, collective, mode: completion.into(), number, messages });
                 }
                 _ => {}
             }

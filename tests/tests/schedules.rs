@@ -13,12 +13,12 @@ type End = (MessageEnd, Rank, Bytes);
 
 /// The messages of a schedule, in the order in which a library starts them.
 fn scheduled(selection: &Selection, recorded: &Recorded) -> Vec<End> {
-    let Recorded { members, me, collective, .. } = recorded;
+    let Recorded { members, me, collective, mode, .. } = recorded;
     let member = |rank: Rank| members.iter().position(|&it| it == rank).unwrap() as u32;
     let root = collective.root.map_or(0, member);
     let sent = |to: u32, bytes| (MessageEnd::Sent, members[to as usize], bytes);
     let received = |from: u32, bytes| (MessageEnd::Received, members[from as usize], bytes);
-    let steps = selection.steps(&Call::of(collective, member(*me), members.len() as u32, root));
+    let steps = selection.steps(&Call::of(collective, member(*me), members.len() as u32, root).in_mode(*mode));
     let mut messages = Vec::new();
     for step in steps {
         match step {

@@ -3,8 +3,42 @@
 use super::algorithms::blocks::{Blocks, Data};
 use super::algorithms::comm::Comm;
 use super::step::Member;
-use crate::event::{Collective, CollectiveKind, Volumes};
+use crate::event::{Collective, CollectiveKind, Completion, Volumes};
 use crate::units::Bytes;
+
+/// Whether a call returns when its member's part is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// The call does.
+    #[default]
+    Blocking,
+    /// The call starts the collective, or sets up one that is started later, and libraries have other algorithms for that
+    /// (`MPI_Ibcast`, `MPI_Bcast_init`; MPI 4.0 §6.12, §6.13).
+    Nonblocking,
+}
+
+impl Mode {
+    /// All modes.
+    pub const ALL: [Self; 2] = [Self::Blocking, Self::Nonblocking];
+
+    /// What the name of a collective begins with: `i` in `ibcast`.
+    #[must_use]
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Blocking => "",
+            Self::Nonblocking => "i",
+        }
+    }
+}
+
+impl From<Completion> for Mode {
+    fn from(completion: Completion) -> Self {
+        match completion {
+            Completion::Blocking => Self::Blocking,
+            Completion::Request(_) | Completion::Persistent(_) => Self::Nonblocking,
+        }
+    }
+}
 
 /// Everything that decides a member's steps but the library.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +57,8 @@ pub struct Call<'a> {
     pub recv: &'a Volumes,
     /// Size of one element of the datatype.
     pub element: Bytes,
+    /// Whether the call returns when the member's part is done.
+    pub mode: Mode,
     /// Whether operands may change places. All predefined operations let them.
     pub is_commutative: bool,
 }
@@ -31,11 +67,17 @@ pub struct Call<'a> {
 const MEMBERS: u32 = 1 << 30;
 
 impl<'a> Call<'a> {
-    /// The call of member `me` of a communicator of `size`, with `root` as a member of it. The operation commutes.
+    /// The blocking call of member `me` of a communicator of `size`, with `root` as a member of it. The operation commutes.
     #[must_use]
     pub fn of(collective: &'a Collective, me: Member, size: u32, root: Member) -> Self {
         let Collective { kind, ref send, ref recv, element, .. } = *collective;
-        Self { me, size, root, kind, send, recv, element, is_commutative: true }
+        Self { me, size, root, kind, send, recv, element, mode: Mode::Blocking, is_commutative: true }
+    }
+
+    /// This call in another mode.
+    #[must_use]
+    pub fn in_mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
     }
 
     /// Whether `me` and `root` are members.

@@ -20,7 +20,7 @@ impl Selection {
     /// The steps of a call; none where `me` or `root` is no member.
     #[must_use]
     pub fn steps(&self, call: &Call) -> Vec<Step> {
-        if !call.is_sound() || (self.library.leaves_out_empty_calls() && call.moves_nothing()) {
+        if !call.is_sound() || self.library.leaves_out_empty_call(call) {
             return Vec::new();
         }
         plan(self, call).into_steps()
@@ -32,7 +32,7 @@ fn plan(selection: &Selection, call: &Call) -> Schedule {
     let library = selection.library;
     let choice = selection.choose(call);
     let (comm, root) = (call.comm(), call.root);
-    let empty = library.empty_messages(call.kind);
+    let empty = library.empty_messages(call.mode, call.kind);
     let segment = choice.segment.0;
     let (sent, received) = (call.send.each().0, call.recv.each().0);
     match choice.algorithm {
@@ -95,6 +95,14 @@ fn plan_allreduce(selection: &Selection, call: &Call, algorithm: Allreduce, choi
             }
             steps
         }
+        Allreduce::BinomialTrees => {
+            let mut steps = reduce::reduce(Reduce::BinomialExchanged, comm, 0, data, 0, 1, call.is_commutative);
+            // The result is in place at the root alone.
+            steps.append(bcast::bcast(Bcast::BinomialExchanged, comm, 0, data, 0, 1));
+            steps
+        }
+        Allreduce::RingFromNext => allreduce::ring_from_next(comm, data),
+        Allreduce::AllToAll => allreduce::all_to_all(comm, data),
         Allreduce::Rabenseifner => rabenseifner::allreduce(Variant::Halves, comm, data),
         Allreduce::ReduceScatterAllgather => rabenseifner::allreduce(Variant::Blocks, comm, data),
     }
@@ -109,6 +117,8 @@ fn plan_reduce_scatter(selection: &Selection, call: &Call, algorithm: ReduceScat
         ReduceScatter::Butterfly => reduce_scatter::butterfly(comm, blocks),
         ReduceScatter::Pairwise => reduce_scatter::pairwise(comm, blocks),
         ReduceScatter::RecursiveDoubling => reduce_scatter::recursive_doubling(comm, blocks),
+        ReduceScatter::BinomialLinear => reduce_scatter::binomial_linear(comm, blocks),
+        ReduceScatter::AllToAll => reduce_scatter::all_to_all(comm, blocks),
         ReduceScatter::Noncommutative => reduce_scatter::noncommutative(comm, blocks),
     }
 }
@@ -187,6 +197,7 @@ fn plan_allgatherv(selection: &Selection, call: &Call, algorithm: Allgatherv) ->
         Allgatherv::PipelinedRing => steps = allgather::pipelined_ring(comm, &blocks, call.data(Bytes(0)).element),
         Allgatherv::Ring | Allgatherv::TwoProc => allgather::ring(&mut steps, comm, 0, &blocks),
         Allgatherv::NeighborExchange => allgather::neighbor_exchange(&mut steps, comm, &blocks),
+        Allgatherv::SpreadAround => allgather::spread_around(&mut steps, comm, &blocks),
         Allgatherv::Spread => allgather::spread(&mut steps, comm, &blocks),
     }
     steps

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::algorithms::{Algorithm, Choice};
-use super::call::Call;
+use super::call::{Call, Mode};
 use super::library::{Library, collective_named};
 use crate::event::CollectiveKind;
 
@@ -12,7 +12,7 @@ use crate::event::CollectiveKind;
 pub struct Selection {
     /// The library whose rules choose.
     pub library: Library,
-    forced: BTreeMap<CollectiveKind, Choice>,
+    forced: BTreeMap<(CollectiveKind, Mode), Choice>,
 }
 
 /// A text that names no algorithm.
@@ -22,7 +22,7 @@ pub enum UnknownAlgorithm {
     #[error("`{0}` is not of the form collective=algorithm")]
     Form(String),
     /// There is no collective of this name.
-    #[error("there is no collective `{0}`; there are {list}", list = listed(CollectiveKind::ALL.iter().map(|it| it.name())))]
+    #[error("there is no collective `{0}`; there are {list}, and with an `i` before the name those that do not block", list = listed(CollectiveKind::ALL.iter().map(|it| it.name())))]
     Collective(String),
     /// The collective has no algorithm of this name.
     #[error("{0} has no algorithm `{1}`; it has {list}", list = listed(Algorithm::all(*.0).iter().map(|it| it.name())))]
@@ -43,7 +43,8 @@ impl From<Library> for Selection {
 }
 
 impl Selection {
-    /// Forces algorithms by name: `bcast=binomial,allreduce=ring`, and with segments of so many bytes
+    /// Forces algorithms by name: `bcast=binomial,allreduce=ring`, those of non-blocking and persistent collectives by
+    /// `ibcast=chain`, and with segments of so many bytes
     /// `bcast=pipeline:65536`. `default` leaves a collective to the library's rules again.
     ///
     /// # Errors
@@ -63,10 +64,10 @@ impl Selection {
     /// # Errors
     /// What is not understood.
     pub fn force(&mut self, collective: &str, algorithm: &str) -> Result<(), UnknownAlgorithm> {
-        let collective =
+        let (collective, mode) =
             collective_named(collective).ok_or_else(|| UnknownAlgorithm::Collective(collective.trim().to_owned()))?;
         if algorithm.trim() == "default" {
-            self.forced.remove(&collective);
+            self.forced.remove(&(collective, mode));
             return Ok(());
         }
         let (name, segment) = match algorithm.split_once(':') {
@@ -75,13 +76,13 @@ impl Selection {
         };
         let algorithm = self
             .library
-            .algorithm_named(collective, name)
+            .algorithm_named(mode, collective, name)
             .ok_or_else(|| UnknownAlgorithm::Algorithm(collective, name.trim().to_owned()))?;
         let mut choice = Choice::forced(algorithm);
         if let Some(segment) = segment {
             choice.segment = segment.parse().map_err(|_| UnknownAlgorithm::Segment(segment.to_owned()))?;
         }
-        self.forced.insert(collective, choice);
+        self.forced.insert((collective, mode), choice);
         Ok(())
     }
 
@@ -94,7 +95,7 @@ impl Selection {
     /// impossible.
     #[must_use]
     pub fn choose(&self, call: &Call) -> Choice {
-        match self.forced.get(&call.kind) {
+        match self.forced.get(&(call.kind, call.mode)) {
             Some(&forced) => self.library.possible(forced, call),
             None => self.library.choose(call),
         }
@@ -110,9 +111,19 @@ mod tests {
     /// The algorithm of a broadcast.
     fn chosen(selection: &Selection, size: u32, bytes: u64) -> String {
         let (kind, send, recv) = (CollectiveKind::Bcast, &Volumes::Each(Bytes(bytes)), &Volumes::None);
-        let call = Call { me: 0, size, root: 0, kind, send, recv, element: Bytes(8), is_commutative: true };
+        let call = Call {
+            me: 0,
+            size,
+            root: 0,
+            kind,
+            send,
+            recv,
+            element: Bytes(8),
+            mode: Mode::Blocking,
+            is_commutative: true,
+        };
         let choice = selection.choose(&call);
-        selection.library.name_of(choice.algorithm).to_owned()
+        selection.library.name_of(call.mode, choice.algorithm).to_owned()
     }
 
     #[test]
@@ -163,7 +174,7 @@ mod tests {
         let mut explain = |list: &str| selection.force_list(list).expect_err("a mistake").to_string();
         insta::assert_snapshot!(explain("bcast"), @"`bcast` is not of the form collective=algorithm");
         insta::assert_snapshot!(explain("scan=bogus"), @"scan has no algorithm `bogus`; it has linear, linear_nb, recursive_doubling");
-        insta::assert_snapshot!(explain("broadcast=linear"), @"there is no collective `broadcast`; there are barrier, bcast, reduce, allreduce, scan, exscan, reduce_scatter, reduce_scatter_block, gather, scatter, allgather, alltoall, gatherv, scatterv, allgatherv, alltoallv, alltoallw");
+        insta::assert_snapshot!(explain("broadcast=linear"), @"there is no collective `broadcast`; there are barrier, bcast, reduce, allreduce, scan, exscan, reduce_scatter, reduce_scatter_block, gather, scatter, allgather, alltoall, gatherv, scatterv, allgatherv, alltoallv, alltoallw, and with an `i` before the name those that do not block");
         insta::assert_snapshot!(explain("bcast=pipeline:64KX"), @"`64KX` is not a number of bytes");
     }
 }

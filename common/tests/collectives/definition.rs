@@ -1,6 +1,6 @@
 //! What each collective is to achieve, straight from its definition in the MPI standard (MPI 4.0, chapter 6).
 
-use titr_common::collectives::{Call, Member, Selection};
+use titr_common::collectives::{Call, Member, Mode, Selection};
 use titr_common::event::{CollectiveKind, Volumes};
 use titr_common::units::Bytes;
 
@@ -12,6 +12,7 @@ pub struct Case {
     pub size: u32,
     pub root: Member,
     pub element: u64,
+    pub mode: Mode,
     pub is_commutative: bool,
     pub kind: Kind,
 }
@@ -143,9 +144,9 @@ impl Case {
     /// The call as the member makes it.
     pub fn with_call<T>(&self, me: Member, use_it: impl FnOnce(&Call) -> T) -> T {
         let (kind, send, recv) = &self.volumes(me);
-        let &Self { size, root, element, is_commutative, .. } = self;
+        let &Self { size, root, element, mode, is_commutative, .. } = self;
         let (kind, element) = (*kind, Bytes(element));
-        use_it(&Call { me, size, root, kind, send, recv, element, is_commutative })
+        use_it(&Call { me, size, root, kind, send, recv, element, mode, is_commutative })
     }
 
     /// Runs the schedules of all members and compares what each gets with what it must get; where operands may change

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use titr_common::collectives::{Library, Member, Selection, Step};
+use titr_common::collectives::{Library, Member, Selection, Step, collective_named};
 use titr_common::event::CollectiveKind;
 
 use crate::definition::{Case, Kind};
 
 const OPEN_MPI: &[u8] = include_bytes!("../data/collectives/open-mpi-4.1.4.txt.gz");
+const LIBNBC: &[u8] = include_bytes!("../data/collectives/open-mpi-4.1.4-nonblocking.txt.gz");
 const MPICH: &[u8] = include_bytes!("../data/collectives/mpich-4.0.2.txt.gz");
 const SIMGRID: &[u8] = include_bytes!("../data/collectives/simgrid-3.32.txt.gz");
 
@@ -26,11 +27,14 @@ struct Recording {
 }
 
 fn recordings(library: Library) -> Vec<Recording> {
-    let data = match library {
-        Library::Mpich => MPICH,
-        Library::OpenMpi => OPEN_MPI,
-        Library::SimGrid | Library::SimGridOpenMpi => SIMGRID,
-    };
+    match library {
+        Library::Mpich => recordings_in(library, MPICH),
+        Library::OpenMpi => recordings_in(library, OPEN_MPI),
+        Library::SimGrid | Library::SimGridOpenMpi => recordings_in(library, SIMGRID),
+    }
+}
+
+fn recordings_in(library: Library, data: &[u8]) -> Vec<Recording> {
     let mut text = String::new();
     GzDecoder::new(data).read_to_string(&mut text).expect("a gzip file");
     let mut recordings: Vec<Recording> = Vec::new();
@@ -46,6 +50,7 @@ fn recordings(library: Library) -> Vec<Recording> {
                     size: number(3) as u32,
                     root: number(4) as Member,
                     element: number(5),
+                    mode: collective_named(fields[1]).expect("a collective").1,
                     is_commutative: fields[6] == "yes",
                     kind: kind(fields[1], fields[7]),
                 },
@@ -71,8 +76,7 @@ fn kind(collective: &str, counts: &str) -> Kind {
     let count = || counts.parse::<u64>().expect("a number");
     let list = |counts: &str| -> Vec<u64> { counts.split(',').map(|it| it.parse().expect("a number")).collect() };
     let matrix = || counts.split(';').map(list).collect();
-    let named = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == collective);
-    match named.expect("a collective") {
+    match collective_named(collective).expect("a collective").0 {
         CollectiveKind::Barrier => Kind::Barrier,
         CollectiveKind::Bcast => Kind::Bcast(count()),
         CollectiveKind::Reduce => Kind::Reduce(count()),
@@ -194,4 +198,36 @@ fn every_member_calls_in_the_order_in_which_mpich_did() {
 #[test]
 fn every_pair_of_members_exchanges_what_simgrid_sent() {
     assert_eq!(check_pairs(Library::SimGrid), 124);
+}
+
+/// Of what starts together in a round of `libnbc` only the order of the sends is compared with ours, and that of the receives.
+#[test]
+fn every_member_starts_the_messages_that_libnbc_did() {
+    let recordings = recordings_in(Library::OpenMpi, LIBNBC);
+    let split = |calls: &[(bool, Member, u64)], is_send| -> Vec<(Member, u64)> {
+        calls.iter().filter(|call| call.0 == is_send).map(|&(_, peer, len)| (peer, len)).collect()
+    };
+    let mut failures = Vec::new();
+    for recording in &recordings {
+        for (&me, recorded) in &recording.calls {
+            let told = |call: &String| {
+                let (head, len) = call.split_once(':').expect("a peer and bytes");
+                let (kind, peer) = head.split_at(1);
+                (kind == "s", peer.parse().expect("a member"), len.parse().expect("bytes"))
+            };
+            let recorded: Vec<(bool, Member, u64)> = recorded.iter().map(told).collect();
+            let ours: Vec<_> = recording.steps(me).into_iter().flat_map(calls).collect();
+            let ours: Vec<_> =
+                ours.into_iter().map(|(kind, peer, len)| (kind.eq_ignore_ascii_case(&'s'), peer, len)).collect();
+            for is_send in [true, false] {
+                let (ours, theirs) = (split(&ours, is_send), split(&recorded, is_send));
+                if ours != theirs {
+                    failures
+                        .push(format!("{}, member {me}, sends {is_send}: {ours:?} not {theirs:?}", recording.name()));
+                }
+            }
+        }
+    }
+    assert_eq!(failures, [""; 0]);
+    assert_eq!(recordings.len(), 1698);
 }

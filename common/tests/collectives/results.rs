@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
-use titr_common::collectives::{Algorithm, Call, Library, Selection};
+use titr_common::collectives::{Algorithm, Call, Library, Mode, Selection};
 use titr_common::event::{CollectiveKind, Extent, Volumes};
 use titr_common::units::Bytes;
 
@@ -18,10 +18,10 @@ fn algorithms() -> Vec<(CollectiveKind, Option<Algorithm>)> {
     CollectiveKind::ALL.into_iter().flat_map(of).collect()
 }
 
-fn selection(library: Library, algorithm: Option<Algorithm>, segment: u64) -> Selection {
+fn selection(library: Library, mode: Mode, algorithm: Option<Algorithm>, segment: u64) -> Selection {
     let mut selection = Selection::from(library);
     if let Some(algorithm) = algorithm {
-        let text = format!("{}={algorithm}:{segment}", algorithm.collective());
+        let text = format!("{}{}={algorithm}:{segment}", mode.prefix(), algorithm.collective());
         selection.force_list(&text).expect("its own name");
     }
     selection
@@ -60,8 +60,8 @@ fn reduces(collective: CollectiveKind) -> bool {
 fn all_small_cases_end_as_defined() {
     let mut failures = Vec::new();
     for (collective, algorithm) in algorithms() {
-        for &library in Library::ALL {
-            let selection = selection(library, algorithm, 0);
+        for (library, mode) in Library::ALL.iter().flat_map(|&library| Mode::ALL.map(|mode| (library, mode))) {
+            let selection = selection(library, mode, algorithm, 0);
             for size in (1..=9).chain([12, 13]) {
                 for count in [0, 1, 3, 17] {
                     for is_commutative in [true, false].into_iter().filter(|it| *it || reduces(collective)) {
@@ -69,6 +69,7 @@ fn all_small_cases_end_as_defined() {
                             size,
                             root: size / 3 * 2,
                             element: 1,
+                            mode,
                             is_commutative,
                             kind: kind(collective, size, count, |n| u64::from(n + 1) * 7 % (count + 1)),
                         };
@@ -92,6 +93,7 @@ prop_compose! {
         collective in Just(collective),
         algorithm in Just(algorithm),
         library in prop::sample::select(Library::ALL),
+        mode in prop::sample::select(&Mode::ALL[..]),
         size in Just(size),
         root in 0..size,
         element in 1_u64..4,
@@ -101,7 +103,7 @@ prop_compose! {
         counts in prop::collection::vec(prop_oneof![Just(0), 0_u64..9], (size * size) as usize),
     ) -> (Selection, Case) {
         let kind = kind(collective, size, count, |n| counts[n as usize]);
-        (selection(library, algorithm, segment), Case { size, root, element, is_commutative, kind })
+        (selection(library, mode, algorithm, segment), Case { size, root, element, mode, is_commutative, kind })
     }
 }
 
@@ -130,6 +132,7 @@ proptest! {
     fn no_volumes_are_too_strange(
         (collective, algorithm) in prop::sample::select(algorithms()),
         library in prop::sample::select(Library::ALL),
+        mode in prop::sample::select(&Mode::ALL[..]),
         (me, size, root) in (0_u32..20, 0_u32..20, 0_u32..20),
         element in prop_oneof![0_u64..10, any::<u64>()],
         segment in prop_oneof![Just(0), any::<u64>()],
@@ -140,7 +143,7 @@ proptest! {
         let other = volumes.first().copied().unwrap_or_default();
         let send = &strange(signature.send, volume, &volumes);
         let recv = &strange(signature.recv, if send.each() == volume { other } else { volume }, &volumes);
-        let call = Call { me, size, root, kind, send, recv, element, is_commutative };
-        let _ = selection(library, algorithm, segment).steps(&call);
+        let call = Call { me, size, root, kind, send, recv, element, mode, is_commutative };
+        let _ = selection(library, mode, algorithm, segment).steps(&call);
     }
 }

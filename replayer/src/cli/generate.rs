@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use titr_common::collectives::{Library, Member, Selection};
+use titr_common::collectives::{Library, Member, Mode, Selection};
 use titr_common::event::CollectiveKind;
 use titr_common::format::{count, plural};
 use titr_common::units::{Bytes, Instructions, Quantity, UnitError};
 use titr_network::topology::Edge;
 
 use super::Failure;
-use super::schedule::{collective, library};
+use super::schedule::{CollectiveParser, library};
 use crate::generate::{
     self, AllToAll, Butterfly, Dimensions, Impossible, Kernel, Pause, Random, Schedule, Star, StarKind, Stencil, Tree,
     Wavefront, grid,
@@ -92,8 +92,8 @@ enum Named {
     /// The messages that a collective is made of; `titr schedule --list` names the algorithms.
     Collective {
         /// The collective.
-        #[arg(value_parser = collective())]
-        collective: CollectiveKind,
+        #[arg(value_parser = CollectiveParser)]
+        collective: (CollectiveKind, Mode),
         /// The library whose algorithms, selection rules and names are used.
         #[arg(long, default_value = "openmpi", value_parser = library())]
         library: Library,
@@ -245,10 +245,12 @@ impl Named {
             Self::Collective { collective, library, algorithm, ranks, bytes, elements, root, run } => {
                 let wrong = |why: &dyn std::error::Error| Failure::Usage(why.to_string());
                 let mut selection = Selection::from(*library);
-                selection.force(collective.name(), algorithm).map_err(|why| wrong(&why))?;
+                let (collective, mode) = *collective;
+                selection.force(&format!("{}{collective}", mode.prefix()), algorithm).map_err(|why| wrong(&why))?;
                 let outline = Outline {
                     selection,
-                    collective: *collective,
+                    collective,
+                    mode,
                     ranks: *ranks,
                     bytes: *bytes,
                     root: root.root,

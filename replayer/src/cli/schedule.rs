@@ -1,10 +1,12 @@
 //! `titr schedule`.
 
+use std::ffi::OsStr;
 use std::io::Write;
 
-use clap::Parser;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use titr_common::collectives::{Library, Member, Selection};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, Parser};
+use titr_common::collectives::{Library, Member, Mode, Selection, collective_named};
 use titr_common::event::CollectiveKind;
 use titr_common::units::Bytes;
 
@@ -15,6 +17,9 @@ const NOTES: &str = "\
 BYTES is the whole vector of bcast, reduce, allreduce, scan, exscan and reduce_scatter (which divides it as evenly as \
 possible: the parts of the first ranks may be one element longer). For gather, scatter, allgather, alltoall, \
 reduce_scatter_block and the v- and w-variants, BYTES is one rank's block.
+
+With an i before its name (ibcast), a collective is one that does not block or is persistent, for which libraries have other \
+algorithms.
 
 A line is a RANK and a step. A slice of data is BYTES BUFFER+OFFSET. The buffer is the caller's send buffer (send), its \
 receive buffer (recv), or scratch space (scratch):
@@ -39,8 +44,8 @@ pub(super) struct ScheduleArgs {
     /// Lists all algorithms, tab-separated: COLLECTIVE, ALGORITHM and its other names.
     #[arg(long)]
     list: bool,
-    #[arg(required_unless_present = "list", value_parser = collective())]
-    collective: Option<CollectiveKind>,
+    #[arg(required_unless_present = "list", value_parser = CollectiveParser)]
+    collective: Option<(CollectiveKind, Mode)>,
     /// The library whose algorithms, selection rules and names are used.
     #[arg(long, default_value = "openmpi", value_parser = library())]
     library: Library,
@@ -67,9 +72,26 @@ pub(super) struct ScheduleArgs {
     matrix: bool,
 }
 
-pub(super) fn collective() -> impl TypedValueParser<Value = CollectiveKind> {
-    PossibleValuesParser::new(CollectiveKind::ALL.map(CollectiveKind::name))
-        .try_map(|name| CollectiveKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no collective"))
+/// Reads the name of a collective, with an `i` before it where it does not block.
+#[derive(Clone)]
+pub(super) struct CollectiveParser;
+
+impl TypedValueParser for CollectiveParser {
+    type Value = (CollectiveKind, Mode);
+
+    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Self::Value, clap::Error> {
+        if let Some(found) = value.to_str().and_then(collective_named) {
+            return Ok(found);
+        }
+        // This explains what is wrong.
+        let blocking = PossibleValuesParser::new(CollectiveKind::ALL.map(CollectiveKind::name));
+        let name = blocking.parse_ref(cmd, arg, value)?;
+        collective_named(&name).ok_or_else(|| clap::Error::new(ErrorKind::InvalidValue))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(CollectiveKind::ALL.into_iter().map(|kind| PossibleValue::new(kind.name()))))
+    }
 }
 
 pub(super) fn library() -> impl TypedValueParser<Value = Library> {
@@ -78,15 +100,16 @@ pub(super) fn library() -> impl TypedValueParser<Value = Library> {
 }
 
 pub(super) fn schedule(args: &ScheduleArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let (Some(collective), Some(ranks), false) = (args.collective, args.ranks, args.list) else {
+    let (Some((collective, mode)), Some(ranks), false) = (args.collective, args.ranks, args.list) else {
         return Ok(catalogue::write(out)?);
     };
     let wrong = |why: &dyn std::error::Error| Failure::Usage(why.to_string());
     let mut selection = Selection::from(args.library);
-    selection.force(collective.name(), &args.algorithm).map_err(|why| wrong(&why))?;
+    selection.force(&format!("{}{collective}", mode.prefix()), &args.algorithm).map_err(|why| wrong(&why))?;
     let outline = Outline {
         selection,
         collective,
+        mode,
         ranks,
         bytes: args.bytes,
         root: args.root,
@@ -98,7 +121,7 @@ pub(super) fn schedule(args: &ScheduleArgs, out: &mut impl Write) -> Result<(), 
         return Ok(steps::write(&example, out)?);
     }
     if let Some(asked) = example.replaced() {
-        let [asked, taken] = [asked, example.choice()].map(|choice| args.library.name_of(choice.algorithm));
+        let [asked, taken] = [asked, example.choice()].map(|choice| args.library.name_of(mode, choice.algorithm));
         eprintln!("titr: {asked} is impossible here: {} takes {taken}", args.library.name());
     }
     Ok(matrix::write(&example, out)?)

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use titr_common::collectives::{Algorithm, Library};
+use titr_common::collectives::{Algorithm, Library, Mode};
 use titr_common::event::CollectiveKind;
 
 /// Writes a line for each algorithm: the collective, the algorithm's own name, other names that are understood whatever
-/// the library, and `library:name` where a library's parameters spell it otherwise.
+/// the library, and `library:name` where a library's parameters spell it otherwise, `library-i:name` for collectives that do not
+/// block.
 ///
 /// # Errors
 /// Where `out` cannot be written.
@@ -15,9 +16,13 @@ pub fn write(out: &mut impl Write) -> io::Result<()> {
         for algorithm in Algorithm::all(collective) {
             write!(out, "{collective}\t{algorithm}")?;
             let names = algorithm.names();
-            let called = Library::ALL.iter().map(|&library| (library.name(), library.name_of(algorithm)));
-            let own =
-                called.filter(|(_, name)| !names.contains(name)).map(|(library, name)| format!("{library}:{name}"));
+            let own = Library::ALL.iter().flat_map(|&library| {
+                let [blocking, nonblocking] = Mode::ALL.map(|mode| library.name_of(mode, algorithm));
+                let is_own = |name: &str| !names.contains(&name);
+                let also = is_own(blocking).then(|| format!("{}:{blocking}", library.name()));
+                let differs = is_own(nonblocking) && nonblocking != blocking;
+                also.into_iter().chain(differs.then(|| format!("{}-i:{nonblocking}", library.name())))
+            });
             for (place, name) in names.iter().skip(1).map(|&name| name.to_owned()).chain(own).enumerate() {
                 write!(out, "{}{name}", if place == 0 { '\t' } else { ' ' })?;
             }

@@ -9,7 +9,7 @@ pub mod matrix;
 pub mod steps;
 
 use thiserror::Error;
-use titr_common::collectives::{Call, Choice, Member, Selection, Step};
+use titr_common::collectives::{Call, Choice, Member, Mode, Selection, Step};
 use titr_common::event::{CollectiveKind, Extent, Volumes};
 use titr_common::units::Bytes;
 
@@ -21,6 +21,7 @@ pub struct Example {
     root: Member,
     element: Bytes,
     is_commutative: bool,
+    mode: Mode,
     kind: CollectiveKind,
     send: Volumes,
     recv: Volumes,
@@ -33,6 +34,8 @@ pub struct Outline {
     pub selection: Selection,
     /// The collective that is called.
     pub collective: CollectiveKind,
+    /// Whether the call returns when it is done.
+    pub mode: Mode,
     /// Members of the communicator.
     pub ranks: u32,
     /// The whole vector of a broadcast or a reduction, which reduce_scatter shares out as evenly as it can, the first
@@ -76,7 +79,7 @@ impl Example {
     /// # Errors
     /// The collective that cannot be called.
     pub fn new(outline: Outline) -> Result<Self, Uncallable> {
-        let Outline { selection, collective, ranks, bytes, root, element, is_commutative } = outline;
+        let Outline { selection, collective, mode, ranks, bytes, root, element, is_commutative } = outline;
         let last = ranks.checked_sub(1).ok_or(Uncallable::NoRanks)?;
         if root > last {
             return Err(Uncallable::Root { root, last });
@@ -95,7 +98,7 @@ impl Example {
             Extent::PerMember => Volumes::PerMember(vec![bytes; ranks as usize]),
         };
         let (kind, send, recv) = (collective, volumes(signature.send), volumes(signature.recv));
-        Ok(Self { selection, ranks, root, element, is_commutative, kind, send, recv })
+        Ok(Self { selection, ranks, root, element, is_commutative, mode, kind, send, recv })
     }
 
     /// All members.
@@ -132,9 +135,15 @@ impl Example {
         &self.selection
     }
 
+    /// Whether the call returns when it is done.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
     fn call(&self, me: Member) -> Call<'_> {
-        let Self { ranks, root, kind, ref send, ref recv, element, is_commutative, .. } = *self;
-        Call { me, size: ranks, root, kind, send, recv, element, is_commutative }
+        let Self { ranks, root, kind, ref send, ref recv, element, mode, is_commutative, .. } = *self;
+        Call { me, size: ranks, root, kind, send, recv, element, mode, is_commutative }
     }
 }
 

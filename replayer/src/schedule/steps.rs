@@ -17,10 +17,11 @@ use super::Example;
 pub fn write(example: &Example, out: &mut impl Write) -> io::Result<()> {
     let choice = example.choice();
     let library = example.selection().library;
-    let name = library.name_of(choice.algorithm);
-    write!(out, "# {}: {} by {name}", library.name(), choice.algorithm.collective())?;
+    let mode = example.mode();
+    let name = library.name_of(mode, choice.algorithm);
+    write!(out, "# {}: {}{} by {name}", library.name(), mode.prefix(), choice.algorithm.collective())?;
     match example.replaced() {
-        Some(asked) => writeln!(out, ", as {} is impossible here", library.name_of(asked.algorithm))?,
+        Some(asked) => writeln!(out, ", as {} is impossible here", library.name_of(mode, asked.algorithm))?,
         None => writeln!(out)?,
     }
     for me in example.members() {

@@ -38,10 +38,9 @@
 //! as messages of the tracer would not go on while the library is in a collective of its own.
 //!
 //! **Passed through.** The library carries out collectives of inter-communicators, persistent collectives, those of
-//! neighbours, those of communicators with processes outside the world, and calls whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the
-//! manifest. Non-blocking collectives follow the blocking ones' rules, not those of Open MPI's `libnbc`; what MPICH does
-//! differently between and within nodes is not modelled either: the schedules are those of a communicator with every
-//! member on a node of its own.
+//! neighbours, those of communicators with processes outside the world, and calls whose arguments it will refuse. They are recorded as
+//! ever, without messages, and counted as opaque in the manifest. What MPICH does differently between and within nodes is not
+//! modelled either: the schedules are those of a communicator with every member on a node of its own.
 
 mod agreement;
 mod background;

@@ -1,4 +1,5 @@
-//! Gathers whose result all members get. Sources: Open MPI 4.1 `coll_base_allgather.c`, `coll_base_allgatherv.c`; MPICH
+//! Gathers whose result all members get. Sources: Open MPI 4.1 `coll_base_allgather.c`, `coll_base_allgatherv.c`,
+//! `nbc_iallgatherv.c`; MPICH
 //! 4.0 `allgather_intra_*.c`, `allgatherv_intra_*.c`; SimGrid 3.32 `smpi_nbc_impl.cpp`; Bruck et al.: "Efficient
 //! Algorithms for All-to-All Communications in Multiport Message-Passing Systems", IEEE TPDS 8(11), 1997; Chen et al.:
 //! "Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet", HPC-Asia 2005
@@ -49,6 +50,8 @@ algorithms! {
         TwoProc = "two_proc",
         /// Everyone sends to everyone (SimGrid).
         Spread = "spreading_simple",
+        /// Everyone sends to everyone, the next member first (`libnbc`).
+        SpreadAround = "spreading_around",
     }
 }
 
@@ -198,6 +201,16 @@ pub(in crate::collectives) fn spread(steps: &mut Schedule, comm: Comm, blocks: &
     for member in comm.others() {
         steps.isend(member, own);
         steps.irecv(member, blocks.block(Buffer::Recv, member));
+    }
+    steps.wait_all();
+}
+
+/// [`Allgatherv::SpreadAround`].
+pub(in crate::collectives) fn spread_around(steps: &mut Schedule, comm: Comm, blocks: &Blocks) {
+    let own = Buffer::Send.first(blocks.len(comm.me));
+    for (to, from) in comm.others_after().zip(comm.others_before()) {
+        steps.irecv(from, blocks.block(Buffer::Recv, from));
+        steps.isend(to, own);
     }
     steps.wait_all();
 }

@@ -1,4 +1,4 @@
-//! Reductions whose result all members get. Sources: Open MPI 4.1 `coll_base_allreduce.c`; MPICH 4.0
+//! Reductions whose result all members get. Sources: Open MPI 4.1 `coll_base_allreduce.c`, `nbc_iallreduce.c`; MPICH 4.0
 //! `allreduce_intra_*.c`; SimGrid 3.32 `allreduce-lr.cpp`; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.5.
 //!
 //! The ring needs an operation that commutes; recursive doubling keeps the order of ranks.
@@ -20,6 +20,12 @@ algorithms! {
         RecursiveDoubling = "recursive_doubling",
         /// A reduce-scatter around the ring, then an allgather around it.
         Ring = "ring",
+        /// A reduction up a binomial tree to member 0, then a broadcast down a binomial tree (`libnbc`).
+        BinomialTrees = "binomial_trees",
+        /// The ring, where each member's first message is the block of the next member (`libnbc`).
+        RingFromNext = "ring_from_next",
+        /// Everyone sends everything to everyone (SimGrid's `iallreduce`).
+        AllToAll = "all_to_all",
         /// A reduce-scatter and an allgather around the ring in several phases, each on a part of every block.
         SegmentedRing = "segmented_ring",
         /// The ring on blocks of one length; what is left after whole blocks goes by another reduction (SimGrid).
@@ -102,6 +108,48 @@ pub(in crate::collectives) fn ring(comm: Comm, data: Data, phases: u32) -> Sched
         let reduced = blocks.block(Buffer::Recv, comm.after(1 + comm.size - round));
         let next = blocks.block(Buffer::Recv, comm.before(round));
         steps.sendrecv(right, reduced, left, next);
+    }
+    steps
+}
+
+/// [`Allreduce::RingFromNext`] (`allred_sched_ring`).
+pub(in crate::collectives) fn ring_from_next(comm: Comm, data: Data) -> Schedule {
+    let mut steps = Schedule::new();
+    let blocks = Blocks::Balanced { count: comm.size, data };
+    if comm.size == 1 {
+        steps.copy(data.whole(Buffer::Send), data.whole(Buffer::Recv));
+        return steps;
+    }
+    let (left, right) = (comm.before(1), comm.after(1));
+    for round in 0..2 * comm.size - 2 {
+        let (given, taken) =
+            (comm.before(round % comm.size).wrapping_add(1) % comm.size, comm.before(round % comm.size));
+        let source = if round == 0 { Buffer::Send } else { Buffer::Recv };
+        let result = blocks.block(Buffer::Recv, taken);
+        steps.sendrecv(right, blocks.block(source, given), left, result);
+        if round + 1 < comm.size {
+            steps.reduce_right(blocks.block(Buffer::Send, taken), result);
+        }
+    }
+    steps
+}
+
+/// [`Allreduce::AllToAll`].
+pub(in crate::collectives) fn all_to_all(comm: Comm, data: Data) -> Schedule {
+    let mut steps = Schedule::new();
+    let (own, result) = (data.whole(Buffer::Send), data.whole(Buffer::Recv));
+    let incoming = |member: u32| Buffer::Scratch.at(data.bytes.saturating_mul(u64::from(member)), data.bytes);
+    for member in comm.others() {
+        steps.isend(member, own);
+        steps.irecv(member, incoming(member));
+    }
+    steps.wait_all();
+    steps.copy(own, result);
+    for member in (0..comm.me).rev() {
+        steps.reduce_left(incoming(member), result);
+    }
+    for member in comm.me + 1..comm.size {
+        steps.reduce_right(incoming(member), result);
     }
     steps
 }

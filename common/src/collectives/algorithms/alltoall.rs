@@ -1,9 +1,9 @@
-//! All-to-all exchanges of blocks of one length. Sources: Open MPI 4.1 `coll_base_alltoall.c`; MPICH 4.0
+//! All-to-all exchanges of blocks of one length. Sources: Open MPI 4.1 `coll_base_alltoall.c`, `nbc_ialltoall.c`; MPICH 4.0
 //! `alltoall_intra_*.c`; Bruck et al., IEEE TPDS 8(11), 1997; Thakur et al., IJHPCA 19(1), 2005, section 4.3. What a member
 //! sends to itself is a copy.
 
 use super::algorithms;
-use super::alltoallv;
+use super::alltoallv::{self, Alltoallv};
 use super::blocks::Blocks;
 use super::comm::{Comm, doubling};
 use super::schedule::{Empty, Schedule};
@@ -14,6 +14,8 @@ algorithms! {
     Alltoall {
         /// Everyone exchanges with everyone at once.
         Linear = "linear" | "basic_linear",
+        /// Everyone exchanges with everyone at once, in the order of members (`libnbc`).
+        LinearInOrder = "linear_in_order",
         /// Exchanges one after the other: to the member *i* places on, from the one *i* places before.
         Pairwise = "pairwise_shift",
         /// Exchanges as in the pairwise shift; where the size is a power of two, with the member whose rank differs by
@@ -35,6 +37,7 @@ pub(in crate::collectives) fn alltoall(algorithm: Alltoall, comm: Comm, block: u
     let blocks = Blocks::Equal { count: comm.size, len: block };
     match algorithm {
         Alltoall::Linear | Alltoall::LinearSync => linear(comm, &blocks),
+        Alltoall::LinearInOrder => alltoallv::alltoallv(Alltoallv::Linear, comm, &blocks, &blocks, Empty::Sent),
         Alltoall::Pairwise | Alltoall::TwoProc => pairwise(comm, &blocks),
         Alltoall::PairwiseXor if comm.is_power_of_two() => pairwise_xor(comm, &blocks),
         Alltoall::PairwiseXor => pairwise(comm, &blocks),

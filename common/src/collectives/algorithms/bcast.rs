@@ -1,4 +1,4 @@
-//! Broadcasts. Sources: Open MPI 4.1 `coll_base_bcast.c`; MPICH 4.0 `bcast_intra_*.c`; SimGrid 3.32 `bcast-NTSL.cpp`,
+//! Broadcasts. Sources: Open MPI 4.1 `coll_base_bcast.c`, `nbc_ibcast.c`; MPICH 4.0 `bcast_intra_*.c`; SimGrid 3.32 `bcast-NTSL.cpp`,
 //! `bcast-NTSB.cpp`; Thakur, Rabenseifner, Gropp:
 //! "Optimization of Collective Communication Operations in MPICH", IJHPCA 19(1), 2005, section 4.2.
 
@@ -31,6 +31,13 @@ algorithms! {
         Binomial = "binomial_distance_halving",
         /// Down a binomial tree, the nearest child first (Open MPI).
         BinomialDoubling = "binomial_distance_doubling",
+        /// Down a binomial tree, to all children at once, the farthest first (MPICH's `ibcast_intra_sched_binomial.c`).
+        BinomialAtOnce = "binomial_at_once",
+        /// Down a binomial tree in which the root has exchanged its number with member 0, to all children at once (`libnbc`).
+        BinomialExchanged = "binomial_exchanged",
+        /// Along a chain in which the root has exchanged its number with member 0, the next segment arriving while one is
+        /// sent on (`libnbc`).
+        ChainExchanged = "chain_exchanged",
         /// Down a 4-nomial tree.
         Knomial = "knomial",
         /// A binomial scatter, then a recursive-doubling allgather (van de Geijn).
@@ -64,6 +71,17 @@ pub(in crate::collectives) fn bcast(
         Bcast::PostedBinary => posted(&Tree::heap(comm), comm, root, data, segment),
         Bcast::Binomial => binomial(comm, root, whole),
         Bcast::BinomialDoubling => down(&Tree::binomial_doubling(comm, root), data, segment),
+        Bcast::BinomialAtOnce => {
+            let mut tree = Tree::binomial(comm, root);
+            tree.children.reverse();
+            at_once(&tree, whole)
+        }
+        Bcast::BinomialExchanged => {
+            at_once(&Tree::exchanged(comm, root, |comm| Tree::binomial_doubling(comm, 0)), whole)
+        }
+        Bcast::ChainExchanged => {
+            chain_in_rounds(&Tree::exchanged(comm, root, |comm| Tree::chain(comm, 0, 1)), data, segment)
+        }
         Bcast::Knomial => down(&Tree::knomial(comm, root, RADIX), data, segment),
         Bcast::ScatterAllgather => {
             let blocks = scattered(comm, data);
@@ -101,6 +119,47 @@ fn binomial(comm: Comm, root: Member, whole: Slice) -> Schedule {
     }
     for &child in tree.children.iter().rev() {
         steps.send(child, whole);
+    }
+    steps
+}
+
+/// Everything from the parent, and then to all children at once.
+fn at_once(tree: &Tree, whole: Slice) -> Schedule {
+    let mut steps = Schedule::new();
+    if let Some(parent) = tree.parent {
+        steps.recv(parent, whole);
+    }
+    for &child in &tree.children {
+        steps.isend(child, whole);
+    }
+    if !tree.children.is_empty() {
+        steps.wait_all();
+    }
+    steps
+}
+
+/// Segment by segment along a chain, in rounds: in each, a segment arrives and the one before it is sent on
+/// (`bcast_sched_chain`).
+fn chain_in_rounds(tree: &Tree, data: Data, segment: u64) -> Schedule {
+    /// Length of a segment where none is asked for (`nbc_bcast_init`).
+    const SEGMENT: u64 = 16_384;
+    let mut steps = Schedule::new();
+    let segments = data.segments(if segment == 0 { SEGMENT } else { segment });
+    let count = segments.count();
+    for index in 0..=count {
+        let next = tree.parent.filter(|_| index < count);
+        if let Some(parent) = next {
+            steps.irecv(parent, segments.slice(Buffer::Recv, index));
+        }
+        // The first member has each segment in its own round.
+        let held =
+            if tree.parent.is_some() { index.checked_sub(1) } else { Some(index).filter(|&index| index < count) };
+        if let Some(held) = held {
+            for &child in &tree.children {
+                steps.isend(child, segments.slice(Buffer::Recv, held));
+            }
+        }
+        steps.wait_all();
     }
     steps
 }

@@ -64,6 +64,12 @@ impl Data {
         self.elements(buffer, start..start.saturating_add(stride))
     }
 
+    /// The segments of at most `segment` bytes, as far as whole elements allow.
+    pub fn segments(self, segment: u64) -> Segments {
+        let most = self.count().clamp(u64::from(self.bytes > 0), MOST_SEGMENTS);
+        Segments { data: self, count: self.bytes.div_ceil(segment.max(1)).min(most) }
+    }
+
     /// Elements for each segment of about `segment` bytes; all of them if that is 0, less than an element or no less than
     /// the vector (Open MPI 4.1 `coll_base_functions.h`: a remainder above half an element makes one more).
     pub fn segment_elements(self, segment: u64) -> u64 {
@@ -73,6 +79,28 @@ impl Data {
         let whole = segment / self.element;
         let is_rounded_up = segment % self.element > self.element / 2;
         (whole + u64::from(is_rounded_up)).max(self.count() / MOST_SEGMENTS)
+    }
+}
+
+/// A vector cut as Open MPI's `libnbc` does: into as many segments as its bytes fill, each of as many whole elements as the
+/// others, and the last one with what is left.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::collectives) struct Segments {
+    data: Data,
+    count: u64,
+}
+
+impl Segments {
+    /// The number of segments; 0 for an empty vector.
+    pub fn count(self) -> u64 {
+        self.count
+    }
+
+    /// The segment with this index, in a buffer.
+    pub fn slice(self, buffer: Buffer, index: u64) -> Slice {
+        let each = self.data.count() / self.count.max(1);
+        let end = if index + 1 >= self.count { self.data.count() } else { (index + 1).saturating_mul(each) };
+        self.data.elements(buffer, index.saturating_mul(each)..end)
     }
 }
 

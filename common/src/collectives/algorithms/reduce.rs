@@ -1,8 +1,8 @@
-//! Reductions to a root. Sources: Open MPI 4.1 `coll_base_reduce.c`; MPICH 4.0 `reduce_intra_*.c`; SimGrid 3.32
+//! Reductions to a root. Sources: Open MPI 4.1 `coll_base_reduce.c`, `nbc_ireduce.c`; MPICH 4.0 `reduce_intra_*.c`; SimGrid 3.32
 //! `smpi_nbc_impl.cpp`; Pješivac-Grbović et al., Cluster Computing 10(2), 2007, section 3.
 //!
-//! An operation that does not commute keeps its order in [`Reduce::Linear`], [`Reduce::InOrderBinary`] and
-//! [`Reduce::Binomial`] only.
+//! An operation that does not commute keeps its order in [`Reduce::Linear`], [`Reduce::InOrderBinary`],
+//! [`Reduce::Binomial`] and [`Reduce::BinomialExchanged`] only.
 
 use super::algorithms;
 use super::blocks::Data;
@@ -31,6 +31,10 @@ algorithms! {
         Binomial = "binomial_serial",
         /// Up a binomial tree, the next message under way while one is reduced (Open MPI).
         BinomialPipelined = "binomial_pipelined",
+        /// Up a binomial tree in which the root has exchanged its number with member 0, one message after the other (`libnbc`).
+        BinomialExchanged = "binomial_exchanged",
+        /// Along a chain in which the root has exchanged its number with member 0, one segment after the other (`libnbc`).
+        ChainExchanged = "chain_exchanged",
         /// A reduce-scatter by recursive halving of the vector, then a binomial gather (Rabenseifner; Open MPI).
         Rabenseifner = "rabenseifner" | "redscat_gather",
         /// Rabenseifner's algorithm on blocks of nearly one length (MPICH).
@@ -74,7 +78,13 @@ pub(in crate::collectives) fn reduce(
             }
             steps
         }
-        Reduce::Binomial => binomial(comm, root, data, is_commutative),
+        Reduce::Binomial => binomial(comm, root, data, is_commutative, Tree::binomial),
+        Reduce::BinomialExchanged => binomial(comm, root, data, is_commutative, |comm, root| {
+            Tree::exchanged(comm, root, |comm| Tree::binomial(comm, 0))
+        }),
+        Reduce::ChainExchanged => {
+            chain_in_rounds(&Tree::exchanged(comm, root, |comm| Tree::chain(comm, 0, 1)), data, segment)
+        }
         Reduce::Rabenseifner => rabenseifner::reduce(Variant::Halves, comm, root, data),
         Reduce::ReduceScatterGather => rabenseifner::reduce(Variant::Blocks, comm, root, data),
     }
@@ -126,10 +136,16 @@ fn linear_nonblocking(comm: Comm, root: Member, data: Data) -> Schedule {
 }
 
 /// Reduces up a binomial tree. An operation that does not commute goes to member 0, which sends the result to the root.
-fn binomial(comm: Comm, root: Member, data: Data, is_commutative: bool) -> Schedule {
+fn binomial(
+    comm: Comm,
+    root: Member,
+    data: Data,
+    is_commutative: bool,
+    tree: impl FnOnce(Comm, Member) -> Tree,
+) -> Schedule {
     let mut steps = Schedule::new();
     let top = if is_commutative { root } else { 0 };
-    let tree = Tree::binomial(comm, top);
+    let tree = tree(comm, top);
     let own = data.whole(Buffer::Send);
     let result = data.whole(if comm.me == root { Buffer::Recv } else { Buffer::Scratch });
     let incoming = Buffer::Scratch.at(data.bytes, data.bytes);
@@ -148,6 +164,26 @@ fn binomial(comm: Comm, root: Member, data: Data, is_commutative: bool) -> Sched
             steps.send(root, result);
         } else if comm.me == root {
             steps.recv(top, result);
+        }
+    }
+    steps
+}
+
+/// Segment by segment along a chain: each arrives, is reduced and is sent on before the next (`red_sched_chain`).
+fn chain_in_rounds(tree: &Tree, data: Data, segment: u64) -> Schedule {
+    /// Length of a segment where none is asked for (`nbc_reduce_init`).
+    const SEGMENT: u64 = 8_192;
+    let mut steps = Schedule::new();
+    let segments = data.segments(if segment == 0 { SEGMENT } else { segment });
+    for index in 0..segments.count() {
+        let own = segments.slice(Buffer::Send, index);
+        let result = segments.slice(if tree.parent.is_none() { Buffer::Recv } else { Buffer::Scratch }, index);
+        for &child in &tree.children {
+            steps.recv(child, result);
+            steps.reduce_left(own, result);
+        }
+        if let Some(parent) = tree.parent {
+            steps.send(parent, if tree.children.is_empty() { own } else { result });
         }
     }
     steps

@@ -10,6 +10,7 @@ use super::allgather::pass_on;
 use super::blocks::Blocks;
 use super::comm::{Comm, Fold, Role, Survivor, doubling, mirror};
 use super::schedule::{Empty, Schedule};
+use super::tree::Tree;
 use crate::collectives::step::{Buffer, Slice};
 
 algorithms! {
@@ -27,6 +28,10 @@ algorithms! {
         Pairwise = "pairwise",
         /// Groups of 1, 2, 4, … members exchange what they have reduced for the others.
         RecursiveDoubling = "recursive_doubling",
+        /// A reduction up a binomial tree to member 0, which then sends to all at once (`libnbc`).
+        BinomialLinear = "binomial_linear",
+        /// Each member gets its block from all others at once (SimGrid's `ireduce_scatter`).
+        AllToAll = "all_to_all",
         /// The butterfly among a power of two, with blocks put beforehand where they will end at the right member.
         Noncommutative = "noncommutative",
     }
@@ -259,5 +264,57 @@ pub(in crate::collectives) fn noncommutative(comm: Comm, blocks: &Blocks) -> Sch
         (from, to) = (keep.start, keep.end);
     }
     steps.copy(blocks.block(Buffer::Scratch, from), own_result(comm, blocks));
+    steps
+}
+
+/// [`ReduceScatter::BinomialLinear`] (`nbc_reduce_scatter_init`).
+pub(in crate::collectives) fn binomial_linear(comm: Comm, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::new();
+    let tree = Tree::binomial(comm, 0);
+    let (own, all) = (Buffer::Send.first(blocks.total()), whole(blocks));
+    let reduced = if tree.children.is_empty() { own } else { all };
+    if !tree.children.is_empty() {
+        steps.copy(own, all);
+    }
+    for &child in &tree.children {
+        steps.recv(child, incoming(all, blocks));
+        steps.reduce_right(incoming(all, blocks), all);
+    }
+    match tree.parent {
+        Some(parent) => {
+            steps.send(parent, reduced);
+            steps.recv(0, own_result(comm, blocks));
+        }
+        None => {
+            for member in comm.others() {
+                steps.isend(member, blocks.block(Buffer::Scratch, member));
+            }
+            if comm.size > 1 {
+                steps.wait_all();
+            }
+            let first = own_result(comm, blocks);
+            steps.copy(Slice { buffer: reduced.buffer, ..first }, first);
+        }
+    }
+    steps
+}
+
+/// [`ReduceScatter::AllToAll`].
+pub(in crate::collectives) fn all_to_all(comm: Comm, blocks: &Blocks) -> Schedule {
+    let mut steps = Schedule::new();
+    let result = own_result(comm, blocks);
+    let arrived = |member: u32| Buffer::Scratch.at(result.len.0.saturating_mul(u64::from(member)), result.len.0);
+    for member in comm.others() {
+        steps.isend(member, blocks.block(Buffer::Send, member));
+        steps.irecv(member, arrived(member));
+    }
+    steps.wait_all();
+    steps.copy(blocks.block(Buffer::Send, comm.me), result);
+    for member in (0..comm.me).rev() {
+        steps.reduce_left(arrived(member), result);
+    }
+    for member in comm.me + 1..comm.size {
+        steps.reduce_right(arrived(member), result);
+    }
     steps
 }

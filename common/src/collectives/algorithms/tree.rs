@@ -57,6 +57,18 @@ impl Tree {
         Self::new(comm, root, parent, [place.saturating_add(level), place.saturating_add(2 * level)])
     }
 
+    /// A tree among members of which the root and member 0 have exchanged their numbers, and all others keep theirs
+    /// (`RANK2VRANK` in Open MPI's `libnbc`), made of `tree`, which has member 0 as its root.
+    pub fn exchanged(comm: Comm, root: Member, tree: impl FnOnce(Comm) -> Self) -> Self {
+        let other = |member: Member| match member {
+            0 => root,
+            _ if member == root => 0,
+            _ => member,
+        };
+        let Self { parent, children } = tree(Comm { me: other(comm.me), ..comm });
+        Self { parent: parent.map(other), children: children.into_iter().map(other).collect() }
+    }
+
     /// The binary heap whose top is member 0: what stands at *i* is above 2*i*+1 and 2*i*+2.
     pub fn heap(comm: Comm) -> Self {
         let place = comm.me;
@@ -162,7 +174,7 @@ mod tests {
     fn every_tree_spans_all_members_and_both_ends_of_an_edge_agree() {
         for size in 1..70 {
             for root in [0, size / 2, size - 1] {
-                let trees: [&dyn Fn(Comm) -> Tree; 7] = [
+                let trees: [&dyn Fn(Comm) -> Tree; 9] = [
                     &|comm| Tree::chain(comm, root, 1),
                     &|comm| Tree::chain(comm, root, 4),
                     &|comm| Tree::binary(comm, root),
@@ -170,6 +182,8 @@ mod tests {
                     &|comm| Tree::binomial(comm, root),
                     &|comm| Tree::knomial(comm, root, 4),
                     &|comm| Tree::in_order_binary(comm),
+                    &|comm| Tree::exchanged(comm, root, |comm| Tree::binomial(comm, 0)),
+                    &|comm| Tree::exchanged(comm, root, |comm| Tree::chain(comm, 0, 1)),
                 ];
                 for tree in trees {
                     let all: Vec<Tree> = (0..size).map(|me| tree(Comm { me, size })).collect();

@@ -2,14 +2,18 @@
 //! that does not commute. Where Open MPI has such a rule it is Open MPI's (`coll_base_*.c`); MPICH goes back to what
 //! its own rules choose, which are possible always.
 
-use super::{Library, mpich};
+use super::{Library, libnbc, mpich};
 use crate::collectives::algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Barrier, Bcast, Choice, Reduce, ReduceScatter,
 };
-use crate::collectives::call::Call;
+use crate::collectives::call::{Call, Mode};
 
 /// The choice itself where it is possible for the call, or else the library's substitute.
 pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice {
+    let choice = match (library, call.mode) {
+        (Library::OpenMpi, Mode::Nonblocking) => libnbc::possible(choice, call),
+        _ => choice,
+    };
     // Recursive doubling of blocks works with any number of members, but these two refuse.
     let is_refused = !library.is_simgrid() && !call.size.is_power_of_two();
     let algorithm = match choice.algorithm {
@@ -45,7 +49,10 @@ pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice 
         possible => possible,
     };
     match library {
-        Library::Mpich if algorithm != choice.algorithm => Choice::new(mpich::choose(call)),
+        Library::Mpich if algorithm != choice.algorithm => Choice::new(match call.mode {
+            Mode::Blocking => mpich::choose(call),
+            Mode::Nonblocking => mpich::choose_nonblocking(call),
+        }),
         _ => Choice { algorithm, ..choice },
     }
 }
@@ -77,7 +84,7 @@ fn bcast(library: Library, algorithm: Bcast, choice: Choice, call: &Call) -> Cho
 fn reduce(algorithm: Reduce, call: &Call) -> Reduce {
     let can_be_halved = call.size > 1 && call.vector().count() >= halving_members(call);
     match algorithm {
-        Reduce::Linear | Reduce::InOrderBinary | Reduce::Binomial => algorithm,
+        Reduce::Linear | Reduce::InOrderBinary | Reduce::Binomial | Reduce::BinomialExchanged => algorithm,
         _ if !call.is_commutative => Reduce::Linear,
         Reduce::Rabenseifner if !can_be_halved => Reduce::Linear,
         Reduce::ReduceScatterGather if !can_be_halved => Reduce::Binomial,
@@ -92,6 +99,7 @@ fn allreduce(algorithm: Allreduce, call: &Call) -> Allreduce {
     match algorithm {
         Allreduce::Ring | Allreduce::SegmentedRing if !can_go_around => Allreduce::RecursiveDoubling,
         Allreduce::EqualRing if !can_go_around => Allreduce::NonOverlapping,
+        Allreduce::RingFromNext if !call.is_commutative => Allreduce::RecursiveDoubling,
         Allreduce::Rabenseifner if !can_be_halved => Allreduce::Linear,
         Allreduce::ReduceScatterAllgather if !can_be_halved => Allreduce::RecursiveDoubling,
         possible => possible,

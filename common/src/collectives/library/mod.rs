@@ -2,17 +2,19 @@
 //! algorithm is impossible.
 
 mod fallback;
+mod libnbc;
 mod mpich;
 mod openmpi;
 mod openmpi_tables;
 mod simgrid;
+mod simgrid_nonblocking;
 mod simgrid_openmpi;
 
 use serde::Deserialize;
 
 use super::algorithms::schedule::Empty;
 use super::algorithms::{Algorithm, Choice};
-use super::call::Call;
+use super::call::{Call, Mode};
 use crate::event::CollectiveKind;
 
 /// Whose selection rules to follow.
@@ -54,37 +56,42 @@ impl Library {
 
     /// The algorithm that the library calls so, or else the one that has that name. Case does not matter, nor `-` for `_`.
     #[must_use]
-    pub fn algorithm_named(self, collective: CollectiveKind, name: &str) -> Option<Algorithm> {
+    pub fn algorithm_named(self, mode: Mode, collective: CollectiveKind, name: &str) -> Option<Algorithm> {
         let name = spelled(name);
         let is_its_own = |(algorithm, own): &&(Algorithm, &str)| algorithm.collective() == collective && *own == name;
-        self.own_names().iter().find(is_its_own).map(|&(algorithm, _)| algorithm).or_else(|| {
+        self.own_names(mode).iter().find(is_its_own).map(|&(algorithm, _)| algorithm).or_else(|| {
             Algorithm::all(collective).into_iter().find(|algorithm| algorithm.names().contains(&name.as_str()))
         })
     }
 
     /// The library's own name for an algorithm.
     #[must_use]
-    pub fn name_of(self, algorithm: Algorithm) -> &'static str {
-        let mut own_names = self.own_names().iter();
+    pub fn name_of(self, mode: Mode, algorithm: Algorithm) -> &'static str {
+        let mut own_names = self.own_names(mode).iter();
         own_names.find(|(own, _)| *own == algorithm).map_or_else(|| algorithm.name(), |(_, name)| name)
     }
 
     /// The library's names for algorithms that have other names here.
-    fn own_names(self) -> &'static [(Algorithm, &'static str)] {
-        match self {
-            Self::Mpich => mpich::OWN_NAMES,
-            Self::OpenMpi => openmpi::OWN_NAMES,
-            Self::SimGrid | Self::SimGridOpenMpi => simgrid::OWN_NAMES,
+    fn own_names(self, mode: Mode) -> &'static [(Algorithm, &'static str)] {
+        match (self, mode) {
+            (Self::Mpich, Mode::Blocking) => mpich::OWN_NAMES,
+            (Self::Mpich, Mode::Nonblocking) => mpich::NONBLOCKING_NAMES,
+            (Self::OpenMpi, Mode::Blocking) => openmpi::OWN_NAMES,
+            (Self::OpenMpi, Mode::Nonblocking) => libnbc::OWN_NAMES,
+            (Self::SimGrid | Self::SimGridOpenMpi, _) => simgrid::OWN_NAMES,
         }
     }
 
     /// The choice of the library's rules.
     pub(super) fn choose(self, call: &Call) -> Choice {
-        let choice = match self {
-            Self::Mpich => Choice::new(mpich::choose(call)),
-            Self::OpenMpi => Choice::new(openmpi::choose(call)),
-            Self::SimGrid => Choice::new(simgrid::choose(call)),
-            Self::SimGridOpenMpi => simgrid_openmpi::choose(call),
+        let choice = match (self, call.mode) {
+            (Self::Mpich, Mode::Blocking) => Choice::new(mpich::choose(call)),
+            (Self::Mpich, Mode::Nonblocking) => Choice::new(mpich::choose_nonblocking(call)),
+            (Self::OpenMpi, Mode::Blocking) => Choice::new(openmpi::choose(call)),
+            (Self::OpenMpi, Mode::Nonblocking) => libnbc::choose(call),
+            (Self::SimGrid, Mode::Blocking) => Choice::new(simgrid::choose(call)),
+            (Self::SimGridOpenMpi, Mode::Blocking) => simgrid_openmpi::choose(call),
+            (Self::SimGrid | Self::SimGridOpenMpi, Mode::Nonblocking) => Choice::new(simgrid_nonblocking::choose(call)),
         };
         fallback::possible(self, choice, call)
     }
@@ -94,9 +101,16 @@ impl Library {
         fallback::possible(self, choice, call)
     }
 
-    /// Whether the library does nothing at all where nobody has anything to move. SimGrid replays even that.
-    pub(super) fn leaves_out_empty_calls(self) -> bool {
-        !self.is_simgrid()
+    /// Whether the library does nothing at all in a call in which nobody has anything to move. SimGrid replays even that, and
+    /// libraries that do not block have fewer of these shortcuts.
+    pub(super) fn leaves_out_empty_call(self, call: &Call) -> bool {
+        let is_left_out = match (self, call.mode) {
+            (Self::SimGrid | Self::SimGridOpenMpi, _) => false,
+            (Self::Mpich | Self::OpenMpi, Mode::Blocking) => true,
+            (Self::Mpich, Mode::Nonblocking) => mpich::leaves_out_empty(call.kind),
+            (Self::OpenMpi, Mode::Nonblocking) => libnbc::leaves_out_empty(call.kind),
+        };
+        is_left_out && call.moves_nothing()
     }
 
     /// Whether the algorithms are SimGrid's.
@@ -105,7 +119,10 @@ impl Library {
     }
 
     /// The library's treatment of empty messages where each pair of members has its own length.
-    pub(super) fn empty_messages(self, collective: CollectiveKind) -> Empty {
+    pub(super) fn empty_messages(self, mode: Mode, collective: CollectiveKind) -> Empty {
+        if (self, mode) == (Self::OpenMpi, Mode::Nonblocking) {
+            return libnbc::empty_messages(collective);
+        }
         match (self, collective) {
             (Self::SimGrid | Self::SimGridOpenMpi, _) | (Self::OpenMpi, CollectiveKind::Alltoallv) => Empty::Sent,
             _ => Empty::Skipped,
@@ -121,10 +138,16 @@ impl Library {
     }
 }
 
-/// The collective of a name. Case does not matter, nor `-` for `_`.
-pub(super) fn collective_named(name: &str) -> Option<CollectiveKind> {
+/// The collective of a name, and its mode: `bcast` blocks, `ibcast` does not. Case does not matter, nor `-` for `_`.
+pub fn collective_named(name: &str) -> Option<(CollectiveKind, Mode)> {
     let name = spelled(name);
-    CollectiveKind::ALL.into_iter().find(|collective| collective.name() == name)
+    Mode::ALL.into_iter().find_map(|mode| {
+        let name = name.strip_prefix(mode.prefix())?;
+        CollectiveKind::ALL
+            .into_iter()
+            .find(|collective| collective.name() == name)
+            .map(|collective| (collective, mode))
+    })
 }
 
 fn spelled(name: &str) -> String {
@@ -139,12 +162,18 @@ mod tests {
     #[test]
     fn every_algorithm_is_found_by_its_name_and_by_what_a_library_calls_it() {
         for collective in CollectiveKind::ALL {
-            assert_eq!(collective_named(collective.name()), Some(collective));
-            for algorithm in Algorithm::all(collective) {
-                for &library in Library::ALL {
-                    for name in [algorithm.name(), library.name_of(algorithm)] {
-                        let found = library.algorithm_named(collective, name);
-                        assert_eq!(found, Some(algorithm), "{library:?} {collective} {name}");
+            for mode in Mode::ALL {
+                let name = format!("{}{}", mode.prefix(), collective.name());
+                assert_eq!(collective_named(&name), Some((collective, mode)));
+                for algorithm in Algorithm::all(collective) {
+                    for &library in Library::ALL {
+                        for name in [algorithm.name(), library.name_of(mode, algorithm)] {
+                            let found = library.algorithm_named(mode, collective, name);
+                            // A name of the library's own comes first.
+                            let is_found =
+                                found == Some(algorithm) || found.map(|it| library.name_of(mode, it)) == Some(name);
+                            assert!(is_found, "{library:?} {mode:?} {collective} {name}: {found:?}");
+                        }
                     }
                 }
             }
@@ -153,11 +182,12 @@ mod tests {
 
     #[test]
     fn a_name_means_what_the_library_means_by_it() {
-        let binomial = |library: Library| library.algorithm_named(CollectiveKind::Bcast, "Binomial");
-        assert_eq!(binomial(Library::Mpich), Some(Algorithm::Bcast(Bcast::Binomial)));
-        assert_eq!(binomial(Library::OpenMpi), Some(Algorithm::Bcast(Bcast::BinomialDoubling)));
-        let in_order = Library::OpenMpi.algorithm_named(CollectiveKind::Reduce, "in-order_binary");
+        let binomial = |library: Library, mode| library.algorithm_named(mode, CollectiveKind::Bcast, "Binomial");
+        assert_eq!(binomial(Library::Mpich, Mode::Blocking), Some(Algorithm::Bcast(Bcast::Binomial)));
+        assert_eq!(binomial(Library::OpenMpi, Mode::Blocking), Some(Algorithm::Bcast(Bcast::BinomialDoubling)));
+        assert_eq!(binomial(Library::OpenMpi, Mode::Nonblocking), Some(Algorithm::Bcast(Bcast::BinomialExchanged)));
+        let in_order = Library::OpenMpi.algorithm_named(Mode::Blocking, CollectiveKind::Reduce, "in-order_binary");
         assert_eq!(in_order, Some(Algorithm::Reduce(Reduce::InOrderBinary)));
-        assert_eq!(Library::Mpich.algorithm_named(CollectiveKind::Bcast, "no such"), None);
+        assert_eq!(Library::Mpich.algorithm_named(Mode::Blocking, CollectiveKind::Bcast, "no such"), None);
     }
 }

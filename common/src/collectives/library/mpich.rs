@@ -19,6 +19,65 @@ pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
     (Algorithm::Scatterv(Scatterv::LinearNonblocking), "linear"),
 ];
 
+/// MPICH's names for the algorithms of collectives that do not block.
+pub(super) const NONBLOCKING_NAMES: &[(Algorithm, &str)] = &[
+    (Algorithm::Bcast(Bcast::BinomialAtOnce), "binomial"),
+    (Algorithm::Reduce(Reduce::Binomial), "binomial"),
+    (Algorithm::Alltoall(Alltoall::PairwiseXor), "pairwise"),
+    (Algorithm::Alltoall(Alltoall::Scattered), "permuted_sendrecv"),
+    (Algorithm::Allgatherv(Allgatherv::PipelinedRing), "ring"),
+    (Algorithm::Gatherv(Gatherv::LinearNonblocking), "linear"),
+    (Algorithm::Scatterv(Scatterv::LinearNonblocking), "linear"),
+    (Algorithm::Alltoallv(Alltoallv::Scattered), "blocked"),
+    (Algorithm::Alltoallw(Alltoallv::Scattered), "blocked"),
+];
+
+/// The algorithm for a call that does not block, or is persistent: one of those of `src/mpi/coll/i*/i*_intra_sched_*.c`, which wait
+/// (`MPIR_Sched_barrier`) where those that block do, but for the broadcast along a binomial tree.
+pub(super) fn choose_nonblocking(call: &Call) -> Algorithm {
+    let (size, sent) = (call.size, call.send.each());
+    let is_power_of_two = size.is_power_of_two();
+    match call.kind {
+        CollectiveKind::Bcast => Algorithm::Bcast(match sent.0 {
+            _ if size < 8 => Bcast::BinomialAtOnce,
+            ..12_288 => Bcast::BinomialAtOnce,
+            ..524_288 if is_power_of_two => Bcast::ScatterAllgather,
+            _ => Bcast::ScatterAllgatherRing,
+        }),
+        CollectiveKind::Allreduce => Algorithm::Allreduce(match sent.0 {
+            2049.. if call.is_commutative && call.vector().count() >= 1 << size.ilog2() => {
+                Allreduce::ReduceScatterAllgather
+            }
+            _ => Allreduce::RecursiveDoubling,
+        }),
+        CollectiveKind::Alltoall => Algorithm::Alltoall(match sent.0 {
+            // As in `choose`, 8 members pass for fewer than 8.
+            ..=2_048 if size > 8 => Alltoall::Bruck,
+            ..=32_768 => Alltoall::Scattered,
+            _ => Alltoall::PairwiseXor,
+        }),
+        CollectiveKind::Barrier
+        | CollectiveKind::Reduce
+        | CollectiveKind::Scan
+        | CollectiveKind::Exscan
+        | CollectiveKind::ReduceScatter
+        | CollectiveKind::ReduceScatterBlock
+        | CollectiveKind::Gather
+        | CollectiveKind::Scatter
+        | CollectiveKind::Allgather
+        | CollectiveKind::Gatherv
+        | CollectiveKind::Scatterv
+        | CollectiveKind::Allgatherv
+        | CollectiveKind::Alltoallv
+        | CollectiveKind::Alltoallw => choose(call),
+    }
+}
+
+/// Whether a call that does not block is left out where nobody has anything to move; elsewhere empty messages are sent.
+pub(super) fn leaves_out_empty(collective: CollectiveKind) -> bool {
+    matches!(collective, CollectiveKind::Allgatherv | CollectiveKind::ReduceScatter)
+}
+
 /// The algorithm for a call.
 pub(super) fn choose(call: &Call) -> Algorithm {
     let size = call.size;

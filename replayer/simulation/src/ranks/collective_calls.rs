@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use titr_common::collectives::{Call, Step};
+use titr_common::collectives::{Call, Mode, Step};
 use titr_common::event::{Collective, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank};
 use titr_common::program::{CommIndex, Fault, Participation, Template, agreement, neighborhood_steps};
 use titr_common::units::Instructions;
@@ -34,7 +34,7 @@ impl<O: Observer> Library<'_, O> {
             return self.requests(rank).add_persistent(id, Template::Collective(Rc::new(call.clone()), part));
         }
         self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
-        let operation = self.start_collective(rank, index, call, part, recorded)?;
+        let operation = self.start_collective(rank, index, call, completion.into(), part, recorded)?;
         self.complete_collective(thread, operation, completion)
     }
 
@@ -74,6 +74,7 @@ impl<O: Observer> Library<'_, O> {
         rank: Rank,
         index: CommIndex,
         call: &Collective,
+        mode: Mode,
         Participation { me, root, number }: Participation,
         recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
@@ -81,7 +82,7 @@ impl<O: Observer> Library<'_, O> {
         let steps = match recorded {
             Some(messages) => recorded::steps(&messages, |rank| members.place(rank))
                 .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?,
-            None => self.algorithms.steps(&Call::of(call, me, members.len() as u32, root)),
+            None => self.algorithms.steps(&Call::of(call, me, members.len() as u32, root).in_mode(mode)),
         };
         Ok(self.start_steps(call.kind.word(), rank, index, number, steps, call.work))
     }
@@ -147,7 +148,7 @@ impl<O: Observer> Library<'_, O> {
         if let Some(agreement) = agreement(call, parent, group) {
             let on = self.communicators.find(rank, agreement.comm)?;
             let part = self.communicators.enter(on, rank, &agreement)?;
-            let operation = self.start_collective(rank, on, &agreement, part, None)?;
+            let operation = self.start_collective(rank, on, &agreement, Mode::Blocking, part, None)?;
             self.wait_for(thread, Some(operation));
         }
         Ok(())

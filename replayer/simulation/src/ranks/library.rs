@@ -1,6 +1,6 @@
 //! The simulated MPI library: what a call does to requests, communicators, messages and collectives.
 
-use titr_common::collectives::Selection;
+use titr_common::collectives::{Mode, Selection};
 use titr_common::event::{
     Actor, Completed, Completion, Incoming, MessageCompletion, Outgoing, Partitioned, Rank, RequestId, RequestKey,
     SendMode,
@@ -189,7 +189,7 @@ impl<O: Observer> Library<'_, O> {
             Some(Template::Receive(message)) => (self.start_receive(thread.actor, message, recorded)?, Activity::Recv),
             Some(Template::Collective(call, part)) => {
                 let index = self.communicators.find(rank, call.comm)?;
-                (Some(self.start_collective(rank, index, &call, part, None)?), Activity::Collective)
+                (Some(self.start_collective(rank, index, &call, Mode::Nonblocking, part, None)?), Activity::Collective)
             }
             Some(Template::Neighbor(call, part)) => {
                 let index = self.communicators.find(rank, call.comm)?;

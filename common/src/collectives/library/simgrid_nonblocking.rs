@@ -1,0 +1,32 @@
+//! What SimGrid 3.32 does where a collective does not block: everything at once (`smpi_nbc_impl.cpp`). Its `ibarrier` starts even
+//! the answers of member 0 at once, and so keeps nobody from going on; here it is the barrier that blocks.
+
+use crate::collectives::algorithms::{
+    Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Gather, Gatherv, Reduce,
+    ReduceScatter, Scan, Scatter, Scatterv,
+};
+use crate::collectives::call::Call;
+use crate::event::CollectiveKind;
+
+/// The algorithm for a call.
+pub(super) fn choose(call: &Call) -> Algorithm {
+    match call.kind {
+        CollectiveKind::Barrier => Algorithm::Barrier(Barrier::PostedLinear),
+        CollectiveKind::Bcast => Algorithm::Bcast(Bcast::Linear),
+        CollectiveKind::Reduce => Algorithm::Reduce(Reduce::LinearNonblocking),
+        CollectiveKind::Allreduce => Algorithm::Allreduce(Allreduce::AllToAll),
+        CollectiveKind::Scan => Algorithm::Scan(Scan::AllToAfter),
+        CollectiveKind::Exscan => Algorithm::Exscan(Scan::AllToAfter),
+        CollectiveKind::ReduceScatter => Algorithm::ReduceScatter(ReduceScatter::AllToAll),
+        CollectiveKind::ReduceScatterBlock => Algorithm::ReduceScatterBlock(ReduceScatter::AllToAll),
+        CollectiveKind::Gather => Algorithm::Gather(Gather::LinearNonblocking),
+        CollectiveKind::Scatter => Algorithm::Scatter(Scatter::LinearNonblocking),
+        CollectiveKind::Allgather => Algorithm::Allgather(Allgather::Spread),
+        CollectiveKind::Alltoall => Algorithm::Alltoall(Alltoall::Linear),
+        CollectiveKind::Gatherv => Algorithm::Gatherv(Gatherv::LinearNonblocking),
+        CollectiveKind::Scatterv => Algorithm::Scatterv(Scatterv::LinearNonblocking),
+        CollectiveKind::Allgatherv => Algorithm::Allgatherv(Allgatherv::Spread),
+        CollectiveKind::Alltoallv => Algorithm::Alltoallv(Alltoallv::Linear),
+        CollectiveKind::Alltoallw => Algorithm::Alltoallw(Alltoallv::Linear),
+    }
+}

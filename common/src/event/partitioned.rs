@@ -12,6 +12,8 @@ pub enum Partitioned {
     RecvInit(Incoming, u32, RequestId),
     /// `MPI_Pready`, `MPI_Pready_range`, `MPI_Pready_list`: these parts of a started send may leave.
     Ready(RequestId, Vec<u32>),
+    /// `MPI_Parrived`, when it says that this part of a started receive has arrived.
+    Arrived(RequestId, u32),
 }
 
 impl Partitioned {
@@ -22,7 +24,7 @@ impl Partitioned {
             &Self::SendInit(Outgoing { bytes, .. }, _, id) | &Self::RecvInit(Incoming { bytes, .. }, _, id) => {
                 Some((id, bytes))
             }
-            Self::Ready(..) => None,
+            Self::Ready(..) | Self::Arrived(..) => None,
         }
     }
 
@@ -31,6 +33,7 @@ impl Partitioned {
         match self {
             Self::SendInit(..) | Self::Ready(..) => Activity::Send,
             Self::RecvInit(..) => Activity::Recv,
+            Self::Arrived(..) => Activity::Wait,
         }
     }
 
@@ -38,7 +41,7 @@ impl Partitioned {
     pub(super) fn requests(&mut self, visit: impl FnOnce(&mut RequestId, RequestUse)) {
         match self {
             Self::SendInit(_, _, id) | Self::RecvInit(_, _, id) => visit(id, RequestUse::Makes { persistent: true }),
-            Self::Ready(id, _) => visit(id, RequestUse::Uses),
+            Self::Ready(id, _) | Self::Arrived(id, _) => visit(id, RequestUse::Uses),
         }
     }
 
@@ -47,14 +50,14 @@ impl Partitioned {
         match self {
             Self::SendInit(message, ..) => visit(&mut message.comm, CommUse::Messages),
             Self::RecvInit(message, ..) => visit(&mut message.comm, CommUse::Messages),
-            Self::Ready(..) => {}
+            Self::Ready(..) | Self::Arrived(..) => {}
         }
     }
 
     /// The size of the lists of the call.
     pub(super) fn list_size(&self) -> ListSize {
         match self {
-            Self::SendInit(..) | Self::RecvInit(..) => ListSize::default(),
+            Self::SendInit(..) | Self::RecvInit(..) | Self::Arrived(..) => ListSize::default(),
             Self::Ready(_, parts) => ListSize::of(parts),
         }
     }

@@ -32,7 +32,7 @@
 //! | `sent NUMBER D BYTES BEGIN END`, `received NUMBER S BYTES BEGIN END` | a message that the collective of the next event was made of |
 //! | `bcast_init REQ BYTES ROOT`, … | persistent collectives |
 //! | `neighbor_alltoall DESTINATIONS SOURCES BYTES… BYTES…`, … | neighbourhood collectives, see `neighborhood` |
-//! | `psend_init D TAG BYTES REQ PARTS`, `precv_init S TAG BYTES REQ PARTS [WILD]`, `pready REQ PARTS` | partitioned messages |
+//! | `psend_init D TAG BYTES REQ PARTS`, `precv_init S TAG BYTES REQ PARTS [WILD]`, `pready REQ PARTS`, `parrived REQ PART` | partitioned messages |
 //! | `win_create WIN BYTES`, `win_fence WIN [ASSERTS]`, `put WIN TARGET THERE BACK [REQ]`, … | one-sided communication, see `one_sided` |
 //! | `file_open FILE`, `file_write_at_all FILE BYTES`, … | input and output, see `file` |
 //! | `call MPI_FUNCTION SENT RECEIVED` | whatever else communicates |

@@ -5,6 +5,7 @@
 //! | `psend_init TO TAG BYTES REQ PARTS` | a send in so many parts is set up; `on C` before it |
 //! | `precv_init FROM TAG BYTES REQ PARTS [WILDCARD]` | a receive in so many parts is set up; `on C` before it |
 //! | `pready REQ PARTS` | these parts of a started send may leave |
+//! | `parrived REQ PART` | this part of a started receive has arrived |
 
 use super::error::ParseError;
 use super::fields::Fields;
@@ -19,6 +20,7 @@ impl Partitioned {
             Self::SendInit(..) => "psend_init",
             Self::RecvInit(..) => "precv_init",
             Self::Ready(..) => "pready",
+            Self::Arrived(..) => "parrived",
         }
     }
 }
@@ -35,6 +37,7 @@ pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &Partitioned) -> &'l 
             line.wildcard(message.wildcard)
         }
         Partitioned::Ready(request, parts) => line.word(word).request(*request).list(parts.iter().copied()),
+        Partitioned::Arrived(request, part) => line.word(word).request(*request).number(u64::from(*part)),
     }
 }
 
@@ -50,6 +53,7 @@ pub(super) fn read(word: &[u8], comm: CommId, world: u32, f: &mut Fields) -> Res
             let parts = f.small("a number of partitions")?;
             Partitioned::RecvInit(Incoming { wildcard: wildcard(&message, f)?, ..message }, parts, request)
         }
+        b"parrived" => Partitioned::Arrived(f.request()?, f.small("a partition")?),
         b"pready" => Partitioned::Ready(f.request()?, f.list("a list of partitions", |part| part)?),
         _ => return Ok(None),
     }))

@@ -30,6 +30,10 @@ pub enum Fault {
     NoSuchRequest(RequestId),
     #[error("request {} cannot be started: it is not persistent, or active", .0.0)]
     NotStartable(RequestId),
+    #[error("request {} is no partitioned message that is started", .0.0)]
+    NotPartitioned(RequestId),
+    #[error("part {part} of request {} is marked twice, or is not among its {parts} parts", .request.0)]
+    NoSuchPart { request: RequestId, part: u32, parts: u32 },
     #[error("{word} on {on} has volumes for {found} members, where there are {members}")]
     Volumes { word: &'static str, on: String, found: usize, members: usize },
     #[error("{word} on {on}: no library's schedule is known for collectives of inter-communicators")]

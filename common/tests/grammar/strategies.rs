@@ -176,6 +176,7 @@ fn beyond_messages() -> impl Strategy<Value = Event> {
             .prop_map(Event::Partitioned),
         (request(), prop::collection::vec(any::<u32>(), 0..5))
             .prop_map(|(request, parts)| Event::Partitioned(Partitioned::Ready(request, parts))),
+        (request(), any::<u32>()).prop_map(|(request, part)| Event::Partitioned(Partitioned::Arrived(request, part))),
         one_sided().prop_map(Event::OneSided),
         file().prop_map(Event::File),
         ("MPIX?_[A-Z][a-z_]{2,20}", volume(), volume()).prop_map(|(function, sent, received)| Event::Other(Other {

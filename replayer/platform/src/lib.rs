@@ -14,6 +14,7 @@ mod document;
 mod mpi;
 mod one_sided;
 mod overhead;
+mod partitioned;
 mod placement;
 mod schema;
 mod simgrid;
@@ -36,6 +37,7 @@ pub use one_sided::{
     ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, OneSided, PassiveProgress, Posts,
 };
 pub use overhead::{Overhead, OverheadStep};
+pub use partitioned::Partitioned;
 pub use placement::{Placement, PlacementError, Policy};
 pub use source::Mistake;
 pub use storage::{Buffering, CollectiveAccess, Servers, Storage};

@@ -6,6 +6,7 @@ use titr_common::units::Bytes;
 
 use crate::one_sided::OneSided;
 use crate::overhead::Overhead;
+use crate::partitioned::Partitioned;
 
 /// The protocols and costs of an MPI library.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Mpi {
     pub collectives: Selection,
     /// One-sided communication.
     pub one_sided: OneSided,
+    /// Partitioned communication.
+    pub partitioned: Partitioned,
 }
 
 impl Mpi {

@@ -9,7 +9,9 @@ use titr_common::trace::{Trace, TraceError};
 use titr_common::units::{Bytes, Speed};
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId};
-use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Progress, Rendezvous, Storage};
+use titr_platform::{
+    EagerTransfer, Implementation, Mpi, OneSided, Overhead, Partitioned, Progress, Rendezvous, Storage,
+};
 use titr_workload::Workload;
 
 use crate::ranks::{Core, Deadlock, ReplayError};
@@ -31,6 +33,7 @@ pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec
         rendezvous: Rendezvous::ClearToSend,
         collectives: Selection::from(Library::SimGrid),
         one_sided: OneSided::from(Implementation::Mpich),
+        partitioned: Partitioned::Each,
     };
     let workload = Workload::read_ahead(trace.streams()?);
     let cores = vec![core; workload.ranks()];

@@ -117,6 +117,7 @@ impl Recorder {
             MPI_Pready(part, request) => self.pready(*request, std::iter::once(*part)),
             MPI_Pready_range(first, last, request) => self.pready(*request, *first..=*last),
             MPI_Pready_list(list, request) => self.pready(*request, list.array_of_partitions().iter()),
+            MPI_Parrived(request, part, flag) => self.parrived(*request, *part, flag.get() != 0),
             MPI_Start(_) | MPI_Startall(_) | MPI_Request_free(_) | MPI_Cancel(_) | MPI_Request_get_status(..) => {
                 self.request_call(call, overwritten)
             }

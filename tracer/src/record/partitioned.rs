@@ -43,13 +43,28 @@ impl Recorder {
     }
 
     pub(super) fn pready(&mut self, request: Request, parts: impl Iterator<Item = i32>) -> Outcome {
-        // Where the program keeps the handle is not told; it is no one that many requests have.
-        let id = self.requests.find(request, 0).ok_or(Omission::Untraced)?;
-        if !self.requests.get(id).is_some_and(|entry| entry.is_visible()) {
-            return Err(Omission::NullPeer);
-        }
+        let id = self.partitioned(request)?;
         let parts = parts.filter_map(|part| u32::try_from(part).ok()).collect();
         self.emit(&Event::Partitioned(PartitionedEvent::Ready(id, parts)));
         Ok(())
+    }
+
+    /// A part that has not arrived yet is asked for as often as the program has time for: that is not recorded.
+    pub(super) fn parrived(&mut self, request: Request, part: i32, has_arrived: bool) -> Outcome {
+        let id = self.partitioned(request)?;
+        // A request that is not active has all its parts (MPI 4.0 §4.2.2).
+        if !has_arrived || !self.requests.get(id).is_some_and(|entry| entry.active) {
+            return Err(Omission::Local);
+        }
+        let part = u32::try_from(part).map_err(|_| Omission::Untraced)?;
+        self.emit(&Event::Partitioned(PartitionedEvent::Arrived(id, part)));
+        Ok(())
+    }
+
+    /// The partitioned message that a handle stands for. Where the program keeps the handle is not told; it is no one that
+    /// many requests have.
+    fn partitioned(&mut self, request: Request) -> Result<RequestId, Omission> {
+        let id = self.requests.find(request, 0).ok_or(Omission::Untraced)?;
+        if self.requests.get(id).is_some_and(|entry| entry.is_visible()) { Ok(id) } else { Err(Omission::NullPeer) }
     }
 }

@@ -51,12 +51,13 @@ super::chapter! {
         MPI_Pready (2): i32, Request;
         MPI_Pready_range (3): i32, i32, Request;
         MPI_Pready_list (3): Partitions<'c>, Request;
+        MPI_Parrived (3): Request, i32, Place<'c, i32>;
     }
     local:
         MPI_Buffer_attach(2), MPI_Buffer_attach_c(2), MPI_Buffer_detach(2), MPI_Buffer_detach_c(2),
         MPI_Buffer_flush(0), MPI_Buffer_iflush(1), MPI_Comm_attach_buffer(3), MPI_Comm_attach_buffer_c(3),
         MPI_Comm_detach_buffer(3), MPI_Comm_detach_buffer_c(3), MPI_Comm_flush_buffer(1), MPI_Comm_iflush_buffer(2),
-        MPI_Get_count(3), MPI_Get_count_c(3), MPI_Parrived(3), MPI_Request_get_status_all(4), MPI_Request_get_status_any(5),
+        MPI_Get_count(3), MPI_Get_count_c(3), MPI_Request_get_status_all(4), MPI_Request_get_status_any(5),
         MPI_Request_get_status_some(5), MPI_Session_attach_buffer(3), MPI_Session_attach_buffer_c(3),
         MPI_Session_detach_buffer(3), MPI_Session_detach_buffer_c(3), MPI_Session_flush_buffer(1),
         MPI_Session_iflush_buffer(2), MPI_Status_get_error(2), MPI_Status_get_source(2), MPI_Status_get_tag(2),

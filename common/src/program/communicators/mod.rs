@@ -156,6 +156,13 @@ impl Communicators {
         self.insert(members)
     }
 
+    /// A context that no communicator has.
+    pub fn new_context(&mut self) -> Context {
+        let context = Context(self.contexts);
+        self.contexts += 2;
+        context
+    }
+
     /// Forgets a communicator that no rank has a number for.
     pub fn forget(&mut self, index: CommIndex) {
         self.all.remove(index.0);
@@ -283,8 +290,7 @@ impl Communicators {
     }
 
     fn insert(&mut self, members: impl Into<Rc<Members>>) -> CommIndex {
-        let context = Context(self.contexts);
-        self.contexts += 2;
+        let context = self.new_context();
         let members = members.into();
         let started = vec![0; members.len()];
         let (made, open) = (Made::default(), VecDeque::new());

@@ -15,6 +15,7 @@ use crate::one_sided::{
     ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, PassiveProgress, Posts,
 };
 use crate::overhead::Overhead;
+use crate::partitioned::Partitioned;
 
 /// `[mpi]`
 #[derive(Default, Deserialize)]
@@ -40,6 +41,8 @@ pub struct MpiTable {
     pub collectives: CollectivesTable,
     /// One-sided communication.
     pub one_sided: OneSidedTable,
+    /// How the parts of a partitioned message travel. Default: as in the library of `collectives`.
+    pub partitioned: Option<Partitioned>,
 }
 
 /// `[mpi.one_sided]`: an implementation, and what is different from it.

@@ -1,6 +1,6 @@
 //! The calls of a program: one event after another, each carried out at the time it takes place.
 
-use titr_common::event::{Completion, Event, Incoming, Outgoing, RequestId, SendMode};
+use titr_common::event::{Completion, Event, Incoming, Outgoing, Partitioned, RequestId, SendMode};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template};
 use titr_common::trace::{EventSource, TraceError};
@@ -92,7 +92,18 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 library.create_communicator(thread, *call, *parent, group.as_ref())?;
             }
             &Event::CommFree(id) => library.communicators.free(rank, id)?,
-            Event::Partitioned(event) => library.partitioned(rank, event)?,
+            Event::Partitioned(event) => {
+                library.partitioned(thread, event)?;
+                // Parts leave one after another: each costs its overhead before it does.
+                if let Partitioned::Ready(_, parts) = event {
+                    thread.started += 1;
+                    if (thread.started as usize) < parts.len() {
+                        self.pay(index);
+                        return Ok(None);
+                    }
+                    thread.started = 0;
+                }
+            }
             Event::OneSided(event) => library.one_sided(thread, event)?,
             Event::File(event) => library.file(thread, event)?,
             Event::Other(other) => library.warnings.skip_other(other),

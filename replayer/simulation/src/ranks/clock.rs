@@ -3,11 +3,11 @@
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::ids::{ActiveMessageIndex, FileCallIndex, SynchronisationIndex, ThreadIndex};
+use super::ids::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex};
 use crate::observe::CollectiveId;
 
 /// A thread, a rank's part in a collective, a call that synchronises accesses to a window, an active message on its way to
-/// one, or a rank's call on a file.
+/// one, a rank's call on a file, or a side of a partitioned message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Waiter {
     Thread(ThreadIndex),
@@ -15,6 +15,7 @@ pub(super) enum Waiter {
     Synchronisation(SynchronisationIndex),
     ActiveMessage(ActiveMessageIndex),
     FileCall(FileCallIndex),
+    Part(PartIndex),
 }
 
 /// A waiter's own time. Computing moves it ahead of simulated time; what others can see happens when simulated time has

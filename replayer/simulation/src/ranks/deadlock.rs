@@ -13,6 +13,7 @@ use super::envelope::Selector;
 use super::exchange::Message;
 use super::ids::ThreadIndex;
 use super::operation::OperationKind;
+use super::partitioned::Side;
 use super::{Ranks, RequestTable};
 use crate::observe::Observer;
 use crate::observe::OperationId;
@@ -77,7 +78,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 Waiter::Thread(thread) => Some((id, self.programs.actor(thread))),
                 Waiter::FileCall(call) => Some((id, self.library.files.call(call).actor)),
                 Waiter::Synchronisation(call) => Some((id, self.library.one_sided.call(call).actor)),
-                Waiter::Collective(_) | Waiter::ActiveMessage(_) => None,
+                Waiter::Collective(_) | Waiter::ActiveMessage(_) | Waiter::Part(_) => None,
             })
             .collect();
         let actor = |waiter| match waiter {
@@ -89,12 +90,19 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             Waiter::Synchronisation(call) => self.library.one_sided.call(call).actor,
             Waiter::ActiveMessage(message) => self.library.one_sided.target_of(message).into(),
             Waiter::FileCall(call) => self.library.files.call(call).actor,
+            Waiter::Part(part) => self.library.partitioned.waiting(part).into(),
         };
         for (waiter, selector) in
             (0..self.library.requests.len() as u32).flat_map(|rank| self.library.exchange.probing(Rank(rank)))
         {
             if let Some(stuck) = stuck.get_mut(&actor(*waiter)) {
                 stuck.waits.push(self.selected("a message to probe", *selector, None));
+            }
+        }
+        for (waiter, channel) in self.library.partitioned.awaited_parts() {
+            if let Some(stuck) = stuck.get_mut(&actor(waiter)) {
+                let (what, peer) = self.library.partitioned.describe(channel, Side::Receiver);
+                stuck.waits.push((format!("a part of {what}"), Some(peer.into())));
             }
         }
         for (_, waiter, what) in self.library.exchange.operations.awaited() {
@@ -146,6 +154,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     fn wait(&self, waiter: Waiter, kind: OperationKind) -> Option<(String, Option<Actor>)> {
         let within = match waiter {
             Waiter::Thread(_) | Waiter::Synchronisation(_) | Waiter::ActiveMessage(_) | Waiter::FileCall(_) => None,
+            // The operation of the whole tells.
+            Waiter::Part(_) => return None,
             Waiter::Collective(index) => Some(self.library.collectives.get(index).word),
         };
         match kind {
@@ -163,6 +173,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             }
             OperationKind::Collective | OperationKind::Synchronisation | OperationKind::ActiveMessage => None,
             OperationKind::FileCall | OperationKind::StorageAccess => None,
+            OperationKind::Partitioned(channel, side) => {
+                let (what, peer) = self.library.partitioned.describe(channel, side);
+                Some((what, Some(peer.into())))
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use titr_common::event::Rank;
 use titr_platform::Progress;
 
-use super::ids::{ActiveMessageIndex, FileCallIndex, MessageId};
+use super::ids::{ActiveMessageIndex, FileCallIndex, MessageId, PartIndex};
 use crate::observe::CollectiveId;
 
 /// A piece of work that waits until its rank is in a call of MPI.
@@ -17,6 +17,8 @@ pub(super) enum Task {
     Collective(CollectiveId),
     /// A call on a file is to take its next step.
     FileCall(FileCallIndex),
+    /// The data of a partitioned message is to leave, now that its receiver has started.
+    Part(PartIndex),
 }
 
 /// The work that waits in all ranks.

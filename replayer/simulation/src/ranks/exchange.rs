@@ -310,7 +310,7 @@ impl Exchange {
             },
             OperationKind::Collective | OperationKind::Synchronisation => false,
             OperationKind::Condition(..) | OperationKind::Access(_) | OperationKind::ActiveMessage => false,
-            OperationKind::FileCall | OperationKind::StorageAccess => false,
+            OperationKind::FileCall | OperationKind::StorageAccess | OperationKind::Partitioned(..) => false,
         };
         if cancelled {
             observer.completed(now, operation);

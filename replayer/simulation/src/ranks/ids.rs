@@ -63,6 +63,10 @@ pub(super) struct ActiveMessageIndex(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SynchronisationIndex(pub(super) u32);
 
+/// A message of a partitioned one that one side waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PartIndex(pub(super) u32);
+
 /// A call on a file in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileCallIndex(pub(super) u32);

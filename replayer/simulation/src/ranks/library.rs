@@ -2,10 +2,9 @@
 
 use titr_common::collectives::{Mode, Selection};
 use titr_common::event::{
-    Actor, Completed, Completion, Incoming, MessageCompletion, Outgoing, Partitioned, Rank, RequestId, RequestKey,
-    SendMode,
+    Actor, CommId, Completed, Completion, Incoming, MessageCompletion, Outgoing, Rank, RequestId, RequestKey, SendMode,
 };
-use titr_common::program::{Communicators, Fault, Template};
+use titr_common::program::{Communicators, Context, Fault, Template};
 use titr_common::time::Time;
 
 use super::causality::Causality;
@@ -14,6 +13,7 @@ use super::deferred::Deferred;
 use super::envelope::{Envelope, Selector};
 use super::exchange::{Exchange, Outbound};
 use super::files::Files;
+use super::partitioned::PartitionedMessages;
 use super::recorded::Recorded;
 use super::scheduler::Scheduler;
 use super::thread::Thread;
@@ -40,6 +40,7 @@ pub(super) struct Library<'a, O> {
     pub(super) one_sided: OneSided<'a>,
     pub(super) files: Files,
     pub(super) deferred: Deferred,
+    pub(super) partitioned: PartitionedMessages,
     pub(super) scheduler: Scheduler,
     pub(super) warnings: Warnings,
     pub(super) observer: O,
@@ -125,8 +126,7 @@ impl<O: Observer> Library<'_, O> {
     #[inline]
     fn start_send(&mut self, rank: Rank, mode: SendMode, message: Outgoing) -> Result<Option<OperationId>, Fault> {
         self.known(message.to)?;
-        let index = self.communicators.find(rank, message.comm)?;
-        let context = self.communicators.get(index).context;
+        let context = self.context(rank, message.comm)?;
         let envelope = Envelope { context, source: rank, tag: message.tag };
         let message = Outbound { to: message.to, envelope, bytes: message.bytes, mode };
         Ok(self.exchange.send(message, self.now, &mut self.observer))
@@ -159,11 +159,17 @@ impl<O: Observer> Library<'_, O> {
 
     fn selector(&mut self, rank: Rank, message: Incoming) -> Result<Selector, Fault> {
         message.from.map_or(Ok(()), |from| self.known(from))?;
-        let index = self.communicators.find(rank, message.comm)?;
-        Ok(Selector { context: self.communicators.get(index).context, source: message.from, tag: message.tag })
+        Ok(Selector { context: self.context(rank, message.comm)?, source: message.from, tag: message.tag })
     }
 
-    fn known(&self, peer: Rank) -> Result<(), Fault> {
+    /// The context of what `rank` calls `comm`.
+    #[inline]
+    pub(super) fn context(&mut self, rank: Rank, comm: CommId) -> Result<Context, Fault> {
+        let index = self.communicators.find(rank, comm)?;
+        Ok(self.communicators.get(index).context)
+    }
+
+    pub(super) fn known(&self, peer: Rank) -> Result<(), Fault> {
         let ranks = self.requests.len();
         if (peer.0 as usize) < ranks { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world: ranks }) }
     }
@@ -195,10 +201,7 @@ impl<O: Observer> Library<'_, O> {
                 let index = self.communicators.find(rank, call.comm)?;
                 (Some(self.start_neighborhood(rank, index, &call, part)?), Activity::Collective)
             }
-            Some(Template::Partitioned(bytes)) => {
-                self.warnings.skip_partitioned(bytes);
-                (None, Activity::Send)
-            }
+            Some(Template::Partitioned(_)) => (self.start_partitioned(rank, id)?, Activity::Send),
             None => return Err(Fault::NotStartable(id)),
         };
         self.requests(rank).start(id, operation)?;
@@ -209,6 +212,7 @@ impl<O: Observer> Library<'_, O> {
         if let Some(operation) = self.requests(rank).free(id)? {
             self.exchange.operations.abandon(operation);
         }
+        self.free_partitioned(rank, id);
         Ok(())
     }
 
@@ -252,13 +256,5 @@ impl<O: Observer> Library<'_, O> {
             }
         }
         Ok(())
-    }
-
-    /// A partitioned message is set up, which is not simulated.
-    pub(super) fn partitioned(&mut self, rank: Rank, event: &Partitioned) -> Result<(), Fault> {
-        match event.sets_up() {
-            Some((id, bytes)) => self.requests(rank).add_persistent(id, Template::Partitioned(bytes)),
-            None => Ok(()),
-        }
     }
 }

@@ -23,12 +23,13 @@
 //!   the parent or, where not all of the parent takes part (`create_group`, `intercomm_create`), over what is made.
 //!   `comm_idup`, whose completion the trace does not say, costs nothing.
 //! * One-sided communication, with all its ways to synchronise ([`one_sided`]).
+//! * Partitioned messages, part by part or as a whole ([`partitioned`]).
 //! * Files, which take their disks and the messages of collective accesses ([`files`]).
 //! * What goes on in the background, by a thread of its own or only in calls of MPI ([`progress`]).
 //! * Software overheads of sends and receives ([`protocol`]); `init` and `finalize` cost nothing.
 //!
-//! Partitioned messages and what crosses the borders of the world are not: they cost
-//! nothing, nobody waits in them, and a warning says how many there were ([`warnings`]).
+//! What crosses the borders of the world is not: it costs nothing, nobody waits in it, and a warning says how many such
+//! calls there were ([`warnings`]).
 
 mod call;
 mod causality;
@@ -47,6 +48,7 @@ mod library;
 mod matching;
 mod one_sided;
 mod operation;
+mod partitioned;
 mod program;
 mod progress;
 mod protocol;
@@ -80,6 +82,7 @@ use exchange::Exchange;
 use files::Files;
 use ids::{Carried, ThreadIndex};
 use library::Library;
+use partitioned::PartitionedMessages;
 use program::Programs;
 use thread::Thread;
 use titr_workload::Workload;
@@ -136,6 +139,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             one_sided: OneSided::new(&mpi.one_sided),
             files: Files::new(ranks),
             deferred: Deferred::new(ranks, mpi.progress),
+            partitioned: PartitionedMessages::new(mpi.partitioned),
             scheduler: Default::default(),
             warnings: Default::default(),
             observer,
@@ -195,6 +199,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                     self.library.active_message(message, inside);
                 }
                 Waiter::FileCall(call) => self.library.advance_file_call(call),
+                Waiter::Part(part) => self.library.advance_part(part),
             }
             self.wake();
         }
@@ -243,7 +248,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// Lets those go on who waited only for operations that are complete.
     #[inline]
     fn wake(&mut self) {
-        let Library { now, exchange, collectives, one_sided, files, scheduler, .. } = &mut self.library;
+        let Library { now, exchange, collectives, one_sided, files, partitioned, scheduler, .. } = &mut self.library;
         for completion in exchange.operations.completions.drain(..) {
             let clock = match completion.waiter {
                 Waiter::Thread(thread) => &mut self.threads[thread.0 as usize].clock,
@@ -254,6 +259,16 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                     continue;
                 }
                 Waiter::FileCall(call) => &mut files.call_mut(call).clock,
+                Waiter::Part(part) => {
+                    let cost = exchange.protocol.cost_of_completion(completion.eager);
+                    let done = partitioned.complete(part, *now, cost);
+                    if done > *now {
+                        scheduler.set_timer(done, completion.waiter);
+                    } else {
+                        scheduler.ready(completion.waiter);
+                    }
+                    continue;
+                }
             };
             clock.complete(*now, exchange.protocol.cost_of_completion(completion.eager));
             if clock.awaited == 0 {

@@ -10,6 +10,7 @@ use titr_common::units::Bytes;
 use super::clock::Waiter;
 use super::envelope::Selector;
 use super::ids::{MessageId, WindowIndex};
+use super::partitioned::{ChannelIndex, Side};
 use crate::observe::OperationId;
 
 pub(super) struct Operation {
@@ -37,6 +38,8 @@ pub(super) enum OperationKind {
     FileCall,
     /// An access of a call on a file to the storage.
     StorageAccess,
+    /// A side of a partitioned message.
+    Partitioned(ChannelIndex, Side),
 }
 
 /// A condition that a member of a window can wait for.

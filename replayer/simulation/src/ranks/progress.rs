@@ -40,6 +40,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 (instance.rank, Task::Collective(collective))
             }
             Waiter::FileCall(call) => (self.library.files.call(call).actor.rank, Task::FileCall(call)),
+            Waiter::Part(part) => {
+                if !self.library.partitioned.lets_data_leave(part) {
+                    return None;
+                }
+                (self.library.partitioned.waiting(part), Task::Part(part))
+            }
         };
         (!self.is_inside_mpi(rank)).then_some((rank, task))
     }
@@ -70,6 +76,7 @@ impl<O: Observer> Library<'_, O> {
                     collectives.advance(collective, &mut environment);
                 }
                 Task::FileCall(call) => self.advance_file_call(call),
+                Task::Part(part) => self.advance_part(part),
             }
         }
     }

@@ -100,7 +100,7 @@ impl Protocol {
 #[cfg(test)]
 mod tests {
     use titr_common::collectives::{Library, Selection};
-    use titr_platform::{Implementation, OneSided, Progress, Rendezvous};
+    use titr_platform::{Implementation, OneSided, Partitioned, Progress, Rendezvous};
 
     use super::*;
 
@@ -117,6 +117,7 @@ mod tests {
             rendezvous: Rendezvous::ClearToSend,
             collectives: Selection::from(Library::Mpich),
             one_sided: OneSided::from(Implementation::Mpich),
+            partitioned: Partitioned::Whole,
         });
         let eager = |mode| [99, 100].map(|bytes| protocol.is_eager(mode, Bytes(bytes)));
         assert_eq!(eager(SendMode::Standard), [true, false]);

@@ -3,20 +3,20 @@
 //! The threads of a rank share its requests and communicators, and whatever is sent to it. Each computes on a core of its
 //! own. [`program`](super::program) says when a thread begins and what it has to wait for in another.
 
-use titr_common::event::{Actor, Completion, Event, OneSided, SendMode};
+use titr_common::event::{Actor, Completion, Event, OneSided, Partitioned, SendMode};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Place, Template};
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::Seconds;
 
+use super::Ranks;
 use super::call::Failure;
 use super::clock::{Clock, Waiter};
 use super::error::ReplayError;
 use super::ids::ThreadIndex;
+use super::library::Library;
 use super::program::Signal;
-use super::protocol::Protocol;
-use super::{Ranks, RequestTable};
 use crate::observe::{Activity, Observer};
 
 /// The place of a thread in its program.
@@ -112,7 +112,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 } else if let EventRef::Event(&Event::Sleep(time)) = event {
                     if self.library.causality.is_timed() { time } else { Seconds(0.0) }
                 } else {
-                    overhead(event, thread, &self.library.exchange.protocol, &self.library.requests)
+                    overhead(event, thread, &self.library)
                 };
                 thread.clock.time = thread.clock.time + time;
                 if !is_call {
@@ -262,7 +262,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     pub(super) fn pay(&mut self, index: ThreadIndex) {
         if let Some(event) = self.programs.current(index) {
             let thread = &mut self.threads[index.0 as usize];
-            let cost = overhead(event, thread, &self.library.exchange.protocol, &self.library.requests);
+            let cost = overhead(event, thread, &self.library);
             thread.clock.time = thread.clock.time + cost;
         }
     }
@@ -270,7 +270,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
 /// The time that an event takes its thread before others can see it: the software's part of a send.
 #[inline]
-fn overhead(event: EventRef, thread: &Thread, protocol: &Protocol, requests: &[RequestTable]) -> Seconds {
+fn overhead<O>(event: EventRef, thread: &Thread, library: &Library<'_, O>) -> Seconds {
+    let protocol = &library.exchange.protocol;
     if let EventRef::Send(message) = event {
         return protocol.cost_of_send(SendMode::Standard, message.bytes);
     }
@@ -286,9 +287,14 @@ fn overhead(event: EventRef, thread: &Thread, protocol: &Protocol, requests: &[R
     }
     if let Event::Start(ids) = event
         && let Some(&id) = ids.get(thread.started as usize)
-        && let Some(Template::Send(_, message)) = requests[thread.actor.rank.0 as usize].template(id)
+        && let Some(Template::Send(_, message)) = library.requests[thread.actor.rank.0 as usize].template(id)
     {
         return protocol.cost_of_isend(message.bytes);
+    }
+    if let Event::Partitioned(Partitioned::Ready(id, parts)) = event
+        && let Some(&part) = parts.get(thread.started as usize)
+    {
+        return library.partitioned.cost_of_ready(thread.actor.rank, *id, part, protocol);
     }
     Seconds(0.0)
 }

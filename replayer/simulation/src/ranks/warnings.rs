@@ -25,8 +25,7 @@ pub(super) struct Warnings {
 /// A kind of recorded call that is not simulated: it takes no time, and nobody waits in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Skipped {
-    Partitioned,
-    /// Any other call of this function.
+    /// A call of this function.
     Other(Box<str>),
 }
 
@@ -53,7 +52,6 @@ impl Warnings {
         let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
             let number = |one, many| format!("{} {}", count(calls), plural(calls, one, many));
             let who = match what {
-                Skipped::Partitioned => number("partitioned message", "partitioned messages"),
                 Skipped::Other(function) => format!("{} of {function}", number("call", "calls")),
             };
             let bytes = if bytes == Bytes(0) { String::new() } else { format!(" ({})", volume(bytes)) };
@@ -81,11 +79,6 @@ impl Warnings {
     /// Another call was passed over.
     pub(super) fn skip_other(&mut self, other: &Other) {
         self.count(Skipped::Other(other.function.clone()), other.sent + other.received);
-    }
-
-    /// A partitioned message was started.
-    pub(super) fn skip_partitioned(&mut self, bytes: Bytes) {
-        self.count(Skipped::Partitioned, bytes);
     }
 
     fn count(&mut self, what: Skipped, bytes: Bytes) {

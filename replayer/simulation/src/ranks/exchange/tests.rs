@@ -4,7 +4,7 @@ use titr_common::program::Context;
 
 use super::super::ids::ThreadIndex;
 use super::*;
-use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead, Progress, Rendezvous};
+use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead, Partitioned, Progress, Rendezvous};
 
 const SENDER: Waiter = Waiter::Thread(ThreadIndex(0));
 const RECEIVER: Waiter = Waiter::Thread(ThreadIndex(1));
@@ -21,6 +21,7 @@ fn exchange(eager_transfer: EagerTransfer) -> Exchange {
         rendezvous: Rendezvous::ClearToSend,
         collectives: Selection::from(Library::Mpich),
         one_sided: OneSided::from(Implementation::Mpich),
+        partitioned: Partitioned::Whole,
     };
     Exchange::new(2, &mpi, Causality::Timed)
 }

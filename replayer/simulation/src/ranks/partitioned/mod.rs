@@ -1,0 +1,235 @@
+//! Partitioned messages (MPI 4.0 §4): persistent messages whose parts become ready one by one.
+//!
+//! A send and a receive are matched when they are set up, by source, tag and communicator, in the order of the calls. From
+//! then on they are a [`Channel`]: the *n*-th start of the one belongs with the *n*-th start of the other. Their numbers
+//! of parts need not be the same, as the parts of the receiver are only what it asks for.
+//!
+//! What travels depends on the library ([`Implementation`]): each part as it becomes ready, or all parts as one message once
+//! they are all ready and the receiver has told that it has started. In either case a message is eager or not by its size,
+//! and the request of each side is complete when all its messages are. Setting up a message costs nothing.
+
+mod channel;
+mod progress;
+
+pub(super) use channel::{Route, Side};
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use slab::Slab;
+use titr_common::event::{Partitioned, Rank, RequestId};
+use titr_common::program::{Fault, Template};
+use titr_common::time::Time;
+use titr_common::units::{Bytes, Seconds};
+use titr_platform::Partitioned as Implementation;
+
+use super::ids::PartIndex;
+use super::library::Library;
+use super::protocol::Protocol;
+use super::thread::Thread;
+use crate::observe::{Observer, OperationId};
+use channel::{Channel, Receiver, Sender};
+
+/// A channel, by its place among those that exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ChannelIndex(u32);
+
+/// All partitioned messages.
+pub(super) struct PartitionedMessages {
+    implementation: Implementation,
+    channels: Slab<Channel>,
+    /// The side that a request of a rank is.
+    ends: FxHashMap<(Rank, RequestId), (ChannelIndex, Side)>,
+    /// Channels of which only one side is set up, in order.
+    unmatched: FxHashMap<Route, VecDeque<ChannelIndex>>,
+    /// Messages under way.
+    parts: Slab<Part>,
+}
+
+/// A message of a channel, at the side that waits for it.
+#[derive(Clone, Copy)]
+struct Part {
+    channel: ChannelIndex,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    /// The sender waits until the send of a message is complete.
+    Sent,
+    /// The receiver waits until it has this message.
+    Received(u32),
+    /// The sender is to hear that the receiver has started.
+    ClearToSend,
+}
+
+impl PartitionedMessages {
+    pub(super) fn new(implementation: Implementation) -> Self {
+        Self {
+            implementation,
+            channels: Slab::new(),
+            ends: FxHashMap::default(),
+            unmatched: FxHashMap::default(),
+            parts: Slab::new(),
+        }
+    }
+
+    fn channel(&self, index: ChannelIndex) -> &Channel {
+        &self.channels[index.0 as usize]
+    }
+
+    fn channel_mut(&mut self, index: ChannelIndex) -> &mut Channel {
+        &mut self.channels[index.0 as usize]
+    }
+
+    fn end(&self, rank: Rank, request: RequestId) -> Result<(ChannelIndex, Side), Fault> {
+        self.ends.get(&(rank, request)).copied().ok_or(Fault::NotPartitioned(request))
+    }
+
+    /// Forgets a channel both of whose sides are freed.
+    fn forget_if_over(&mut self, index: ChannelIndex) {
+        if self.channel(index).is_over() {
+            self.channels.remove(index.0 as usize);
+        }
+    }
+
+    /// The time of the side that a message belongs to once the software's part of the message is done, which takes `cost`.
+    pub(super) fn complete(&mut self, part: PartIndex, now: Time, cost: Seconds) -> Time {
+        let Part { channel, what } = self.parts[part.0 as usize];
+        let channel = self.channel_mut(channel);
+        let clock = match what {
+            What::Sent => channel.sender.as_mut().map(|sender| &mut sender.clock),
+            What::Received(_) => channel.receiver.as_mut().map(|receiver| &mut receiver.clock),
+            What::ClearToSend => None,
+        };
+        let Some(clock) = clock else { return now };
+        *clock = now.max(*clock) + cost;
+        *clock
+    }
+
+    /// Whether a message says that the receiver has started.
+    pub(super) fn lets_data_leave(&self, part: PartIndex) -> bool {
+        matches!(self.parts[part.0 as usize].what, What::ClearToSend)
+    }
+
+    /// The side that waits for a message.
+    pub(super) fn waiting(&self, part: PartIndex) -> Rank {
+        let Part { channel, what } = self.parts[part.0 as usize];
+        let route = self.channel(channel).route;
+        match what {
+            What::Sent | What::ClearToSend => route.from,
+            What::Received(_) => route.to,
+        }
+    }
+
+    /// A side of a partitioned message in words, and the rank at its other side.
+    pub(super) fn describe(&self, index: ChannelIndex, side: Side) -> (String, Rank) {
+        let Route { from, to, tag, .. } = self.channel(index).route;
+        match side {
+            Side::Sender => (format!("a partitioned send to rank {} with tag {}", to.0, tag.0), to),
+            Side::Receiver => (format!("a partitioned receive from rank {} with tag {}", from.0, tag.0), from),
+        }
+    }
+
+    /// The threads that wait for a part to arrive, and the channel of each.
+    pub(super) fn awaited_parts(&self) -> impl Iterator<Item = (super::clock::Waiter, ChannelIndex)> {
+        self.channels.iter().flat_map(|(index, channel)| {
+            let waiting = channel.receiver.iter().flat_map(|receiver| &receiver.waiting);
+            waiting.map(move |(waiter, _)| (*waiter, ChannelIndex(index as u32)))
+        })
+    }
+
+    /// The time that it takes a rank to let a part leave: that of the message which then leaves.
+    pub(super) fn cost_of_ready(&self, rank: Rank, request: RequestId, part: u32, protocol: &Protocol) -> Seconds {
+        let sender = self.end(rank, request).ok().and_then(|(channel, _)| self.channel(channel).sender.as_ref());
+        let Some(sender) = sender else { return Seconds(0.0) };
+        match self.implementation {
+            Implementation::Each => protocol.cost_of_isend(sender.bytes_of(part, Implementation::Each)),
+            Implementation::Whole if sender.ready.len() + 1 == sender.parts as usize => {
+                protocol.cost_of_isend(sender.bytes)
+            }
+            Implementation::Whole => Seconds(0.0),
+        }
+    }
+}
+
+impl<O: Observer> Library<'_, O> {
+    /// A call of partitioned communication; of one that marks parts as ready, the part that is next.
+    pub(super) fn partitioned(&mut self, thread: &mut Thread, event: &Partitioned) -> Result<(), Fault> {
+        let rank = thread.actor.rank;
+        match event {
+            &Partitioned::SendInit(message, parts, id) => {
+                self.known(message.to)?;
+                let context = self.context(rank, message.comm)?;
+                let route = Route { context, from: rank, to: message.to, tag: message.tag };
+                self.requests(rank).add_persistent(id, Template::Partitioned(message.bytes))?;
+                let channel = self.join(route, (rank, id), Side::Sender);
+                let sender = Sender::new(message.bytes, parts);
+                self.partitioned.channel_mut(channel).sender = Some(sender);
+                self.meet(channel);
+            }
+            &Partitioned::RecvInit(message, parts, id) => {
+                // Neither can be left open (MPI 4.0 §4.2.1).
+                let (Some(from), Some(tag)) = (message.from, message.tag) else {
+                    return Err(Fault::NotPartitioned(id));
+                };
+                self.known(from)?;
+                let context = self.context(rank, message.comm)?;
+                self.requests(rank).add_persistent(id, Template::Partitioned(message.bytes))?;
+                let channel = self.join(Route { context, from, to: rank, tag }, (rank, id), Side::Receiver);
+                self.partitioned.channel_mut(channel).receiver = Some(Receiver::new(parts));
+            }
+            Partitioned::Ready(id, parts) => {
+                if let Some(&part) = parts.get(thread.started as usize) {
+                    self.ready(rank, *id, part)?;
+                }
+            }
+            &Partitioned::Arrived(id, part) => self.await_part(thread, id, part)?,
+        }
+        Ok(())
+    }
+
+    /// The channel of a side that is set up: the oldest of its route that has only the other side, or a new one.
+    fn join(&mut self, route: Route, end: (Rank, RequestId), side: Side) -> ChannelIndex {
+        let messages = &mut self.partitioned;
+        let waiting = messages.unmatched.entry(route).or_default();
+        let has_only_other = |channel: &ChannelIndex| {
+            let channel = &messages.channels[channel.0 as usize];
+            match side {
+                Side::Sender => channel.sender.is_none(),
+                Side::Receiver => channel.receiver.is_none(),
+            }
+        };
+        let index = if waiting.front().is_some_and(has_only_other) { waiting.pop_front() } else { None };
+        let index = index.unwrap_or_else(|| {
+            let context = self.communicators.new_context();
+            let index = ChannelIndex(messages.channels.insert(Channel::new(route, context)) as u32);
+            waiting.push_back(index);
+            index
+        });
+        messages.ends.insert(end, (index, side));
+        index
+    }
+
+    /// Starts a side of a partitioned message; the operation that is to be waited for.
+    pub(super) fn start_partitioned(&mut self, rank: Rank, id: RequestId) -> Result<Option<OperationId>, Fault> {
+        let (channel, side) = self.partitioned.end(rank, id)?;
+        Ok(match side {
+            Side::Sender => self.start_sender(channel),
+            Side::Receiver => self.start_receiver(channel),
+        })
+    }
+
+    /// The request of a partitioned message is freed.
+    pub(super) fn free_partitioned(&mut self, rank: Rank, id: RequestId) {
+        let messages = &mut self.partitioned;
+        // The other side may still be behind.
+        if let Some((index, _)) = messages.ends.remove(&(rank, id)) {
+            messages.channel_mut(index).freed += 1;
+            messages.forget_if_over(index);
+        }
+    }
+
+    /// The bytes that say that a receiver has started: `MPIDIG_part_cts_msg_t` of MPICH has two pointers.
+    const CLEAR_TO_SEND: Bytes = Bytes(16);
+}

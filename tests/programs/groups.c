@@ -1,4 +1,4 @@
-/* Collectives between two groups, for which no schedule is known; and a call that fails. 2 ranks. */
+/* Collectives between two groups of one rank; and a call that fails. 2 ranks. */
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -66,8 +66,7 @@ fn cancelled() {
     }
 }
 
-/// Calls for which there is no event of their own stand in the trace with their volumes; one that failed does not, and
-/// is counted.
+/// Collectives between two groups of one rank are recorded; a call that failed is not, and is counted.
 #[test]
 fn groups() {
     for family in Family::ALL {

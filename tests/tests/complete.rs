@@ -125,6 +125,14 @@ fn persistent_collectives() {
     }
 }
 
+#[test]
+fn intergroups() {
+    for family in Family::ALL {
+        let (_, report) = check("intergroups", family, 5);
+        assert_eq!(skipped(&report), [""; 0]);
+    }
+}
+
 /// Open MPI 4.1 is an MPI 3.1.
 #[test]
 fn mpi_4() {

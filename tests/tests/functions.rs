@@ -49,7 +49,7 @@ Made from traces of the programs in `tests/programs`: `UPDATE=1 cargo test --pac
 without a word of its own is recorded as `call FUNCTION SENT RECEIVED` if the function communicates, and counted in the manifest
 if it does not. There are three exceptions:
 
-* A call that involves processes outside `MPI_COMM_WORLD`, or a collective between two groups, is recorded as `call`.
+* A call that involves processes outside `MPI_COMM_WORLD` is recorded as `call`.
 * A call whose peer is `MPI_PROC_NULL`, or whose requests do nothing, is counted in the manifest as `null_peer`.
 * A call that fails is counted in the manifest as `untraced`.
 

@@ -21,11 +21,14 @@
 //! # Ok::<(), titr_common::collectives::UnknownAlgorithm>(())
 //! ```
 //!
+//! `inter` has the collectives of inter-communicators, which are made of those of their groups.
+//!
 //! `algorithms` has a file for each collective; `library` the rules by which each library chooses; `plan` leads from
 //! a call to its steps.
 
 mod algorithms;
 mod call;
+mod inter;
 mod library;
 mod plan;
 mod selection;
@@ -36,6 +39,7 @@ pub use algorithms::{
     ReduceScatter, Scan, Scatter, Scatterv,
 };
 pub use call::{Call, Mode};
+pub use inter::RootRole;
 pub use library::{Library, collective_named};
 pub use selection::{Selection, UnknownAlgorithm};
 pub use step::{Buffer, Member, Slice, Step};

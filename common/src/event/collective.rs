@@ -11,7 +11,8 @@ pub struct Collective {
     pub comm: CommId,
     /// The operation.
     pub kind: CollectiveKind,
-    /// The root of an operation that has one.
+    /// The root of an operation that has one; `None` on an inter-communicator in the root's group, of those who are not the
+    /// root (`MPI_PROC_NULL`).
     pub root: Option<Rank>,
     /// The bytes that the rank gives. If MPI's function has one count for both buffers (a broadcast, a reduction, a scan),
     /// that count is here, and `recv` is [`Volumes::None`].
@@ -31,7 +32,8 @@ pub enum Volumes {
     None,
     /// A single number: of the whole vector, or for each member alike.
     Each(Bytes),
-    /// A number for each member, in the communicator's order.
+    /// A number for each member, in the communicator's order. On an inter-communicator, those of the remote group; of a
+    /// reduction whose result is shared out, those of the local group.
     PerMember(Vec<Bytes>),
 }
 
@@ -144,6 +146,12 @@ pub enum Extent {
 }
 
 impl CollectiveKind {
+    /// Whether the result of a reduction is shared out among the members.
+    #[must_use]
+    pub const fn is_shared_out(self) -> bool {
+        matches!(self, Self::ReduceScatter | Self::ReduceScatterBlock)
+    }
+
     /// The arguments that MPI's function has.
     #[must_use]
     pub const fn signature(self) -> Signature {

@@ -101,8 +101,8 @@ pub enum Event {
     Annotation(Annotation),
 }
 
-/// A call that communicates in a way that no other event describes: with processes outside the world, between two
-/// groups, by a function of one library only.
+/// A call that communicates in a way that no other event describes: with processes outside the world, by a
+/// function of one library only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Other {
     /// The MPI function.

@@ -2,7 +2,8 @@
 //!
 //! A number of bytes that differs from member to member is a list, one after another; `alltoallv` and `alltoallw` have the
 //! sum before each list. How many numbers a list has depends on the communicator, and what they count on the datatypes
-//! that stand after them: SimGrid writes counts of elements, titr bytes.
+//! that stand after them: SimGrid writes counts of elements, titr bytes. The root is `-` for a rank that is not told who it
+//! is: in the root's group of an inter-communicator, whose collectives have a list for the remote group.
 
 use super::datatype;
 use super::error::ParseError;
@@ -10,6 +11,9 @@ use super::fields::Fields;
 use super::line::{BYTE, Line};
 use crate::event::{Collective, CollectiveKind, CommId, Extent, Rank, Volumes};
 use crate::units::{Bytes, Instructions};
+
+/// Stands for the root where the rank is not told who it is.
+const NO_ROOT: &str = "-";
 
 /// Appends the arguments of a collective.
 pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, call: &Collective) -> &'l mut Line<'o> {
@@ -20,8 +24,10 @@ pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, call: &Collective) -> &'l mu
     if signature.reduces {
         line.instructions(call.work);
     }
-    if let Some(root) = call.root {
-        line.rank(root);
+    match call.root {
+        Some(root) => _ = line.rank(root),
+        None if signature.is_rooted => _ = line.word(NO_ROOT),
+        None => {}
     }
     // SimGrid takes a number after an allgatherv's datatypes for a displacement.
     if call.element == Bytes(1) || matches!(call.kind, CollectiveKind::Barrier | CollectiveKind::Allgatherv) {
@@ -70,7 +76,7 @@ pub(super) fn read(
     let send = Counts::read(kind, signature.send, members, f)?;
     let recv = Counts::read(kind, signature.recv, members, f)?;
     let work = if signature.reduces { work(f)? } else { Instructions(0.0) };
-    let root = if signature.is_rooted { Some(root(f)?) } else { None };
+    let root = if signature.is_rooted && !f.accept(NO_ROOT) { Some(root(f)?) } else { None };
     // SimGrid may put an allgatherv's displacements after the counts or after the datatypes: they move no data.
     let has_displacements = kind == CollectiveKind::Allgatherv;
     if has_displacements && f.count() == members && members > 2 {

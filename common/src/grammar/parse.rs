@@ -20,14 +20,29 @@ pub struct Parser {
     /// Size of an element where the line names no datatype.
     element: Bytes,
     /// Members of the communicators introduced so far.
-    sizes: HashMap<CommId, usize>,
+    sizes: HashMap<CommId, Sizes>,
+}
+
+/// How many ranks the lists of a communicator's collectives are for.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    /// Members; of an inter-communicator, those of the local group.
+    local: usize,
+    /// Members; of an inter-communicator, those of the remote group.
+    peers: usize,
+}
+
+impl Sizes {
+    fn of(members: usize) -> Self {
+        Self { local: members, peers: members }
+    }
 }
 
 impl Parser {
     /// A parser for a stream of a world of `world` ranks.
     #[must_use]
     pub fn new(world: u32) -> Self {
-        let sizes = HashMap::from([(CommId::WORLD, world as usize), (CommId::SELF, 1)]);
+        let sizes = HashMap::from([(CommId::WORLD, Sizes::of(world as usize)), (CommId::SELF, Sizes::of(1))]);
         Self { world, element: Bytes(1), sizes }
     }
 
@@ -138,7 +153,8 @@ impl Parser {
         }
         if let Some((kind, form)) = CollectiveKind::of_word(word) {
             let completion = form_of_collective(form, f)?;
-            let members = self.sizes.get(&comm).copied().unwrap_or_default();
+            let sizes = self.sizes.get(&comm).copied().unwrap_or(Sizes::of(0));
+            let members = if kind.is_shared_out() { sizes.local } else { sizes.peers };
             let call = collective::read(kind, comm, members, self.element, f)?;
             return Ok(Event::Collective(call, completion));
         }
@@ -207,7 +223,8 @@ impl Parser {
 
     /// Takes note of a communicator that a line introduces.
     pub(super) fn introduce(&mut self, group: &Group) {
-        self.sizes.insert(group.id, group.members.len());
+        let (local, remote) = (group.members.len(), group.remote.len());
+        self.sizes.insert(group.id, Sizes { local, peers: if remote > 0 { remote } else { local } });
     }
 
     /// `NUMBER PEER BYTES BEGIN END`: a message within a collective.

@@ -36,7 +36,7 @@ pub enum Fault {
     NoSuchPart { request: RequestId, part: u32, parts: u32 },
     #[error("{word} on {on} has volumes for {found} members, where there are {members}")]
     Volumes { word: &'static str, on: String, found: usize, members: usize },
-    #[error("{word} on {on}: no library's schedule is known for collectives of inter-communicators")]
+    #[error("{word} on {on}: MPI has no such call on inter-communicators")]
     InterCollective { word: &'static str, on: String },
     #[error("{mine} is this rank's collective number {number} on {on}, where rank {} called {theirs}", .other.0)]
     Mismatch { mine: String, theirs: String, other: Rank, number: u64, on: String },

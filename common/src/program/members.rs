@@ -76,6 +76,28 @@ impl Members {
         }
     }
 
+    /// The number of members in the first group; of an inter-communicator, the others are its second group.
+    #[must_use]
+    pub fn first_group(&self) -> u32 {
+        self.first_group as u32
+    }
+
+    /// The number of members whom one in `member`'s place exchanges data with in a collective: of an inter-communicator,
+    /// those of the other group.
+    #[must_use]
+    pub fn peers(&self, member: Member) -> usize {
+        match (member as usize) < self.first_group {
+            true if self.is_inter() => self.len() - self.first_group,
+            true | false => self.first_group,
+        }
+    }
+
+    /// The number of members in the group of the one in `member`'s place.
+    #[must_use]
+    pub fn group(&self, member: Member) -> usize {
+        if (member as usize) < self.first_group { self.first_group } else { self.len() - self.first_group }
+    }
+
     /// Whether the communicator is an inter-communicator.
     #[must_use]
     pub fn is_inter(&self) -> bool {

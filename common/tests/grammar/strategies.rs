@@ -98,7 +98,8 @@ fn collective() -> impl Strategy<Value = Collective> {
     (comm(), prop::sample::select(CollectiveKind::ALL.to_vec()), 1..100u64).prop_flat_map(|(comm, kind, element)| {
         let members = [WORLD as usize, 1, 3][comm.0 as usize];
         let signature = kind.signature();
-        let root = rank().prop_map(move |root| signature.is_rooted.then_some(root));
+        // In the root's group of an inter-communicator, only the root says who it is.
+        let root = prop::option::of(rank()).prop_map(move |root| root.filter(|_| signature.is_rooted));
         let work = instructions().prop_map(move |work| if signature.reduces { work } else { Instructions(0.0) });
         (volumes(signature.send, members), volumes(signature.recv, members), root, work).prop_map(
             move |(send, recv, root, work)| {

@@ -16,7 +16,7 @@ pub enum Partitioned {
 }
 
 impl From<Library> for Partitioned {
-    /// What the library does whose collectives a platform has.
+    /// The way of the library whose collectives a platform has.
     fn from(library: Library) -> Self {
         match library {
             Library::OpenMpi | Library::SimGridOpenMpi => Self::Each,

@@ -5,6 +5,7 @@
 
 use titr_common::event::{self, CollectiveKind, CommId, Completion, Event, Extent, Rank, RequestId, Volumes};
 use titr_common::units::{Bytes, Instructions};
+use titr_wrappers::Abi;
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::pmpi::{self, ErrorCode};
@@ -15,13 +16,20 @@ use super::type_sizes::TypeSizes;
 use super::{Outcome, Recorder};
 use crate::collective_call::{Blocks, CollectiveCall, Start};
 use crate::extended::Description;
+use crate::ranks::Ranks;
 
 /// The members of a collective.
 #[derive(Clone, Copy)]
 struct Members {
     comm: CommId,
+    /// For how many members a list has an entry.
     number: usize,
     root: Option<Rank>,
+    /// Whether the rank gives data, and whether it gets some.
+    gives: bool,
+    gets: bool,
+    /// Whether the rank reduces data.
+    computes: bool,
 }
 
 impl Recorder {
@@ -70,41 +78,41 @@ impl Recorder {
 
     /// Describes a collective on an intra-communicator to the extended mode.
     pub(crate) fn describe(&mut self, call: &CollectiveCall<'_>) -> Option<Description> {
+        let known = self.known(call.comm).ok()?;
+        if known.remote.is_some() {
+            return None;
+        }
         let members = self.members(call).ok()?;
         let collective = self.operation(call, members);
         let members = self.known(call.comm).ok()?.members.clone();
         Some(Description { comm: call.comm, members, collective, request: call.start.request().map(Place::address) })
     }
 
-    /// The members of a call's collective. Collectives of inter-communicators are not recorded: no schedule is known for
-    /// them.
+    /// The members of a call's collective, and this rank's part in it.
     #[inline]
     fn members(&mut self, call: &CollectiveCall<'_>) -> Result<Members, Omission> {
         let known = self.communicators.get(call.comm).ok_or(Omission::Untraced)?;
-        if known.remote.is_some() {
-            return Err(Omission::Untraced);
+        if let Some(remote) = &known.remote {
+            return between(self.abi, self.me, known.id, &known.members, remote, call);
         }
         let root = match call.root {
             None => None,
             Some(root) => Some(known.members.get(root).ok_or(Omission::Untraced)?),
         };
-        Ok(Members { comm: known.id, number: known.members.len(), root })
+        // Without a root, all members are equal.
+        let is_root = root.is_none_or(|root| root == self.me);
+        let (gives, gets) = (is_root || call.gives_everywhere(), is_root || call.gets_everywhere());
+        Ok(Members { comm: known.id, number: known.members.len(), root, gives, gets, computes: true })
     }
 
     /// The operation that a call asks for.
     // Inlined always, though there are two callers: an event is then made where it stays.
     #[inline(always)]
     fn operation(&mut self, call: &CollectiveCall<'_>, members: Members) -> event::Collective {
-        let Self { me, type_sizes: sizes, sends, recvs, .. } = self;
-        let Members { comm, number, root } = members;
+        let Self { type_sizes: sizes, sends, recvs, .. } = self;
+        let Members { comm, number, root, gives, gets, computes } = members;
         let kind = call.kind;
         let signature = kind.signature();
-        // Without a root, all members are equal.
-        let (gives, gets) = if root.is_none_or(|root| root == *me) {
-            (true, true)
-        } else {
-            (call.gives_everywhere(), call.gets_everywhere())
-        };
         let (send, send_element) = match signature.send {
             Extent::None => (Volumes::None, Bytes(1)),
             extent if !gives => nothing(extent, number, sends),
@@ -125,7 +133,7 @@ impl Recorder {
             CollectiveKind::Gather | CollectiveKind::Gatherv => send_element,
             _ => recv_element,
         };
-        let work = if signature.reduces { call.send.blocks.elements(number) as f64 } else { 0.0 };
+        let work = if signature.reduces && computes { call.send.blocks.elements(number) as f64 } else { 0.0 };
         event::Collective { comm, kind, root, send, recv, element, work: Instructions(work) }
     }
 
@@ -138,6 +146,31 @@ impl Recorder {
             self.recvs = list;
         }
     }
+}
+
+/// The members of a collective between two groups, and this rank's part in it (MPI 4.0 §6.2.3).
+#[cold]
+fn between(
+    abi: &Abi,
+    me: Rank,
+    comm: CommId,
+    local: &Ranks,
+    remote: &Ranks,
+    call: &CollectiveCall<'_>,
+) -> Result<Members, Omission> {
+    let number = if call.kind.is_shared_out() { local.len() } else { remote.len() };
+    let equal = Members { comm, number, root: None, gives: true, gets: true, computes: true };
+    let Some(root) = call.root else { return Ok(equal) };
+    if root == abi.proc_null {
+        return Ok(Members { gives: false, gets: false, computes: false, ..equal });
+    }
+    if root == abi.root {
+        let gives = !matches!(call.kind, CollectiveKind::Gather | CollectiveKind::Gatherv);
+        let gets = !matches!(call.kind, CollectiveKind::Scatter | CollectiveKind::Scatterv);
+        return Ok(Members { root: Some(me), gives, gets, computes: false, ..equal });
+    }
+    let root = Some(remote.get(root).ok_or(Omission::Untraced)?);
+    Ok(Members { root, gives: call.gives_everywhere(), gets: call.gets_everywhere(), ..equal })
 }
 
 /// The volumes where the arguments of a buffer are not significant, and the size of an element.

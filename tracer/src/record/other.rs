@@ -1,4 +1,4 @@
-//! Calls that communicate in a way that no event of its own describes: between two groups, with processes outside the
+//! Calls that communicate in a way that no event of its own describes: with processes outside the
 //! world, by functions that are only passed on. Their function and their volumes are recorded.
 
 use titr_common::event::{CollectiveKind, Event, Other};

@@ -225,7 +225,14 @@ impl Communicators {
         let Communicator { members, open, closed, .. } = &mut self.all[index.0];
         match open.get_mut((number - *closed) as usize) {
             None => open.push_back(FirstCall { word, root, first: rank, missing: members.len() - 1 }),
-            Some(call) if call.word == word && call.root == root => call.missing -= 1,
+            Some(call)
+                if call.word == word
+                    && (call.root == root || members.is_inter() && (call.root.is_none() || root.is_none())) =>
+            {
+                // In the root's group of an inter-communicator, only the root says who it is.
+                call.root = call.root.or(root);
+                call.missing -= 1;
+            }
             Some(call) => {
                 let name = |word: &str, root: Option<Rank>| match root {
                     Some(root) => format!("{word} with root {}", root.0),
@@ -254,9 +261,14 @@ impl Communicators {
     pub fn begin(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Participation, Fault> {
         let members = &self.all[index.0].members;
         let mut listed = [&call.send, &call.recv].into_iter().filter_map(Volumes::members);
-        if let Some(found) = listed.find(|&found| found != members.len()) {
-            let (word, on) = (call.kind.word(), members.describe());
-            return Err(Fault::Volumes { word, on, found, members: members.len() });
+        if let Some(found) = listed.next()
+            && let Some(me) = members.place(rank)
+        {
+            let expected = if call.kind.is_shared_out() { members.group(me) } else { members.peers(me) };
+            if let Some(found) = std::iter::once(found).chain(listed).find(|&found| found != expected) {
+                let (word, on) = (call.kind.word(), members.describe());
+                return Err(Fault::Volumes { word, on, found, members: expected });
+            }
         }
         self.next(index, rank, call.root)
     }

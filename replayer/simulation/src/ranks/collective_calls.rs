@@ -3,8 +3,10 @@
 
 use std::rc::Rc;
 
-use titr_common::collectives::{Call, Mode, Step};
-use titr_common::event::{Collective, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank};
+use titr_common::collectives::{Call, Mode, RootRole, Step};
+use titr_common::event::{
+    Collective, CollectiveKind, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank,
+};
 use titr_common::program::{CommIndex, Fault, Participation, Template, agreement, neighborhood_steps};
 use titr_common::units::Instructions;
 
@@ -26,7 +28,7 @@ impl<O: Observer> Library<'_, O> {
         let rank = thread.actor.rank;
         let index = self.communicators.find(rank, call.comm)?;
         let members = &self.communicators.get(index).members;
-        if members.is_inter() {
+        if members.is_inter() && matches!(call.kind, CollectiveKind::Scan | CollectiveKind::Exscan) {
             return Err(Fault::InterCollective { word: call.kind.word(), on: members.describe() });
         }
         let part = self.communicators.enter(index, rank, call)?;
@@ -79,15 +81,20 @@ impl<O: Observer> Library<'_, O> {
         recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
         let members = &self.communicators.get(index).members;
+        let form = Call::of(call, me, members.len() as u32, root).in_mode(mode);
         let steps = match recorded {
             Some(messages) => recorded::steps(&messages, |rank| members.place(rank))
                 .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?,
-            None => self.algorithms.steps(&Call::of(call, me, members.len() as u32, root).in_mode(mode)),
+            None if members.is_inter() => {
+                self.algorithms.inter_steps(&form, members.first_group(), RootRole::of(call, me == root))
+            }
+            None => self.algorithms.steps(&form),
         };
         Ok(self.start_steps(call.kind.word(), rank, index, number, steps, call.work))
     }
 
-    /// Starts a collective that another call is made of, which has this `word`.
+    /// Starts a collective of all members that another call is made of, which has this `word`: of an inter-communicator, those
+    /// of both groups.
     pub(super) fn start_collective_as(
         &mut self,
         word: &'static str,
@@ -147,8 +154,7 @@ impl<O: Observer> Library<'_, O> {
         group.map(|group| self.communicators.create(rank, call, parent, group)).transpose()?;
         if let Some(agreement) = agreement(call, parent, group) {
             let on = self.communicators.find(rank, agreement.comm)?;
-            let part = self.communicators.enter(on, rank, &agreement)?;
-            let operation = self.start_collective(rank, on, &agreement, Mode::Blocking, part, None)?;
+            let operation = self.start_collective_as(agreement.kind.word(), rank, on, &agreement)?;
             self.wait_for(thread, Some(operation));
         }
         Ok(())

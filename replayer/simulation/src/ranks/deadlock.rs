@@ -13,7 +13,7 @@ use super::envelope::Selector;
 use super::exchange::Message;
 use super::ids::ThreadIndex;
 use super::operation::OperationKind;
-use super::partitioned::Side;
+use super::partitioned::PartitionedSide;
 use super::{Ranks, RequestTable};
 use crate::observe::Observer;
 use crate::observe::OperationId;
@@ -101,7 +101,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
         for (waiter, channel) in self.library.partitioned.awaited_parts() {
             if let Some(stuck) = stuck.get_mut(&actor(waiter)) {
-                let (what, peer) = self.library.partitioned.describe(channel, Side::Receiver);
+                let (what, peer) = self.library.partitioned.describe(channel, PartitionedSide::Receiver);
                 stuck.waits.push((format!("a part of {what}"), Some(peer.into())));
             }
         }

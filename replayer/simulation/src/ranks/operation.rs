@@ -10,7 +10,7 @@ use titr_common::units::Bytes;
 use super::clock::Waiter;
 use super::envelope::Selector;
 use super::ids::{MessageId, WindowIndex};
-use super::partitioned::{ChannelIndex, Side};
+use super::partitioned::{ChannelIndex, PartitionedSide};
 use crate::observe::OperationId;
 
 pub(super) struct Operation {
@@ -39,7 +39,7 @@ pub(super) enum OperationKind {
     /// An access of a call on a file to the storage.
     StorageAccess,
     /// A side of a partitioned message.
-    Partitioned(ChannelIndex, Side),
+    Partitioned(ChannelIndex, PartitionedSide),
 }
 
 /// A condition that a member of a window can wait for.

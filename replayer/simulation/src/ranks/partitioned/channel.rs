@@ -24,7 +24,7 @@ pub(in crate::ranks) struct Route {
 
 /// A side of a partitioned message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::ranks) enum Side {
+pub(in crate::ranks) enum PartitionedSide {
     Sender,
     Receiver,
 }

@@ -11,7 +11,7 @@
 mod channel;
 mod progress;
 
-pub(super) use channel::{Route, Side};
+pub(super) use channel::{PartitionedSide, Route};
 
 use std::collections::VecDeque;
 
@@ -39,16 +39,16 @@ pub(super) struct PartitionedMessages {
     implementation: Implementation,
     channels: Slab<Channel>,
     /// The side that a request of a rank is.
-    ends: FxHashMap<(Rank, RequestId), (ChannelIndex, Side)>,
+    ends: FxHashMap<(Rank, RequestId), (ChannelIndex, PartitionedSide)>,
     /// Channels of which only one side is set up, in order.
     unmatched: FxHashMap<Route, VecDeque<ChannelIndex>>,
     /// Messages under way.
-    parts: Slab<Part>,
+    parts: Slab<PartMessage>,
 }
 
 /// A message of a channel, at the side that waits for it.
 #[derive(Clone, Copy)]
-struct Part {
+struct PartMessage {
     channel: ChannelIndex,
     what: What,
 }
@@ -82,7 +82,7 @@ impl PartitionedMessages {
         &mut self.channels[index.0 as usize]
     }
 
-    fn end(&self, rank: Rank, request: RequestId) -> Result<(ChannelIndex, Side), Fault> {
+    fn end(&self, rank: Rank, request: RequestId) -> Result<(ChannelIndex, PartitionedSide), Fault> {
         self.ends.get(&(rank, request)).copied().ok_or(Fault::NotPartitioned(request))
     }
 
@@ -95,7 +95,7 @@ impl PartitionedMessages {
 
     /// The time of the side that a message belongs to once the software's part of the message is done, which takes `cost`.
     pub(super) fn complete(&mut self, part: PartIndex, now: Time, cost: Seconds) -> Time {
-        let Part { channel, what } = self.parts[part.0 as usize];
+        let PartMessage { channel, what } = self.parts[part.0 as usize];
         let channel = self.channel_mut(channel);
         let clock = match what {
             What::Sent => channel.sender.as_mut().map(|sender| &mut sender.clock),
@@ -114,7 +114,7 @@ impl PartitionedMessages {
 
     /// The side that waits for a message.
     pub(super) fn waiting(&self, part: PartIndex) -> Rank {
-        let Part { channel, what } = self.parts[part.0 as usize];
+        let PartMessage { channel, what } = self.parts[part.0 as usize];
         let route = self.channel(channel).route;
         match what {
             What::Sent | What::ClearToSend => route.from,
@@ -123,11 +123,13 @@ impl PartitionedMessages {
     }
 
     /// A side of a partitioned message in words, and the rank at its other side.
-    pub(super) fn describe(&self, index: ChannelIndex, side: Side) -> (String, Rank) {
+    pub(super) fn describe(&self, index: ChannelIndex, side: PartitionedSide) -> (String, Rank) {
         let Route { from, to, tag, .. } = self.channel(index).route;
         match side {
-            Side::Sender => (format!("a partitioned send to rank {} with tag {}", to.0, tag.0), to),
-            Side::Receiver => (format!("a partitioned receive from rank {} with tag {}", from.0, tag.0), from),
+            PartitionedSide::Sender => (format!("a partitioned send to rank {} with tag {}", to.0, tag.0), to),
+            PartitionedSide::Receiver => {
+                (format!("a partitioned receive from rank {} with tag {}", from.0, tag.0), from)
+            }
         }
     }
 
@@ -163,7 +165,7 @@ impl<O: Observer> Library<'_, O> {
                 let context = self.context(rank, message.comm)?;
                 let route = Route { context, from: rank, to: message.to, tag: message.tag };
                 self.requests(rank).add_persistent(id, Template::Partitioned(message.bytes))?;
-                let channel = self.join(route, (rank, id), Side::Sender);
+                let channel = self.join(route, (rank, id), PartitionedSide::Sender);
                 let sender = Sender::new(message.bytes, parts);
                 self.partitioned.channel_mut(channel).sender = Some(sender);
                 self.meet(channel);
@@ -176,7 +178,7 @@ impl<O: Observer> Library<'_, O> {
                 self.known(from)?;
                 let context = self.context(rank, message.comm)?;
                 self.requests(rank).add_persistent(id, Template::Partitioned(message.bytes))?;
-                let channel = self.join(Route { context, from, to: rank, tag }, (rank, id), Side::Receiver);
+                let channel = self.join(Route { context, from, to: rank, tag }, (rank, id), PartitionedSide::Receiver);
                 self.partitioned.channel_mut(channel).receiver = Some(Receiver::new(parts));
             }
             Partitioned::Ready(id, parts) => {
@@ -190,14 +192,14 @@ impl<O: Observer> Library<'_, O> {
     }
 
     /// The channel of a side that is set up: the oldest of its route that has only the other side, or a new one.
-    fn join(&mut self, route: Route, end: (Rank, RequestId), side: Side) -> ChannelIndex {
+    fn join(&mut self, route: Route, end: (Rank, RequestId), side: PartitionedSide) -> ChannelIndex {
         let messages = &mut self.partitioned;
         let waiting = messages.unmatched.entry(route).or_default();
         let has_only_other = |channel: &ChannelIndex| {
             let channel = &messages.channels[channel.0 as usize];
             match side {
-                Side::Sender => channel.sender.is_none(),
-                Side::Receiver => channel.receiver.is_none(),
+                PartitionedSide::Sender => channel.sender.is_none(),
+                PartitionedSide::Receiver => channel.receiver.is_none(),
             }
         };
         let index = if waiting.front().is_some_and(has_only_other) { waiting.pop_front() } else { None };
@@ -215,8 +217,8 @@ impl<O: Observer> Library<'_, O> {
     pub(super) fn start_partitioned(&mut self, rank: Rank, id: RequestId) -> Result<Option<OperationId>, Fault> {
         let (channel, side) = self.partitioned.end(rank, id)?;
         Ok(match side {
-            Side::Sender => self.start_sender(channel),
-            Side::Receiver => self.start_receiver(channel),
+            PartitionedSide::Sender => self.start_sender(channel),
+            PartitionedSide::Receiver => self.start_receiver(channel),
         })
     }
 

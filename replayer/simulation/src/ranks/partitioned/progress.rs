@@ -5,7 +5,7 @@ use titr_common::program::Fault;
 use titr_common::units::Bytes;
 use titr_platform::Partitioned as Implementation;
 
-use super::{ChannelIndex, Part, Side, What};
+use super::{ChannelIndex, PartMessage, PartitionedSide, What};
 use crate::observe::{Caller, Observer, OperationId};
 use crate::ranks::clock::Waiter;
 use crate::ranks::envelope::{Envelope, Selector};
@@ -17,7 +17,7 @@ use crate::ranks::thread::Thread;
 
 impl<O: Observer> Library<'_, O> {
     pub(super) fn start_sender(&mut self, index: ChannelIndex) -> Option<OperationId> {
-        let operation = self.exchange.operations.open(OperationKind::Partitioned(index, Side::Sender));
+        let operation = self.exchange.operations.open(OperationKind::Partitioned(index, PartitionedSide::Sender));
         let channel = self.partitioned.channel_mut(index);
         channel.sent.push_back(Vec::new());
         if let Some(sender) = &mut channel.sender {
@@ -32,7 +32,7 @@ impl<O: Observer> Library<'_, O> {
         if !self.causality.has_receives() {
             return None;
         }
-        let operation = self.exchange.operations.open(OperationKind::Partitioned(index, Side::Receiver));
+        let operation = self.exchange.operations.open(OperationKind::Partitioned(index, PartitionedSide::Receiver));
         if let Some(receiver) = &mut self.partitioned.channel_mut(index).receiver {
             receiver.operation = Some(operation);
             receiver.arrived.clear();
@@ -133,12 +133,12 @@ impl<O: Observer> Library<'_, O> {
 
     fn under_way(&mut self, channel: ChannelIndex, what: What) -> PartIndex {
         self.partitioned.channel_mut(channel).under_way += 1;
-        PartIndex(self.partitioned.parts.insert(Part { channel, what }) as u32)
+        PartIndex(self.partitioned.parts.insert(PartMessage { channel, what }) as u32)
     }
 
     /// A message is sent or received, and the software's part of that is done.
     pub(in crate::ranks) fn advance_part(&mut self, part: PartIndex) {
-        let Part { channel: index, what } = self.partitioned.parts.remove(part.0 as usize);
+        let PartMessage { channel: index, what } = self.partitioned.parts.remove(part.0 as usize);
         let channel = self.partitioned.channel_mut(index);
         channel.under_way -= 1;
         match what {
@@ -195,7 +195,7 @@ impl<O: Observer> Library<'_, O> {
         let channel = self.partitioned.channel_mut(index);
         let messages = channel.messages(implementation);
         let Some(receiver) = &mut channel.receiver else { return Err(Fault::NotPartitioned(id)) };
-        if side == Side::Sender || part >= receiver.parts {
+        if side == PartitionedSide::Sender || part >= receiver.parts {
             return Err(Fault::NoSuchPart { request: id, part, parts: receiver.parts });
         }
         // A receive that is not active has all its parts (MPI 4.0 §4.2.2).

@@ -40,6 +40,7 @@ programs! {
     probe: 2;
     sendrecv: 4;
     wildcards: 3;
+    truncated: 2;
     null_peers: 4;
     collectives: 4;
     collective_errors: 3;

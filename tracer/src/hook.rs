@@ -138,6 +138,9 @@ fn failed(
 ) -> Result<(), Omission> {
     match (call, real.error()) {
         (Call::Collective(call), Some(error)) => recorder.failed_collective(call, error),
+        (Call::PointToPoint(receive), Some(error)) if recorder.is_truncated(receive, error) => {
+            recorder.record(function, call, true, overwritten)
+        }
         _ => recorder.record(function, call, false, overwritten),
     }
 }

@@ -4,7 +4,7 @@ use titr_common::event::{CommId, Completion, Event, Incoming, Outgoing, Rank, Se
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Comm, Message, Place, Request, Status};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
-use titr_wrappers::pmpi;
+use titr_wrappers::pmpi::{self, ErrorCode};
 use titr_wrappers::signature::{Mrecv, Probe, Recv, Send};
 
 use super::message_args::{Match, RecvArgs, RequestRef, SendArgs, halves, halves_of_one};
@@ -125,6 +125,14 @@ impl Recorder {
             MPI_Wait(..) | MPI_Waitall(_) | MPI_Waitany(..) | MPI_Waitsome(_) | MPI_Test(..) | MPI_Testall(_)
             | MPI_Testany(..) | MPI_Testsome(_) => Err(Omission::Untraced),
         }
+    }
+
+    /// Whether a call that returned `error` has received a message, of which its buffer has room for a part only. The sender is
+    /// not told.
+    #[cold]
+    pub(crate) fn is_truncated(&self, call: &PointToPoint<'_>, error: ErrorCode) -> bool {
+        matches!(call, MPI_Recv(..) | MPI_Mrecv(..) | MPI_Sendrecv(..) | MPI_Sendrecv_replace(..))
+            && pmpi::is_truncation(self.abi, error)
     }
 
     #[inline]

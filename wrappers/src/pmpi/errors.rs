@@ -32,8 +32,19 @@ pub fn raise(comm: Comm, ErrorCode(code): ErrorCode) {
 /// Whether a collective that returned this error has taken place nevertheless: others may have got its messages. Classes of
 /// errors in arguments, which MPI finds before it communicates, come before `MPI_ERR_TRUNCATE` in every family.
 #[must_use]
-pub fn has_taken_place(abi: &Abi, ErrorCode(code): ErrorCode) -> bool {
+pub fn has_taken_place(abi: &Abi, error: ErrorCode) -> bool {
+    class(error).is_some_and(|class| class >= abi.err_truncate)
+}
+
+/// Whether a receive returned this error because the message is larger than the buffer.
+#[must_use]
+pub fn is_truncation(abi: &Abi, error: ErrorCode) -> bool {
+    class(error) == Some(abi.err_truncate)
+}
+
+/// `MPI_Error_class`.
+fn class(ErrorCode(code): ErrorCode) -> Option<c_int> {
     let mut class: c_int = 0;
     // SAFETY: (int, int *).
-    unsafe { call!(MPI_Error_class(code, &raw mut class)) }.is_ok() && class >= abi.err_truncate
+    unsafe { call!(MPI_Error_class(code, &raw mut class)) }.ok().map(|()| class)
 }

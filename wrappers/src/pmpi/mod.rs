@@ -43,7 +43,7 @@ mod reduction;
 pub mod region;
 mod tool_comm;
 
-pub use errors::{has_taken_place, raise, return_errors};
+pub use errors::{has_taken_place, is_truncation, raise, return_errors};
 pub use file::access_start;
 pub use groups::{Translation, translate, translate_group};
 pub use neighbors::{Neighbors, neighbors};

@@ -7,7 +7,7 @@ mod support;
 use proptest::prelude::*;
 use support::command::{Folder, TITR, TITR_REPLAY};
 use support::machine::{mpi, run};
-use titr_common::collectives::{Library, Mode, Selection};
+use titr_common::collectives::{CallMode, Library, Selection};
 use titr_common::event::{CollectiveKind, Event};
 use titr_common::units::{Bytes, Instructions};
 use titr_network::topology::Edge;
@@ -55,7 +55,7 @@ fn schedule(collective: CollectiveKind, algorithm: &str, ranks: u32, bytes: Byte
         Example::new(Outline {
             selection,
             collective,
-            mode: Mode::Blocking,
+            mode: CallMode::Blocking,
             ranks,
             bytes,
             root,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use titr_common::collectives::{Library, Mode, Selection};
+use titr_common::collectives::{CallMode, Library, Selection};
 use titr_common::event::{Annotation, Collective, CommId, Completion, Event, Group, Message, Rank, Span};
 use titr_common::trace::{Manifest, Trace};
 use titr_common::units::Nanoseconds;
@@ -49,7 +49,7 @@ pub struct Recorded {
     /// The collective itself.
     pub collective: Collective,
     /// Whether its call returns when it is done.
-    pub mode: Mode,
+    pub mode: CallMode,
     /// Its number among the collectives of its communicator.
     pub number: u64,
     /// Its messages, in the order in which they ended.

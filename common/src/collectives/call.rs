@@ -8,7 +8,7 @@ use crate::units::Bytes;
 
 /// Whether a call returns when its member's part is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
+pub enum CallMode {
     /// The call does.
     #[default]
     Blocking,
@@ -17,11 +17,11 @@ pub enum Mode {
     Nonblocking,
 }
 
-impl Mode {
+impl CallMode {
     /// All modes.
     pub const ALL: [Self; 2] = [Self::Blocking, Self::Nonblocking];
 
-    /// What the name of a collective begins with: `i` in `ibcast`.
+    /// The letter that the names of collectives begin with: `i` in `ibcast`.
     #[must_use]
     pub fn prefix(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Mode {
     }
 }
 
-impl From<Completion> for Mode {
+impl From<Completion> for CallMode {
     fn from(completion: Completion) -> Self {
         match completion {
             Completion::Blocking => Self::Blocking,
@@ -58,7 +58,7 @@ pub struct Call<'a> {
     /// Size of one element of the datatype.
     pub element: Bytes,
     /// Whether the call returns when the member's part is done.
-    pub mode: Mode,
+    pub mode: CallMode,
     /// Whether operands may change places. All predefined operations let them.
     pub is_commutative: bool,
 }
@@ -71,12 +71,12 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn of(collective: &'a Collective, me: Member, size: u32, root: Member) -> Self {
         let Collective { kind, ref send, ref recv, element, .. } = *collective;
-        Self { me, size, root, kind, send, recv, element, mode: Mode::Blocking, is_commutative: true }
+        Self { me, size, root, kind, send, recv, element, mode: CallMode::Blocking, is_commutative: true }
     }
 
     /// This call in another mode.
     #[must_use]
-    pub fn in_mode(self, mode: Mode) -> Self {
+    pub fn in_mode(self, mode: CallMode) -> Self {
         Self { mode, ..self }
     }
 

@@ -6,7 +6,7 @@
 //! mode, the replayer simulates them; they exist once.
 //!
 //! ```
-//! use titr_common::collectives::{Call, Library, Mode, Selection};
+//! use titr_common::collectives::{Call, Library, CallMode, Selection};
 //! use titr_common::event::{CollectiveKind, Volumes};
 //! use titr_common::units::Bytes;
 //!
@@ -14,7 +14,7 @@
 //! selection.force_list("bcast=binomial")?;
 //! let (send, recv) = (&Volumes::Each(Bytes(800)), &Volumes::None);
 //! let (kind, element) = (CollectiveKind::Bcast, Bytes(8));
-//! let mode = Mode::Blocking;
+//! let mode = CallMode::Blocking;
 //! let call = Call { me: 2, size: 8, root: 0, kind, send, recv, element, mode, is_commutative: true };
 //! let steps = selection.steps(&call);
 //! assert_eq!(steps.len(), 4); // Member 2 of 8 receives, waits, sends to member 6, waits.
@@ -38,7 +38,7 @@ pub use algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Choice, Gather, Gatherv, Reduce,
     ReduceScatter, Scan, Scatter, Scatterv,
 };
-pub use call::{Call, Mode};
+pub use call::{Call, CallMode};
 pub use inter::RootRole;
 pub use library::{Library, collective_named};
 pub use selection::{Selection, UnknownAlgorithm};

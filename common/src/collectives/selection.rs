@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::algorithms::{Algorithm, Choice};
-use super::call::{Call, Mode};
+use super::call::{Call, CallMode};
 use super::library::{Library, collective_named};
 use crate::event::CollectiveKind;
 
@@ -12,7 +12,7 @@ use crate::event::CollectiveKind;
 pub struct Selection {
     /// The library whose rules choose.
     pub library: Library,
-    forced: BTreeMap<(CollectiveKind, Mode), Choice>,
+    forced: BTreeMap<(CollectiveKind, CallMode), Choice>,
 }
 
 /// A text that names no algorithm.
@@ -119,7 +119,7 @@ mod tests {
             send,
             recv,
             element: Bytes(8),
-            mode: Mode::Blocking,
+            mode: CallMode::Blocking,
             is_commutative: true,
         };
         let choice = selection.choose(&call);

@@ -1,6 +1,6 @@
 //! What each collective is to achieve, straight from its definition in the MPI standard (MPI 4.0, chapter 6).
 
-use titr_common::collectives::{Call, Member, Mode, Selection};
+use titr_common::collectives::{Call, CallMode, Member, Selection};
 use titr_common::event::{CollectiveKind, Volumes};
 use titr_common::units::Bytes;
 
@@ -12,7 +12,7 @@ pub struct Case {
     pub size: u32,
     pub root: Member,
     pub element: u64,
-    pub mode: Mode,
+    pub mode: CallMode,
     pub is_commutative: bool,
     pub kind: Kind,
 }

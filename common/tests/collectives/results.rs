@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
-use titr_common::collectives::{Algorithm, Call, Library, Mode, Selection};
+use titr_common::collectives::{Algorithm, Call, CallMode, Library, Selection};
 use titr_common::event::{CollectiveKind, Extent, Volumes};
 use titr_common::units::Bytes;
 
@@ -18,7 +18,7 @@ fn algorithms() -> Vec<(CollectiveKind, Option<Algorithm>)> {
     CollectiveKind::ALL.into_iter().flat_map(of).collect()
 }
 
-fn selection(library: Library, mode: Mode, algorithm: Option<Algorithm>, segment: u64) -> Selection {
+fn selection(library: Library, mode: CallMode, algorithm: Option<Algorithm>, segment: u64) -> Selection {
     let mut selection = Selection::from(library);
     if let Some(algorithm) = algorithm {
         let text = format!("{}{}={algorithm}:{segment}", mode.prefix(), algorithm.collective());
@@ -60,7 +60,7 @@ fn reduces(collective: CollectiveKind) -> bool {
 fn all_small_cases_end_as_defined() {
     let mut failures = Vec::new();
     for (collective, algorithm) in algorithms() {
-        for (library, mode) in Library::ALL.iter().flat_map(|&library| Mode::ALL.map(|mode| (library, mode))) {
+        for (library, mode) in Library::ALL.iter().flat_map(|&library| CallMode::ALL.map(|mode| (library, mode))) {
             let selection = selection(library, mode, algorithm, 0);
             for size in (1..=9).chain([12, 13]) {
                 for count in [0, 1, 3, 17] {
@@ -93,7 +93,7 @@ prop_compose! {
         collective in Just(collective),
         algorithm in Just(algorithm),
         library in prop::sample::select(Library::ALL),
-        mode in prop::sample::select(&Mode::ALL[..]),
+        mode in prop::sample::select(&CallMode::ALL[..]),
         size in Just(size),
         root in 0..size,
         element in 1_u64..4,
@@ -132,7 +132,7 @@ proptest! {
     fn no_volumes_are_too_strange(
         (collective, algorithm) in prop::sample::select(algorithms()),
         library in prop::sample::select(Library::ALL),
-        mode in prop::sample::select(&Mode::ALL[..]),
+        mode in prop::sample::select(&CallMode::ALL[..]),
         (me, size, root) in (0_u32..20, 0_u32..20, 0_u32..20),
         element in prop_oneof![0_u64..10, any::<u64>()],
         segment in prop_oneof![Just(0), any::<u64>()],

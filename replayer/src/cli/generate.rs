@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use titr_common::collectives::{Library, Member, Mode, Selection};
+use titr_common::collectives::{CallMode, Library, Member, Selection};
 use titr_common::event::CollectiveKind;
 use titr_common::format::{count, plural};
 use titr_common::units::{Bytes, Instructions, Quantity, UnitError};
@@ -93,7 +93,7 @@ enum Named {
     Collective {
         /// The collective.
         #[arg(value_parser = CollectiveParser)]
-        collective: (CollectiveKind, Mode),
+        collective: (CollectiveKind, CallMode),
         /// The library whose algorithms, selection rules and names are used.
         #[arg(long, default_value = "openmpi", value_parser = library())]
         library: Library,

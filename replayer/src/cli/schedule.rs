@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser};
-use titr_common::collectives::{Library, Member, Mode, Selection, collective_named};
+use titr_common::collectives::{CallMode, Library, Member, Selection, collective_named};
 use titr_common::event::CollectiveKind;
 use titr_common::units::Bytes;
 
@@ -45,7 +45,7 @@ pub(super) struct ScheduleArgs {
     #[arg(long)]
     list: bool,
     #[arg(required_unless_present = "list", value_parser = CollectiveParser)]
-    collective: Option<(CollectiveKind, Mode)>,
+    collective: Option<(CollectiveKind, CallMode)>,
     /// The library whose algorithms, selection rules and names are used.
     #[arg(long, default_value = "openmpi", value_parser = library())]
     library: Library,
@@ -77,7 +77,7 @@ pub(super) struct ScheduleArgs {
 pub(super) struct CollectiveParser;
 
 impl TypedValueParser for CollectiveParser {
-    type Value = (CollectiveKind, Mode);
+    type Value = (CollectiveKind, CallMode);
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Self::Value, clap::Error> {
         if let Some(found) = value.to_str().and_then(collective_named) {

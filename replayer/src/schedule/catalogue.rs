@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use titr_common::collectives::{Algorithm, Library, Mode};
+use titr_common::collectives::{Algorithm, CallMode, Library};
 use titr_common::event::CollectiveKind;
 
 /// Writes a line for each algorithm: the collective, the algorithm's own name, other names that are understood whatever
@@ -17,7 +17,7 @@ pub fn write(out: &mut impl Write) -> io::Result<()> {
             write!(out, "{collective}\t{algorithm}")?;
             let names = algorithm.names();
             let own = Library::ALL.iter().flat_map(|&library| {
-                let [blocking, nonblocking] = Mode::ALL.map(|mode| library.name_of(mode, algorithm));
+                let [blocking, nonblocking] = CallMode::ALL.map(|mode| library.name_of(mode, algorithm));
                 let is_own = |name: &str| !names.contains(&name);
                 let also = is_own(blocking).then(|| format!("{}:{blocking}", library.name()));
                 let differs = is_own(nonblocking) && nonblocking != blocking;

@@ -9,7 +9,7 @@ pub mod matrix;
 pub mod steps;
 
 use thiserror::Error;
-use titr_common::collectives::{Call, Choice, Member, Mode, Selection, Step};
+use titr_common::collectives::{Call, CallMode, Choice, Member, Selection, Step};
 use titr_common::event::{CollectiveKind, Extent, Volumes};
 use titr_common::units::Bytes;
 
@@ -21,7 +21,7 @@ pub struct Example {
     root: Member,
     element: Bytes,
     is_commutative: bool,
-    mode: Mode,
+    mode: CallMode,
     kind: CollectiveKind,
     send: Volumes,
     recv: Volumes,
@@ -35,7 +35,7 @@ pub struct Outline {
     /// The collective that is called.
     pub collective: CollectiveKind,
     /// Whether the call returns when it is done.
-    pub mode: Mode,
+    pub mode: CallMode,
     /// Members of the communicator.
     pub ranks: u32,
     /// The whole vector of a broadcast or a reduction, which reduce_scatter shares out as evenly as it can, the first
@@ -137,7 +137,7 @@ impl Example {
 
     /// Whether the call returns when it is done.
     #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> CallMode {
         self.mode
     }
 

@@ -1,6 +1,6 @@
 //! The plan of one member of a collective: the steps that the algorithm has for it, and the data they move.
 
-use titr_common::collectives::{self, Library, Mode, Selection, Step};
+use titr_common::collectives::{self, CallMode, Library, Selection, Step};
 use titr_common::event::{Collective, CollectiveKind, CommId, Rank, Volumes};
 use titr_common::units::Bytes;
 use titr_wrappers::Abi;
@@ -40,7 +40,7 @@ impl Plan {
         let is_commutative = data.reduction.is_none_or(|reduction| reduction.commutes());
         // The recorder has found the root among the members.
         let root = call.root.map_or(0, |root| u32::try_from(root).unwrap_or(0));
-        let mode = if description.request.is_some() { Mode::Nonblocking } else { Mode::Blocking };
+        let mode = if description.request.is_some() { CallMode::Nonblocking } else { CallMode::Blocking };
         let call = collectives::Call::of(&description.collective, me, size as u32, root).in_mode(mode);
         let steps = selection.steps(&collectives::Call { is_commutative, ..call });
         Some(Self { abi, members: description.members.clone(), steps, data, number: None })

@@ -6,12 +6,12 @@ use super::{Library, libnbc, mpich};
 use crate::collectives::algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Barrier, Bcast, Choice, Reduce, ReduceScatter,
 };
-use crate::collectives::call::{Call, Mode};
+use crate::collectives::call::{Call, CallMode};
 
 /// The choice itself where it is possible for the call, or else the library's substitute.
 pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice {
     let choice = match (library, call.mode) {
-        (Library::OpenMpi, Mode::Nonblocking) => libnbc::possible(choice, call),
+        (Library::OpenMpi, CallMode::Nonblocking) => libnbc::possible(choice, call),
         _ => choice,
     };
     // Recursive doubling of blocks works with any number of members, but these two refuse.
@@ -50,8 +50,8 @@ pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice 
     };
     match library {
         Library::Mpich if algorithm != choice.algorithm => Choice::new(match call.mode {
-            Mode::Blocking => mpich::choose(call),
-            Mode::Nonblocking => mpich::choose_nonblocking(call),
+            CallMode::Blocking => mpich::choose(call),
+            CallMode::Nonblocking => mpich::choose_nonblocking(call),
         }),
         _ => Choice { algorithm, ..choice },
     }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::algorithms::schedule::Empty;
 use super::algorithms::{Algorithm, Choice};
-use super::call::{Call, Mode};
+use super::call::{Call, CallMode};
 use crate::event::CollectiveKind;
 
 /// Whose selection rules to follow.
@@ -56,7 +56,7 @@ impl Library {
 
     /// The algorithm that the library calls so, or else the one that has that name. Case does not matter, nor `-` for `_`.
     #[must_use]
-    pub fn algorithm_named(self, mode: Mode, collective: CollectiveKind, name: &str) -> Option<Algorithm> {
+    pub fn algorithm_named(self, mode: CallMode, collective: CollectiveKind, name: &str) -> Option<Algorithm> {
         let name = spelled(name);
         let is_its_own = |(algorithm, own): &&(Algorithm, &str)| algorithm.collective() == collective && *own == name;
         self.own_names(mode).iter().find(is_its_own).map(|&(algorithm, _)| algorithm).or_else(|| {
@@ -66,18 +66,18 @@ impl Library {
 
     /// The library's own name for an algorithm.
     #[must_use]
-    pub fn name_of(self, mode: Mode, algorithm: Algorithm) -> &'static str {
+    pub fn name_of(self, mode: CallMode, algorithm: Algorithm) -> &'static str {
         let mut own_names = self.own_names(mode).iter();
         own_names.find(|(own, _)| *own == algorithm).map_or_else(|| algorithm.name(), |(_, name)| name)
     }
 
     /// The library's names for algorithms that have other names here.
-    fn own_names(self, mode: Mode) -> &'static [(Algorithm, &'static str)] {
+    fn own_names(self, mode: CallMode) -> &'static [(Algorithm, &'static str)] {
         match (self, mode) {
-            (Self::Mpich, Mode::Blocking) => mpich::OWN_NAMES,
-            (Self::Mpich, Mode::Nonblocking) => mpich::NONBLOCKING_NAMES,
-            (Self::OpenMpi, Mode::Blocking) => openmpi::OWN_NAMES,
-            (Self::OpenMpi, Mode::Nonblocking) => libnbc::OWN_NAMES,
+            (Self::Mpich, CallMode::Blocking) => mpich::OWN_NAMES,
+            (Self::Mpich, CallMode::Nonblocking) => mpich::NONBLOCKING_NAMES,
+            (Self::OpenMpi, CallMode::Blocking) => openmpi::OWN_NAMES,
+            (Self::OpenMpi, CallMode::Nonblocking) => libnbc::OWN_NAMES,
             (Self::SimGrid | Self::SimGridOpenMpi, _) => simgrid::OWN_NAMES,
         }
     }
@@ -85,13 +85,15 @@ impl Library {
     /// The choice of the library's rules.
     pub(super) fn choose(self, call: &Call) -> Choice {
         let choice = match (self, call.mode) {
-            (Self::Mpich, Mode::Blocking) => Choice::new(mpich::choose(call)),
-            (Self::Mpich, Mode::Nonblocking) => Choice::new(mpich::choose_nonblocking(call)),
-            (Self::OpenMpi, Mode::Blocking) => Choice::new(openmpi::choose(call)),
-            (Self::OpenMpi, Mode::Nonblocking) => libnbc::choose(call),
-            (Self::SimGrid, Mode::Blocking) => Choice::new(simgrid::choose(call)),
-            (Self::SimGridOpenMpi, Mode::Blocking) => simgrid_openmpi::choose(call),
-            (Self::SimGrid | Self::SimGridOpenMpi, Mode::Nonblocking) => Choice::new(simgrid_nonblocking::choose(call)),
+            (Self::Mpich, CallMode::Blocking) => Choice::new(mpich::choose(call)),
+            (Self::Mpich, CallMode::Nonblocking) => Choice::new(mpich::choose_nonblocking(call)),
+            (Self::OpenMpi, CallMode::Blocking) => Choice::new(openmpi::choose(call)),
+            (Self::OpenMpi, CallMode::Nonblocking) => libnbc::choose(call),
+            (Self::SimGrid, CallMode::Blocking) => Choice::new(simgrid::choose(call)),
+            (Self::SimGridOpenMpi, CallMode::Blocking) => simgrid_openmpi::choose(call),
+            (Self::SimGrid | Self::SimGridOpenMpi, CallMode::Nonblocking) => {
+                Choice::new(simgrid_nonblocking::choose(call))
+            }
         };
         fallback::possible(self, choice, call)
     }
@@ -106,9 +108,9 @@ impl Library {
     pub(super) fn leaves_out_empty_call(self, call: &Call) -> bool {
         let is_left_out = match (self, call.mode) {
             (Self::SimGrid | Self::SimGridOpenMpi, _) => false,
-            (Self::Mpich | Self::OpenMpi, Mode::Blocking) => true,
-            (Self::Mpich, Mode::Nonblocking) => mpich::leaves_out_empty(call.kind),
-            (Self::OpenMpi, Mode::Nonblocking) => libnbc::leaves_out_empty(call.kind),
+            (Self::Mpich | Self::OpenMpi, CallMode::Blocking) => true,
+            (Self::Mpich, CallMode::Nonblocking) => mpich::leaves_out_empty(call.kind),
+            (Self::OpenMpi, CallMode::Nonblocking) => libnbc::leaves_out_empty(call.kind),
         };
         is_left_out && call.moves_nothing()
     }
@@ -119,8 +121,8 @@ impl Library {
     }
 
     /// The library's treatment of empty messages where each pair of members has its own length.
-    pub(super) fn empty_messages(self, mode: Mode, collective: CollectiveKind) -> Empty {
-        if (self, mode) == (Self::OpenMpi, Mode::Nonblocking) {
+    pub(super) fn empty_messages(self, mode: CallMode, collective: CollectiveKind) -> Empty {
+        if (self, mode) == (Self::OpenMpi, CallMode::Nonblocking) {
             return libnbc::empty_messages(collective);
         }
         match (self, collective) {
@@ -139,9 +141,9 @@ impl Library {
 }
 
 /// The collective of a name, and its mode: `bcast` blocks, `ibcast` does not. Case does not matter, nor `-` for `_`.
-pub fn collective_named(name: &str) -> Option<(CollectiveKind, Mode)> {
+pub fn collective_named(name: &str) -> Option<(CollectiveKind, CallMode)> {
     let name = spelled(name);
-    Mode::ALL.into_iter().find_map(|mode| {
+    CallMode::ALL.into_iter().find_map(|mode| {
         let name = name.strip_prefix(mode.prefix())?;
         CollectiveKind::ALL
             .into_iter()
@@ -162,7 +164,7 @@ mod tests {
     #[test]
     fn every_algorithm_is_found_by_its_name_and_by_what_a_library_calls_it() {
         for collective in CollectiveKind::ALL {
-            for mode in Mode::ALL {
+            for mode in CallMode::ALL {
                 let name = format!("{}{}", mode.prefix(), collective.name());
                 assert_eq!(collective_named(&name), Some((collective, mode)));
                 for algorithm in Algorithm::all(collective) {
@@ -183,11 +185,11 @@ mod tests {
     #[test]
     fn a_name_means_what_the_library_means_by_it() {
         let binomial = |library: Library, mode| library.algorithm_named(mode, CollectiveKind::Bcast, "Binomial");
-        assert_eq!(binomial(Library::Mpich, Mode::Blocking), Some(Algorithm::Bcast(Bcast::Binomial)));
-        assert_eq!(binomial(Library::OpenMpi, Mode::Blocking), Some(Algorithm::Bcast(Bcast::BinomialDoubling)));
-        assert_eq!(binomial(Library::OpenMpi, Mode::Nonblocking), Some(Algorithm::Bcast(Bcast::BinomialExchanged)));
-        let in_order = Library::OpenMpi.algorithm_named(Mode::Blocking, CollectiveKind::Reduce, "in-order_binary");
+        assert_eq!(binomial(Library::Mpich, CallMode::Blocking), Some(Algorithm::Bcast(Bcast::Binomial)));
+        assert_eq!(binomial(Library::OpenMpi, CallMode::Blocking), Some(Algorithm::Bcast(Bcast::BinomialDoubling)));
+        assert_eq!(binomial(Library::OpenMpi, CallMode::Nonblocking), Some(Algorithm::Bcast(Bcast::BinomialExchanged)));
+        let in_order = Library::OpenMpi.algorithm_named(CallMode::Blocking, CollectiveKind::Reduce, "in-order_binary");
         assert_eq!(in_order, Some(Algorithm::Reduce(Reduce::InOrderBinary)));
-        assert_eq!(Library::Mpich.algorithm_named(Mode::Blocking, CollectiveKind::Bcast, "no such"), None);
+        assert_eq!(Library::Mpich.algorithm_named(CallMode::Blocking, CollectiveKind::Bcast, "no such"), None);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use titr_common::collectives::{Call, Mode, RootRole, Step};
+use titr_common::collectives::{Call, CallMode, RootRole, Step};
 use titr_common::event::{
     Collective, CollectiveKind, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank,
 };
@@ -76,7 +76,7 @@ impl<O: Observer> Library<'_, O> {
         rank: Rank,
         index: CommIndex,
         call: &Collective,
-        mode: Mode,
+        mode: CallMode,
         Participation { me, root, number }: Participation,
         recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {

@@ -1,6 +1,6 @@
 //! The simulated MPI library: what a call does to requests, communicators, messages and collectives.
 
-use titr_common::collectives::{Mode, Selection};
+use titr_common::collectives::{CallMode, Selection};
 use titr_common::event::{
     Actor, CommId, Completed, Completion, Incoming, MessageCompletion, Outgoing, Rank, RequestId, RequestKey, SendMode,
 };
@@ -195,7 +195,10 @@ impl<O: Observer> Library<'_, O> {
             Some(Template::Receive(message)) => (self.start_receive(thread.actor, message, recorded)?, Activity::Recv),
             Some(Template::Collective(call, part)) => {
                 let index = self.communicators.find(rank, call.comm)?;
-                (Some(self.start_collective(rank, index, &call, Mode::Nonblocking, part, None)?), Activity::Collective)
+                (
+                    Some(self.start_collective(rank, index, &call, CallMode::Nonblocking, part, None)?),
+                    Activity::Collective,
+                )
             }
             Some(Template::Neighbor(call, part)) => {
                 let index = self.communicators.find(rank, call.comm)?;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use titr_common::collectives::{Call, Library, Member, Mode, Selection, Slice, Step};
+use titr_common::collectives::{Call, CallMode, Library, Member, Selection, Slice, Step};
 use titr_common::event::{Collective, CollectiveKind, CommId, Completion, Event, Neighborhood, Rank, Tag, Volumes};
 use titr_common::program::{CommIndex, Fault, Members, Participation, neighborhood_steps};
 use titr_common::trace::EventSource;
@@ -24,7 +24,7 @@ impl<S: EventSource> Translation<'_, S> {
             let action = self.action(call, members.len());
             self.emit(rank, &Event::Collective(action, Completion::Blocking));
         } else {
-            let mut run = self.run(index, &part, &call, Mode::Blocking);
+            let mut run = self.run(index, &part, &call, CallMode::Blocking);
             self.go_on(rank, &mut run);
         }
         Ok(())
@@ -85,7 +85,7 @@ impl<S: EventSource> Translation<'_, S> {
         part: &Participation,
         call: &Collective,
     ) -> OperationId {
-        let run = self.run(index, part, call, Mode::Nonblocking);
+        let run = self.run(index, part, call, CallMode::Nonblocking);
         self.in_background(rank, run)
     }
 
@@ -154,7 +154,7 @@ impl<S: EventSource> Translation<'_, S> {
         self.complete_collectives(rank, runs);
     }
 
-    fn run(&mut self, index: CommIndex, part: &Participation, call: &Collective, mode: Mode) -> CollectiveProgress {
+    fn run(&mut self, index: CommIndex, part: &Participation, call: &Collective, mode: CallMode) -> CollectiveProgress {
         let &Participation { me, root, .. } = part;
         let size = self.communicators.get(index).members.len();
         let steps = self.rules.collectives.steps(&Call::of(call, me, size as u32, root).in_mode(mode));

@@ -43,6 +43,9 @@ int main(int argc, char **argv) {
     CHECK(flag);
     /* Looked at: done, and still to be waited for. */
     MPI_Irecv(&data[0], 1, MPI_INT, peer, 6, world, &requests[0]);
+    MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE);
+    CHECK(!flag);
+    MPI_Barrier(world);
     MPI_Send(&data[1], 1, MPI_INT, peer, 6, world);
     do MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE); while (!flag);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);

@@ -47,12 +47,12 @@ fn findings(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec<St
     Ok(findings.unreadable)
 }
 
-/// What reading a trace finds.
+/// The faults that reading a trace finds.
 #[derive(Default)]
 struct Findings {
     /// Why ranks cannot be read.
     unreadable: Vec<String>,
-    /// What is wrong with a trace that can.
+    /// Faults of a trace that can be read.
     others: Vec<String>,
 }
 

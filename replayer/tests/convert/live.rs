@@ -109,6 +109,10 @@ fn simgrid_agrees_on_recorded_programs() {
     assert!(recorded.len() >= 15, "{recorded:?}");
     for trace in &recorded {
         for collectives in ["simgrid", "openmpi", "mpich"] {
+            // SimGrid does not go on after a receive whose buffer is too small.
+            if trace.ends_with("truncated") {
+                continue;
+            }
             // Several collectives at once in the background, which SimGrid carries out one after the other.
             let one_by_one = trace.ends_with("persistent_order")
                 || (collectives != "simgrid" && trace.ends_with("nonblocking_collectives"));

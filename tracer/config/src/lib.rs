@@ -199,8 +199,8 @@ impl Config {
         Ok(())
     }
 
-    /// Checks that the directory exists in which the trace's directory is to be made. Directories whose names have placeholders
-    /// are made with the trace's.
+    /// Checks that the directory exists in which the trace's directory is to be made, or the one that all those are in whose names have
+    /// placeholders.
     ///
     /// # Errors
     /// If there is no such directory.

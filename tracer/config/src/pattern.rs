@@ -68,12 +68,12 @@ impl Pattern {
         Ok(Self(path.to_owned()))
     }
 
-    /// The innermost directory above the path that has no placeholder in it; `None` if that is the working directory, or the
-    /// root.
+    /// The directory above the innermost one that has no placeholder in its path, or above the path itself if it has none; `None` if
+    /// that is the working directory, or the root.
     #[must_use]
     pub fn fixed_parent(&self) -> Option<PathBuf> {
         let has_placeholder = |path: &Path| path.as_os_str().as_bytes().contains(&b'%');
-        let fixed = Path::new(&self.0).ancestors().skip(1).find(|path| !has_placeholder(path))?;
+        let fixed = Path::new(&self.0).ancestors().find(|path| !has_placeholder(path))?.parent()?;
         (!fixed.as_os_str().is_empty()).then(|| fixed.to_owned())
     }
 
@@ -127,15 +127,17 @@ mod tests {
     }
 
     #[test]
-    fn the_parent_is_the_innermost_directory_without_placeholders() {
+    fn the_parent_is_above_the_innermost_directory_without_placeholders() {
         for (pattern, parent) in [
             ("traces", None),
             ("/traces", Some("/")),
             ("/tmp/a/traces", Some("/tmp/a")),
             ("out/traces/", Some("out")),
-            ("/tmp/traces-%j/%h", Some("/tmp")),
+            ("/tmp/traces-%j/%h", Some("/")),
+            ("/tmp/traces/%r", Some("/tmp")),
+            ("traces/%r", None),
             ("%h/traces", None),
-            ("a/%%/b", Some("a")),
+            ("a/%%/b", None),
         ] {
             let found = Pattern::new(pattern.as_ref()).unwrap().fixed_parent();
             assert_eq!(found.as_deref(), parent.map(Path::new), "{pattern}");

@@ -70,3 +70,14 @@ pub(super) struct PartIndex(pub(super) u32);
 /// A call on a file in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileCallIndex(pub(super) u32);
+
+/// A channel of partitioned messages, by its place among those that exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ChannelIndex(pub(super) u32);
+
+/// A side of a partitioned message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PartitionedSide {
+    Sender,
+    Receiver,
+}

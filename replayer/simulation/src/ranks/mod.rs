@@ -49,6 +49,7 @@ mod matching;
 mod one_sided;
 mod operation;
 mod partitioned;
+mod partitioned_calls;
 mod program;
 mod progress;
 mod protocol;

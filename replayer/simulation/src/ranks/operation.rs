@@ -9,8 +9,7 @@ use titr_common::units::Bytes;
 
 use super::clock::Waiter;
 use super::envelope::Selector;
-use super::ids::{MessageId, WindowIndex};
-use super::partitioned::{ChannelIndex, PartitionedSide};
+use super::ids::{ChannelIndex, MessageId, PartitionedSide, WindowIndex};
 use crate::observe::OperationId;
 
 pub(super) struct Operation {

@@ -10,13 +10,14 @@ use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::Seconds;
 
-use super::Ranks;
 use super::call::Failure;
 use super::clock::{Clock, Waiter};
 use super::error::ReplayError;
 use super::ids::ThreadIndex;
-use super::library::Library;
+use super::partitioned::PartitionedMessages;
 use super::program::Signal;
+use super::protocol::Protocol;
+use super::{Ranks, RequestTable};
 use crate::observe::{Activity, Observer};
 
 /// The place of a thread in its program.
@@ -112,7 +113,13 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 } else if let EventRef::Event(&Event::Sleep(time)) = event {
                     if self.library.causality.is_timed() { time } else { Seconds(0.0) }
                 } else {
-                    overhead(event, thread, &self.library)
+                    overhead(
+                        event,
+                        thread,
+                        &self.library.exchange.protocol,
+                        &self.library.requests,
+                        &self.library.partitioned,
+                    )
                 };
                 thread.clock.time = thread.clock.time + time;
                 if !is_call {
@@ -262,7 +269,13 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     pub(super) fn pay(&mut self, index: ThreadIndex) {
         if let Some(event) = self.programs.current(index) {
             let thread = &mut self.threads[index.0 as usize];
-            let cost = overhead(event, thread, &self.library);
+            let cost = overhead(
+                event,
+                thread,
+                &self.library.exchange.protocol,
+                &self.library.requests,
+                &self.library.partitioned,
+            );
             thread.clock.time = thread.clock.time + cost;
         }
     }
@@ -270,8 +283,13 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
 /// The time that an event takes its thread before others can see it: the software's part of a send.
 #[inline]
-fn overhead<O>(event: EventRef, thread: &Thread, library: &Library<'_, O>) -> Seconds {
-    let protocol = &library.exchange.protocol;
+fn overhead(
+    event: EventRef,
+    thread: &Thread,
+    protocol: &Protocol,
+    requests: &[RequestTable],
+    partitioned: &PartitionedMessages,
+) -> Seconds {
     if let EventRef::Send(message) = event {
         return protocol.cost_of_send(SendMode::Standard, message.bytes);
     }
@@ -287,14 +305,14 @@ fn overhead<O>(event: EventRef, thread: &Thread, library: &Library<'_, O>) -> Se
     }
     if let Event::Start(ids) = event
         && let Some(&id) = ids.get(thread.started as usize)
-        && let Some(Template::Send(_, message)) = library.requests[thread.actor.rank.0 as usize].template(id)
+        && let Some(Template::Send(_, message)) = requests[thread.actor.rank.0 as usize].template(id)
     {
         return protocol.cost_of_isend(message.bytes);
     }
     if let Event::Partitioned(Partitioned::Ready(id, parts)) = event
         && let Some(&part) = parts.get(thread.started as usize)
     {
-        return library.partitioned.cost_of_ready(thread.actor.rank, *id, part, protocol);
+        return partitioned.cost_of_ready(thread.actor.rank, *id, part, protocol);
     }
     Seconds(0.0)
 }

@@ -47,11 +47,12 @@ struct StorageAccess {
     disk: DiskId,
     direction: Direction,
     bytes: Bytes,
-    stage: Stage,
+    stage: AccessStage,
     operation: OperationId,
 }
 
-enum Stage {
+/// How far an access is.
+enum AccessStage {
     /// The request is on its way.
     Asked,
     /// So many of disk and network are at work.
@@ -95,7 +96,7 @@ impl StorageAccesses {
         (disk, bytes): (DiskId, Bytes),
         operation: OperationId,
     ) {
-        let access = StorageAccess { client, disk, direction, bytes, stage: Stage::Asked, operation };
+        let access = StorageAccess { client, disk, direction, bytes, stage: AccessStage::Asked, operation };
         let id = StorageAccessId(self.under_way.insert(access) as u32);
         match self.server_of(disk) {
             Some(server) => self.send(id, client, server, self.control),
@@ -119,10 +120,10 @@ impl StorageAccesses {
     fn serve(&mut self, now: Time, id: StorageAccessId) {
         let access = &mut self.under_way[id.0 as usize];
         let &mut StorageAccess { client, disk, direction, bytes, .. } = access;
-        access.stage = Stage::Served(1);
+        access.stage = AccessStage::Served(1);
         self.disks.start(now, disk, Access { id: AccessId(id.0), direction, bytes });
         if let Some(server) = self.server_of(disk).filter(|_| bytes > Bytes(0)) {
-            self.under_way[id.0 as usize].stage = Stage::Served(2);
+            self.under_way[id.0 as usize].stage = AccessStage::Served(2);
             match direction {
                 Direction::Read => self.send(id, server, client, bytes),
                 Direction::Write => self.send(id, client, server, bytes),
@@ -130,27 +131,27 @@ impl StorageAccesses {
         }
     }
 
-    /// What an access waited for is over; the operation that is complete, if nothing is left.
+    /// Goes on with an access after something that it waited for; the operation that is complete, if nothing is left.
     fn advance_access(&mut self, now: Time, id: StorageAccessId) -> Option<OperationId> {
         let StorageAccess { client, disk, stage, .. } = self.under_way.get_mut(id.0 as usize)?;
         let (client, disk) = (*client, *disk);
         match stage {
-            Stage::Asked => {
+            AccessStage::Asked => {
                 self.serve(now, id);
                 return None;
             }
-            Stage::Served(missing @ 2..) => {
+            AccessStage::Served(missing @ 2..) => {
                 *missing -= 1;
                 return None;
             }
-            Stage::Served(_) => {
-                *stage = Stage::Answered;
+            AccessStage::Served(_) => {
+                *stage = AccessStage::Answered;
                 if let Some(server) = self.server_of(disk) {
                     self.send(id, server, client, self.control);
                     return None;
                 }
             }
-            Stage::Answered => {}
+            AccessStage::Answered => {}
         }
         Some(self.under_way.remove(id.0 as usize).operation)
     }

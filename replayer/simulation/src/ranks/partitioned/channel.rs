@@ -22,67 +22,60 @@ pub(in crate::ranks) struct Route {
     pub(in crate::ranks) tag: Tag,
 }
 
-/// A side of a partitioned message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::ranks) enum PartitionedSide {
-    Sender,
-    Receiver,
-}
-
 /// A partitioned send and the partitioned receive that it is matched with.
-pub(super) struct Channel {
-    pub(super) route: Route,
+pub(in crate::ranks) struct Channel {
+    pub(in crate::ranks) route: Route,
     /// The context in which the messages of its parts meet their receives, each with its number as the tag.
-    pub(super) context: Context,
-    pub(super) sender: Option<Sender>,
-    pub(super) receiver: Option<Receiver>,
+    pub(in crate::ranks) context: Context,
+    pub(in crate::ranks) sender: Option<Sender>,
+    pub(in crate::ranks) receiver: Option<Receiver>,
     /// The messages sent in the round that the receiver is in or starts next, and in those after it.
-    pub(super) sent: VecDeque<Vec<u32>>,
+    pub(in crate::ranks) sent: VecDeque<Vec<u32>>,
     /// How many rounds the receiver has told the sender that it has started.
-    pub(super) cleared: u64,
+    pub(in crate::ranks) cleared: u64,
     /// Messages under way.
-    pub(super) under_way: usize,
+    pub(in crate::ranks) under_way: usize,
     /// How many sides are freed.
-    pub(super) freed: u32,
+    pub(in crate::ranks) freed: u32,
 }
 
 /// The sending side.
-pub(super) struct Sender {
-    pub(super) bytes: Bytes,
-    pub(super) parts: u32,
+pub(in crate::ranks) struct Sender {
+    pub(in crate::ranks) bytes: Bytes,
+    pub(in crate::ranks) parts: u32,
     /// The operation that the current start stands for, until it is complete.
-    pub(super) operation: Option<OperationId>,
+    pub(in crate::ranks) operation: Option<OperationId>,
     /// The parts that are ready in this round.
-    pub(super) ready: BTreeSet<u32>,
+    pub(in crate::ranks) ready: BTreeSet<u32>,
     /// Messages whose sends are not complete.
-    pub(super) pending: usize,
+    pub(in crate::ranks) pending: usize,
     /// The round that has begun, from 1.
-    pub(super) round: u64,
+    pub(in crate::ranks) round: u64,
     /// The rounds whose messages are all sent.
-    pub(super) issued: u64,
-    pub(super) clock: Time,
+    pub(in crate::ranks) issued: u64,
+    pub(in crate::ranks) clock: Time,
 }
 
 /// The receiving side.
-pub(super) struct Receiver {
-    pub(super) parts: u32,
+pub(in crate::ranks) struct Receiver {
+    pub(in crate::ranks) parts: u32,
     /// The operation that the current start stands for, until it is complete.
-    pub(super) operation: Option<OperationId>,
+    pub(in crate::ranks) operation: Option<OperationId>,
     /// The messages that have arrived in this round.
-    pub(super) arrived: BTreeSet<u32>,
+    pub(in crate::ranks) arrived: BTreeSet<u32>,
     /// Who waits for which messages of this round.
-    pub(super) waiting: Vec<(Waiter, RangeInclusive<u32>)>,
-    pub(super) clock: Time,
+    pub(in crate::ranks) waiting: Vec<(Waiter, RangeInclusive<u32>)>,
+    pub(in crate::ranks) clock: Time,
 }
 
 impl Sender {
-    pub(super) fn new(bytes: Bytes, parts: u32) -> Self {
+    pub(in crate::ranks) fn new(bytes: Bytes, parts: u32) -> Self {
         let (operation, ready) = (None, BTreeSet::new());
         Self { bytes, parts, operation, ready, pending: 0, round: 0, issued: 0, clock: Time::ZERO }
     }
 
     /// The bytes of a message.
-    pub(super) fn bytes_of(&self, message: u32, implementation: Implementation) -> Bytes {
+    pub(in crate::ranks) fn bytes_of(&self, message: u32, implementation: Implementation) -> Bytes {
         match implementation {
             Implementation::Whole => self.bytes,
             Implementation::Each => {
@@ -96,7 +89,7 @@ impl Sender {
     ///
     /// # Errors
     /// Where the send is not started, or has no such part left.
-    pub(super) fn mark(&mut self, request: RequestId, part: u32) -> Result<(), Fault> {
+    pub(in crate::ranks) fn mark(&mut self, request: RequestId, part: u32) -> Result<(), Fault> {
         if self.operation.is_none() {
             return Err(Fault::NotPartitioned(request));
         }
@@ -106,19 +99,19 @@ impl Sender {
         Ok(())
     }
 
-    pub(super) fn is_ready(&self) -> bool {
+    pub(in crate::ranks) fn is_ready(&self) -> bool {
         self.ready.len() == self.parts as usize
     }
 }
 
 impl Receiver {
-    pub(super) fn new(parts: u32) -> Self {
+    pub(in crate::ranks) fn new(parts: u32) -> Self {
         let (operation, arrived, waiting) = (None, BTreeSet::new(), Vec::new());
         Self { parts, operation, arrived, waiting, clock: Time::ZERO }
     }
 
     /// The messages that have data of a part, of so many in all.
-    pub(super) fn messages_of(&self, part: u32, messages: u32) -> RangeInclusive<u32> {
+    pub(in crate::ranks) fn messages_of(&self, part: u32, messages: u32) -> RangeInclusive<u32> {
         let (part, parts, messages) = (u64::from(part), u64::from(self.parts.max(1)), u64::from(messages));
         let first = part * messages / parts;
         let last = ((part + 1) * messages).div_ceil(parts).saturating_sub(1).max(first);
@@ -126,19 +119,19 @@ impl Receiver {
     }
 
     /// Whether all these messages have arrived.
-    pub(super) fn has(&self, messages: &RangeInclusive<u32>) -> bool {
+    pub(in crate::ranks) fn has(&self, messages: &RangeInclusive<u32>) -> bool {
         self.arrived.range(messages.clone()).count() > (messages.end() - messages.start()) as usize
     }
 }
 
 impl Channel {
-    pub(super) fn new(route: Route, context: Context) -> Self {
+    pub(in crate::ranks) fn new(route: Route, context: Context) -> Self {
         let (sender, receiver, sent) = (None, None, VecDeque::new());
         Self { route, context, sender, receiver, sent, cleared: 0, under_way: 0, freed: 0 }
     }
 
     /// How many messages a round has; `None` before the send is set up.
-    pub(super) fn messages(&self, implementation: Implementation) -> Option<u32> {
+    pub(in crate::ranks) fn messages(&self, implementation: Implementation) -> Option<u32> {
         let sender = self.sender.as_ref()?;
         Some(match implementation {
             Implementation::Each => sender.parts,
@@ -147,7 +140,7 @@ impl Channel {
     }
 
     /// Whether both sides are freed, and nothing travels.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::ranks) fn is_over(&self) -> bool {
         self.freed == 2 && self.under_way == 0
     }
 }

@@ -9,52 +9,44 @@
 //! and the request of each side is complete when all its messages are. Setting up a message costs nothing.
 
 mod channel;
-mod progress;
 
-pub(super) use channel::{PartitionedSide, Route};
+pub(super) use channel::{Channel, Receiver, Route, Sender};
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use slab::Slab;
-use titr_common::event::{Partitioned, Rank, RequestId};
-use titr_common::program::{Fault, Template};
+use titr_common::event::{Rank, RequestId};
+use titr_common::program::Fault;
 use titr_common::time::Time;
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::Seconds;
 use titr_platform::Partitioned as Implementation;
 
-use super::ids::PartIndex;
-use super::library::Library;
+use super::ids::{ChannelIndex, PartIndex, PartitionedSide};
 use super::protocol::Protocol;
-use super::thread::Thread;
-use crate::observe::{Observer, OperationId};
-use channel::{Channel, Receiver, Sender};
-
-/// A channel, by its place among those that exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ChannelIndex(u32);
 
 /// All partitioned messages.
 pub(super) struct PartitionedMessages {
-    implementation: Implementation,
-    channels: Slab<Channel>,
+    pub(super) implementation: Implementation,
+    pub(super) channels: Slab<Channel>,
     /// The side that a request of a rank is.
-    ends: FxHashMap<(Rank, RequestId), (ChannelIndex, PartitionedSide)>,
+    pub(super) ends: FxHashMap<(Rank, RequestId), (ChannelIndex, PartitionedSide)>,
     /// Channels of which only one side is set up, in order.
-    unmatched: FxHashMap<Route, VecDeque<ChannelIndex>>,
+    pub(super) unmatched: FxHashMap<Route, VecDeque<ChannelIndex>>,
     /// Messages under way.
-    parts: Slab<PartMessage>,
+    pub(super) parts: Slab<PartMessage>,
 }
 
 /// A message of a channel, at the side that waits for it.
 #[derive(Clone, Copy)]
-struct PartMessage {
-    channel: ChannelIndex,
-    what: What,
+pub(super) struct PartMessage {
+    pub(super) channel: ChannelIndex,
+    pub(super) what: What,
 }
 
+/// The message that a side waits for.
 #[derive(Clone, Copy)]
-enum What {
+pub(super) enum What {
     /// The sender waits until the send of a message is complete.
     Sent,
     /// The receiver waits until it has this message.
@@ -74,20 +66,20 @@ impl PartitionedMessages {
         }
     }
 
-    fn channel(&self, index: ChannelIndex) -> &Channel {
+    pub(super) fn channel(&self, index: ChannelIndex) -> &Channel {
         &self.channels[index.0 as usize]
     }
 
-    fn channel_mut(&mut self, index: ChannelIndex) -> &mut Channel {
+    pub(super) fn channel_mut(&mut self, index: ChannelIndex) -> &mut Channel {
         &mut self.channels[index.0 as usize]
     }
 
-    fn end(&self, rank: Rank, request: RequestId) -> Result<(ChannelIndex, PartitionedSide), Fault> {
+    pub(super) fn end(&self, rank: Rank, request: RequestId) -> Result<(ChannelIndex, PartitionedSide), Fault> {
         self.ends.get(&(rank, request)).copied().ok_or(Fault::NotPartitioned(request))
     }
 
     /// Forgets a channel both of whose sides are freed.
-    fn forget_if_over(&mut self, index: ChannelIndex) {
+    pub(super) fn forget_if_over(&mut self, index: ChannelIndex) {
         if self.channel(index).is_over() {
             self.channels.remove(index.0 as usize);
         }
@@ -153,85 +145,4 @@ impl PartitionedMessages {
             Implementation::Whole => Seconds(0.0),
         }
     }
-}
-
-impl<O: Observer> Library<'_, O> {
-    /// A call of partitioned communication; of one that marks parts as ready, the part that is next.
-    pub(super) fn partitioned(&mut self, thread: &mut Thread, event: &Partitioned) -> Result<(), Fault> {
-        let rank = thread.actor.rank;
-        match event {
-            &Partitioned::SendInit(message, parts, id) => {
-                self.known(message.to)?;
-                let context = self.context(rank, message.comm)?;
-                let route = Route { context, from: rank, to: message.to, tag: message.tag };
-                self.requests(rank).add_persistent(id, Template::Partitioned(message.bytes))?;
-                let channel = self.join(route, (rank, id), PartitionedSide::Sender);
-                let sender = Sender::new(message.bytes, parts);
-                self.partitioned.channel_mut(channel).sender = Some(sender);
-                self.meet(channel);
-            }
-            &Partitioned::RecvInit(message, parts, id) => {
-                // Neither can be left open (MPI 4.0 §4.2.1).
-                let (Some(from), Some(tag)) = (message.from, message.tag) else {
-                    return Err(Fault::NotPartitioned(id));
-                };
-                self.known(from)?;
-                let context = self.context(rank, message.comm)?;
-                self.requests(rank).add_persistent(id, Template::Partitioned(message.bytes))?;
-                let channel = self.join(Route { context, from, to: rank, tag }, (rank, id), PartitionedSide::Receiver);
-                self.partitioned.channel_mut(channel).receiver = Some(Receiver::new(parts));
-            }
-            Partitioned::Ready(id, parts) => {
-                if let Some(&part) = parts.get(thread.started as usize) {
-                    self.ready(rank, *id, part)?;
-                }
-            }
-            &Partitioned::Arrived(id, part) => self.await_part(thread, id, part)?,
-        }
-        Ok(())
-    }
-
-    /// The channel of a side that is set up: the oldest of its route that has only the other side, or a new one.
-    fn join(&mut self, route: Route, end: (Rank, RequestId), side: PartitionedSide) -> ChannelIndex {
-        let messages = &mut self.partitioned;
-        let waiting = messages.unmatched.entry(route).or_default();
-        let has_only_other = |channel: &ChannelIndex| {
-            let channel = &messages.channels[channel.0 as usize];
-            match side {
-                PartitionedSide::Sender => channel.sender.is_none(),
-                PartitionedSide::Receiver => channel.receiver.is_none(),
-            }
-        };
-        let index = if waiting.front().is_some_and(has_only_other) { waiting.pop_front() } else { None };
-        let index = index.unwrap_or_else(|| {
-            let context = self.communicators.new_context();
-            let index = ChannelIndex(messages.channels.insert(Channel::new(route, context)) as u32);
-            waiting.push_back(index);
-            index
-        });
-        messages.ends.insert(end, (index, side));
-        index
-    }
-
-    /// Starts a side of a partitioned message; the operation that is to be waited for.
-    pub(super) fn start_partitioned(&mut self, rank: Rank, id: RequestId) -> Result<Option<OperationId>, Fault> {
-        let (channel, side) = self.partitioned.end(rank, id)?;
-        Ok(match side {
-            PartitionedSide::Sender => self.start_sender(channel),
-            PartitionedSide::Receiver => self.start_receiver(channel),
-        })
-    }
-
-    /// The request of a partitioned message is freed.
-    pub(super) fn free_partitioned(&mut self, rank: Rank, id: RequestId) {
-        let messages = &mut self.partitioned;
-        // The other side may still be behind.
-        if let Some((index, _)) = messages.ends.remove(&(rank, id)) {
-            messages.channel_mut(index).freed += 1;
-            messages.forget_if_over(index);
-        }
-    }
-
-    /// The bytes that say that a receiver has started: `MPIDIG_part_cts_msg_t` of MPICH has two pointers.
-    const CLEAR_TO_SEND: Bytes = Bytes(16);
 }

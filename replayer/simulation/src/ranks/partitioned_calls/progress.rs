@@ -5,14 +5,14 @@ use titr_common::program::Fault;
 use titr_common::units::Bytes;
 use titr_platform::Partitioned as Implementation;
 
-use super::{ChannelIndex, PartMessage, PartitionedSide, What};
 use crate::observe::{Caller, Observer, OperationId};
 use crate::ranks::clock::Waiter;
 use crate::ranks::envelope::{Envelope, Selector};
 use crate::ranks::exchange::Outbound;
-use crate::ranks::ids::PartIndex;
+use crate::ranks::ids::{ChannelIndex, PartIndex, PartitionedSide};
 use crate::ranks::library::Library;
 use crate::ranks::operation::{Claim, Completion, OperationKind};
+use crate::ranks::partitioned::{PartMessage, What};
 use crate::ranks::thread::Thread;
 
 impl<O: Observer> Library<'_, O> {

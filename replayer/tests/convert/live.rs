@@ -107,12 +107,13 @@ fn simgrid_agrees_on_recorded_programs() {
     let folder = Folder::new();
     let recorded = recorded(&folder);
     assert!(recorded.len() >= 15, "{recorded:?}");
-    for trace in &recorded {
+    // SimGrid does not go on after a receive whose buffer is too small, and has no collectives of inter-communicators.
+    let beyond_simgrid = ["truncated", "collective_errors", "groups"];
+    let (left_out, compared): (Vec<_>, Vec<_>) =
+        recorded.iter().partition(|trace| beyond_simgrid.iter().any(|name| trace.ends_with(name)));
+    assert_eq!(left_out.len(), beyond_simgrid.len(), "{recorded:?}");
+    for trace in compared {
         for collectives in ["simgrid", "openmpi", "mpich"] {
-            // SimGrid does not go on after a receive whose buffer is too small.
-            if trace.ends_with("truncated") {
-                continue;
-            }
             // Several collectives at once in the background, which SimGrid carries out one after the other.
             let one_by_one = trace.ends_with("persistent_order")
                 || (collectives != "simgrid" && trace.ends_with("nonblocking_collectives"));

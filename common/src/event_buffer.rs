@@ -146,7 +146,11 @@ impl EventBuffer {
     /// Appends an event.
     pub fn push(&mut self, event: Event) {
         match Packed::of(&event) {
-            Some(packed) => self.packed.push(packed),
+            Some(packed) => {
+                self.packed.push(packed);
+                // Nothing is lost: an event that can be packed owns no memory, and looking for some takes time.
+                std::mem::forget(event);
+            }
             None => self.keep(event, EntryId::NONE),
         }
     }

@@ -216,7 +216,9 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             network.inject(*now, Transfer { id, from: host(from), to: host(to), bytes });
         }
         exchange.outbox.clear();
-        files.storage_accesses().take_leaving().for_each(|transfer| network.inject(*now, transfer));
+        if !files.is_idle() {
+            files.storage_accesses().take_leaving().for_each(|transfer| network.inject(*now, transfer));
+        }
         Ok(())
     }
 
@@ -224,7 +226,8 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         let Library { scheduler, files, .. } = &self.library;
-        scheduler.next_timer().into_iter().chain(files.next_event()).min()
+        let timer = scheduler.next_timer();
+        if files.is_idle() { timer } else { timer.into_iter().chain(files.next_event()).min() }
     }
 
     /// Moves on to `now`, when the network delivered `transfers`.
@@ -240,7 +243,9 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                 Carried::Storage(access) => files.deliver(now, access),
             }
         }
-        files.advance(now).for_each(|access| exchange.operations.complete(access));
+        if !files.is_idle() {
+            files.advance(now).for_each(|access| exchange.operations.complete(access));
+        }
         self.library.now = now;
         self.wake();
         self.library.scheduler.advance(now);
@@ -250,6 +255,9 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     #[inline]
     fn wake(&mut self) {
         let Library { now, exchange, collectives, one_sided, files, partitioned, scheduler, .. } = &mut self.library;
+        if exchange.operations.completions.is_empty() {
+            return;
+        }
         for completion in exchange.operations.completions.drain(..) {
             let clock = match completion.waiter {
                 Waiter::Thread(thread) => &mut self.threads[thread.0 as usize].clock,

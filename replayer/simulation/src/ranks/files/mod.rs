@@ -83,6 +83,12 @@ impl Files {
         self.storage = storage;
     }
 
+    /// Whether no access to the storage is under way, as in most programs at most times.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.storage_accesses.is_empty() && self.complete.is_empty()
+    }
+
     /// When the storage next has something to do.
     pub(super) fn next_event(&self) -> Option<Time> {
         self.storage_accesses.next_event()

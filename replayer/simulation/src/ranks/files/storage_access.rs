@@ -74,6 +74,12 @@ impl StorageAccesses {
         }
     }
 
+    /// Whether no access is under way.
+    #[inline]
+    pub(in crate::ranks) fn is_empty(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
     /// The disks that carry out an access of a rank at host `client`, and how much each.
     pub(in crate::ranks) fn shares(&self, client: HostId, piece: Piece) -> Vec<(DiskId, Bytes)> {
         let Piece { first_server, start, bytes, .. } = piece;

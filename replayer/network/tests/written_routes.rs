@@ -134,32 +134,26 @@ fn a_ring_needs_two_virtual_channels() {
 }
 
 #[test]
-fn links_that_are_no_channels_are_refused() {
-    let fast = Link { bandwidth: 4e9, ..LINK };
+fn what_packets_cannot_pass_is_refused() {
     let fat_pipe = Link { sharing: Sharing::FatPipe, ..LINK };
-    assert_eq!(
-        refusal(&Star::new(3, CABLE, Some(fast))),
-        "a channel carries a phit in each cycle, so that links have one bandwidth, but `node-0 up` has 1000000000 B/s and \
-         `backbone` 4000000000 B/s"
-    );
     assert_eq!(refusal(&Star::new(3, CABLE, Some(fat_pipe))), "packets share a link, and `backbone` is a fat pipe");
-    assert_eq!(
-        refusal(&Star::new(3, Cable { duplex: Duplex::Half, ..CABLE }, None)),
-        "by its routes, `node-0 cable` begins where it ends: packets need a link for each direction of a cable, and pass \
-         no limiters"
-    );
-    let joined = Explicit::new(
-        3,
-        0,
-        (0..2).map(|number| (format!("link {number}"), LINK)).collect(),
-        &[(0, 2), (1, 2), (0, 1), (1, 0), (2, 0), (2, 1)].map(|(from, to)| Piece {
-            from,
-            to,
-            links: if to == 2 || from == 2 { vec![LinkId(u32::from(from == 2))] } else { vec![LinkId(0), LinkId(1)] },
-        }),
-        Routes::Full,
-    );
-    assert_eq!(refusal(&joined), "by its routes, hosts 0 and 1 are one and the same");
+    let links = (0..4).map(|number| (format!("link {number}"), LINK)).collect();
+    let routes: [((u32, u32), &[u32]); 6] = [
+        ((0, 2), &[0]),
+        ((2, 0), &[1]),
+        // From host 0 to host 2 and back before it goes on.
+        ((0, 1), &[0, 1, 2]),
+        ((2, 1), &[1, 2]),
+        ((1, 0), &[3]),
+        ((1, 2), &[3, 0]),
+    ];
+    let piece = |((from, to), links): ((u32, u32), &[u32])| Piece {
+        from,
+        to,
+        links: links.iter().copied().map(LinkId).collect(),
+    };
+    let there_and_back = Explicit::new(3, 0, links, &routes.map(piece), Routes::Full);
+    assert_eq!(refusal(&there_and_back), "the route from host 0 to host 1 passes a router twice");
 }
 
 /// Any connected network of hosts and routers: a tree of cables, and more links between any two of its nodes.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Delivery;
 use super::spec::PacketSpec;
-use super::usage::Usage;
+use super::usage::{ChannelUsage, Usage};
 use crate::statistics::{Estimate, Histogram, Percentiles};
 use crate::topology::{ChannelIndex, LinkId};
 
@@ -154,13 +154,14 @@ impl Figures {
                 max: interval(|of| of.max),
             }
         };
-        let uses = usage.channels().map(|channel| channel.packets as f64 * length / cycles);
+        let used = |channel: ChannelUsage| channel.packets as f64 * spec.packet_cycles(channel.link) / cycles;
+        let uses = usage.channels().map(used);
         let queues = usage.channels().count().max(1) as f64;
         let channels = usage.channels().map(|channel| ChannelFigures {
             link: channel.link,
             channel: channel.channel,
             packets: channel.packets,
-            utilization: channel.packets as f64 * length / cycles,
+            utilization: used(channel),
             occupancy: channel.stays as f64 / cycles,
         });
         Self {

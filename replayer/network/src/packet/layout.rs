@@ -49,7 +49,8 @@ pub(super) struct InputQueue {
     pub head: u32,
     /// Packets whose header is here.
     pub queued: u32,
-    /// Places taken: those of packets that are here, and those of packets on their way here.
+    /// Places taken: those of packets that are here, those of packets on their way here, and those that the largest
+    /// queue has beyond this one.
     pub reserved: u32,
 }
 
@@ -155,13 +156,14 @@ impl Layout {
 
     /// Leads ports to queues.
     fn join(&mut self, spec: &PacketSpec, queues: usize, outputs: usize) {
-        let idle = |router, source| InputQueue {
+        let most = spec.most_places();
+        let idle = |router, source: Source| InputQueue {
             router,
             source,
             fixed_output: Optional::none(),
             head: 0,
             queued: 0,
-            reserved: 0,
+            reserved: source.channel(&spec.graph).map_or(0, |(link, _)| most - spec.places(link)),
         };
         self.queues = vec![idle(RouterId(0), Source::Host(HostId(0))); queues];
         self.outputs = vec![Output { first_queue: Optional::none(), busy: false, served: QueueIndex(0) }; outputs];

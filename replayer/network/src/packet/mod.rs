@@ -44,6 +44,14 @@
 //! A packet alone takes, over h channels, **(1 + r) + h·(1 + w + r) + L** cycles from its offer, and 2w more where hosts have
 //! cables ([`Delays::alone`]).
 //!
+//! # Links that are not alike
+//!
+//! Where packets follow written routes, a link may be thinner than the fastest one, which gives the clock, have a latency of
+//! its own, and be shared by channels of both directions. Then steps 1 and 2 happen when the link says so
+//! (`link_timing`), a head asks in step 5 for a port when the port can pass the packet on without a gap, and step 6 grants a
+//! shared link to one of its channels, in turn. A packet that a port passes on has left its queue after L cycles, or when it
+//! has come, however long the port takes.
+//!
 //! # What is where
 //!
 //! [`Engine`] lives through cycles in which something happens, and looks at routers where something can; `reference` (in
@@ -59,6 +67,7 @@ mod figures;
 mod ids;
 mod input_queues;
 mod layout;
+mod link_timing;
 mod network;
 mod output_queues;
 mod packets;
@@ -71,6 +80,8 @@ mod usage;
 mod reference;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod uneven_tests;
 
 use crate::topology::HostId;
 

@@ -103,10 +103,25 @@ impl OutputQueues {
     /// The router in which there is room again as a tail has left.
     pub fn release(&mut self) -> Option<RouterId> {
         let (output, channel) = self.tails.take()?;
+        Some(self.release_tail(output, channel))
+    }
+
+    /// A tail has left the queue of a channel of a port. Returns the router in which there is room again.
+    pub fn release_tail(&mut self, output: OutputId, channel: ChannelIndex) -> RouterId {
         self.queue(output, channel).taken -= 1;
+        self.set_idle(output);
+        self.cables[output.index()].router
+    }
+
+    /// The cable of a port becomes busy: with a packet of the port, or of another port that shares it.
+    pub fn set_busy(&mut self, output: OutputId) {
+        self.cables[output.index()].busy = true;
+    }
+
+    /// The cable of a port becomes idle.
+    pub fn set_idle(&mut self, output: OutputId) {
         self.cables[output.index()].busy = false;
         self.activate(output);
-        Some(self.cables[output.index()].router)
     }
 
     /// A port that can pass a packet on, with that packet and its channel: the first channel with room behind, after the
@@ -116,6 +131,15 @@ impl OutputQueues {
         now: u64,
         room: impl Fn(OutputId, ChannelIndex) -> bool,
     ) -> Option<(OutputId, ChannelIndex, PacketId)> {
+        let (output, channel) = self.ready(room)?;
+        let packet = self.pop(output, channel)?;
+        self.set_busy(output);
+        self.tails.push(now, (output, channel));
+        Some((output, channel, packet))
+    }
+
+    /// The next port that can pass a packet on, with the channel.
+    pub fn ready(&mut self, room: impl Fn(OutputId, ChannelIndex) -> bool) -> Option<(OutputId, ChannelIndex)> {
         while let Some(output) = self.active.pop() {
             let (CableState { busy, served, .. }, channels) = (self.cables[output.index()], self.channels);
             self.cables[output.index()].is_active = false;
@@ -123,16 +147,17 @@ impl OutputQueues {
                 continue;
             }
             for channel in (1..=channels).map(|after| ChannelIndex((served.0 + after) % channels)) {
-                if self.queue(output, channel).waiting.is_empty() || !room(output, channel) {
-                    continue;
+                if !self.queue(output, channel).waiting.is_empty() && room(output, channel) {
+                    return Some((output, channel));
                 }
-                let Some(packet) = self.queue(output, channel).waiting.pop_front() else { continue };
-                let cable = &mut self.cables[output.index()];
-                (cable.busy, cable.served) = (true, channel);
-                self.tails.push(now, (output, channel));
-                return Some((output, channel, packet));
             }
         }
         None
+    }
+
+    /// Takes out the packet that a channel of a port passes on.
+    pub fn pop(&mut self, output: OutputId, channel: ChannelIndex) -> Option<PacketId> {
+        self.cables[output.index()].served = channel;
+        self.queue(output, channel).waiting.pop_front()
     }
 }

@@ -1,7 +1,8 @@
 //! A packet network that can be built: a graph of routers, a routing that is free of deadlock in it, and parameters.
 
+use super::link_timing::LinkTimings;
 use super::parameters::PacketParameters;
-use crate::topology::{RouterGraph, RoutingFunction, Unroutable};
+use crate::topology::{LinkId, RouterGraph, RoutingFunction, Unroutable};
 
 /// Packets that queues have room for in all, at most.
 const MAX_SLOTS: u64 = 1 << 31;
@@ -12,6 +13,8 @@ pub struct PacketSpec {
     pub(super) graph: RouterGraph,
     pub(super) routing: RoutingFunction,
     pub(super) parameters: PacketParameters,
+    /// The timing of links, if they are not alike.
+    pub(super) timings: Option<LinkTimings>,
 }
 
 impl PacketSpec {
@@ -20,23 +23,38 @@ impl PacketSpec {
     ///
     /// # Errors
     /// If the graph cannot be routed as the parameters ask for, or not without deadlocks, or if it is too large.
-    pub fn new(graph: RouterGraph, parameters: PacketParameters) -> Result<Self, Unroutable> {
+    pub fn new(graph: RouterGraph, mut parameters: PacketParameters) -> Result<Self, Unroutable> {
         let routing = RoutingFunction::new(&graph, &parameters.routing)?;
         if routing.has_rings() && parameters.queue_packets < 2 {
             return Err(Unroutable::Impossible(
                 "a ring needs queues of two packets, of which the bubble is one".to_owned(),
             ));
         }
+        let mut timings = LinkTimings::of(&graph, &parameters)?;
+        if let Some(common) = timings.as_ref().and_then(|timings| timings.common(&graph)) {
+            // Cables that are alike need no timings of their own.
+            parameters.wire_delay = parameters.wire_delay.saturating_add(common.wire.try_into().unwrap_or(u32::MAX));
+            parameters.queue_packets = parameters.queue_packets.saturating_add(common.on_the_way);
+            timings = None;
+        }
+        let spec = Self { graph, routing, parameters, timings };
+        spec.check_memory()?;
+        Ok(spec)
+    }
+
+    fn check_memory(&self) -> Result<(), Unroutable> {
+        let Self { graph, routing, parameters, .. } = self;
         let ports = graph.all_ports().len() as u64;
         let at_hosts =
             graph.hosts().len() as u64 * u64::from(parameters.injection_ports.max(parameters.consumption_ports));
         let queues = ports * u64::from(routing.virtual_channels()) + at_hosts;
-        if queues * u64::from(parameters.queue_packets) > MAX_SLOTS {
-            return Err(Unroutable::Impossible(
-                "so many queues of so many packets do not fit the memory of most machines".to_owned(),
-            ));
+        if queues * u64::from(self.most_places()) > MAX_SLOTS {
+            return Err(Unroutable::Impossible(format!(
+                "{queues} queues of {} packets do not fit the memory of most machines: larger packets are fewer",
+                self.most_places()
+            )));
         }
-        Ok(Self { graph, routing, parameters })
+        Ok(())
     }
 
     /// The network of one of several runs, which differ in what chance decides.
@@ -63,6 +81,24 @@ impl PacketSpec {
     #[must_use]
     pub fn virtual_channels(&self) -> u32 {
         self.routing.virtual_channels()
+    }
+
+    /// Packets that the queue at the end of a link has room for.
+    pub(super) fn places(&self, link: LinkId) -> u32 {
+        let on_the_way = self.timings.as_ref().map_or(0, |timings| timings.get(link).on_the_way);
+        self.parameters.queue_packets.saturating_add(on_the_way)
+    }
+
+    /// Packets that the largest queue has room for.
+    pub(super) fn most_places(&self) -> u32 {
+        let places = self.graph.links().filter(|_| self.timings.is_some()).map(|link| self.places(link));
+        places.max().unwrap_or(self.parameters.queue_packets)
+    }
+
+    /// Cycles that a packet takes a link, in the mean.
+    pub(super) fn packet_cycles(&self, link: LinkId) -> f64 {
+        let alike = f64::from(self.parameters.packet_phits);
+        self.timings.as_ref().map_or(alike, |timings| timings.mean_packet(link))
     }
 
     /// Whether there are rings, which bubbles keep moving.

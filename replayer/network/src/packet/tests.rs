@@ -51,7 +51,7 @@ fn up_and_down(ascent: Ascent) -> RoutingOptions {
 }
 
 /// Lives until nothing happens any more. Messages come with the cycle in which they are offered.
-fn run(spec: &PacketSpec, messages: &[(u64, Message)]) -> Vec<Delivery> {
+pub(super) fn run(spec: &PacketSpec, messages: &[(u64, Message)]) -> Vec<Delivery> {
     let (mut engine, mut deliveries) = (engine(spec), Vec::new());
     let mut messages = messages.iter().peekable();
     loop {
@@ -95,11 +95,11 @@ impl RoutingVisitor for ReferenceRun<'_> {
     }
 }
 
-fn run_reference(spec: &PacketSpec, messages: &[(u64, Message)], most_cycles: u64) -> Vec<Delivery> {
+pub(super) fn run_reference(spec: &PacketSpec, messages: &[(u64, Message)], most_cycles: u64) -> Vec<Delivery> {
     spec.routing.visit(ReferenceRun { spec, messages, most_cycles })
 }
 
-fn message(from: u32, to: u32, packets: u64) -> Message {
+pub(super) fn message(from: u32, to: u32, packets: u64) -> Message {
     Message { tag: from.into(), from: HostId(from), to: HostId(to), packets }
 }
 
@@ -291,7 +291,7 @@ fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
     ]
 }
 
-fn any_parameters() -> impl Strategy<Value = PacketParameters> {
+pub(super) fn any_parameters() -> impl Strategy<Value = PacketParameters> {
     let arbitration = prop::sample::select(vec![
         Arbitration::RoundRobin,
         Arbitration::Fifo,

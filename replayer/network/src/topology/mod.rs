@@ -6,7 +6,6 @@
 //! in `routings!`.
 
 mod cable;
-mod dependencies;
 mod dragonfly;
 mod explicit;
 mod fat_tree;

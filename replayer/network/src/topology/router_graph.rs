@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::{LinkId, PortIndex, RouterId};
+use super::{Link, LinkId, PortIndex, RouterId};
+use titr_common::units::Seconds;
 
 /// Routers, the channels between them, and the hosts attached to them.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct RouterGraph {
     geometry: Arc<dyn Geometry>,
     /// The link by which each host reaches itself, if it has one.
     pub(super) loopback: Vec<Option<LinkId>>,
+    /// The links by number, where packets take each at its own bandwidth and latency; none where all cables are alike.
+    pub(super) links: Arc<[Link]>,
 }
 
 /// A port of a router.
@@ -68,7 +71,7 @@ impl RouterGraph {
         }
         let hosts: Vec<HostPort> = hosts.into_iter().collect();
         let loopback = vec![None; hosts.len()];
-        Self { first_port, ports, hosts, geometry: Arc::new(geometry), loopback }
+        Self { first_port, ports, hosts, geometry: Arc::new(geometry), loopback, links: Arc::new([]) }
     }
 
     /// All routers.
@@ -105,6 +108,19 @@ impl RouterGraph {
         let channels = self.ports.iter().filter(|port| port.to.is_some()).map(|port| port.link);
         let cables = self.hosts.iter().filter_map(|host| host.cable).flat_map(|(up, down)| [up, down]);
         channels.chain(cables)
+    }
+
+    /// The links by number, where packets take each at its own bandwidth and latency; none where all cables are alike.
+    #[must_use]
+    pub fn own_links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The graph whose links have no latency.
+    #[must_use]
+    pub fn without_latencies(mut self) -> Self {
+        self.links = self.links.iter().map(|link| Link { latency: Seconds(0.0), ..*link }).collect();
+        self
     }
 
     /// Whether hosts hang by cables.

@@ -24,12 +24,15 @@ impl Builder<'_> {
             let mistake = self.wrong(network, format!("the packet model cannot have this {}: {why}", topology.name()));
             mistake.with_help("change the topology, or use model = \"flow\"")
         })?;
-        let bandwidth = match (&network.get_ref().bandwidth, graph.links().next()) {
-            (Some(bandwidth), _) => bandwidth.get_ref().0.bytes_per_second,
-            (None, Some(link)) => topology.links()[link.index()].bandwidth,
+        let graph = if table.wire_delay.is_some() { graph.without_latencies() } else { graph };
+        let fastest = graph.links().map(|link| topology.links()[link.index()].bandwidth).max_by(f64::total_cmp);
+        let bandwidth = match (&network.get_ref().bandwidth, fastest) {
+            (_, Some(fastest)) => fastest,
+            (Some(bandwidth), None) => bandwidth.get_ref().0.bytes_per_second,
             (None, None) => return Err(self.wrong(network, "there is no link whose bandwidth could give the cycle")),
         };
-        let has_latencies = graph.links().any(|link| topology.links()[link.index()].latency.0 > 0.0);
+        let ignores_latencies =
+            graph.own_links().is_empty() && graph.links().any(|link| topology.links()[link.index()].latency.0 > 0.0);
         let (phit, packet_phits, header_phits) = self.packet_size(table)?;
         let defaults = PacketParameters::default();
         let channels = table.virtual_channels.as_ref().map(|number| self.number(Some(number), 1)).transpose()?;
@@ -66,13 +69,9 @@ impl Builder<'_> {
         })?;
         self.flow_control(table, &spec)?;
         let mut warnings = Vec::new();
-        if has_latencies && table.wire_delay.is_none() {
-            let latencies = match network.get_ref().latency {
-                Some(_) => "network.latency",
-                None => "the latencies of links",
-            };
+        if ignores_latencies && table.wire_delay.is_none() {
             warnings.push(format!(
-                "the packet model counts cycles, of {:.3} ns here, and does not use {latencies}: \
+                "the packet model counts cycles, of {:.3} ns here, and does not use network.latency: \
                  network.packet.wire_delay says how many a cable takes",
                 spec.cycle() * 1e9
             ));

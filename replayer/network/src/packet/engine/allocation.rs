@@ -31,7 +31,7 @@ impl Requests {
     }
 }
 
-impl<R: Routing> RoutedEngine<R> {
+impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Passes on what a router can in this cycle.
     pub(super) fn allocate_switch(&mut self, router: RouterId, now: u64) {
         let this = self.routers[router.index()];
@@ -41,13 +41,18 @@ impl<R: Routing> RoutedEngine<R> {
             while left != 0 {
                 let queue = QueueIndex(64 * word + left.trailing_zeros());
                 left &= left - 1;
-                if let Some(vc) = self.request(router, this, queue) {
+                if let Some(vc) = self.request(router, this, queue)
+                    && !(UNEVEN && self.is_held_back(router, this.queue(queue), this.output(vc.port), now))
+                {
                     losers |= self.enter_request(this, queue, vc, now);
                 }
             }
         }
         self.routers[router.index()].waiting -= self.requests.asked.len() as u32;
         while let Some((queue, vc)) = self.requests.pop() {
+            if UNEVEN && self.competes(router, queue, this.output(vc.port), vc.channel) {
+                continue;
+            }
             self.grant(this, queue, vc, now);
         }
         if losers && (self.parameters.consumption_ports > 1 || self.routing.has_alternatives()) {
@@ -125,7 +130,7 @@ impl<R: Routing> RoutedEngine<R> {
     }
 
     /// Passes on the head of a queue.
-    fn grant(&mut self, this: RouterState, index: QueueIndex, vc: OutputVc, now: u64) {
+    pub(super) fn grant(&mut self, this: RouterState, index: QueueIndex, vc: OutputVc, now: u64) {
         let (queue, output) = (this.queue(index), this.output(vc.port));
         let id = self.queues.head(queue);
         self.waiting[(this.first_word + index.0 / 64) as usize] &= !(1 << (index.0 % 64));
@@ -133,6 +138,9 @@ impl<R: Routing> RoutedEngine<R> {
         granted.busy = true;
         granted.served = index;
         let next = granted.queue(vc.channel);
+        if UNEVEN && let Some(next) = next {
+            return self.grant_uneven(queue, output, vc, next, now);
+        }
         self.tails.push(now, (queue, output));
         let packet = self.packets.get_mut(id);
         if let Source::Host(_) = self.queues.get(queue).source {

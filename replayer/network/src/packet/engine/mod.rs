@@ -3,9 +3,12 @@
 //! Only what can have changed is looked at. A router is **active** in a cycle if a packet came to head one of its
 //! queues, one of its ports became free, or room appeared behind one — while packets wait in it; no other router can pass
 //! on a packet in this cycle that it could not before. Every delay in a network of like routers and packets is one of a
-//! few constants, so what is due when stands in queues ([`DelayLine`]) and needs no sorting.
+//! few constants, so what is due when stands in queues ([`DelayLine`]) and needs no sorting. Where links are not alike, what
+//! depends on them stands in a calendar ([`uneven`]).
 
 mod allocation;
+mod uneven;
+mod uneven_cycle;
 
 use std::fmt::Debug;
 
@@ -15,6 +18,7 @@ use super::delays::Delays;
 use super::ids::{MessageId, OutputId, PacketId, QueueId};
 use super::input_queues::InputQueues;
 use super::layout::{HostPlaces, Layout, Output, RouterState, Source};
+use super::link_timing::LinkTimings;
 use super::output_queues::OutputQueues;
 use super::packets::{Packet, Packets};
 use super::parameters::PacketParameters;
@@ -23,8 +27,11 @@ use super::spec::PacketSpec;
 use super::usage::Usage;
 use super::{Delivery, Message};
 use crate::chance::chance;
-use crate::topology::{ChannelIndex, Header, HostId, LinkId, RouterGraph, RouterId, Routing, RoutingVisitor};
+use crate::topology::{
+    ChannelIndex, Header, HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor,
+};
 use allocation::Requests;
+use uneven::Uneven;
 
 /// A network of routers, and the cycle that it is at.
 pub trait Engine: Debug + Send + Sync {
@@ -56,16 +63,21 @@ pub fn engine(spec: &PacketSpec) -> Box<dyn Engine> {
         type Output = Box<dyn Engine>;
 
         fn visit<R: Routing>(self, routing: &R) -> Box<dyn Engine> {
-            Box::new(RoutedEngine::new(self.0, routing.clone()))
+            Box::new(RoutedEngine::<R, false>::new(self.0, routing.clone(), None))
         }
     }
-    spec.routing.visit(WithRouting(spec))
+    match (&spec.timings, &spec.routing) {
+        (Some(timings), RoutingFunction::Table(routing)) => {
+            Box::new(RoutedEngine::<_, true>::new(spec, routing.clone(), Some(timings)))
+        }
+        _ => spec.routing.visit(WithRouting(spec)),
+    }
 }
 
 /// The engine for one type of routing, which is fixed at compile time because the engine asks it several times for each
-/// hop of a packet.
+/// hop of a packet. So is whether there are links that are `UNEVEN`.
 #[derive(Debug)]
-struct RoutedEngine<R> {
+struct RoutedEngine<R, const UNEVEN: bool> {
     parameters: PacketParameters,
     routing: R,
     routers: Vec<RouterState>,
@@ -94,6 +106,8 @@ struct RoutedEngine<R> {
     refill: Vec<HostId>,
     requests: Requests,
     usage: Usage,
+    /// The links, if they are not alike.
+    uneven: Option<Uneven>,
 }
 
 /// A host, its places at its router, and its traffic.
@@ -106,8 +120,8 @@ struct HostState {
     received: u64,
 }
 
-impl<R: Routing> RoutedEngine<R> {
-    fn new(spec: &PacketSpec, routing: R) -> Self {
+impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
+    fn new(spec: &PacketSpec, routing: R, timings: Option<&LinkTimings>) -> Self {
         let PacketSpec { graph, parameters, .. } = spec;
         let layout = Layout::new(spec);
         let widest = layout.routers.iter().map(|router| router.outputs).max().unwrap_or_default();
@@ -128,7 +142,8 @@ impl<R: Routing> RoutedEngine<R> {
             refill: Vec::new(),
             requests: Requests::new(widest),
             usage: Usage::new(layout.queues.iter().map(|queue| queue.source.channel(graph))),
-            queues: InputQueues::new(layout.queues, parameters.queue_packets),
+            uneven: timings.map(|timings| Uneven::new(spec, timings, &layout)),
+            queues: InputQueues::new(layout.queues, spec.most_places()),
             routers: layout.routers,
             outputs: layout.outputs,
             routing,
@@ -137,7 +152,7 @@ impl<R: Routing> RoutedEngine<R> {
     }
 }
 
-impl<R: Routing> Engine for RoutedEngine<R> {
+impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
     fn offer(&mut self, now: u64, message: Message) {
         let id = self.sources.insert(message, now);
         self.offers.push(now, id);
@@ -148,7 +163,8 @@ impl<R: Routing> Engine for RoutedEngine<R> {
         let behind = self.output_queues.as_ref().map_or(u64::MAX, OutputQueues::next);
         let arrivals = self.offers.next().min(self.headers.next());
         let departures = self.tails.next().min(self.consumed.next());
-        Some(arrivals.min(departures).min(retry).min(behind)).filter(|&next| next != u64::MAX)
+        let uneven = if UNEVEN { self.uneven.as_ref().map_or(u64::MAX, Uneven::next) } else { u64::MAX };
+        Some(arrivals.min(departures).min(uneven).min(retry).min(behind)).filter(|&next| next != u64::MAX)
     }
 
     fn usage(&self) -> &Usage {
@@ -178,12 +194,12 @@ impl<R: Routing> Engine for RoutedEngine<R> {
             let Some(router) = self.output_queues.as_mut().and_then(OutputQueues::release) else { break };
             self.activate(router);
         }
+        if UNEVEN {
+            self.live_through_events(now);
+        }
         for _ in 0..self.headers.due(now) {
             let Some((packet, queue)) = self.headers.take() else { break };
-            self.packets.get_mut(packet).since = now;
-            if self.queues.push(queue, packet) {
-                self.on_new_head(queue);
-            }
+            self.arrive(packet, queue, now);
         }
         for _ in 0..self.offers.due(now) {
             let Some(message) = self.offers.take() else { break };
@@ -209,11 +225,15 @@ impl<R: Routing> Engine for RoutedEngine<R> {
                 left &= left - 1;
             }
         }
-        self.drive_cables(now);
+        if UNEVEN {
+            self.drive_uneven_links(now);
+        } else {
+            self.drive_cables(now);
+        }
     }
 }
 
-impl<R: Routing> RoutedEngine<R> {
+impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Passes on what waits in output queues.
     fn drive_cables(&mut self, now: u64) {
         let Some(output_queues) = &mut self.output_queues else { return };
@@ -230,9 +250,22 @@ impl<R: Routing> RoutedEngine<R> {
         }
     }
 
+    /// The header of a packet comes to a queue.
+    fn arrive(&mut self, packet: PacketId, queue: QueueId, now: u64) {
+        self.packets.get_mut(packet).since = now;
+        if self.queues.push(queue, packet) {
+            self.on_new_head(queue);
+        }
+    }
+
     /// A packet's tail has left `queue` through `output`.
     fn release(&mut self, queue: QueueId, output: OutputId) {
         self.outputs[output.index()].busy = false;
+        self.free_place(queue);
+    }
+
+    /// A packet's tail has left `queue`.
+    fn free_place(&mut self, queue: QueueId) {
         let more = self.queues.pop(queue);
         let state = self.queues.get(queue);
         let (router, source) = (state.router, state.source);

@@ -9,28 +9,28 @@
 
 use rustc_hash::FxHashSet;
 
-use super::LinkId;
+use super::ChannelId;
 
 /// Layers of routes, none of which has a cycle of dependencies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layers {
     layers: Vec<Dependencies>,
-    /// The first cycle that made a second layer necessary: links, of which each waits for the next and the last for the
-    /// first.
-    cycle: Vec<LinkId>,
+    /// The first cycle that made a second layer necessary: channels, of which each waits for the next and the last for
+    /// the first.
+    cycle: Vec<ChannelId>,
 }
 
 /// Dependencies without a cycle.
 #[derive(Clone, Debug, Default)]
 struct Dependencies {
-    all: FxHashSet<(LinkId, LinkId)>,
-    /// For each link, the links that a packet in it can wait for.
-    next: Vec<Vec<LinkId>>,
+    all: FxHashSet<(ChannelId, ChannelId)>,
+    /// For each channel, the channels that a packet in it can wait for.
+    next: Vec<Vec<ChannelId>>,
 }
 
 impl Layers {
     /// Adds a route, and returns the number of its layer.
-    pub fn add(&mut self, route: &[LinkId]) -> u32 {
+    pub fn add(&mut self, route: &[ChannelId]) -> u32 {
         let mut layer = 0;
         loop {
             if layer == self.layers.len() {
@@ -50,25 +50,25 @@ impl Layers {
         self.layers.len().max(1) as u32
     }
 
-    /// The links of a cycle that the routes have if they are not distributed over layers; none if they have no cycle.
-    pub fn cycle(&self) -> &[LinkId] {
+    /// The channels of a cycle that the routes have if they are not distributed over layers; none if they have no cycle.
+    pub fn cycle(&self) -> &[ChannelId] {
         &self.cycle
     }
 }
 
 impl Dependencies {
-    /// Adds the dependencies of a route that takes no link twice, or none of them if there would be a cycle, which is
+    /// Adds the dependencies of a route that takes no channel twice, or none of them if there would be a cycle, which is
     /// returned.
-    fn add(&mut self, route: &[LinkId]) -> Result<(), Vec<LinkId>> {
+    fn add(&mut self, route: &[ChannelId]) -> Result<(), Vec<ChannelId>> {
         let mut added = Vec::new();
         for pair in route.windows(2) {
             let (from, to) = (pair[0], pair[1]);
             if !self.all.insert((from, to)) {
                 continue;
             }
-            let links = from.index().max(to.index()) + 1;
-            if self.next.len() < links {
-                self.next.resize(links, Vec::new());
+            let channels = from.index().max(to.index()) + 1;
+            if self.next.len() < channels {
+                self.next.resize(channels, Vec::new());
             }
             self.next[from.index()].push(to);
             added.push((from, to));
@@ -83,14 +83,14 @@ impl Dependencies {
         Ok(())
     }
 
-    /// The links of a path of dependencies from one link to another.
-    fn path(&self, from: LinkId, to: LinkId) -> Option<Vec<LinkId>> {
+    /// The channels of a path of dependencies from one channel to another.
+    fn path(&self, from: ChannelId, to: ChannelId) -> Option<Vec<ChannelId>> {
         let mut seen = FxHashSet::from_iter([from]);
-        // Each link of the path, with the links after it that are still to be tried.
+        // Each channel of the path, with the channels after it that are still to be tried.
         let mut path = vec![(from, self.next[from.index()].iter())];
-        while let Some((link, after)) = path.last_mut() {
-            if *link == to {
-                return Some(path.into_iter().map(|(link, _)| link).collect());
+        while let Some((channel, after)) = path.last_mut() {
+            if *channel == to {
+                return Some(path.into_iter().map(|(channel, _)| channel).collect());
             }
             match after.find(|&&next| seen.insert(next)) {
                 Some(&next) => path.push((next, self.next[next.index()].iter())),
@@ -105,8 +105,8 @@ impl Dependencies {
 mod tests {
     use super::*;
 
-    fn links(numbers: &[u32]) -> Vec<LinkId> {
-        numbers.iter().map(|&number| LinkId(number)).collect()
+    fn channels(numbers: &[u32]) -> Vec<ChannelId> {
+        numbers.iter().map(|&number| ChannelId(number)).collect()
     }
 
     /// Around a ring of three, each route takes two channels: the last closes the cycle.
@@ -114,19 +114,19 @@ mod tests {
     fn a_ring_needs_two_layers() {
         let mut layers = Layers::default();
         assert_eq!((layers.count(), layers.cycle()), (1, &[][..]));
-        assert_eq!(layers.add(&links(&[0, 1])), 0);
-        assert_eq!(layers.add(&links(&[1, 2])), 0);
+        assert_eq!(layers.add(&channels(&[0, 1])), 0);
+        assert_eq!(layers.add(&channels(&[1, 2])), 0);
         assert_eq!((layers.count(), layers.cycle()), (1, &[][..]));
-        assert_eq!(layers.add(&links(&[2, 0])), 1);
-        assert_eq!((layers.count(), layers.cycle()), (2, &links(&[0, 1, 2])[..]));
+        assert_eq!(layers.add(&channels(&[2, 0])), 1);
+        assert_eq!((layers.count(), layers.cycle()), (2, &channels(&[0, 1, 2])[..]));
     }
 
     #[test]
     fn a_route_that_is_refused_leaves_nothing_behind() {
         let mut layers = Layers::default();
-        layers.add(&links(&[0, 1]));
-        assert_eq!(layers.add(&links(&[2, 1, 0])), 1);
+        layers.add(&channels(&[0, 1]));
+        assert_eq!(layers.add(&channels(&[2, 1, 0])), 1);
         // Would close a cycle with 2 before 1, if that had stayed in the first layer.
-        assert_eq!(layers.add(&links(&[1, 2])), 0);
+        assert_eq!(layers.add(&channels(&[1, 2])), 0);
     }
 }

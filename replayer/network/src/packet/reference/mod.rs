@@ -1,14 +1,18 @@
 //! The packet network, plainly: every queue of every router looked at in every cycle, and every phit counted. Slow, and
 //! written to be seen to be right; the engine must say the same of every message.
 
+mod links;
+
 use std::collections::VecDeque;
 
-use super::ids::{MessageId, OutputId, QueueIndex};
-use super::layout::{Layout, Source};
-use super::packets::Packet;
-use super::{Arbitration, Delivery, Message, PacketParameters, PacketSpec};
+use rustc_hash::FxHashMap;
+
 use crate::chance::chance;
-use crate::topology::{ChannelIndex, Header, OutputVc, PortIndex, RouterId, Routing};
+use crate::packet::ids::{MessageId, OutputId, QueueIndex};
+use crate::packet::layout::{Layout, Source};
+use crate::packet::packets::Packet;
+use crate::packet::{Arbitration, Delivery, Message, PacketParameters, PacketSpec};
+use crate::topology::{ChannelIndex, Header, LinkId, OutputVc, PortIndex, RouterId, Routing};
 
 /// A network, the cycle that it is in, and all that is in it.
 pub struct Reference<'a, R> {
@@ -39,6 +43,8 @@ pub struct Reference<'a, R> {
     landing: Vec<(u64, usize)>,
     /// The queue that each port served last.
     served: Vec<QueueIndex>,
+    /// For each link, the port that took it last, and parts of a cycle that its packets so far are ahead of its bandwidth.
+    links: FxHashMap<LinkId, (Option<usize>, u64)>,
 }
 
 struct Progress {
@@ -54,14 +60,17 @@ struct Progress {
 struct Crossing {
     queue: usize,
     output: usize,
-    phits: u32,
+    /// Cycles until it has left its queue.
+    cycles: u64,
+    /// Cycles until it has left its port.
+    port_cycles: u64,
 }
 
 /// A packet that leaves an output queue, phit by phit.
 struct Sending {
     output: usize,
     channel: usize,
-    phits: u32,
+    cycles: u64,
 }
 
 /// A head that asks for a port.
@@ -69,6 +78,7 @@ struct HeadRequest {
     router: RouterId,
     index: QueueIndex,
     queue: usize,
+    output: usize,
     vc: OutputVc,
 }
 
@@ -101,6 +111,7 @@ impl<'a, R: Routing> Reference<'a, R> {
             last_channel: vec![spec.virtual_channels() as usize - 1; layout.outputs.len()],
             landing: Vec::new(),
             served: layout.outputs.iter().map(|output| output.served).collect(),
+            links: FxHashMap::default(),
             layout,
         }
     }
@@ -149,10 +160,18 @@ impl<'a, R: Routing> Reference<'a, R> {
         }
         self.fill_ports();
         let requests = self.requests();
-        for output in 0..self.layout.outputs.len() {
+        let asked =
+            (0..self.layout.outputs.len()).filter(|&output| requests.iter().any(|request| request.output == output));
+        let mut granted: Vec<usize> = asked.collect();
+        if self.parameters().output_queue == 0 {
+            granted = self.without_losers(&granted);
+        }
+        for output in granted {
             self.arbitrate(output, &requests);
         }
-        for output in 0..self.layout.outputs.len() {
+        let ready: Vec<usize> =
+            (0..self.layout.outputs.len()).filter(|&output| self.ready_to_send(output).is_some()).collect();
+        for output in self.without_losers(&ready) {
             self.send(output);
         }
     }
@@ -160,19 +179,20 @@ impl<'a, R: Routing> Reference<'a, R> {
     /// One phit of each packet that crosses a port.
     fn cross(&mut self) {
         for crossing in &mut self.crossing {
-            crossing.phits -= 1;
-            if crossing.phits == 0 {
+            crossing.port_cycles = crossing.port_cycles.saturating_sub(1);
+            if crossing.cycles == 1 {
                 self.queues[crossing.queue].pop_front();
             }
+            crossing.cycles = crossing.cycles.saturating_sub(1);
         }
-        self.crossing.retain(|crossing| crossing.phits > 0);
+        self.crossing.retain(|crossing| crossing.cycles.max(crossing.port_cycles) > 0);
         for sending in &mut self.sending {
-            sending.phits -= 1;
-            if sending.phits == 0 {
+            sending.cycles -= 1;
+            if sending.cycles == 0 {
                 self.output_queues[sending.output][sending.channel].pop_front();
             }
         }
-        self.sending.retain(|sending| sending.phits > 0);
+        self.sending.retain(|sending| sending.cycles > 0);
     }
 
     fn land(&mut self, packet: usize, delivered: &mut Vec<Delivery>) {
@@ -214,13 +234,19 @@ impl<'a, R: Routing> Reference<'a, R> {
     }
 
     fn is_crossing(&self, output: OutputId) -> bool {
-        self.crossing.iter().any(|crossing| crossing.output == output.index())
+        let excludes = |other| match self.parameters().output_queue {
+            0 => self.exclude_each_other(output.index(), other),
+            _ => output.index() == other,
+        };
+        self.crossing.iter().any(|crossing| crossing.port_cycles > 0 && excludes(crossing.output))
     }
 
     /// Packets that a queue has room for: the rest of its places are taken by packets in it or on their way to it.
     fn room(&self, queue: usize) -> u32 {
         let coming = self.underway.iter().filter(|&&(_, _, to)| to == queue).count();
-        self.parameters().queue_packets - (self.queues[queue].len() + coming) as u32
+        let link = self.layout.queues[queue].source.channel(&self.spec.graph);
+        let places = link.map_or(self.parameters().queue_packets, |(link, _)| self.spec.places(link));
+        places - (self.queues[queue].len() + coming) as u32
     }
 
     /// Packets that a channel of a port has room for. Where a packet has to pass an output queue first, that is none if the
@@ -246,7 +272,7 @@ impl<'a, R: Routing> Reference<'a, R> {
             for index in (0..this.queues).map(QueueIndex) {
                 let queue = this.queue(index).index();
                 let Some(&head) = self.queues[queue].front() else { continue };
-                if self.crossing.iter().any(|crossing| crossing.queue == queue) {
+                if self.crossing.iter().any(|crossing| crossing.cycles > 0 && crossing.queue == queue) {
                     continue;
                 }
                 let (Packet { header, .. }, state) = &self.packets[head];
@@ -267,7 +293,20 @@ impl<'a, R: Routing> Reference<'a, R> {
                         None => self.routing.choose(router, header, state, arrival, room),
                     }
                 };
-                requests.extend(vc.map(|vc| HeadRequest { router, index, queue, vc }));
+                // Where the last phit would not have come when the port is ready for it, the packet waits.
+                let arrival = self.layout.queues[queue].source.channel(&self.spec.graph).map(|(link, _)| link);
+                let has_come = |vc: &OutputVc| {
+                    let leaving = self.span(self.link(this.output(vc.port).index()));
+                    self.packets[head].0.since + self.span(arrival) <= self.now + leaving
+                };
+                let vc = vc.filter(has_come);
+                requests.extend(vc.map(|vc| HeadRequest {
+                    router,
+                    index,
+                    queue,
+                    output: this.output(vc.port).index(),
+                    vc,
+                }));
             }
         }
         requests
@@ -276,8 +315,7 @@ impl<'a, R: Routing> Reference<'a, R> {
     /// Lets one of those that ask for a port pass.
     fn arbitrate(&mut self, output: usize, requests: &[HeadRequest]) {
         let routers = &self.layout.routers;
-        let asks = |request: &&HeadRequest| routers[request.router.index()].output(request.vc.port).index() == output;
-        let asking: Vec<&HeadRequest> = requests.iter().filter(asks).collect();
+        let asking: Vec<&HeadRequest> = requests.iter().filter(|request| request.output == output).collect();
         let Some(first) = asking.first() else { return };
         // In the order in which queues follow the one served last.
         let circle = routers[first.router.index()].queues;
@@ -299,43 +337,53 @@ impl<'a, R: Routing> Reference<'a, R> {
     }
 
     fn pass(&mut self, queue: usize, output: usize, vc: OutputVc) {
-        let PacketParameters { packet_phits, wire_delay, router_delay, .. } = *self.parameters();
+        let packet_phits = u64::from(self.parameters().packet_phits);
         let id = self.queues[queue][0];
-        self.crossing.push(Crossing { queue, output, phits: packet_phits });
         let cable = self.cable_delay();
         let (packet, state) = &mut self.packets[id];
         if let Source::Host(_) = self.layout.queues[queue].source {
             self.messages[packet.message.index()].injected.get_or_insert(self.now);
         }
         let Some(next) = self.layout.outputs[output].queue(vc.channel) else {
-            self.landing.push((u64::from(packet_phits) + cable, id));
+            self.crossing.push(Crossing { queue, output, cycles: packet_phits, port_cycles: packet_phits });
+            self.landing.push((packet_phits + cable, id));
             return;
         };
+        let since = packet.since;
         packet.hops += 1;
         self.routing.hop(vc.port, self.layout.queues[next.index()].router, state);
+        let arrival = self.layout.queues[queue].source.channel(&self.spec.graph).map(|(link, _)| link);
+        let cycles = packet_phits.max((since + self.span(arrival) + 1).saturating_sub(self.now));
         if self.parameters().output_queue > 0 {
             self.output_queues[output][vc.channel.index()].push_back(id);
+            self.crossing.push(Crossing { queue, output, cycles, port_cycles: cycles });
             return;
         }
-        self.underway.push((1 + u64::from(wire_delay) + u64::from(router_delay), id, next.index()));
+        let (port_cycles, header) = self.take_link(output);
+        self.crossing.push(Crossing { queue, output, cycles, port_cycles });
+        self.underway.push((header, id, next.index()));
+    }
+
+    /// The channel whose packet a port can let onto its cable from an output queue, with the packet and where it goes.
+    fn ready_to_send(&self, output: usize) -> Option<(usize, usize, usize)> {
+        if self.sending.iter().any(|sending| self.exclude_each_other(sending.output, output)) {
+            return None;
+        }
+        let channels = self.spec.virtual_channels() as usize;
+        let mut in_turn = (1..=channels).map(|after| (self.last_channel[output] + after) % channels);
+        let next = |channel: usize| self.layout.outputs[output].queue(ChannelIndex(channel as u32));
+        in_turn.find_map(|channel| {
+            let (head, next) = (self.output_queues[output][channel].front().copied()?, next(channel)?.index());
+            (self.room(next) > 0).then_some((channel, head, next))
+        })
     }
 
     /// Lets one of the packets in a port's output queues onto its cable.
     fn send(&mut self, output: usize) {
-        let PacketParameters { packet_phits, wire_delay, router_delay, .. } = *self.parameters();
-        if self.sending.iter().any(|sending| sending.output == output) {
-            return;
-        }
-        let channels = self.spec.virtual_channels() as usize;
-        let in_turn = (1..=channels).map(|after| (self.last_channel[output] + after) % channels);
-        let next = |channel: usize| self.layout.outputs[output].queue(ChannelIndex(channel as u32));
-        let ready = |channel: usize| {
-            let (head, next) = (self.output_queues[output][channel].front().copied()?, next(channel)?.index());
-            (self.room(next) > 0).then_some((channel, head, next))
-        };
-        let Some((channel, id, next)) = in_turn.into_iter().find_map(ready) else { return };
-        self.underway.push((1 + u64::from(wire_delay) + u64::from(router_delay), id, next));
+        let Some((channel, id, next)) = self.ready_to_send(output) else { return };
+        let (cycles, header) = self.take_link(output);
+        self.underway.push((header, id, next));
         self.last_channel[output] = channel;
-        self.sending.push(Sending { output, channel, phits: packet_phits });
+        self.sending.push(Sending { output, channel, cycles });
     }
 }

@@ -1,0 +1,212 @@
+//! Links that are not alike: the calendar of events that depend on them, packets that wait until they can be passed on
+//! without a gap, and links that several channels share.
+//!
+//! **Paces.** The phits of a packet come at the pace of the link that they come by. A faster port would have to wait for
+//! each of them, so a packet asks for such a port only when it can pass the packet on at the port's pace and without a gap:
+//! its last phit leaves when it has come. A port as fast or slower is asked for as soon as the header is there.
+//!
+//! **Ports.** A packet goes through the crossbar at the pace of the clock, or at that of its arrival, whatever the link of the
+//! port. So a thin link does not keep its packet's queue from passing on the next packet by another port.
+//!
+//! **Shared links.** The channels of a half-duplex link, one for each direction, have the link in turn: whichever of them has
+//! a packet to pass on takes the link for the time of this packet, and then the next of them that has one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::super::ids::{OutputId, PacketId, QueueId, QueueIndex};
+use super::super::layout::Layout;
+use super::super::link_timing::{LinkTiming, LinkTimings};
+use super::super::spec::PacketSpec;
+use crate::ids::{Optional, ids};
+use crate::topology::{ChannelIndex, RouterId};
+
+ids! {
+    /// A link that channels of a network take.
+    MediumId
+}
+
+/// An event of a network whose links are not alike, in the order of the steps of a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Event {
+    /// A tail has gone through the crossbar to the output queues of a port.
+    PortIdle(OutputId),
+    /// A tail has left an input queue.
+    QueueTail(QueueId),
+    /// A tail has left a port over a link, by a channel of the port.
+    LinkIdle(OutputId, ChannelIndex),
+    /// A header comes to a queue.
+    Header(QueueId, PacketId),
+    /// A packet in a router can be passed on without a gap.
+    Ready(RouterId),
+}
+
+/// The state of links that are not alike.
+#[derive(Debug)]
+pub(super) struct Uneven {
+    calendar: BinaryHeap<Reverse<(u64, Event)>>,
+    media: Vec<Medium>,
+    /// The link that each port leads to, if it leads to one.
+    medium: Vec<Optional<MediumId>>,
+    /// For each queue, the cycles from the first phit of a packet that comes to it to the last.
+    arrival_span: Vec<u64>,
+    /// For each queue, when its head last asked to be looked at again.
+    wakes: Vec<u64>,
+    /// Links that channels ask for in this cycle.
+    asked: Vec<MediumId>,
+    packet_phits: u64,
+    router_delay: u64,
+}
+
+/// A link and its channels.
+#[derive(Debug)]
+struct Medium {
+    timing: LinkTiming,
+    /// Parts of a cycle that the packets so far are ahead of the link's bandwidth.
+    remainder: u64,
+    /// The ports of its channels, with their routers.
+    channels: Vec<(OutputId, RouterId)>,
+    /// The channel that had it last.
+    served: usize,
+    /// The best candidate in this cycle, by the number of its channel.
+    best: Option<(usize, Candidate)>,
+}
+
+/// A packet that is to pass a link that channels share, unless that of another channel comes first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub output: OutputId,
+    pub channel: ChannelIndex,
+    /// The router and the input queue that it heads, unless it is in an output queue.
+    pub head: Option<(RouterId, QueueIndex)>,
+}
+
+impl Uneven {
+    /// The links of an idle network.
+    pub fn new(spec: &PacketSpec, timings: &LinkTimings, layout: &Layout) -> Self {
+        let mut number = vec![None; timings.len()];
+        let mut media: Vec<Medium> = Vec::new();
+        let mut medium = vec![Optional::none(); layout.outputs.len()];
+        for router in spec.graph.routers() {
+            let outputs = layout.routers[router.index()].all_outputs();
+            for (output, port) in outputs.zip(spec.graph.ports(router)).filter(|(_, port)| port.to.is_some()) {
+                let id = *number[port.link.index()].get_or_insert_with(|| {
+                    media.push(Medium::new(*timings.get(port.link)));
+                    MediumId(media.len() as u32 - 1)
+                });
+                media[id.index()].channels.push((output, router));
+                medium[output.index()] = Optional::some(id);
+            }
+        }
+        // The first turn goes to the first channel.
+        media.iter_mut().for_each(|medium| medium.served = medium.channels.len() - 1);
+        let packet_phits = u64::from(spec.parameters.packet_phits);
+        let arrival_span = layout.queues.iter().map(|queue| {
+            let link = queue.source.channel(&spec.graph);
+            link.map_or(packet_phits - 1, |(link, _)| timings.get(link).span)
+        });
+        Self {
+            calendar: BinaryHeap::new(),
+            arrival_span: arrival_span.collect(),
+            wakes: vec![0; layout.queues.len()],
+            media,
+            medium,
+            asked: Vec::new(),
+            packet_phits,
+            router_delay: spec.parameters.router_delay.into(),
+        }
+    }
+
+    /// The cycle of the next event; `u64::MAX` if there is none.
+    pub fn next(&self) -> u64 {
+        self.calendar.peek().map_or(u64::MAX, |Reverse((at, _))| *at)
+    }
+
+    /// Takes out an event that is due at `now`.
+    pub fn take(&mut self, now: u64) -> Option<Event> {
+        if self.next() > now {
+            return None;
+        }
+        self.calendar.pop().map(|Reverse((_, event))| event)
+    }
+
+    /// Puts an event into the calendar.
+    pub fn at(&mut self, cycle: u64, event: Event) {
+        self.calendar.push(Reverse((cycle, event)));
+    }
+
+    fn of(&mut self, output: OutputId) -> Option<&mut Medium> {
+        self.medium[output.index()].get().map(|id| &mut self.media[id.index()])
+    }
+
+    /// Whether a packet that came to a queue at `since` has to wait before it takes a port, in which case its router is
+    /// looked at again.
+    pub fn holds_back(&mut self, router: RouterId, queue: QueueId, output: OutputId, since: u64, now: u64) -> bool {
+        let at_hosts = self.packet_phits - 1;
+        let leaves = self.of(output).map_or(at_hosts, |medium| medium.timing.span);
+        let ready = since + self.arrival_span[queue.index()].saturating_sub(leaves);
+        if ready > now && std::mem::replace(&mut self.wakes[queue.index()], ready) != ready {
+            self.at(ready, Event::Ready(router));
+        }
+        ready > now
+    }
+
+    /// Lets a channel take its link at `now`: no channel of the link is idle until the cycle that is returned, with the
+    /// cycle in which the header is in the next queue.
+    pub fn occupy(&mut self, output: OutputId, now: u64, mut set_busy: impl FnMut(OutputId)) -> (u64, u64) {
+        let router_delay = self.router_delay;
+        let Some(Medium { timing, remainder, channels, .. }) = self.of(output) else { return (now, now) };
+        channels.iter().for_each(|&(output, _)| set_busy(output));
+        (now + timing.packet_cycles(remainder), now + timing.phit + timing.wire + router_delay)
+    }
+
+    /// The cycle in which the tail of a packet has gone through a crossbar, which it enters at `now`: its last phit has come
+    /// by then.
+    pub fn crossed(&self, queue: QueueId, since: u64, now: u64) -> u64 {
+        (now + self.packet_phits).max(since + self.arrival_span[queue.index()] + 1)
+    }
+
+    /// The channels of the link of a port.
+    pub fn channels(&self, output: OutputId) -> &[(OutputId, RouterId)] {
+        self.medium[output.index()].get().map_or(&[], |id| &self.media[id.index()].channels)
+    }
+
+    /// Whether a port shares its link with others.
+    pub fn is_shared(&self, output: OutputId) -> bool {
+        self.medium[output.index()].get().is_some_and(|id| self.media[id.index()].channels.len() > 1)
+    }
+
+    /// Enters a packet for a link in this cycle. Returns the packet that has to wait for another one, if there is one.
+    pub fn enter(&mut self, candidate: Candidate) -> Option<Candidate> {
+        let id = self.medium[candidate.output.index()].get()?;
+        let medium = &mut self.media[id.index()];
+        let place = medium.channels.iter().position(|&(output, _)| output == candidate.output)?;
+        let after = (place + medium.channels.len() - medium.served - 1) % medium.channels.len();
+        match medium.best {
+            None => {
+                self.asked.push(id);
+                medium.best = Some((after, candidate));
+                None
+            }
+            Some((best, loser)) if after < best => {
+                medium.best = Some((after, candidate));
+                Some(loser)
+            }
+            Some(_) => Some(candidate),
+        }
+    }
+
+    /// Takes out a packet that passes its link in this cycle.
+    pub fn pop(&mut self) -> Option<Candidate> {
+        let medium = &mut self.media[self.asked.pop()?.index()];
+        let (after, winner) = medium.best.take()?;
+        medium.served = (medium.served + 1 + after) % medium.channels.len();
+        Some(winner)
+    }
+}
+
+impl Medium {
+    fn new(timing: LinkTiming) -> Self {
+        Self { timing, remainder: 0, channels: Vec::new(), served: 0, best: None }
+    }
+}

@@ -192,6 +192,18 @@ fn a_deadlock_of_a_run_that_finished_tells_what_may_be_the_cause() {
     assert!(folder.run(TITR, &["check", "traces"]).contains("sound"));
 }
 
+/// Each of two ranks has its own lock and asks for that of the other.
+#[test]
+fn a_deadlock_of_locks_tells_that_they_may_be_the_cause() {
+    let folder = Folder::new();
+    folder.file("cluster.toml", PLATFORM);
+    folder.trace(&[
+        "0 init\n0 win_create 0 8\n0 win_lock 0 0\n0 win_lock 0 1\n0 put 0 1 8 0\n0 win_unlock 0 1\n0 finalize\n",
+        "1 init\n1 win_create 0 8\n1 win_lock 0 1\n1 win_lock 0 0\n1 put 0 0 8 0\n1 win_unlock 0 0\n1 finalize\n",
+    ]);
+    insta::assert_snapshot!(folder.run(TITR_REPLAY, &["--platform", "cluster.toml", "traces"]));
+}
+
 #[test]
 fn a_torn_trace_replays_when_asked_to() {
     let folder = Folder::new();

@@ -6,8 +6,10 @@ mod support;
 
 use support::machine::{micros, mpi, observe, threads};
 use titr_common::time::Time;
+use titr_common::units::Bytes;
 use titr_network::TransferId;
-use titr_simulation::observe::{CollectiveCall, CollectiveId, Observer, OperationId, Receive};
+use titr_platform::{Implementation, LockRequest, Mpi, OneSided, PassiveProgress};
+use titr_simulation::observe::{CollectiveCall, CollectiveId, Observer, OperationId, Receive, WindowWait};
 use titr_workload::Workload;
 
 /// Writes down what it is told, with microseconds.
@@ -32,6 +34,10 @@ impl Observer for Log {
 
     fn completed(&mut self, now: Time, operation: OperationId) {
         self.note(now, &format!("{operation:?} is complete"));
+    }
+
+    fn window_awaited(&mut self, now: Time, WindowWait { id, rank, condition, .. }: WindowWait) {
+        self.note(now, &format!("rank {} awaits {id:?}: {condition:?}", rank.0));
     }
 
     fn collective_entered(&mut self, now: Time, CollectiveCall { id, rank, name, number, .. }: CollectiveCall) {
@@ -89,4 +95,38 @@ fn each_rank_enters_and_leaves_a_collective() {
             "5 CollectiveId(0) is left",
         ]
     );
+}
+
+/// Where each lock is asked for at once, and a message takes 2 µs: rank 1 has its own lock while rank 0 asks for it.
+#[test]
+fn a_wait_for_a_lock_and_for_a_post_shows_until_it_ends() {
+    let create = "0 init\n0 win_create 0 8\n1 init\n1 win_create 0 8\n";
+    let trace = "1 win_lock 0 1\n1 compute 10000\n1 win_unlock 0 1\n1 compute 20000\n1 win_post 0 0\n1 win_wait 0\n1 finalize\n\
+                 0 win_lock 0 1\n0 win_unlock 0 1\n0 win_start 0 1\n0 win_complete 0\n0 finalize";
+    let one_sided = OneSided {
+        lock: LockRequest::Blocking,
+        passive_progress: PassiveProgress::Hardware,
+        control: Bytes(0),
+        header: Bytes(0),
+        ..OneSided::from(Implementation::Mpich)
+    };
+    let mpi = Mpi { one_sided, ..mpi() };
+    let log = observe(Workload::new(threads(2, &format!("{create}{trace}"))), &mpi, Log::default()).unwrap().observer.0;
+    let waits: Vec<&str> = log.iter().map(String::as_str).filter(|line| line.contains("awaits")).collect();
+    // The windows are made after 4.028 µs. Rank 1 gives its lock back 10 µs later, and posts 20 µs after that.
+    assert_eq!(
+        waits,
+        [
+            "4.028 rank 0 awaits OperationId(1): Lock { target: Rank(1), exclusive: true }",
+            "16.028 rank 0 awaits OperationId(2): Release(Rank(1))",
+            "20.028 rank 0 awaits OperationId(2): Post(Rank(1))",
+            "34.028 rank 1 awaits OperationId(4): Complete(Rank(0))",
+        ]
+    );
+    for wait in waits {
+        let operation = wait.split([' ', ':']).find(|word| word.starts_with("OperationId")).unwrap();
+        let ends = format!("{operation} is complete");
+        let after = log.iter().skip_while(|line| *line != wait);
+        assert!(after.filter(|line| line.ends_with(&ends)).count() > 0, "{wait} does not end: {log:#?}");
+    }
 }

@@ -24,6 +24,14 @@ pub(crate) fn causes(deadlock: &Deadlock, manifest: Option<&Manifest>, eager_thr
             largest.saturating_add(1)
         ));
     }
+    if deadlock.locks > 0 {
+        let waits = plural(deadlock.locks, "wait is", "waits are");
+        causes.push(format!(
+            "perhaps locks of windows are granted in another order than in the recorded run: {} {waits} for a lock that \
+             another rank holds",
+            count(deadlock.locks)
+        ));
+    }
     causes.push(
         "perhaps a part of the trace is missing, torn or of another run, or a call is not in it: see `titr check` and \
          `titr info`"

@@ -41,6 +41,43 @@ pub struct Receive {
     pub tag: Option<Tag>,
 }
 
+/// A wait of a rank in a call that separates accesses in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowWait {
+    /// The operation that the end of the wait completes.
+    pub id: OperationId,
+    /// The rank that waits.
+    pub rank: Rank,
+    /// The communicator of the window.
+    pub communicator: CommunicatorId,
+    /// The condition that the rank waits for.
+    pub condition: WindowCondition,
+}
+
+/// A condition of a window that a rank waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowCondition {
+    /// The lock of the part of `target`.
+    Lock {
+        /// The rank whose part is to be locked.
+        target: Rank,
+        /// Whether no other rank may have the lock at the same time.
+        exclusive: bool,
+    },
+    /// The lock of the whole window.
+    LockAll,
+    /// This rank has released the lock that was given back to it.
+    Release(Rank),
+    /// This rank has posted.
+    Post(Rank),
+    /// This rank has completed its accesses to the rank that waits.
+    Complete(Rank),
+    /// Accesses to this rank are done.
+    Accesses(Rank),
+    /// The accesses of other ranks to the part of the rank that waits are done.
+    Arrivals,
+}
+
 /// A collective that a rank enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectiveCall {

@@ -14,7 +14,9 @@ mod timeline;
 mod traffic;
 
 pub use breakdown::{Breakdown, Shares};
-pub use calls::{Caller, CollectiveCall, CollectiveId, CommunicatorId, OperationId, Receive};
+pub use calls::{
+    Caller, CollectiveCall, CollectiveId, CommunicatorId, OperationId, Receive, WindowCondition, WindowWait,
+};
 pub use timeline::Timeline;
 pub use traffic::Traffic;
 
@@ -99,7 +101,12 @@ observers! {
     /// A posted receive is matched at `now` with the message that the network calls `message`, or will.
     fn matched(now: Time, receive: OperationId, message: TransferId);
 
-    /// An operation is completed at `now`: a receive or a send by the arrival of its message, a collective by its end.
+    /// A rank begins to wait at `now` for a lock, a post or the accesses of a window. A condition that holds is not waited
+    /// for.
+    fn window_awaited(now: Time, wait: WindowWait);
+
+    /// An operation is completed at `now`: a receive or a send by the arrival of its message, a collective by its end, a
+    /// wait for a window when its condition holds.
     fn completed(now: Time, operation: OperationId);
 
     /// A rank enters a collective at `now`, which it waits for then or which goes on in the background.

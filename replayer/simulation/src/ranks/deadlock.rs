@@ -12,7 +12,7 @@ use super::clock::Waiter;
 use super::envelope::Selector;
 use super::exchange::Message;
 use super::ids::{PartitionedSide, ThreadIndex};
-use super::operation::OperationKind;
+use super::operation::{Condition, OperationKind};
 use super::{Ranks, RequestTable};
 use crate::observe::Observer;
 use crate::observe::OperationId;
@@ -40,6 +40,8 @@ pub struct Deadlock {
     /// Sends of the program that wait for their receives only because their messages are not smaller than the eager
     /// threshold, and the largest of these messages.
     pub unbuffered: Option<(u64, Bytes)>,
+    /// Ranks that wait for the lock of a window.
+    pub locks: u64,
 }
 
 /// A thread that waits.
@@ -122,6 +124,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             cycle,
             leftovers,
             unbuffered: self.unbuffered(),
+            locks: self.locks(),
         }
     }
 
@@ -137,6 +140,15 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             Some((sends, most)) => Some((sends + 1, bytes.max(most))),
             None => Some((1, bytes)),
         })
+    }
+
+    /// How many waits are for the lock of a window.
+    fn locks(&self) -> u64 {
+        let waits = self.library.exchange.operations.awaited();
+        let of_locks = waits.filter(|(.., kind)| {
+            matches!(kind, OperationKind::Condition(.., Condition::Granted(_) | Condition::Leader))
+        });
+        of_locks.count() as u64
     }
 
     /// The turn that `thread` waits for, in words, with the thread of its rank that comes before; empty if none.
@@ -287,7 +299,7 @@ fn waiting(stuck: &BTreeMap<Actor, Stuck>, actor: Actor, peer: Actor) -> Option<
 
 impl Display for Deadlock {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { at, ranks, stuck, chain, cycle, leftovers, unbuffered: _ } = self;
+        let Self { at, ranks, stuck, chain, cycle, leftovers, unbuffered: _, locks: _ } = self;
         let waiting: BTreeSet<Rank> = stuck.iter().map(|thread| thread.place.rank).collect();
         match at {
             None => f.write_str("deadlock on any machine")?,

@@ -17,6 +17,8 @@ pub(super) struct Warnings {
     pub(super) redecomposed: u64,
     /// Tests and probes that found nothing.
     pub(super) polls: u64,
+    /// Windows of shared memory whose ranks are on several hosts.
+    pub(super) scattered_windows: u64,
     /// Threads that began at a standstill.
     pub(super) brought_forward: u64,
     skipped: BTreeMap<Skipped, (u64, Bytes)>,
@@ -47,7 +49,7 @@ impl Warnings {
     }
 
     /// The ways in which a replay of a sound trace of so many events is not what the program did, a sentence each: threads that
-    /// began at a standstill, each kind of event that was passed over, and polling.
+    /// began at a standstill, shared memory across hosts, each kind of event that was passed over, and polling.
     pub(super) fn approximations(&self, events: u64) -> Vec<String> {
         let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
             let number = |one, many| format!("{} {}", count(calls), plural(calls, one, many));
@@ -57,11 +59,23 @@ impl Warnings {
             let bytes = if bytes == Bytes(0) { String::new() } else { format!(" ({})", volume(bytes)) };
             format!("not simulated: {who}{bytes}")
         };
+        let windows = plural(self.scattered_windows, "window of shared memory has", "windows of shared memory have");
+        let scattered = (self.scattered_windows > 0).then(|| {
+            format!(
+                "{} {windows} ranks on several hosts: loads and stores of their memory take no time on the network",
+                count(self.scattered_windows)
+            )
+        });
         let threads = plural(self.brought_forward, "thread", "threads");
         let forward = "began only when nothing else could go on, as calls before the first of each wait for it";
         let forward =
             (self.brought_forward > 0).then(|| format!("{} {threads} {forward}", count(self.brought_forward)));
-        forward.into_iter().chain(self.skipped.iter().map(sentence)).chain(self.polling(events)).collect()
+        scattered
+            .into_iter()
+            .chain(forward)
+            .chain(self.skipped.iter().map(sentence))
+            .chain(self.polling(events))
+            .collect()
     }
 
     /// A sentence on polling, where it is so much of what the program does that it matters.

@@ -227,7 +227,10 @@ impl<O: Observer> Library<'_, O> {
             && side.holds(condition)
             && let Some(operations) = side.waiting.remove(&condition)
         {
-            operations.into_iter().for_each(|operation| self.exchange.operations.complete(operation));
+            for operation in operations {
+                self.observer.completed(self.now, operation);
+                self.exchange.operations.complete(operation);
+            }
         }
     }
 }

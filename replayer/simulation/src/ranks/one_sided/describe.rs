@@ -1,8 +1,9 @@
-//! The conditions that members of a window wait for, in words.
+//! The conditions that members of a window wait for: in words, and as observers hear of them.
 
 use titr_common::event::{Actor, Rank};
 
-use crate::observe::Observer;
+use crate::observe::{Observer, OperationId, WindowCondition, WindowWait};
+use crate::ranks::envelope::communicator;
 use crate::ranks::ids::WindowIndex;
 use crate::ranks::library::Library;
 use crate::ranks::operation::Condition;
@@ -10,6 +11,36 @@ use crate::ranks::windows::lock::LockKind;
 use crate::ranks::windows::window::LockState;
 
 impl<O: Observer> Library<'_, O> {
+    /// The wait of a member for a condition, as observers hear of it.
+    pub(super) fn window_wait(
+        &self,
+        window: WindowIndex,
+        rank: Rank,
+        condition: Condition,
+        id: OperationId,
+    ) -> WindowWait {
+        let condition = match condition {
+            Condition::Granted(target) => {
+                WindowCondition::Lock { target, exclusive: !self.asks_for_shared_lock(window, rank, target) }
+            }
+            Condition::Leader => WindowCondition::LockAll,
+            Condition::Released(target) => WindowCondition::Release(target),
+            Condition::Posted(target) => WindowCondition::Post(target),
+            Condition::Completed(origin) => WindowCondition::Complete(origin),
+            Condition::Local(target) | Condition::Remote(target) | Condition::Flushed(target) => {
+                WindowCondition::Accesses(target)
+            }
+            Condition::Arrived(_) => WindowCondition::Arrivals,
+        };
+        let communicator = communicator(self.one_sided.windows.get(window).context);
+        WindowWait { id, rank, communicator, condition }
+    }
+
+    fn asks_for_shared_lock(&self, window: WindowIndex, rank: Rank, target: Rank) -> bool {
+        let lock = self.one_sided.windows.look(window, rank).targets.get(&target).map(|target| target.lock);
+        lock == Some(LockState::Asked(LockKind::Shared))
+    }
+
     /// The condition that a member waits for, in words, and the rank that could make it hold.
     pub(in crate::ranks) fn describe_condition(
         &self,
@@ -26,10 +57,8 @@ impl<O: Observer> Library<'_, O> {
                 (format!("rank {} to complete its accesses in {on}", origin.0), Some(origin))
             }
             Condition::Granted(target) => {
-                let kind = match windows.look(window, rank).targets.get(&target).map(|target| target.lock) {
-                    Some(LockState::Asked(LockKind::Shared)) => "a shared lock",
-                    _ => "an exclusive lock",
-                };
+                let is_shared = self.asks_for_shared_lock(window, rank, target);
+                let kind = if is_shared { "a shared lock" } else { "an exclusive lock" };
                 let holder = windows.look(window, target).lock.holders().find(|&holder| holder != rank);
                 (format!("{kind} on rank {} in {on}{}", target.0, held_by(holder)), holder.or(Some(target)))
             }

@@ -63,13 +63,18 @@ impl<O: Observer> Library<'_, O> {
         let (context, members) = (communicator.context, Rc::clone(&communicator.members));
         let me = members.place(rank).ok_or_else(|| Fault::NotAMember { rank, on: members.describe() })?;
         let number = self.communicators.next_collective(parent, me);
+        let shared = call == WinCall::AllocateShared;
+        if shared && me == 0 {
+            let host = |member| self.cores[members.rank(member).0 as usize].host;
+            let is_scattered = (1..members.len() as u32).any(|member| host(member) != host(0));
+            self.warnings.scattered_windows += u64::from(is_scattered);
+        }
         let Self { communicators, one_sided, .. } = self;
         let own = || {
             let comm = communicators.create_for_window(&members);
             let communicator = communicators.get(comm);
             (comm, communicator.context, Rc::clone(&communicator.members))
         };
-        let shared = call == WinCall::AllocateShared;
         let window = one_sided.windows.create((rank, id), (context, number), shared, own);
         let comm = self.one_sided.windows.get(window).comm;
         let description = collective(CollectiveKind::Allgather, DESCRIPTION);

@@ -130,6 +130,8 @@ impl<O: Observer> Library<'_, O> {
                     let kind = OperationKind::Condition(window, rank, condition);
                     let operation = self.exchange.operations.open(kind);
                     side.waiting.entry(condition).or_default().push(operation);
+                    let wait = self.window_wait(window, rank, condition, operation);
+                    self.observer.window_awaited(self.now, wait);
                     self.wait_within(index, operation);
                 }
             }

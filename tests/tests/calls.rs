@@ -141,6 +141,18 @@ fn threads_that_make_communicators() {
     }
 }
 
+/// A thread may get the handle of a message that another one is about to have received. Each receive is recorded nevertheless.
+#[test]
+fn threads_that_receive_what_they_found() {
+    for family in Family::ALL {
+        let program = family.build("message_threads.c", &["-pthread"]);
+        let trace = traced(family, 2, &program, &[], str::to_owned);
+        assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+        assert_eq!(replay("torus.toml", &trace.path())["messages"], 8 * 5000, "{family:?}");
+        assert_sound(&trace.path());
+    }
+}
+
 /// A thread has its number from the beginning of its first call: a thread that begins and ends meanwhile has another one.
 #[test]
 fn a_thread_in_its_first_call_has_a_number() {

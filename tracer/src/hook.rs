@@ -22,7 +22,7 @@ use titr_wrappers::functions::communicator::Communicator::{
     MPI_Comm_disconnect, MPI_Comm_free, MPI_Comm_idup, MPI_Comm_idup_with_info,
 };
 use titr_wrappers::functions::datatype::MPI_Type_free;
-use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Request_free};
+use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Imrecv, MPI_Mrecv, MPI_Request_free};
 use titr_wrappers::{Call, Function, Real};
 
 use crate::collective_call::CollectiveCall;
@@ -117,6 +117,11 @@ fn before(shared: &SharedRecorder, thread: &mut Thread, function: &Function, cal
         // Only its status says whether a request was cancelled, and only the library where a duplicate is.
         Call::PointToPoint(MPI_Cancel(_)) | Call::Communicator(MPI_Comm_idup(..) | MPI_Comm_idup_with_info(..)) => {
             shared.disable_deferral();
+        }
+        Call::PointToPoint(MPI_Mrecv(_, message, _) | MPI_Imrecv(_, message, _)) => {
+            let handle = message.get();
+            let held = shared.with(thread, |recorder, _| recorder.hold_message(handle));
+            return held.unwrap_or(Overwritten::Nothing);
         }
         Call::PointToPoint(call) => keep_status(call),
         Call::Other if ptr::eq(function, &MPI_Type_free) => {

@@ -7,20 +7,13 @@ use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::pmpi::{self, ErrorCode};
 use titr_wrappers::signature::{Mrecv, Probe, Recv, Send};
 
+use super::matched_message::MatchedMessage;
 use super::message_args::{Match, RecvArgs, RequestRef, SendArgs, halves, halves_of_one};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::requests::RequestKind;
 use super::{Outcome, Recorder};
 use crate::ranks::Ranks;
-
-/// A message that a matched probe has found.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MatchedMessage {
-    comm: CommId,
-    from: Rank,
-    tag: Tag,
-}
 
 /// Whom a rank argument names.
 enum Peer {
@@ -98,12 +91,12 @@ impl Recorder {
                 Ok(())
             }
             MPI_Mrecv(recv, ..) => {
-                let message = self.take_message(overwritten.message(), recv)?;
+                let message = self.received(overwritten.message()?, recv);
                 self.emit(&Event::Recv(message, Completion::Blocking));
                 Ok(())
             }
             MPI_Imrecv(recv, _, request) => {
-                let taken = self.take_message(overwritten.message(), recv);
+                let taken = overwritten.message().map(|message| self.received(message, recv));
                 let what = match &taken {
                     Ok(message) => self.receiving(message, None),
                     Err(_) => RequestKind::Nothing,
@@ -246,14 +239,19 @@ impl Recorder {
         }
     }
 
+    /// The message of a handle, which is about to be received, and the handle to be free for another one.
+    pub(crate) fn hold_message(&mut self, handle: Message) -> Overwritten {
+        Overwritten::Message(match handle == self.abi.message_no_proc {
+            true => Err(Omission::NullPeer),
+            false => self.messages.remove(&handle).ok_or(Omission::Untraced),
+        })
+    }
+
     /// A receive of a message that is matched already: nothing is left open.
-    fn take_message(&mut self, handle: Message, recv: &Mrecv<'_>) -> Result<Incoming, Omission> {
-        if handle == self.abi.message_no_proc {
-            return Err(Omission::NullPeer);
-        }
-        let MatchedMessage { comm, from, tag } = self.messages.remove(&handle).ok_or(Omission::Untraced)?;
+    fn received(&mut self, message: MatchedMessage, recv: &Mrecv<'_>) -> Incoming {
+        let MatchedMessage { comm, from, tag } = message;
         let bytes = self.type_sizes.volume(recv.count(), recv.datatype());
-        Ok(Incoming { comm, from: Some(from), tag: Some(tag), bytes, wildcard: Wildcard::default() })
+        Incoming { comm, from: Some(from), tag: Some(tag), bytes, wildcard: Wildcard::default() }
     }
 
     fn outgoing(&mut self, args: &SendArgs) -> Result<Outgoing, Omission> {

@@ -3,20 +3,22 @@
 
 use titr_common::event::{CommId, RequestId};
 use titr_wrappers::Call;
-use titr_wrappers::argument::{Comm, File, Message, Request, Win};
+use titr_wrappers::argument::{Comm, File, Request, Win};
 use titr_wrappers::functions::io::Io::MPI_File_close;
 use titr_wrappers::functions::one_sided::OneSided::MPI_Win_free;
-use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Imrecv, MPI_Mrecv, MPI_Start, MPI_Startall};
+use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Start, MPI_Startall};
 
 use super::file_access::AccessCall;
+use super::matched_message::MatchedMessage;
+use super::omitted_calls::Omission;
 
 /// The handle or the file pointer that a call overwrites, as it was before the call.
 #[derive(Clone, Debug)]
 pub enum Overwritten {
     /// Nothing that recording needs.
     Nothing,
-    /// The message that is received.
-    Message(Message),
+    /// The message that is received, if it is known. Once it is received, another thread may get its handle for a new one.
+    Message(Result<MatchedMessage, Omission>),
     /// The communicator that is freed, if it is known. Once it is freed, another thread may get its handle for a new one.
     Comm(Option<(Comm, CommId)>),
     /// The window that is freed.
@@ -32,11 +34,10 @@ pub enum Overwritten {
 }
 
 impl Overwritten {
-    /// The handle that a call overwrites. Of requests and communicators that are freed, the recorder knows which they are.
+    /// The handle that a call overwrites. Of messages, requests and communicators that are freed, the recorder knows which they are.
     #[inline]
     pub fn by(call: &Call<'_>) -> Self {
         match call {
-            Call::PointToPoint(MPI_Mrecv(_, message, _) | MPI_Imrecv(_, message, _)) => Self::Message(message.get()),
             Call::PointToPoint(MPI_Start(request)) => Self::Started(vec![request.get()]),
             Call::PointToPoint(MPI_Startall(requests)) => Self::Started(requests.array_of_requests().iter().collect()),
             Call::OneSided(MPI_Win_free(win)) => Self::Win(win.get()),
@@ -46,8 +47,8 @@ impl Overwritten {
         }
     }
 
-    pub(super) fn message(self) -> Message {
-        if let Self::Message(message) = self { message } else { Message::default() }
+    pub(super) fn message(self) -> Result<MatchedMessage, Omission> {
+        if let Self::Message(message) = self { message } else { Err(Omission::Untraced) }
     }
 
     pub(super) fn comm(self) -> Option<(Comm, CommId)> {

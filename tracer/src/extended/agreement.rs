@@ -6,7 +6,7 @@
 //! duplicate of. Collectives on the duplicate begin once they have agreed.
 
 use titr_common::event::CommId;
-use titr_wrappers::argument::Comm;
+use titr_wrappers::argument::{Comm, Op};
 use titr_wrappers::pmpi;
 
 use super::context::{ContextKey, Identity};
@@ -23,21 +23,20 @@ impl Engine {
     pub fn agree(&self, comm: Comm) -> Option<ContextKey> {
         if self.settings.observes
             || comm == self.abi.comm_null
-            || pmpi::comm_is_inter(comm)
-            || pmpi::comm_size(comm) < 2
+            || (pmpi::comm_size(comm) < 2 && !pmpi::comm_is_inter(comm))
         {
             return None;
         }
         // Processes that were spawned or connected to need not be traced, and would not take part.
         let members = pmpi::translate(self.abi, comm, self.abi.comm_world)?;
-        if members.local.contains(&None) {
+        if members.local.contains(&None) || members.remote.contains(&None) {
             return None;
         }
         let proposal = self.state().propose(self.rank, self.size);
-        let identity = Identity(pmpi::allreduce(self.abi, proposal as i64, self.abi.max, comm)? as u64);
+        let identity = Identity(self.among_all(proposal, self.abi.max, u64::max, comm)?);
         for attempt in 0..ATTEMPTS {
             let mine = self.state().contexts.take(identity, attempt);
-            let common = pmpi::allreduce(self.abi, mine as i64, self.abi.band, comm).unwrap_or(0) as u64;
+            let common = self.among_all(mine, self.abi.band, |one, other| one & other, comm).unwrap_or(0);
             let contexts = &mut self.state().contexts;
             if let Some(range) = contexts.keep_first(identity, attempt, mine, common) {
                 let key = contexts.insert(identity);
@@ -46,6 +45,16 @@ impl Engine {
             }
         }
         None
+    }
+
+    /// Reduces a number of each member by an operation of MPI's, which is `operation` here. On an inter-communicator a
+    /// reduction gives the result of the other group, and a second one that of both.
+    fn among_all(&self, mine: u64, op: Op, operation: impl Fn(u64, u64) -> u64, comm: Comm) -> Option<u64> {
+        let reduced = pmpi::allreduce(self.abi, mine as i64, op, comm)? as u64;
+        if !pmpi::comm_is_inter(comm) {
+            return Some(reduced);
+        }
+        Some(pmpi::allreduce(self.abi, operation(mine, reduced) as i64, op, comm)? as u64)
     }
 
     /// `MPI_Comm_idup` has begun to make the communicator `new` of `parent`.

@@ -3,6 +3,7 @@
 //! Regions are in the order of the members, as schedules have it. Data that `MPI_IN_PLACE` stands for is where MPI 4.0 §6 says
 //! it is.
 
+use titr_common::collectives::RootRole;
 use titr_common::event::CollectiveKind;
 use titr_wrappers::argument::Count;
 use titr_wrappers::pmpi::exchange::Reduction;
@@ -23,17 +24,47 @@ pub(super) struct Data {
     pub(super) reduction: Option<Reduction>,
 }
 
+/// The groups of a communicator: one or two.
+#[derive(Clone, Copy)]
+pub(super) struct Groups {
+    /// The number of members of the caller's group.
+    local: usize,
+    /// The number of members that the caller exchanges data with: those of the other group, if there is one.
+    peers: usize,
+    are_two: bool,
+}
+
+impl Groups {
+    /// The groups of a communicator of `size` members, of which `first_group` are in the first of two, as its member `me`
+    /// sees them.
+    pub(super) fn of(size: u32, first_group: Option<u32>, me: u32) -> Self {
+        let (local, peers) = match first_group {
+            None => (size, size),
+            Some(first) if me < first => (first, size.saturating_sub(first)),
+            Some(first) => (size.saturating_sub(first), first),
+        };
+        Self { local: local as usize, peers: peers as usize, are_two: first_group.is_some() }
+    }
+}
+
 impl Data {
-    /// The data of a call, blocking or not, by the member `me` of an intra-communicator of `size` members; `None` where the
-    /// arguments are such that MPI itself is to say what is wrong with them, and for calls that only set up.
-    pub(super) fn of(call: &CollectiveCall<'_>, me: usize, size: usize) -> Option<Self> {
+    /// The data of a call, blocking or not, by the rank `me` of the caller's group, which has this part in it; `None` where
+    /// the arguments are such that MPI itself is to say what is wrong with them, and for calls that only set up.
+    pub(super) fn of(call: &CollectiveCall<'_>, me: usize, groups: Groups, role: RootRole) -> Option<Self> {
         if let Start::Persistent(_) = call.start {
             return None;
         }
         let (send, recv) = (&call.send, &call.recv);
         let in_place = |buffer: &BufferArgs<'_>| buffer.buffer.is_in_place();
-        let is_root = call.root.is_some_and(|root| usize::try_from(root) == Ok(me));
-        let (gives, gets) = (is_root || call.gives_everywhere(), is_root || call.gets_everywhere());
+        let size = if call.kind.is_shared_out() { groups.local } else { groups.peers };
+        let is_root = role == RootRole::Root;
+        let (gives, gets) = match (role, groups.are_two) {
+            (_, false) => (is_root || call.gives_everywhere(), is_root || call.gets_everywhere()),
+            (RootRole::Idle, true) => return Some(Self::default()),
+            // The root's group gives or gets nothing of its own (MPI 4.0 §6.2.3).
+            (RootRole::Root, true) => (!call.gives_everywhere(), !call.gets_everywhere() || is_broadcast(call)),
+            (RootRole::Peer, true) => (call.gives_everywhere(), call.gets_everywhere()),
+        };
         let sent = match (call.kind, send.blocks) {
             (CollectiveKind::Bcast, _) => Vec::new(),
             _ if !gives => Vec::new(),
@@ -52,7 +83,7 @@ impl Data {
         Some(Self {
             send: sent,
             recv: received,
-            has_recv: call.kind == CollectiveKind::Bcast && is_root,
+            has_recv: is_broadcast(call) && is_root,
             // There is no operation on no elements.
             reduction: match call.op.zip(send.blocks.datatype()) {
                 Some((op, datatype)) if send.blocks.elements(size) > 0 => Some(Reduction::new(op, datatype)?),
@@ -60,6 +91,10 @@ impl Data {
             },
         })
     }
+}
+
+fn is_broadcast(call: &CollectiveCall<'_>) -> bool {
+    call.kind == CollectiveKind::Bcast
 }
 
 /// All data of a buffer: blocks one behind the other are one region.

@@ -37,9 +37,9 @@
 //! that it sends are observed ([`titr_wrappers::observation`]): whatever algorithm it takes. Others are passed through then,
 //! as messages of the tracer would not go on while the library is in a collective of its own.
 //!
-//! **Passed through.** The library carries out collectives of inter-communicators, persistent collectives, those of
-//! neighbours, those of communicators with processes outside the world, and calls whose arguments it will refuse. They are recorded as
-//! ever, without messages, and counted as opaque in the manifest. What MPICH does differently between and within nodes is not
+//! **Passed through.** The library carries out persistent collectives, those of neighbours, those of communicators with
+//! processes outside the world, and calls whose arguments it will refuse. They are recorded as ever, without messages, and
+//! counted as opaque in the manifest. What MPICH does differently between and within nodes is not
 //! modelled either: the schedules are those of a communicator with every member on a node of its own.
 
 mod agreement;
@@ -55,7 +55,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{self, Annotation, CommId, Message, MessageEnd, RequestId, Span};
+use titr_common::event::{self, Annotation, CommId, Message, MessageEnd, Rank, RequestId, Span};
 use titr_common::trace::manifest;
 use titr_common::units::{Bytes, Nanoseconds};
 use titr_wrappers::argument::Comm;
@@ -89,12 +89,14 @@ enum Execution {
     Observe,
 }
 
-/// A collective call on an intra-communicator, as the recorder describes it.
+/// A collective call, as the recorder describes it.
 pub struct Description {
     /// The communicator that the program has called it on.
     pub comm: Comm,
-    /// The members of the communicator, as ranks of the world.
+    /// The members of the communicator, as ranks of the world; of an inter-communicator, one group behind the other.
     pub members: Ranks,
+    /// The number of members in the first group of an inter-communicator.
+    pub first_group: Option<u32>,
     /// The operation and its volumes.
     pub collective: event::Collective,
     /// The address of the program's request, where the call only starts the collective.
@@ -220,17 +222,17 @@ impl Engine {
     }
 
     fn execution(&self, description: &Description) -> Execution {
-        match (self.settings.observes, description.request) {
-            (false, _) => Execution::Execute,
-            (true, None) => Execution::Observe,
-            (true, Some(_)) => Execution::Passthrough,
+        match (self.settings.observes, description.request, description.first_group) {
+            (false, ..) => Execution::Execute,
+            (true, None, None) => Execution::Observe,
+            (true, Some(_), _) | (true, _, Some(_)) => Execution::Passthrough,
         }
     }
 
     /// Carries a collective out, or begins to; `None` if the library is to do it.
     fn execute(&self, call: &CollectiveCall<'_>, description: Description, real: Real<'_>) -> Option<Made> {
         let busy = self.progress();
-        let plan = Plan::new(self.abi, &self.settings.selection, call, &description)?;
+        let plan = Plan::new(self.abi, &self.settings.selection, call, &description, Rank(self.rank))?;
         let (route, number) = self.state().begin(&description)?;
         let comm = description.comm;
         let (result, outcome) = match description.request {

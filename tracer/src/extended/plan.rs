@@ -1,6 +1,6 @@
 //! The plan of one member of a collective: the steps that the algorithm has for it, and the data they move.
 
-use titr_common::collectives::{self, CallMode, Library, Selection, Step};
+use titr_common::collectives::{self, CallMode, Library, RootRole, Selection, Step};
 use titr_common::event::{Collective, CollectiveKind, CommId, Rank, Volumes};
 use titr_common::units::Bytes;
 use titr_wrappers::Abi;
@@ -11,7 +11,7 @@ use titr_wrappers::pmpi::region::Region;
 
 use super::Description;
 use super::clock::Clock;
-use super::data::Data;
+use super::data::{Data, Groups};
 use super::execution::{self, Run};
 use crate::collective_call::CollectiveCall;
 use crate::ranks::Ranks;
@@ -34,16 +34,36 @@ impl Plan {
         selection: &Selection,
         call: &CollectiveCall<'_>,
         description: &Description,
+        me: Rank,
     ) -> Option<Self> {
-        let (me, size) = (u32::try_from(pmpi::comm_rank(description.comm)).ok()?, description.members.len());
-        let data = Data::of(call, me as usize, size)?;
+        let Description { ref members, ref collective, first_group, .. } = *description;
+        let size = members.len() as u32;
+        let rank = u32::try_from(pmpi::comm_rank(description.comm)).ok()?;
+        let (me, root, role) = match first_group {
+            None => {
+                // The recorder has found the root among the members.
+                let root = call.root.map_or(0, |root| u32::try_from(root).unwrap_or(0));
+                (rank, root, RootRole::of(collective, root == rank))
+            }
+            // MPI has no such collectives of two groups (MPI 4.0 §6.11).
+            Some(_) if matches!(call.kind, CollectiveKind::Scan | CollectiveKind::Exscan) => return None,
+            Some(_) => {
+                let me = members.place(me)?;
+                let root = collective.root.map_or(Some(0), |root| members.place(root))?;
+                (me, root, RootRole::of(collective, root == me))
+            }
+        };
+        let groups = Groups::of(size, first_group, me);
+        let data = Data::of(call, rank as usize, groups, role)?;
         let is_commutative = data.reduction.is_none_or(|reduction| reduction.commutes());
-        // The recorder has found the root among the members.
-        let root = call.root.map_or(0, |root| u32::try_from(root).unwrap_or(0));
         let mode = if description.request.is_some() { CallMode::Nonblocking } else { CallMode::Blocking };
-        let call = collectives::Call::of(&description.collective, me, size as u32, root).in_mode(mode);
-        let steps = selection.steps(&collectives::Call { is_commutative, ..call });
-        Some(Self { abi, members: description.members.clone(), steps, data, number: None })
+        let call = collectives::Call::of(collective, me, size, root).in_mode(mode);
+        let call = collectives::Call { is_commutative, ..call };
+        let steps = match first_group {
+            None => selection.steps(&call),
+            Some(first_group) => selection.inter_steps(&call, first_group, role),
+        };
+        Some(Self { abi, members: members.clone(), steps, data, number: None })
     }
 
     /// The plan to find the bits that the numbers of all `members` have in common, of which this rank is one.

@@ -76,16 +76,13 @@ impl Recorder {
         self.requests.add(request.get(), request.address(), kind, is_persistent)
     }
 
-    /// Describes a collective on an intra-communicator to the extended mode.
+    /// Describes a collective to the extended mode.
     pub(crate) fn describe(&mut self, call: &CollectiveCall<'_>) -> Option<Description> {
-        let known = self.known(call.comm).ok()?;
-        if known.remote.is_some() {
-            return None;
-        }
         let members = self.members(call).ok()?;
         let collective = self.operation(call, members);
-        let members = self.known(call.comm).ok()?.members.clone();
-        Some(Description { comm: call.comm, members, collective, request: call.start.request().map(Place::address) })
+        let (members, first_group) = self.known(call.comm).ok()?.all();
+        let request = call.start.request().map(Place::address);
+        Some(Description { comm: call.comm, members, first_group, collective, request })
     }
 
     /// The members of a call's collective, and this rank's part in it.

@@ -21,6 +21,19 @@ impl Communicator {
     pub(super) fn peers(&self) -> &Ranks {
         self.remote.as_ref().unwrap_or(&self.members)
     }
+
+    /// All members; of an inter-communicator those of both groups, in the order that both agree on, and the number of them in
+    /// the first group.
+    pub(super) fn all(&self) -> (Ranks, Option<u32>) {
+        let Some(remote) = &self.remote else { return (self.members.clone(), None) };
+        let (mut first, mut second) = (self.members.to_vec(), remote.to_vec());
+        if second < first {
+            std::mem::swap(&mut first, &mut second);
+        }
+        let group = first.len() as u32;
+        first.extend(second);
+        (Ranks::These(first.into()), Some(group))
+    }
 }
 
 /// All communicators of a rank.

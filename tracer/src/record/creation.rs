@@ -24,6 +24,8 @@ pub fn made_by(call: &Call<'_>) -> Option<Comm> {
             | MPI_Comm_create(.., new)
             | MPI_Comm_create_group(.., new)
             | MPI_Comm_create_from_group(.., new)
+            | MPI_Intercomm_create(.., new)
+            | MPI_Intercomm_create_from_groups(.., new)
             | MPI_Intercomm_merge(.., new),
         )
         | Call::Topology(
@@ -114,9 +116,9 @@ impl Recorder {
     /// The new communicator is the program's once the request is completed. Its members are known at once.
     fn duplicated(&mut self, parent: Comm, new: &Place<'_, Comm>, request: &Place<'_, Request>) -> Outcome {
         let parent = self.known(parent)?.clone();
-        let (members, is_intra) = (parent.members.clone(), parent.remote.is_none());
+        let (members, _) = parent.all();
         let id = self.introduce(CommCall::Idup, parent.id, parent.members, parent.remote, None);
-        if let Some(engine) = self.engine.filter(|_| is_intra) {
+        if let Some(engine) = self.engine {
             engine.duplicating(parent.id, id, &members);
         }
         self.requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);

@@ -68,7 +68,8 @@ pub fn recorded(trace: &Path) -> Vec<Recorded> {
         let mut groups = vec![Some(world.clone()), Some(vec![me])];
         let mut numbers = vec![0_u64; 2];
         // Since when those go on that were started, and where they are among all; messages of those that are to come.
-        let mut started: BTreeMap<(u32, u64), (Nanoseconds, usize)> = BTreeMap::new();
+        // (`None` for those of neighbours).
+        let mut started: BTreeMap<(u32, u64), (Nanoseconds, Option<usize>)> = BTreeMap::new();
         let (mut messages, mut last) = (Vec::new(), Span::default());
         while let Some(event) = stream.next_event().unwrap() {
             match event {
@@ -81,7 +82,11 @@ pub fn recorded(trace: &Path) -> Vec<Recorded> {
                     let background = started.get(&(message.comm.0, message.number));
                     let since = background.map_or(last.begin, |&(since, _)| since);
                     assert!(since <= begin && begin <= end && end <= last.end, "{message:?} in {last:?}");
-                    background.map_or(&mut messages, |&(_, at)| &mut all[at].messages).push(message);
+                    match background {
+                        None => messages.push(message),
+                        Some(&(_, Some(at))) => all[at].messages.push(message),
+                        Some((_, None)) => {}
+                    }
                 }
                 Event::CommCreate(_, _, Some(Group { id: CommId(id), members, .. })) => {
                     let at = id as usize;
@@ -90,6 +95,14 @@ pub fn recorded(trace: &Path) -> Vec<Recorded> {
                         numbers.resize(at + 1, 0);
                     }
                     (groups[at], numbers[at]) = (Some(members), 0);
+                }
+                Event::Neighborhood(call, completion) => {
+                    let number = numbers[call.comm.0 as usize];
+                    numbers[call.comm.0 as usize] += 1;
+                    messages.clear();
+                    if let Completion::Request(_) = completion {
+                        started.insert((call.comm.0, number), (last.begin, None));
+                    }
                 }
                 Event::Collective(collective, Completion::Persistent(_)) => {
                     numbers[collective.comm.0 as usize] += 1;
@@ -100,7 +113,7 @@ pub fn recorded(trace: &Path) -> Vec<Recorded> {
                     let (number, messages) = (numbers[at], std::mem::take(&mut messages));
                     numbers[at] += 1;
                     if let Completion::Request(_) = completion {
-                        started.insert((collective.comm.0, number), (last.begin, all.len()));
+                        started.insert((collective.comm.0, number), (last.begin, Some(all.len())));
                     }
                     all.push(Recorded { members, me, collective, mode: completion.into(), number, messages });
                 }

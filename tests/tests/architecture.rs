@@ -34,7 +34,7 @@ const LAYERS: &str = "\
 | `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` (`functions` `call`) |
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `pattern` `value` |
-| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `local_ranks` `never_called` `ranks` `directory` `sink` `counter` `collective_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
+| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `local_ranks` `never_called` `ranks` `directory` `sink` `counter` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
 | `tracer/launcher` | `tracer/config` | `elf` `library` `program` `options` |
 ";
 

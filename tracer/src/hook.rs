@@ -25,8 +25,9 @@ use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Imrecv, MPI_Mrecv, MPI_Request_free};
 use titr_wrappers::{Call, Function, Real};
 
-use crate::collective_call::CollectiveCall;
+use crate::collective_call::{CollectiveCall, Start};
 use crate::extended::{ContextKey, Engine, Observation};
+use crate::neighborhood_call::NeighborhoodCall;
 use crate::record::{CompletionCall, Omission, Overwritten, Recorder, keep_status, made_by};
 use crate::threads::{SharedRecorder, Thread};
 
@@ -163,15 +164,21 @@ fn extended(
 ) {
     let mut outcome = Observation::Opaque;
     let mut context = None;
-    let (success, span) = thread.timed(|thread| match call {
-        Call::Collective(collective) => {
-            let collective = CollectiveCall::of(collective);
-            let description = shared.with(thread, |recorder, _| recorder.describe(&collective)).flatten();
-            let made = engine.collective(&collective, description, real);
+    let collective = AnyCollective::of(call);
+    let (success, span) = thread.timed(|thread| match &collective {
+        Some(AnyCollective::OfAll(collective)) => {
+            let description = shared.with(thread, |recorder, _| recorder.describe(collective)).flatten();
+            let made = engine.collective(collective, description, real);
             outcome = made.outcome;
             made.success
         }
-        _ => {
+        Some(AnyCollective::OfNeighbors(collective)) => {
+            let description = shared.with(thread, |recorder, _| recorder.describe_neighborhood(collective)).flatten();
+            let made = engine.neighborhood(collective, description, real);
+            outcome = made.outcome;
+            made.success
+        }
+        None => {
             let success = engine.run(function, call, real);
             // Here, as all its members are, while no collective of it is to be carried out yet.
             context = made_by(call).filter(|_| success).and_then(|new| engine.agree(new));
@@ -180,23 +187,20 @@ fn extended(
     });
     shared.with(thread, |recorder, _| {
         annotate(recorder, span);
-        let is_opaque = match (call, &mut outcome) {
-            (Call::Collective(_), Observation::Opaque) => true,
-            (Call::Collective(_), Observation::Messages(messages)) => {
+        let is_opaque = match &mut outcome {
+            Observation::Opaque => collective.is_some(),
+            Observation::Messages(messages) => {
                 recorder.annotate(messages.drain(..));
                 false
             }
-            (Call::Collective(_), Observation::Background(_)) => false,
-            // Neighbours' messages are the library's own.
-            (Call::Topology(_), _) => made_by(call).is_none(),
-            _ => false,
+            Observation::Background(_) => false,
         };
         let recorded = match success {
             true => recorder.record(function, call, true, overwritten),
             false => failed(recorder, function, call, real, overwritten),
         };
-        if let (Call::Collective(collective), Observation::Background(task)) = (call, &outcome)
-            && let Some(request) = recorder.request_of(&CollectiveCall::of(collective))
+        if let (Some(collective), Observation::Background(task)) = (&collective, &outcome)
+            && let Some(request) = recorder.request_of(collective.start())
         {
             engine.name(*task, request);
         }
@@ -204,6 +208,30 @@ fn extended(
         let omitted = if is_opaque && success { recorded.and(Err(Omission::Opaque)) } else { recorded };
         recorder.settle(function, omitted);
     });
+}
+
+/// A collective call of either chapter.
+enum AnyCollective<'c> {
+    OfAll(CollectiveCall<'c>),
+    OfNeighbors(NeighborhoodCall<'c>),
+}
+
+impl<'c> AnyCollective<'c> {
+    fn of(call: &Call<'c>) -> Option<Self> {
+        match call {
+            Call::Collective(call) => Some(Self::OfAll(CollectiveCall::of(call))),
+            Call::Topology(call) => NeighborhoodCall::of(call).map(Self::OfNeighbors),
+            Call::PointToPoint(_) | Call::Communicator(_) | Call::Process(_) => None,
+            Call::OneSided(_) | Call::Io(_) | Call::Other => None,
+        }
+    }
+
+    fn start(&self) -> &Start<'c> {
+        match self {
+            Self::OfAll(call) => &call.start,
+            Self::OfNeighbors(call) => &call.start,
+        }
+    }
 }
 
 /// Says when a call was made, in an extended trace.

@@ -21,6 +21,7 @@ mod hook;
 mod host;
 mod lifecycle;
 mod local_ranks;
+mod neighborhood_call;
 mod never_called;
 mod open;
 mod ranks;

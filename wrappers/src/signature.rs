@@ -4,8 +4,8 @@
 //! takes more — a request, a status — has that beside the signature in its line of [`functions`](crate::functions).
 
 use crate::argument::{
-    Argument, Arguments, Array, Buffer, Comm, Count, Datatype, Displacement, File, Offset, Op, Opaque, PartitionCount,
-    Place, Request, Size, Statuses, Win,
+    Argument, Arguments, Array, Buffer, ByteDisplacement, Comm, Count, Datatype, Displacement, File, Offset, Op,
+    Opaque, PartitionCount, Place, Request, Size, Statuses, Win,
 };
 use crate::pmpi;
 
@@ -167,22 +167,22 @@ signatures! {
     /// Between neighbours, a count for each source.
     NeighborAllgatherv {
         sendbuf: Buffer, sendcount: Count, sendtype: Datatype,
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[sources], displs: Opaque, recvtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[sources], displs: Array<'c, Displacement>, recvtype: Datatype,
         comm: Comm,
     }
 
     /// Between neighbours, a count for each pair.
     NeighborAlltoallv {
-        sendbuf: Buffer, sendcounts: Array<'c, Count>[destinations], sdispls: Opaque, sendtype: Datatype,
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[sources], rdispls: Opaque, recvtype: Datatype,
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[destinations], sdispls: Array<'c, Displacement>, sendtype: Datatype,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[sources], rdispls: Array<'c, Displacement>, recvtype: Datatype,
         comm: Comm,
     }
 
     /// Between neighbours, a count and a datatype for each pair.
     NeighborAlltoallw {
-        sendbuf: Buffer, sendcounts: Array<'c, Count>[destinations], sdispls: Opaque,
+        sendbuf: Buffer, sendcounts: Array<'c, Count>[destinations], sdispls: Array<'c, ByteDisplacement>,
         sendtypes: Array<'c, Datatype>[destinations],
-        recvbuf: Buffer, recvcounts: Array<'c, Count>[sources], rdispls: Opaque,
+        recvbuf: Buffer, recvcounts: Array<'c, Count>[sources], rdispls: Array<'c, ByteDisplacement>,
         recvtypes: Array<'c, Datatype>[sources],
         comm: Comm,
     }

@@ -21,7 +21,8 @@
 //! # Ok::<(), titr_common::collectives::UnknownAlgorithm>(())
 //! ```
 //!
-//! `inter` has the collectives of inter-communicators, which are made of those of their groups.
+//! `inter` has the collectives of inter-communicators, which are made of those of their groups; `neighborhood` has those of
+//! neighbours.
 //!
 //! `algorithms` has a file for each collective; `library` the rules by which each library chooses; `plan` leads from
 //! a call to its steps.
@@ -30,6 +31,7 @@ mod algorithms;
 mod call;
 mod inter;
 mod library;
+mod neighborhood;
 mod plan;
 mod selection;
 mod step;
@@ -41,5 +43,6 @@ pub use algorithms::{
 pub use call::{Call, CallMode};
 pub use inter::RootRole;
 pub use library::{Library, collective_named};
+pub use neighborhood::neighborhood_steps;
 pub use selection::{Selection, UnknownAlgorithm};
 pub use step::{Buffer, Member, Slice, Step};

@@ -76,6 +76,14 @@ impl Members {
         }
     }
 
+    /// The member that a rank of the world is.
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub fn member(&self, rank: Rank) -> Result<Member, Fault> {
+        self.place(rank).ok_or_else(|| Fault::NotAMember { rank, on: self.describe() })
+    }
+
     /// The number of members in the first group; of an inter-communicator, the others are its second group.
     #[must_use]
     pub fn first_group(&self) -> u32 {

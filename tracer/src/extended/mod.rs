@@ -37,9 +37,9 @@
 //! that it sends are observed ([`titr_wrappers::observation`]): whatever algorithm it takes. Others are passed through then,
 //! as messages of the tracer would not go on while the library is in a collective of its own.
 //!
-//! **Passed through.** The library carries out persistent collectives, those of neighbours, those of communicators with
-//! processes outside the world, and calls whose arguments it will refuse. They are recorded as ever, without messages, and
-//! counted as opaque in the manifest. What MPICH does differently between and within nodes is not
+//! **Passed through.** The library carries out persistent collectives, those of communicators with processes outside the
+//! world, and calls whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in
+//! the manifest. What MPICH does differently between and within nodes is not
 //! modelled either: the schedules are those of a communicator with every member on a node of its own.
 
 mod agreement;
@@ -47,7 +47,9 @@ mod background;
 mod clock;
 mod context;
 mod data;
+mod description;
 mod execution;
+mod neighborhood;
 mod plan;
 mod selection;
 
@@ -55,17 +57,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{self, Annotation, CommId, Message, MessageEnd, Rank, RequestId, Span};
+use titr_common::event::{Annotation, CommId, RequestId};
 use titr_common::trace::manifest;
-use titr_common::units::{Bytes, Nanoseconds};
 use titr_wrappers::argument::Comm;
-use titr_wrappers::observation::{self, ObservedMessage};
+use titr_wrappers::observation;
 use titr_wrappers::pmpi::generalized_request::GeneralizedRequest;
 use titr_wrappers::pmpi::{self, ErrorCode};
 use titr_wrappers::{Abi, Real};
 
 use crate::collective_call::CollectiveCall;
-use crate::ranks::Ranks;
+use crate::neighborhood_call::NeighborhoodCall;
 use crate::stderr::log;
 use background::Background;
 use clock::Offset;
@@ -76,6 +77,7 @@ use plan::Plan;
 pub use background::TaskId;
 pub use clock::Clock;
 pub use context::ContextKey;
+pub use description::{Description, Made, Observation, Operation};
 pub use selection::{Settings, settings};
 
 /// How a collective comes about.
@@ -87,38 +89,6 @@ enum Execution {
     Execute,
     /// The library carries it out, and its messages are observed.
     Observe,
-}
-
-/// A collective call, as the recorder describes it.
-pub struct Description {
-    /// The communicator that the program has called it on.
-    pub comm: Comm,
-    /// The members of the communicator, as ranks of the world; of an inter-communicator, one group behind the other.
-    pub members: Ranks,
-    /// The number of members in the first group of an inter-communicator.
-    pub first_group: Option<u32>,
-    /// The operation and its volumes.
-    pub collective: event::Collective,
-    /// The address of the program's request, where the call only starts the collective.
-    pub request: Option<usize>,
-}
-
-/// A collective call that has been made.
-pub struct Made {
-    /// Whether the call succeeded.
-    pub success: bool,
-    /// The engine's observation of it.
-    pub outcome: Observation,
-}
-
-/// The engine's observation of a collective.
-pub enum Observation {
-    /// Nothing was seen.
-    Opaque,
-    /// The messages of the collective.
-    Messages(Vec<Annotation>),
-    /// The collective has begun, and goes on in the background. Its messages are known when its request is completed.
-    Background(TaskId),
 }
 
 /// The extended mode of one rank.
@@ -207,12 +177,33 @@ impl Engine {
     /// Makes a collective call. A call without a description is passed through.
     #[must_use]
     pub fn collective(&self, call: &CollectiveCall<'_>, description: Option<Description>, real: Real<'_>) -> Made {
+        self.make(description, real, |description| Plan::new(self, call, description))
+    }
+
+    /// Makes a call of a neighbourhood collective. A call without a description is passed through.
+    #[must_use]
+    pub fn neighborhood(&self, call: &NeighborhoodCall<'_>, description: Option<Description>, real: Real<'_>) -> Made {
+        self.make(description, real, |description| Plan::among_neighbors(self, call, description))
+    }
+
+    fn make(
+        &self,
+        description: Option<Description>,
+        real: Real<'_>,
+        plan: impl FnOnce(&Description) -> Option<Plan>,
+    ) -> Made {
         let passed = || Made { success: real.run(), outcome: Observation::Opaque };
         let Some(description) = description else { return passed() };
-        let id = description.collective.comm;
+        let id = description.id;
         let made = match self.execution(&description) {
             Execution::Passthrough => passed(),
-            Execution::Execute => self.execute(call, description, real).unwrap_or_else(passed),
+            Execution::Execute => {
+                let busy = self.progress();
+                match plan(&description) {
+                    Some(plan) => self.execute(plan, description, busy, real).unwrap_or_else(passed),
+                    None => passed(),
+                }
+            }
             Execution::Observe => self.observe(&description, real),
         };
         if made.success || real.error().is_some_and(|error| pmpi::has_taken_place(self.abi, error)) {
@@ -222,17 +213,15 @@ impl Engine {
     }
 
     fn execution(&self, description: &Description) -> Execution {
-        match (self.settings.observes, description.request, description.first_group) {
+        match (self.settings.observes, description.request, &description.operation) {
             (false, ..) => Execution::Execute,
-            (true, None, None) => Execution::Observe,
-            (true, Some(_), _) | (true, _, Some(_)) => Execution::Passthrough,
+            (true, None, Operation::Collective(_, None)) => Execution::Observe,
+            (true, ..) => Execution::Passthrough,
         }
     }
 
     /// Carries a collective out, or begins to; `None` if the library is to do it.
-    fn execute(&self, call: &CollectiveCall<'_>, description: Description, real: Real<'_>) -> Option<Made> {
-        let busy = self.progress();
-        let plan = Plan::new(self.abi, &self.settings.selection, call, &description, Rank(self.rank))?;
+    fn execute(&self, plan: Plan, description: Description, busy: bool, real: Real<'_>) -> Option<Made> {
         let (route, number) = self.state().begin(&description)?;
         let comm = description.comm;
         let (result, outcome) = match description.request {
@@ -304,7 +293,7 @@ impl Engine {
     /// Has the library carry out a collective, and looks on.
     fn observe(&self, description: &Description, real: Real<'_>) -> Made {
         let clock = self.clock;
-        let number = self.state().communicators.get(&description.collective.comm).map_or(0, |known| known.collectives);
+        let number = self.state().communicators.get(&description.id).map_or(0, |known| known.collectives);
         let (success, seen) = observation::watch(description.comm, move || clock.now().0, || real.run());
         // Of a receive from anybody the sender may be unknown.
         let known = seen.filter(|messages| messages.iter().all(|message| message.peer.is_some()));
@@ -358,7 +347,7 @@ impl State {
     /// Begins a collective: the way of its messages, and its number on its communicator. `None` if the library is to carry it
     /// out.
     fn begin(&mut self, description: &Description) -> Option<(Route, u64)> {
-        let communicator = self.communicators.get(&description.collective.comm).copied().unwrap_or_default();
+        let communicator = self.communicators.get(&description.id).copied().unwrap_or_default();
         let route = match communicator.context {
             _ if description.members.len() < 2 => Route::Alone,
             None => return None,
@@ -380,19 +369,5 @@ impl State {
         if let Route::In(exchange) = route {
             self.contexts.end(exchange);
         }
-    }
-}
-
-impl Description {
-    /// The annotations that say which messages the collective was made of.
-    fn annotations(&self, number: u64, messages: &[ObservedMessage]) -> Vec<Annotation> {
-        let comm = self.collective.comm;
-        let annotation = |message: &ObservedMessage| {
-            let end = if message.sent { MessageEnd::Sent } else { MessageEnd::Received };
-            let peer = self.members.get(message.peer? as i32)?;
-            let span = Span { begin: Nanoseconds(message.begin), end: Nanoseconds(message.end) };
-            Some(Annotation::Message(Message { comm, number, end, peer, bytes: Bytes(message.bytes), span }))
-        };
-        messages.iter().filter_map(annotation).collect()
     }
 }

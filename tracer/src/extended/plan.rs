@@ -1,6 +1,6 @@
 //! The plan of one member of a collective: the steps that the algorithm has for it, and the data they move.
 
-use titr_common::collectives::{self, CallMode, Library, RootRole, Selection, Step};
+use titr_common::collectives::{self, CallMode, Library, RootRole, Selection, Step, neighborhood_steps};
 use titr_common::event::{Collective, CollectiveKind, CommId, Rank, Volumes};
 use titr_common::units::Bytes;
 use titr_wrappers::Abi;
@@ -9,11 +9,13 @@ use titr_wrappers::pmpi;
 use titr_wrappers::pmpi::exchange::{Exchange, Reduction, Space};
 use titr_wrappers::pmpi::region::Region;
 
-use super::Description;
 use super::clock::Clock;
 use super::data::{Data, Groups};
 use super::execution::{self, Run};
+use super::neighborhood::Ordered;
+use super::{Description, Engine, Operation};
 use crate::collective_call::CollectiveCall;
+use crate::neighborhood_call::NeighborhoodCall;
 use crate::ranks::Ranks;
 
 /// A collective that is to be carried out.
@@ -29,14 +31,11 @@ pub(super) struct Plan {
 impl Plan {
     /// The plan for a call; `None` for a call that only sets up, and where MPI itself is to say what is wrong with the
     /// arguments.
-    pub(super) fn new(
-        abi: &'static Abi,
-        selection: &Selection,
-        call: &CollectiveCall<'_>,
-        description: &Description,
-        me: Rank,
-    ) -> Option<Self> {
-        let Description { ref members, ref collective, first_group, .. } = *description;
+    pub(super) fn new(engine: &Engine, call: &CollectiveCall<'_>, description: &Description) -> Option<Self> {
+        let Description { members, operation: Operation::Collective(collective, first_group), .. } = description else {
+            return None;
+        };
+        let (selection, first_group) = (&engine.settings.selection, *first_group);
         let size = members.len() as u32;
         let rank = u32::try_from(pmpi::comm_rank(description.comm)).ok()?;
         let (me, root, role) = match first_group {
@@ -48,7 +47,7 @@ impl Plan {
             // MPI has no such collectives of two groups (MPI 4.0 §6.11).
             Some(_) if matches!(call.kind, CollectiveKind::Scan | CollectiveKind::Exscan) => return None,
             Some(_) => {
-                let me = members.place(me)?;
+                let me = members.place(Rank(engine.rank))?;
                 let root = collective.root.map_or(Some(0), |root| members.place(root))?;
                 (me, root, RootRole::of(collective, root == me))
             }
@@ -63,7 +62,22 @@ impl Plan {
             None => selection.steps(&call),
             Some(first_group) => selection.inter_steps(&call, first_group, role),
         };
-        Some(Self { abi, members: members.clone(), steps, data, number: None })
+        Some(Self { abi: engine.abi, members: members.clone(), steps, data, number: None })
+    }
+
+    /// The plan for a call of a neighbourhood collective; `None` as for the others.
+    pub(super) fn among_neighbors(
+        engine: &Engine,
+        call: &NeighborhoodCall<'_>,
+        description: &Description,
+    ) -> Option<Self> {
+        let Description { members, operation: Operation::Neighborhood { neighborhood, neighbors }, .. } = description
+        else {
+            return None;
+        };
+        let ordered = Ordered::of(engine.settings.selection.library, call, neighborhood, neighbors)?;
+        let steps = neighborhood_steps(&ordered.neighborhood, |rank| members.place(rank).ok_or(())).ok()?;
+        Some(Self { abi: engine.abi, members: members.clone(), steps, data: ordered.data, number: None })
     }
 
     /// The plan to find the bits that the numbers of all `members` have in common, of which this rank is one.

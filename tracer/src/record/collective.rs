@@ -15,7 +15,7 @@ use super::requests::RequestKind;
 use super::type_sizes::TypeSizes;
 use super::{Outcome, Recorder};
 use crate::collective_call::{Blocks, CollectiveCall, Start};
-use crate::extended::Description;
+use crate::extended::{Description, Operation};
 use crate::ranks::Ranks;
 
 /// The members of a collective.
@@ -80,9 +80,11 @@ impl Recorder {
     pub(crate) fn describe(&mut self, call: &CollectiveCall<'_>) -> Option<Description> {
         let members = self.members(call).ok()?;
         let collective = self.operation(call, members);
-        let (members, first_group) = self.known(call.comm).ok()?.all();
+        let known = self.known(call.comm).ok()?;
+        let (members, first_group) = known.all();
         let request = call.start.request().map(Place::address);
-        Some(Description { comm: call.comm, members, first_group, collective, request })
+        let operation = Operation::Collective(collective, first_group);
+        Some(Description { comm: call.comm, id: known.id, members, request, operation })
     }
 
     /// The members of a call's collective, and this rank's part in it.

@@ -44,7 +44,7 @@ use titr_wrappers::argument::{Comm, Count, Datatype, Message};
 use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
 use titr_wrappers::{Abi, Call, Function, pmpi};
 
-use crate::collective_call::CollectiveCall;
+use crate::collective_call::Start;
 use crate::counter::Precision;
 use crate::extended::Engine;
 use crate::sink::Sink;
@@ -260,8 +260,8 @@ impl Recorder {
     }
 
     /// The number of the request that a collective has started.
-    pub fn request_of(&mut self, call: &CollectiveCall<'_>) -> Option<RequestId> {
-        let request = call.start.request()?;
+    pub fn request_of(&mut self, start: &Start<'_>) -> Option<RequestId> {
+        let request = start.request()?;
         self.requests.find(request.get(), request.address())
     }
 

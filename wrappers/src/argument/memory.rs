@@ -83,6 +83,29 @@ impl Stored for Displacement {
     }
 }
 
+/// A distance into a buffer in bytes, which is an `MPI_Aint` in all functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByteDisplacement(i64);
+
+impl ByteDisplacement {
+    /// The number of bytes.
+    #[must_use]
+    pub fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl Stored for ByteDisplacement {
+    const POINTER: &'static str = "MPI_Aint*";
+    fn bytes(_: &Arguments<'_>) -> usize {
+        size_of::<i64>()
+    }
+    unsafe fn load(_: &Arguments<'_>, address: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { (address as *const i64).read() })
+    }
+}
+
 /// A pointer to one `T` that the call reads, writes, or both.
 #[derive(Clone, Copy)]
 pub struct Place<'c, T> {

@@ -15,7 +15,7 @@ use status::StatusScratch;
 
 pub use crate::handle::{Comm, Datatype, File, Group, Message, Op, Request, Win};
 pub(crate) use handle::HandleCell;
-pub use memory::{Array, Displacement, Later, Place, Stored};
+pub use memory::{Array, ByteDisplacement, Displacement, Later, Place, Stored};
 pub use status::{Status, StatusArgument, Statuses};
 
 /// The arguments of one call as words, and what is needed to read them.

@@ -13,6 +13,8 @@ pub struct Neighbors {
     pub sources: Vec<i32>,
     /// The ranks that this rank sends to.
     pub destinations: Vec<i32>,
+    /// Whether the topology is a Cartesian one, with a neighbour before and one behind in each dimension.
+    pub is_cartesian: bool,
 }
 
 /// The neighbours of this rank in the order of neighbourhood collectives (MPI 4.0 §8.6); none without a topology.
@@ -36,7 +38,7 @@ fn cartesian(comm: Comm) -> Option<Neighbors> {
         unsafe { call!(MPI_Cart_shift(comm, dimension, 1, &raw mut before, &raw mut behind)) }.ok()?;
         all.extend([before, behind]);
     }
-    Some(Neighbors { sources: all.clone(), destinations: all })
+    Some(Neighbors { sources: all.clone(), destinations: all, is_cartesian: true })
 }
 
 fn graph(comm: Comm) -> Option<Neighbors> {
@@ -46,7 +48,7 @@ fn graph(comm: Comm) -> Option<Neighbors> {
     let mut all: Vec<c_int> = vec![0; usize::try_from(count).ok()?];
     // SAFETY: (MPI_Comm, int rank, int max, int neighbors[max]).
     unsafe { call!(MPI_Graph_neighbors(comm, rank, count, all.as_mut_ptr())) }.ok()?;
-    Some(Neighbors { sources: all.clone(), destinations: all })
+    Some(Neighbors { sources: all.clone(), destinations: all, is_cartesian: false })
 }
 
 fn adjacent(comm: Comm) -> Option<Neighbors> {
@@ -63,5 +65,5 @@ fn adjacent(comm: Comm) -> Option<Neighbors> {
         call!(MPI_Dist_graph_neighbors(comm, from, sources_at, weights_in_at, to, destinations_at, weights_out_at))
     }
     .ok()?;
-    Some(Neighbors { sources, destinations })
+    Some(Neighbors { sources, destinations, is_cartesian: false })
 }

@@ -3,11 +3,11 @@
 
 use std::rc::Rc;
 
-use titr_common::collectives::{Call, CallMode, RootRole, Step};
+use titr_common::collectives::{Call, CallMode, RootRole, Step, neighborhood_steps};
 use titr_common::event::{
     Collective, CollectiveKind, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank,
 };
-use titr_common::program::{CommIndex, Fault, Participation, Template, agreement, neighborhood_steps};
+use titr_common::program::{CommIndex, Fault, Participation, Template, agreement};
 use titr_common::units::Instructions;
 
 use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
@@ -115,7 +115,8 @@ impl<O: Observer> Library<'_, O> {
         call: &Neighborhood,
         Participation { number, .. }: Participation,
     ) -> Result<OperationId, Fault> {
-        let steps = neighborhood_steps(call, &self.communicators.get(index).members)?;
+        let members = &self.communicators.get(index).members;
+        let steps = neighborhood_steps(call, |rank| members.member(rank))?;
         Ok(self.start_steps(call.op.word(), rank, index, number, steps, Instructions(0.0)))
     }
 

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Annotation, Collective, CommId, Completed, Event, Message, Rank, RequestId, Tag};
+use titr_common::event::{
+    Annotation, Collective, CommId, Completed, Event, Message, Neighborhood, Rank, RequestId, Tag,
+};
 
 /// The outcome of a receive that left its source or tag open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +82,8 @@ impl Facts {
         }
         if let &Event::Annotation(Annotation::Message(message)) = event
             && let Some(collectives) = &mut self.collectives
+            // Those of a collective that is passed are not asked for any more.
+            && collectives.passed.get(&message.comm).is_none_or(|&passed| message.number >= passed)
         {
             collectives.messages.entry((message.comm, message.number)).or_default().push(message);
         }
@@ -91,9 +95,11 @@ impl Facts {
         if let Event::CommCreate(_, _, Some(group)) = event {
             passed.remove(&group.id);
         }
-        if let Event::Collective(call, _) = event {
-            let number = passed.entry(call.comm).or_default();
-            messages.remove(&(call.comm, *number));
+        if let &Event::Collective(Collective { comm, .. }, _) | &Event::Neighborhood(Neighborhood { comm, .. }, _) =
+            event
+        {
+            let number = passed.entry(comm).or_default();
+            messages.remove(&(comm, *number));
             *number += 1;
         }
     }

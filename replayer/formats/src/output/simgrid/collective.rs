@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use titr_common::collectives::{Call, CallMode, Library, Member, Selection, Slice, Step};
+use titr_common::collectives::{Call, CallMode, Library, Member, Selection, Slice, Step, neighborhood_steps};
 use titr_common::event::{Collective, CollectiveKind, CommId, Completion, Event, Neighborhood, Rank, Tag, Volumes};
-use titr_common::program::{CommIndex, Fault, Members, Participation, neighborhood_steps};
+use titr_common::program::{CommIndex, Fault, Members, Participation};
 use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Instructions};
 
@@ -129,7 +129,8 @@ impl<S: EventSource> Translation<'_, S> {
         part: &Participation,
         call: &Neighborhood,
     ) -> Result<CollectiveProgress, Fault> {
-        let steps = neighborhood_steps(call, &self.communicators.get(index).members)?;
+        let members = &self.communicators.get(index).members;
+        let steps = neighborhood_steps(call, |rank| members.member(rank))?;
         Ok(self.run_of(index, part, steps, Instructions(0.0)))
     }
 

@@ -1,0 +1,69 @@
+//! A collective call as the recorder describes it to the engine, and what the engine has seen of it.
+
+use titr_common::event::{self, Annotation, CommId, Message, MessageEnd, Span};
+use titr_common::units::{Bytes, Nanoseconds};
+use titr_wrappers::argument::Comm;
+use titr_wrappers::observation::ObservedMessage;
+use titr_wrappers::pmpi::Neighbors;
+
+use super::TaskId;
+use crate::ranks::Ranks;
+
+/// A collective call, as the recorder describes it.
+pub struct Description {
+    /// The communicator that the program has called it on.
+    pub comm: Comm,
+    /// The number of the communicator.
+    pub id: CommId,
+    /// The members of the communicator, as ranks of the world; of an inter-communicator, one group behind the other.
+    pub members: Ranks,
+    /// The address of the program's request, where the call only starts the collective.
+    pub request: Option<usize>,
+    /// The operation and its volumes.
+    pub operation: Operation,
+}
+
+/// The operation of a collective and its volumes.
+pub enum Operation {
+    /// A collective of all members, and the number of members in the first group of an inter-communicator.
+    Collective(event::Collective, Option<u32>),
+    /// A collective of neighbours.
+    Neighborhood {
+        /// The volumes.
+        neighborhood: event::Neighborhood,
+        /// The neighbours, by their ranks in the communicator.
+        neighbors: Neighbors,
+    },
+}
+
+/// A collective call that has been made.
+pub struct Made {
+    /// Whether the call succeeded.
+    pub success: bool,
+    /// The engine's observation of it.
+    pub outcome: Observation,
+}
+
+/// The engine's observation of a collective.
+pub enum Observation {
+    /// Nothing was seen.
+    Opaque,
+    /// The messages of the collective.
+    Messages(Vec<Annotation>),
+    /// The collective has begun, and goes on in the background. Its messages are known when its request is completed.
+    Background(TaskId),
+}
+
+impl Description {
+    /// The annotations that say which messages the collective was made of.
+    pub(super) fn annotations(&self, number: u64, messages: &[ObservedMessage]) -> Vec<Annotation> {
+        let comm = self.id;
+        let annotation = |message: &ObservedMessage| {
+            let end = if message.sent { MessageEnd::Sent } else { MessageEnd::Received };
+            let peer = self.members.get(message.peer? as i32)?;
+            let span = Span { begin: Nanoseconds(message.begin), end: Nanoseconds(message.end) };
+            Some(Annotation::Message(Message { comm, number, end, peer, bytes: Bytes(message.bytes), span }))
+        };
+        messages.iter().filter_map(annotation).collect()
+    }
+}

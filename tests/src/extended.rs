@@ -68,7 +68,7 @@ pub fn recorded(trace: &Path) -> Vec<Recorded> {
         let mut groups = vec![Some(world.clone()), Some(vec![me])];
         let mut numbers = vec![0_u64; 2];
         // Since when those go on that were started, and where they are among all; messages of those that are to come.
-        // (`None` for those of neighbours).
+        // (`None` for those of neighbours, and persistent ones).
         let mut started: BTreeMap<(u32, u64), (Nanoseconds, Option<usize>)> = BTreeMap::new();
         let (mut messages, mut last) = (Vec::new(), Span::default());
         while let Some(event) = stream.next_event().unwrap() {
@@ -100,12 +100,14 @@ pub fn recorded(trace: &Path) -> Vec<Recorded> {
                     let number = numbers[call.comm.0 as usize];
                     numbers[call.comm.0 as usize] += 1;
                     messages.clear();
-                    if let Completion::Request(_) = completion {
+                    if completion != Completion::Blocking {
                         started.insert((call.comm.0, number), (last.begin, None));
                     }
                 }
                 Event::Collective(collective, Completion::Persistent(_)) => {
-                    numbers[collective.comm.0 as usize] += 1;
+                    let comm = collective.comm.0;
+                    started.insert((comm, numbers[comm as usize]), (last.begin, None));
+                    numbers[comm as usize] += 1;
                 }
                 Event::Collective(collective, completion) => {
                     let at = collective.comm.0 as usize;

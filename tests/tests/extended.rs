@@ -154,18 +154,20 @@ fn it_is_replayed_as_recorded_or_decomposed_again() {
     }
 }
 
-/// Collectives that are passed through are recorded and counted: persistent ones.
+/// Persistent collectives of all communicators give the results of the library's own, in whatever order and way they are
+/// started and completed.
 #[test]
-fn what_is_not_carried_out_is_counted() {
+fn results_are_the_librarys_of_persistent_collectives() {
     for family in Family::ALL {
-        let opaque = |source: &str, ranks| {
-            let trace = extended(family, ranks, source);
+        for source in ["persistent_collectives.c", "persistent_order.c", "persistent_rounds.c"] {
+            // MPICH 4.0 itself does not carry the last one out; the program knows what its results are.
+            let trace = match (family, source) {
+                (Family::Mpich, "persistent_rounds.c") => extended_only(family, 4, source),
+                (Family::Mpich | Family::OpenMpi, _) => extended(family, 4, source),
+            };
             assert_sound(&trace.path());
-            Manifest::read(&trace.path()).unwrap().per_rank.into_iter().map(|entry| entry.opaque)
-        };
-        let persistent = |name: &String| name.ends_with("_init");
-        assert!(
-            opaque("persistent_collectives.c", 4).all(|opaque| opaque.keys().filter(|it| persistent(it)).count() == 6)
-        );
+            nothing_is_opaque(&trace.path());
+            recorded(&trace.path());
+        }
     }
 }

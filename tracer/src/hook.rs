@@ -61,13 +61,16 @@ fn complete(
     // What the thread has computed is known even if the call never returns.
     shared.with(thread, |recorder, thread| recorder.hold_requests(&mut thread.requests, call));
     let (success, span) = thread.timed(|thread| {
-        if let Some(engine) = thread.engine
-            && engine.progress()
-            && call.waits()
-        {
+        let Some(engine) = thread.engine else { return real.run() };
+        let replaced = engine.has_persistent().then(|| call.replace_requests(|request| engine.stand_in(request)));
+        if engine.progress() && call.waits() {
             engine.wait_for(&thread.requests.active(call), call.names_all());
         }
-        real.run()
+        let success = real.run();
+        if let Some(replaced) = replaced {
+            call.restore_requests(replaced, |request| engine.completed_start(request));
+        }
+        success
     });
     shared.with(thread, |recorder, thread| {
         annotate(recorder, span);
@@ -193,16 +196,18 @@ fn extended(
                 recorder.annotate(messages.drain(..));
                 false
             }
-            Observation::Background(_) => false,
+            Observation::Background(_) | Observation::Persistent(_) => false,
         };
         let recorded = match success {
             true => recorder.record(function, call, true, overwritten),
             false => failed(recorder, function, call, real, overwritten),
         };
-        if let (Some(collective), Observation::Background(task)) = (&collective, &outcome)
-            && let Some(request) = recorder.request_of(collective.start())
-        {
-            engine.name(*task, request);
+        if let Some(request) = collective.as_ref().and_then(|collective| recorder.request_of(collective.start())) {
+            match outcome {
+                Observation::Background(task) => engine.name(task, request),
+                Observation::Persistent(handle) => engine.name_persistent(handle, request),
+                Observation::Opaque | Observation::Messages(_) => {}
+            }
         }
         adopt(engine, recorder, call, context);
         let omitted = if is_opaque && success { recorded.and(Err(Omission::Opaque)) } else { recorded };

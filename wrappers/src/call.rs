@@ -16,7 +16,7 @@ use crate::functions::one_sided::OneSided;
 use crate::functions::point_to_point::PointToPoint;
 use crate::functions::process::Process;
 use crate::functions::topology::Topology;
-use crate::handle::{Handle, Kind};
+use crate::handle::{Handle, Kind, Request};
 use crate::pmpi::nonblocking_call::NonblockingCall;
 use crate::pmpi::{self, ErrorCode};
 use crate::symbol::Forward;
@@ -101,6 +101,13 @@ impl Real<'_> {
         unsafe { null.store_to(abi, place) };
         self.replace(0);
         Some(DeferredFree { function: self.0.function, handle: handle.raw() })
+    }
+
+    /// Has the function, if it has not run, get another request as the argument at this place, which is a handle.
+    pub fn set_request(self, at: usize, request: Request) {
+        if let Some(word) = self.0.words.get(at) {
+            word.set(request.raw());
+        }
     }
 
     /// The error that the function has returned; `None` if it has not run, or succeeded.

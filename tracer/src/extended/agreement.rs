@@ -73,7 +73,14 @@ impl State {
         self.proposals * u64::from(size) + u64::from(rank)
     }
 
-    fn agree_in_background(&mut self, engine: &Engine, parent: CommId, members: &Ranks) -> Option<ContextKey> {
+    /// Begins to agree on a context whose identity follows from the communicator `parent`, with `members`. `None` if the parent
+    /// has no context.
+    pub(super) fn agree_in_background(
+        &mut self,
+        engine: &Engine,
+        parent: CommId,
+        members: &Ranks,
+    ) -> Option<ContextKey> {
         let parent = self.communicators.get(&parent)?.context?;
         let (context, identity) = self.contexts.derive(parent)?;
         let exchange = self.contexts.begin(parent)?;

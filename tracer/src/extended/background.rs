@@ -61,6 +61,8 @@ enum Purpose {
         description: Description,
         /// The program's request, until it is complete.
         request: Option<GeneralizedRequest>,
+        /// Whether the program has freed its request, and will not see it completed.
+        is_abandoned: bool,
     },
     /// An agreement on a context.
     Agreement {
@@ -96,7 +98,8 @@ impl Background {
     ) -> TaskId {
         let id = TaskId(self.count);
         self.count += 1;
-        let purpose = Purpose::Collective { id, name: None, number, description, request: Some(request) };
+        let purpose =
+            Purpose::Collective { id, name: None, number, description, request: Some(request), is_abandoned: false };
         self.tasks.push(Task { route, stage: Stage::Planned(plan), purpose });
         id
     }
@@ -122,6 +125,17 @@ impl Background {
                 *name = Some(number);
             }
         }
+    }
+
+    /// The program has freed its request of a collective, which goes on.
+    pub(super) fn abandon(&mut self, request: RequestId) {
+        self.tasks.retain_mut(|Task { stage, purpose, .. }| match purpose {
+            Purpose::Collective { name, is_abandoned, .. } if *name == Some(request) => {
+                (*name, *is_abandoned) = (None, true);
+                !matches!(stage, Stage::Over(..))
+            }
+            Purpose::Collective { .. } | Purpose::Agreement { .. } => true,
+        });
     }
 
     /// Removes a collective that the program has seen completed; returns its messages.
@@ -158,9 +172,17 @@ impl State {
         self.background.tasks = tasks;
         let busy = self.background.tasks.iter().any(|task| !matches!(task.stage, Stage::Over(..)));
         if !busy {
-            self.background.deferred.drain(..).for_each(DeferredFree::free);
+            self.free_deferred();
         }
         busy
+    }
+
+    /// Frees what the program has freed meanwhile, if no collective can need it any more.
+    pub(super) fn free_deferred(&mut self) {
+        let is_over = |task: &Task| matches!(task.stage, Stage::Over(..));
+        if self.persistent.is_empty() && self.background.tasks.iter().all(is_over) {
+            self.background.deferred.drain(..).for_each(DeferredFree::free);
+        }
     }
 
     /// Lets a task go on; returns whether it is to be kept.
@@ -178,7 +200,7 @@ impl State {
             return true;
         }
         match &mut task.purpose {
-            Purpose::Collective { request, .. } => {
+            Purpose::Collective { request, is_abandoned, .. } => {
                 self.end(task.route);
                 let over = Stage::Over(Vec::new(), Ok(()));
                 if let Stage::Running(run) = std::mem::replace(&mut task.stage, over) {
@@ -186,7 +208,7 @@ impl State {
                     task.stage = Stage::Over(messages, result);
                 }
                 request.take().into_iter().for_each(GeneralizedRequest::complete);
-                true
+                !*is_abandoned
             }
             Purpose::Agreement { context, identity, attempt, mine, members } => {
                 if let Some(range) = self.contexts.keep_first(*identity, *attempt, *mine, run.number()) {
@@ -215,17 +237,25 @@ impl Engine {
 
     /// Makes a call that is no collective, without blocking for long as long as there are collectives in the background.
     pub fn run(&self, function: &Function, call: &Call<'_>, real: Real<'_>) -> bool {
-        if !self.progress() {
+        let is_busy = self.progress();
+        let has_persistent = self.has_persistent();
+        if let Call::PointToPoint(call) = call
+            && has_persistent
+            && let Some(success) = self.run_on_persistent(call, real)
+        {
+            return success;
+        }
+        if !is_busy && !has_persistent {
             return real.run();
         }
         match call {
-            Call::PointToPoint(MPI_Probe(probe, _) | MPI_Mprobe(probe, ..)) => {
+            Call::PointToPoint(MPI_Probe(probe, _) | MPI_Mprobe(probe, ..)) if is_busy => {
                 while !nonblocking_call::has_arrived(self.abi, probe.source(), probe.tag(), probe.comm()) {
                     self.progress();
                     thread::yield_now();
                 }
             }
-            Call::PointToPoint(_) => {
+            Call::PointToPoint(_) if is_busy => {
                 if let Some(started) = real.start(self.abi) {
                     let result = started.and_then(|messages| self.complete(messages));
                     real.replace(ErrorCode::of(result));

@@ -9,10 +9,10 @@ use titr_wrappers::argument::Count;
 use titr_wrappers::pmpi::exchange::Reduction;
 use titr_wrappers::pmpi::region::Region;
 
-use crate::collective_call::{Blocks, BufferArgs, CollectiveCall, Start};
+use crate::collective_call::{Blocks, BufferArgs, CollectiveCall};
 
 /// The data of a call.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Data {
     /// The data that the member gives.
     pub(super) send: Vec<Region>,
@@ -48,12 +48,9 @@ impl Groups {
 }
 
 impl Data {
-    /// The data of a call, blocking or not, by the rank `me` of the caller's group, which has this part in it; `None` where
-    /// the arguments are such that MPI itself is to say what is wrong with them, and for calls that only set up.
+    /// The data of a call by the rank `me` of the caller's group, which has this part in it; `None` where
+    /// the arguments are such that MPI itself is to say what is wrong with them.
     pub(super) fn of(call: &CollectiveCall<'_>, me: usize, groups: Groups, role: RootRole) -> Option<Self> {
-        if let Start::Persistent(_) = call.start {
-            return None;
-        }
         let (send, recv) = (&call.send, &call.recv);
         let in_place = |buffer: &BufferArgs<'_>| buffer.buffer.is_in_place();
         let size = if call.kind.is_shared_out() { groups.local } else { groups.peers };

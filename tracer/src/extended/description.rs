@@ -2,14 +2,16 @@
 
 use titr_common::event::{self, Annotation, CommId, Message, MessageEnd, Span};
 use titr_common::units::{Bytes, Nanoseconds};
-use titr_wrappers::argument::Comm;
+use titr_wrappers::argument::{Comm, Request};
 use titr_wrappers::observation::ObservedMessage;
 use titr_wrappers::pmpi::Neighbors;
 
 use super::TaskId;
+use crate::collective_call::Start;
 use crate::ranks::Ranks;
 
 /// A collective call, as the recorder describes it.
+#[derive(Clone)]
 pub struct Description {
     /// The communicator that the program has called it on.
     pub comm: Comm,
@@ -17,13 +19,35 @@ pub struct Description {
     pub id: CommId,
     /// The members of the communicator, as ranks of the world; of an inter-communicator, one group behind the other.
     pub members: Ranks,
-    /// The address of the program's request, where the call only starts the collective.
-    pub request: Option<usize>,
+    /// When it takes place.
+    pub timing: Timing,
     /// The operation and its volumes.
     pub operation: Operation,
 }
 
+/// When a collective takes place, and the address of the program's request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// In the call.
+    Blocking,
+    /// From the call on.
+    Nonblocking(usize),
+    /// Whenever the program starts the request.
+    Persistent(usize),
+}
+
+impl From<&Start<'_>> for Timing {
+    fn from(start: &Start<'_>) -> Self {
+        match start {
+            Start::Blocking => Self::Blocking,
+            Start::Nonblocking(request) => Self::Nonblocking(request.address()),
+            Start::Persistent(request) => Self::Persistent(request.address()),
+        }
+    }
+}
+
 /// The operation of a collective and its volumes.
+#[derive(Clone)]
 pub enum Operation {
     /// A collective of all members, and the number of members in the first group of an inter-communicator.
     Collective(event::Collective, Option<u32>),
@@ -52,6 +76,8 @@ pub enum Observation {
     Messages(Vec<Annotation>),
     /// The collective has begun, and goes on in the background. Its messages are known when its request is completed.
     Background(TaskId),
+    /// The collective is set up, and has this handle. Its messages are known when a start is completed.
+    Persistent(Request),
 }
 
 impl Description {

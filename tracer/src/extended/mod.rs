@@ -37,9 +37,10 @@
 //! that it sends are observed ([`titr_wrappers::observation`]): whatever algorithm it takes. Others are passed through then,
 //! as messages of the tracer would not go on while the library is in a collective of its own.
 //!
-//! **Passed through.** The library carries out persistent collectives, those of communicators with processes outside the
-//! world, and calls whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in
-//! the manifest. What MPICH does differently between and within nodes is not
+//! **Persistent collectives** are the same steps at each start ([`persistent`]).
+//!
+//! **Passed through.** The library carries out collectives of communicators with processes outside the world, and calls whose
+//! arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the manifest. What MPICH does differently between and within nodes is not
 //! modelled either: the schedules are those of a communicator with every member on a node of its own.
 
 mod agreement;
@@ -50,6 +51,7 @@ mod data;
 mod description;
 mod execution;
 mod neighborhood;
+mod persistent;
 mod plan;
 mod selection;
 
@@ -72,12 +74,13 @@ use background::Background;
 use clock::Offset;
 use context::{Contexts, ExchangeKey};
 use execution::Progress;
+use persistent::PersistentCollectives;
 use plan::Plan;
 
 pub use background::TaskId;
 pub use clock::Clock;
 pub use context::ContextKey;
-pub use description::{Description, Made, Observation, Operation};
+pub use description::{Description, Made, Observation, Operation, Timing};
 pub use selection::{Settings, settings};
 
 /// How a collective comes about.
@@ -111,6 +114,7 @@ struct State {
     communicators: FxHashMap<CommId, CommState>,
     contexts: Contexts,
     background: Background,
+    persistent: PersistentCollectives,
     /// The number of identities that this rank has proposed.
     proposals: u64,
 }
@@ -152,8 +156,8 @@ impl Engine {
         let clock = Clock::start();
         let offset = clock.compare(abi, world).ok();
         let (contexts, context) = Contexts::new(pmpi::tag_ub(abi, world));
-        let mut state =
-            State { communicators: FxHashMap::default(), contexts, background: Background::default(), proposals: 0 };
+        let (communicators, background, persistent) = Default::default();
+        let mut state = State { communicators, contexts, background, persistent, proposals: 0 };
         state.add(CommId::WORLD, Some(context));
         let size = pmpi::comm_size(world) as u32;
         Some(Self { abi, settings, clock, offset, world, rank, size, state: Mutex::new(state) })
@@ -213,20 +217,23 @@ impl Engine {
     }
 
     fn execution(&self, description: &Description) -> Execution {
-        match (self.settings.observes, description.request, &description.operation) {
+        match (self.settings.observes, description.timing, &description.operation) {
             (false, ..) => Execution::Execute,
-            (true, None, Operation::Collective(_, None)) => Execution::Observe,
+            (true, Timing::Blocking, Operation::Collective(_, None)) => Execution::Observe,
             (true, ..) => Execution::Passthrough,
         }
     }
 
     /// Carries a collective out, or begins to; `None` if the library is to do it.
     fn execute(&self, plan: Plan, description: Description, busy: bool, real: Real<'_>) -> Option<Made> {
+        if let Timing::Persistent(place) = description.timing {
+            return self.set_up(plan, description, place, real);
+        }
         let (route, number) = self.state().begin(&description)?;
         let comm = description.comm;
-        let (result, outcome) = match description.request {
-            None => self.execute_now(plan, &description, route, number, busy),
-            Some(request) => self.execute_in_background(plan, description, route, number, request),
+        let (result, outcome) = match description.timing {
+            Timing::Nonblocking(request) => self.execute_in_background(plan, description, route, number, request),
+            Timing::Blocking | Timing::Persistent(_) => self.execute_now(plan, &description, route, number, busy),
         };
         if let Err(error) = result {
             pmpi::raise(comm, error);

@@ -26,17 +26,13 @@ pub(super) struct Ordered {
 }
 
 impl Ordered {
-    /// The order for a call; `None` where MPI itself is to say what is wrong with the arguments, and for calls that only set
-    /// up.
+    /// The order for a call; `None` where MPI itself is to say what is wrong with the arguments.
     pub(super) fn of(
         library: Library,
         call: &NeighborhoodCall<'_>,
         neighborhood: &Neighborhood,
         neighbors: &Neighbors,
     ) -> Option<Self> {
-        if let Start::Persistent(_) = call.start {
-            return None;
-        }
         let places = |ranks: &[i32]| places(ranks).collect::<Vec<_>>();
         let mut sends: Vec<_> = places(&neighbors.destinations).into_iter().zip(&neighborhood.sends).collect();
         let is_blocking = matches!(call.start, Start::Blocking);

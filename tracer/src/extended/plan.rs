@@ -13,12 +13,13 @@ use super::clock::Clock;
 use super::data::{Data, Groups};
 use super::execution::{self, Run};
 use super::neighborhood::Ordered;
-use super::{Description, Engine, Operation};
+use super::{Description, Engine, Operation, Timing};
 use crate::collective_call::CollectiveCall;
 use crate::neighborhood_call::NeighborhoodCall;
 use crate::ranks::Ranks;
 
 /// A collective that is to be carried out.
+#[derive(Clone)]
 pub(super) struct Plan {
     abi: &'static Abi,
     members: Ranks,
@@ -29,8 +30,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan for a call; `None` for a call that only sets up, and where MPI itself is to say what is wrong with the
-    /// arguments.
+    /// The plan for a call; `None` where MPI itself is to say what is wrong with the arguments.
     pub(super) fn new(engine: &Engine, call: &CollectiveCall<'_>, description: &Description) -> Option<Self> {
         let Description { members, operation: Operation::Collective(collective, first_group), .. } = description else {
             return None;
@@ -55,7 +55,10 @@ impl Plan {
         let groups = Groups::of(size, first_group, me);
         let data = Data::of(call, rank as usize, groups, role)?;
         let is_commutative = data.reduction.is_none_or(|reduction| reduction.commutes());
-        let mode = if description.request.is_some() { CallMode::Nonblocking } else { CallMode::Blocking };
+        let mode = match description.timing {
+            Timing::Blocking => CallMode::Blocking,
+            Timing::Nonblocking(_) | Timing::Persistent(_) => CallMode::Nonblocking,
+        };
         let call = collectives::Call::of(collective, me, size, root).in_mode(mode);
         let call = collectives::Call { is_commutative, ..call };
         let steps = match first_group {

@@ -15,7 +15,7 @@ use super::requests::RequestKind;
 use super::type_sizes::TypeSizes;
 use super::{Outcome, Recorder};
 use crate::collective_call::{Blocks, CollectiveCall, Start};
-use crate::extended::{Description, Operation};
+use crate::extended::{Description, Operation, Timing};
 use crate::ranks::Ranks;
 
 /// The members of a collective.
@@ -82,9 +82,8 @@ impl Recorder {
         let collective = self.operation(call, members);
         let known = self.known(call.comm).ok()?;
         let (members, first_group) = known.all();
-        let request = call.start.request().map(Place::address);
         let operation = Operation::Collective(collective, first_group);
-        Some(Description { comm: call.comm, id: known.id, members, request, operation })
+        Some(Description { comm: call.comm, id: known.id, members, timing: Timing::from(&call.start), operation })
     }
 
     /// The members of a call's collective, and this rank's part in it.

@@ -2,14 +2,13 @@
 
 use titr_common::event::{Event, Neighborhood, Rank};
 use titr_common::units::Bytes;
-use titr_wrappers::argument::Place;
 use titr_wrappers::functions::topology::Topology;
 use titr_wrappers::pmpi::{self, Neighbors};
 
 use super::omitted_calls::Omission;
 use super::type_sizes::TypeSizes;
 use super::{Outcome, Recorder};
-use crate::extended::{Description, Operation};
+use crate::extended::{Description, Operation, Timing};
 use crate::neighborhood_call::{NeighborBlocks, NeighborhoodCall};
 use crate::ranks::Ranks;
 
@@ -32,7 +31,7 @@ impl Recorder {
             comm: call.comm,
             id: known.id,
             members: known.members.clone(),
-            request: call.start.request().map(Place::address),
+            timing: Timing::from(&call.start),
             operation: Operation::Neighborhood { neighborhood, neighbors },
         })
     }

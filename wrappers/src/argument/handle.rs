@@ -43,7 +43,7 @@ impl<K: Kind> Handle<K> {
     /// # Safety
     /// A handle is there.
     #[inline]
-    pub(crate) unsafe fn load_from(abi: &Abi, address: usize) -> Self {
+    pub unsafe fn load_from(abi: &Abi, address: usize) -> Self {
         // SAFETY: the caller's promise, and a handle is as long as the ABI says.
         Self::from_raw(unsafe {
             if size::<K>(abi) == size_of::<u32>() {

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use super::{Argument, Arguments, Comm, Count};
 use crate::abi::Abi;
+use crate::handle::{Handle, Kind};
 
 /// A value that MPI keeps in memory of the program.
 pub trait Stored: Copy + Default {
@@ -134,6 +135,16 @@ impl<T: Stored> Place<'_, T> {
     }
 }
 
+impl<K: Kind> Place<'_, Handle<K>> {
+    /// Gives the program another handle, as the call may do.
+    pub fn set(&self, handle: Handle<K>) {
+        if self.address != 0 {
+            // SAFETY: MPI's signature says that this argument points to a handle, and it is not null.
+            unsafe { handle.store_to(self.call.abi, self.address) };
+        }
+    }
+}
+
 impl Place<'_, Comm> {
     /// This place, to be read when a later call has completed the request that fills it: until then it must not be
     /// freed (MPI 4.0 §7.4.2, `MPI_Comm_idup`).
@@ -229,6 +240,16 @@ impl<'c, T: Stored> Array<'c, T> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + use<'c, T> {
         let array = *self;
         (0..self.len).map(move |index| array.get(index).unwrap_or_default())
+    }
+}
+
+impl<K: Kind> Array<'_, Handle<K>> {
+    /// Gives the program another handle as the `index`-th, as the call may do.
+    pub fn set(&self, index: usize, handle: Handle<K>) {
+        if index < self.len {
+            // SAFETY: MPI's signature says that this argument points to `len` handles, and it is not null.
+            unsafe { handle.store_to(self.call.abi, self.address(index)) };
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use std::ffi::{c_int, c_void};
 
 use super::ErrorCode;
 use crate::abi::Abi;
-use crate::argument::Request;
+use crate::argument::{HandleCell, Request};
+use crate::handle::RequestKind;
 
 /// A generalized request that is not complete yet.
 #[derive(Debug)]
@@ -28,6 +29,22 @@ impl GeneralizedRequest {
         unsafe { call!(MPI_Grequest_start(query, free, cancel, &raw const *abi, place))? };
         // SAFETY: the function has succeeded.
         Ok(Self { handle: unsafe { Request::load_from(abi, place) } })
+    }
+
+    /// Makes a request that is the tool's own.
+    ///
+    /// # Errors
+    /// The library's code.
+    pub fn make(abi: &'static Abi) -> Result<Self, ErrorCode> {
+        let mut cell = HandleCell::<RequestKind>::empty();
+        // SAFETY: the cell has room for a handle.
+        unsafe { Self::start(abi, cell.address()) }
+    }
+
+    /// The handle.
+    #[must_use]
+    pub fn handle(&self) -> Request {
+        self.handle
     }
 
     /// Completes the request. Calls that wait for it succeed.

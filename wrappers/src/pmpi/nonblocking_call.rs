@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use super::{ErrorCode, attempt};
 use crate::abi::Abi;
-use crate::argument::{Comm, HandleCell, Request};
+use crate::argument::{Array, Comm, HandleCell, Request};
 use crate::handle::RequestKind;
 use crate::symbol::Symbol;
 
@@ -135,6 +135,24 @@ pub fn is_complete(abi: &Abi, request: Request) -> bool {
     let mut flag: c_int = 0;
     // SAFETY: (MPI_Request, int *, MPI_Status *).
     unsafe { call!(MPI_Request_get_status(request, &raw mut flag, abi.status_ignore)) }.is_err() || flag != 0
+}
+
+/// `MPI_Start` of one of the requests of a call that starts several.
+///
+/// # Errors
+/// The library's code.
+pub fn start_persistent(requests: &Array<'_, Request>, index: usize) -> Result<(), ErrorCode> {
+    // SAFETY: (MPI_Request *); the program's own, which the call that is under way may write to.
+    unsafe { call!(MPI_Start(requests.address(index))) }
+}
+
+/// `MPI_Request_free`: a request goes on without its handle.
+pub fn free(abi: &Abi, request: Request) {
+    let mut cell = HandleCell::holding(request);
+    if cell.get(abi) != abi.request_null {
+        // SAFETY: (MPI_Request *), a live request.
+        let _ = unsafe { call!(MPI_Request_free(cell.address())) };
+    }
 }
 
 /// Whether a request was cancelled, so that it completes without a message; `None` if it is not complete.

@@ -145,12 +145,31 @@ fn it_is_replayed_as_recorded_or_decomposed_again() {
             ("nonblocking_collectives.c", 4),
             ("intergroups.c", 5),
             ("repeated_neighbors.c", 2),
+            ("noncommutative.c", 5),
+            ("noncommutative.c", 4),
         ] {
             let traced = extended_only(family, ranks, source);
             let trace = traced.path();
             let library = like(family).library.name();
             assert_eq!(seconds(&trace, "recorded"), seconds(&trace, library), "{family:?} {source}");
         }
+    }
+}
+
+/// Operands that may not change places keep the order of their ranks, and the trace says which reductions have such.
+#[test]
+fn operands_keep_their_order() {
+    for (family, ranks) in [(Family::OpenMpi, 5), (Family::Mpich, 5), (Family::OpenMpi, 4), (Family::Mpich, 4)] {
+        let trace = extended(family, ranks, "noncommutative.c");
+        assert_sound(&trace.path());
+        nothing_is_opaque(&trace.path());
+        let all = recorded(&trace.path());
+        assert!(all.iter().all(|recorded| !recorded.collective.is_commutative), "{family:?}");
+        let [plain, commuting] = ["noncommutative.c", "collectives.c"].map(|source| {
+            let trace = traced(family, 4, &family.build(source, &["-pthread"]), &[], str::to_owned);
+            lines(&trace.path()).lines().filter(|line| line.ends_with(" noncommutative")).count()
+        });
+        assert!(plain > 0 && commuting == 0, "{family:?}: {plain} {commuting}");
     }
 }
 
@@ -169,5 +188,18 @@ fn results_are_the_librarys_of_persistent_collectives() {
             nothing_is_opaque(&trace.path());
             recorded(&trace.path());
         }
+    }
+}
+
+/// Open MPI's own messages of blocking neighbourhood collectives are observed; those of non-blocking ones are opaque.
+#[test]
+fn messages_to_neighbors_are_observed() {
+    let program = Family::OpenMpi.build("neighbors.c", &[]);
+    let variables = [EXTENDED, ("TITRACE_COLLECTIVES", "observe")];
+    let trace = traced_as(&variables, Family::OpenMpi, 4, &program, &[], str::to_owned);
+    assert_sound(&trace.path());
+    for entry in Manifest::read(&trace.path()).unwrap().per_rank {
+        let opaque: Vec<_> = entry.opaque.keys().map(String::as_str).collect();
+        assert_eq!(opaque, ["MPI_Ineighbor_allgatherv", "MPI_Ineighbor_alltoall"]);
     }
 }

@@ -67,11 +67,11 @@ pub struct Call<'a> {
 const MEMBERS: u32 = 1 << 30;
 
 impl<'a> Call<'a> {
-    /// The blocking call of member `me` of a communicator of `size`, with `root` as a member of it. The operation commutes.
+    /// The blocking call of member `me` of a communicator of `size`, with `root` as a member of it.
     #[must_use]
     pub fn of(collective: &'a Collective, me: Member, size: u32, root: Member) -> Self {
-        let Collective { kind, ref send, ref recv, element, .. } = *collective;
-        Self { me, size, root, kind, send, recv, element, mode: CallMode::Blocking, is_commutative: true }
+        let Collective { kind, ref send, ref recv, element, is_commutative, .. } = *collective;
+        Self { me, size, root, kind, send, recv, element, mode: CallMode::Blocking, is_commutative }
     }
 
     /// This call in another mode.

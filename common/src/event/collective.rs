@@ -23,6 +23,9 @@ pub struct Collective {
     pub element: Bytes,
     /// The computation of each rank, once, to reduce; zero for an operation that reduces nothing.
     pub work: Instructions,
+    /// Whether the operands of a reduction may change places, as those of all predefined operations may (`MPI_Op_create`):
+    /// libraries have other algorithms where they may not.
+    pub is_commutative: bool,
 }
 
 /// How many bytes one buffer of a collective holds.
@@ -192,6 +195,7 @@ impl Collective {
             recv: Volumes::None,
             element: Bytes(1),
             work: Instructions(0.0),
+            is_commutative: true,
         }
     }
 }

@@ -4,6 +4,8 @@
 //! sum before each list. How many numbers a list has depends on the communicator, and what they count on the datatypes
 //! that stand after them: SimGrid writes counts of elements, titr bytes. The root is `-` for a rank that is not told who it
 //! is: in the root's group of an inter-communicator, whose collectives have a list for the remote group.
+//!
+//! `noncommutative` stands at the end of a reduction whose operands may not change places, behind the size of an element.
 
 use super::datatype;
 use super::error::ParseError;
@@ -14,6 +16,9 @@ use crate::units::{Bytes, Instructions};
 
 /// Stands for the root where the rank is not told who it is.
 const NO_ROOT: &str = "-";
+
+/// Stands at the end of a reduction whose operands may not change places.
+const NONCOMMUTATIVE: &str = "noncommutative";
 
 /// Appends the arguments of a collective.
 pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, call: &Collective) -> &'l mut Line<'o> {
@@ -30,10 +35,12 @@ pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, call: &Collective) -> &'l mu
         None => {}
     }
     // SimGrid takes a number after an allgatherv's datatypes for a displacement.
-    if call.element == Bytes(1) || matches!(call.kind, CollectiveKind::Barrier | CollectiveKind::Allgatherv) {
+    let is_plain = call.element == Bytes(1) && call.is_commutative;
+    if is_plain || matches!(call.kind, CollectiveKind::Barrier | CollectiveKind::Allgatherv) {
         return line;
     }
-    (0..datatypes(call.kind)).fold(&mut *line, |line, _| line.number(BYTE)).bytes(call.element)
+    let line = (0..datatypes(call.kind)).fold(&mut *line, |line, _| line.number(BYTE)).bytes(call.element);
+    if call.is_commutative { line } else { line.word(NONCOMMUTATIVE) }
 }
 
 fn volumes(line: &mut Line, volumes: &Volumes, has_totals: bool) {
@@ -93,7 +100,8 @@ pub(super) fn read(
         _ => f.bytes("the size of an element", Bytes(1))?,
     };
     let (send, recv) = (send.times(sent), recv.times(received));
-    Ok(Collective { comm, kind, root, send, recv, element: element.max(Bytes(1)), work })
+    let is_commutative = !(signature.reduces && f.accept(NONCOMMUTATIVE));
+    Ok(Collective { comm, kind, root, send, recv, element: element.max(Bytes(1)), work, is_commutative })
 }
 
 /// Passes over the displacements at the end of a line.

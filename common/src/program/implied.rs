@@ -28,5 +28,5 @@ pub fn agreement(call: CommCall, parent: CommId, made: Option<&Group>) -> Option
     };
     let is_over_made = matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate | CommCall::CreateFromGroup);
     let comm = if is_over_made { made?.id } else { parent };
-    Some(Collective { comm, kind, root: None, send, recv, element, work: Instructions(0.0) })
+    Some(Collective { comm, kind, root: None, send, recv, element, work: Instructions(0.0), is_commutative: true })
 }

@@ -43,7 +43,7 @@ fn send(bytes: u64) -> Event {
 fn on_world(kind: CollectiveKind, send: Volumes, recv: Volumes, element: u64) -> Collective {
     let root = kind.signature().is_rooted.then_some(Rank(0));
     let (comm, element, work) = (CommId::WORLD, Bytes(element), Instructions(0.0));
-    Collective { comm, kind, root, send, recv, element, work }
+    Collective { comm, kind, root, send, recv, element, work, is_commutative: true }
 }
 
 fn each(bytes: u64) -> Volumes {
@@ -72,7 +72,9 @@ fn simgrid_collectives() {
     assert_eq!(read("0 bcast 1 0 1 "), on_world(CollectiveKind::Bcast, each(4), Volumes::None, 4));
     assert_eq!(read("0 bcast 1000"), on_world(CollectiveKind::Bcast, each(1000), Volumes::None, 1));
     let allreduce = on_world(CollectiveKind::Allreduce, each(1000), Volumes::None, 1);
-    assert_eq!(read("0 allreduce 1000 5000000"), Collective { work: Instructions(5e6), ..allreduce });
+    assert_eq!(read("0 allreduce 1000 5000000"), Collective { work: Instructions(5e6), ..allreduce.clone() });
+    let ordered = Collective { is_commutative: false, ..allreduce.clone() };
+    assert_eq!(read("0 allreduce 1000 0 6 1 noncommutative"), ordered);
     let reduce = on_world(CollectiveKind::Reduce, each(8), Volumes::None, 1);
     assert_eq!(read("0 reduce 1 -1 2 0 0 "), Collective { root: Some(Rank(2)), ..reduce });
     let alltoallv = on_world(CollectiveKind::Alltoallv, per_member([4, 8, 12, 16]), per_member([1; 4]), 4);

@@ -101,12 +101,13 @@ fn collective() -> impl Strategy<Value = Collective> {
         // In the root's group of an inter-communicator, only the root says who it is.
         let root = prop::option::of(rank()).prop_map(move |root| root.filter(|_| signature.is_rooted));
         let work = instructions().prop_map(move |work| if signature.reduces { work } else { Instructions(0.0) });
-        (volumes(signature.send, members), volumes(signature.recv, members), root, work).prop_map(
-            move |(send, recv, root, work)| {
+        (volumes(signature.send, members), volumes(signature.recv, members), root, work, any::<bool>()).prop_map(
+            move |(send, recv, root, work, commutes)| {
                 // A barrier has no data, and SimGrid's allgatherv no place for the element.
                 let plain = matches!(kind, CollectiveKind::Barrier | CollectiveKind::Allgatherv);
                 let element = Bytes(if plain { 1 } else { element });
-                Collective { comm, kind, root, send, recv, element, work }
+                let is_commutative = commutes || !signature.reduces;
+                Collective { comm, kind, root, send, recv, element, work, is_commutative }
             },
         )
     })

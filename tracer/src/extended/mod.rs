@@ -219,7 +219,9 @@ impl Engine {
     fn execution(&self, description: &Description) -> Execution {
         match (self.settings.observes, description.timing, &description.operation) {
             (false, ..) => Execution::Execute,
-            (true, Timing::Blocking, Operation::Collective(_, None)) => Execution::Observe,
+            (true, Timing::Blocking, Operation::Collective(_, None) | Operation::Neighborhood { .. }) => {
+                Execution::Observe
+            }
             (true, ..) => Execution::Passthrough,
         }
     }

@@ -54,13 +54,11 @@ impl Plan {
         };
         let groups = Groups::of(size, first_group, me);
         let data = Data::of(call, rank as usize, groups, role)?;
-        let is_commutative = data.reduction.is_none_or(|reduction| reduction.commutes());
         let mode = match description.timing {
             Timing::Blocking => CallMode::Blocking,
             Timing::Nonblocking(_) | Timing::Persistent(_) => CallMode::Nonblocking,
         };
         let call = collectives::Call::of(collective, me, size, root).in_mode(mode);
-        let call = collectives::Call { is_commutative, ..call };
         let steps = match first_group {
             None => selection.steps(&call),
             Some(first_group) => selection.inter_steps(&call, first_group, role),

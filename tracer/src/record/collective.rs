@@ -132,7 +132,9 @@ impl Recorder {
             _ => recv_element,
         };
         let work = if signature.reduces && computes { call.send.blocks.elements(number) as f64 } else { 0.0 };
-        event::Collective { comm, kind, root, send, recv, element, work: Instructions(work) }
+        // There may be no operation where there is nothing to reduce.
+        let is_commutative = work == 0.0 || call.op.is_none_or(pmpi::op_is_commutative);
+        event::Collective { comm, kind, root, send, recv, element, work: Instructions(work), is_commutative }
     }
 
     /// Takes the lists of an operation back, for the next one.

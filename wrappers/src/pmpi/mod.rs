@@ -108,6 +108,12 @@ pub fn comm_peers(comm: Comm) -> usize {
     if comm_is_inter(comm) { comm_remote_size(comm) } else { comm_size(comm) }
 }
 
+/// `MPI_Op_commutative`; true after an error.
+#[must_use]
+pub fn op_is_commutative(op: Op) -> bool {
+    int_of!(MPI_Op_commutative(op)).is_none_or(|flag| flag != 0)
+}
+
 /// `MPI_Comm_test_inter`.
 #[must_use]
 pub fn comm_is_inter(comm: Comm) -> bool {

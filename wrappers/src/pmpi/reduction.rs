@@ -7,7 +7,7 @@ use std::ffi::c_int;
 
 use super::memory::Memory;
 use super::region::Region;
-use super::{ErrorCode, type_extent, type_size};
+use super::{ErrorCode, op_is_commutative, type_extent, type_size};
 use crate::argument::{Comm, Datatype, Op};
 
 /// An operation on elements of one datatype.
@@ -41,13 +41,7 @@ impl Reduction {
         let (lower, span) = true_extent(datatype)?;
         let is_packed = is_named(datatype) && u64::try_from(extent) == Ok(size) && lower == 0;
         let layout = (!is_packed).then_some(Layout { lower, span, extent });
-        Some(Self {
-            op,
-            datatype,
-            size,
-            layout,
-            commutes: int_of!(MPI_Op_commutative(op)).is_some_and(|flag| flag != 0),
-        })
+        Some(Self { op, datatype, size, layout, commutes: op_is_commutative(op) })
     }
 
     /// Whether operands may change places.

@@ -33,6 +33,8 @@ impl<S: EventSource> Translation<'_, S> {
     /// A collective of the world in SimGrid's words: those it lacks are special cases of others, with the same messages.
     fn action(&mut self, call: Collective, size: usize) -> Collective {
         let comm = CommId::WORLD;
+        // SimGrid knows only operations that commute.
+        let call = Collective { is_commutative: true, ..call };
         match call.kind {
             CollectiveKind::ReduceScatterBlock => {
                 let recv = Volumes::PerMember(vec![call.recv.each(); size]);

@@ -2,7 +2,7 @@
 
 use titr_common::collectives::Step;
 use titr_common::event::{Collective, CollectiveKind, CommId, Direction, Volumes};
-use titr_common::units::{Bytes, Instructions};
+use titr_common::units::Bytes;
 
 /// Bytes of an error code, or of a count: an `int`.
 pub(in crate::ranks) const INT: Bytes = Bytes(4);
@@ -44,5 +44,5 @@ pub(in crate::ranks) fn collective(kind: CollectiveKind, bytes: Bytes) -> Collec
         CollectiveKind::Barrier => (Volumes::None, Volumes::None),
         _ => (each, Volumes::None),
     };
-    Collective { comm: CommId::WORLD, kind, root: None, send, recv, element: bytes, work: Instructions(0.0) }
+    Collective { kind, send, recv, element: bytes, ..Collective::barrier(CommId::WORLD) }
 }

@@ -4,7 +4,7 @@
 
 use titr_common::event::{Assert, Collective, CollectiveKind, CommId, Rank, Synchronisation, Volumes, WinSync};
 use titr_common::program::CommIndex;
-use titr_common::units::{Bytes, Instructions};
+use titr_common::units::Bytes;
 use titr_platform::{ActiveTarget, Fence, Flush, LockAll, LockRequest, OneSided, Posts};
 
 use super::lock::{LockClass, LockKind};
@@ -45,7 +45,7 @@ pub(in crate::ranks) fn collective(kind: CollectiveKind, bytes: Bytes) -> Collec
         CollectiveKind::ReduceScatterBlock => (Volumes::None, Volumes::Each(bytes)),
         _ => (Volumes::Each(bytes), Volumes::None),
     };
-    Collective { comm: CommId::WORLD, kind, root: None, send, recv, element: bytes, work: Instructions(0.0) }
+    Collective { kind, send, recv, element: bytes, ..Collective::barrier(CommId::WORLD) }
 }
 
 /// The steps of a synchronisation by `caller`, who knows `side` of a window with these members and communicator.

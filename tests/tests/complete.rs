@@ -150,15 +150,6 @@ fn sessions_alone() {
     assert!(!trace.path().exists());
 }
 
-/// Debian's MPICH cannot spawn ("not supported with ucx netmod"). The spawned world leaves a trace of its own.
-#[test]
-fn dynamic() {
-    let (trace, report) = check("dynamic", Family::OpenMpi, 2);
-    assert!(skipped(&report).contains(&"not simulated: 2 calls of MPI_Send (32 B)"), "{report}");
-    let spawned = trace.path().with_file_name("traces-2");
-    insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!("spawned", lines(&spawned)) });
-}
-
 /// The peak memory that a run of `programs/requests.c` has.
 fn peak(family: Family, what: &str, number: u32, preload: bool) -> u64 {
     let directory = TempDir::new().unwrap();

@@ -128,6 +128,9 @@ fn before(shared: &SharedRecorder, thread: &mut Thread, function: &Function, cal
             return held.unwrap_or(Overwritten::Nothing);
         }
         Call::PointToPoint(call) => keep_status(call),
+        Call::Process(call) => {
+            return Overwritten::Spawn(shared.with(thread, |recorder, _| recorder.name_spawn(call)).flatten());
+        }
         Call::Other if ptr::eq(function, &MPI_Type_free) => {
             shared.with(thread, |recorder, _| recorder.datatype_freed());
         }

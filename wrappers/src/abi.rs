@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_int};
 use std::sync::OnceLock;
 
-use crate::handle::{Comm, Datatype, Group, Handle, Message, Op, Request};
+use crate::handle::{Comm, Datatype, Group, Handle, Info, Message, Op, Request};
 use crate::library;
 use crate::symbol::{Symbol, Word};
 use crate::weak_symbols;
@@ -84,6 +84,8 @@ constants! {
     group_null: Group = "MPI_GROUP_NULL",              AddressOf(c"ompi_mpi_group_null"),       Number(0x0800_0000), Number(0x108);
     /// `MPI_GROUP_EMPTY`.
     group_empty: Group = "MPI_GROUP_EMPTY",            AddressOf(c"ompi_mpi_group_empty"),      Number(0x4800_0000), Number(0x109);
+    /// `MPI_INFO_NULL`.
+    info_null: Info = "MPI_INFO_NULL",                 AddressOf(c"ompi_mpi_info_null"),        Number(0x1c00_0000), Number(0x130);
     /// `MPI_REQUEST_NULL`.
     request_null: Request = "MPI_REQUEST_NULL",        AddressOf(c"ompi_request_null"),         Number(0x2c00_0000), Number(0x180);
     /// `MPI_MESSAGE_NULL`.

@@ -45,6 +45,7 @@ kinds! {
     Errhandler ErrhandlerKind;
     File FileKind { const IS_POINTER: bool = true; };
     Group GroupKind;
+    Info InfoKind;
     Message MessageKind;
     Op OpKind;
     Request RequestKind;

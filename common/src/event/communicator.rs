@@ -32,18 +32,40 @@ pub enum CommCall {
     IntercommCreate,
     IntercommMerge,
     CreateFromGroup,
+    /// `MPI_Comm_spawn`, `MPI_Comm_spawn_multiple`: the communicator with the processes that were started.
+    Spawn,
+    /// `MPI_Comm_get_parent`: the communicator with those who started this world, which is there from `MPI_Init` on.
+    Parent,
+    Accept,
+    Connect,
+    Join,
+    /// No function: the `MPI_COMM_WORLD` of this rank, where several worlds are replayed together.
+    World,
 }
 
 impl CommCall {
+    /// Whether the call joins two groups that may be of different worlds.
+    #[must_use]
+    pub const fn joins_worlds(self) -> bool {
+        match self {
+            Self::Spawn | Self::Parent | Self::Accept | Self::Connect | Self::Join => true,
+            Self::Dup | Self::Idup | Self::Split | Self::SplitType | Self::Create | Self::CreateGroup => false,
+            Self::CartCreate | Self::CartSub => false,
+            Self::GraphCreate | Self::DistGraphCreate | Self::DistGraphCreateAdjacent => false,
+            Self::IntercommCreate | Self::IntercommMerge | Self::CreateFromGroup | Self::World => false,
+        }
+    }
+
     /// Whether all members of the parent make the call, in one order with their other collectives on the parent.
     #[must_use]
     pub const fn is_collective_on_parent(self) -> bool {
         match self {
-            Self::CreateGroup | Self::CreateFromGroup => false,
+            Self::CreateGroup | Self::CreateFromGroup | Self::World => false,
             Self::Dup | Self::Idup | Self::Split | Self::SplitType | Self::Create => true,
             Self::CartCreate | Self::CartSub => true,
             Self::GraphCreate | Self::DistGraphCreate | Self::DistGraphCreateAdjacent => true,
             Self::IntercommCreate | Self::IntercommMerge => true,
+            Self::Spawn | Self::Parent | Self::Accept | Self::Connect | Self::Join => true,
         }
     }
 }
@@ -53,7 +75,11 @@ impl CommCall {
 /// Two ranks mean the same communicator if both made it of the same parent with the same members, and it is the *n*-th of
 /// these for both: MPI has all members of the parent make such communicators in one order (MPI 4.0 §7.4.2). The calls of
 /// which that is not true count for themselves: `MPI_Comm_create_group` for each tag, `MPI_Intercomm_create` for each tag
-/// and whatever the parents, as its two groups have different ones.
+/// and whatever the parents, as its two groups have different ones. Communicators that [join two
+/// worlds](CommCall::joins_worlds) count by their two groups alone.
+///
+/// In the trace of one rank, processes of other worlds have the numbers from the size of its own world on, in the order in
+/// which the rank met them. Other ranks may number them otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// The number this rank gives it from here on.

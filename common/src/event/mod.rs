@@ -1,12 +1,12 @@
 //! The events of a trace: one [`Event`] for each MPI call, and one for the computation between two calls.
 //!
 //! Ranks are ranks of `MPI_COMM_WORLD` wherever an event names a peer, a root or a member, whatever communicator the
-//! call used, so that a line can be understood without the lines before it. Volumes are bytes, never counts of a
-//! datatype.
+//! call used, so that a line can be understood without the lines before it. Processes of other worlds have numbers of the
+//! rank's own (see [`Group`]). Volumes are bytes, never counts of a datatype.
 //!
 //! Each chapter of MPI has a file with its types. What an event means is said here too, once and for every reader, by
 //! methods of [`Event`]: [`requests`](Event::requests), [`communicators`](Event::communicators) and
-//! [`windows`](Event::windows) say what it does to those, [`transfers`](Event::transfers) which messages it describes, [`activity`](Event::activity) what kind of thing the
+//! [`windows`](Event::windows) say what it does to those, [`ranks`](Event::ranks) whom it names, [`transfers`](Event::transfers) which messages it describes, [`activity`](Event::activity) what kind of thing the
 //! rank does, and [`list_size`](Event::list_size) how much memory it takes. Each names every event, so whoever adds one is
 //! led by the compiler. Partitioned and one-sided communication and files answer for themselves in their own files.
 
@@ -20,6 +20,7 @@ mod neighborhood;
 mod one_sided;
 mod partitioned;
 mod point_to_point;
+mod ranks;
 mod request;
 mod size;
 mod transfer;

@@ -27,6 +27,8 @@
 //! | `ibcast REQ BYTES ROOT`, … | non-blocking ones: the request comes first |
 //! | `on C LINE` | the line's communicator is `C`, not the world |
 //! | `comm_dup ID PARENT MEMBERS [REMOTE] [tag TAG]`, `comm_split` …, `cart_create` … | `- PARENT` where this rank is no member |
+//! | `comm_spawn ID PARENT MEMBERS REMOTE`, `comm_parent`, `comm_accept`, `comm_connect`, `comm_join` | with processes that may be of another world, numbered from the world's size on as they appear |
+//! | `comm_world ID 0 MEMBERS` | the rank's world, in a trace of several worlds |
 //! | `comm_free ID` | |
 //! | `called BEGIN END` | when the call of the next event was made and returned (extended traces) |
 //! | `sent NUMBER D BYTES BEGIN END`, `received NUMBER S BYTES BEGIN END` | a message that the collective of the next event was made of |

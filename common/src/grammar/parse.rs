@@ -16,6 +16,7 @@ use crate::units::{Bytes, Instructions, Seconds};
 /// argument makes doubles the default datatype; a communicator's size tells how long its lists are).
 #[derive(Clone, Debug)]
 pub struct Parser {
+    /// The ranks that a line may name: those of the world, and the processes of other worlds that lines have introduced.
     world: u32,
     /// Size of an element where the line names no datatype.
     element: Bytes,
@@ -213,6 +214,10 @@ impl Parser {
         }
         is_tagged = is_tagged || f.accept("tag");
         let tag = if is_tagged { Some(f.tag()?) } else { None };
+        // Processes of other worlds are numbered on from the world's, in the order in which they appear.
+        for member in remote.iter().filter(|_| call.joins_worlds()) {
+            self.world += u32::from(member.0 == self.world && self.world < u32::MAX);
+        }
         if let Some(stranger) = members.iter().chain(&remote).find(|member| member.0 >= self.world) {
             return Err(f.error(format!("member {} is not in a world of {} ranks", stranger.0, self.world)));
         }

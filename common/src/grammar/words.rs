@@ -150,6 +150,12 @@ words! {
         IntercommCreate = "intercomm_create",
         IntercommMerge = "intercomm_merge",
         CreateFromGroup = "comm_create_from_group",
+        Spawn = "comm_spawn",
+        Parent = "comm_parent",
+        Accept = "comm_accept",
+        Connect = "comm_connect",
+        Join = "comm_join",
+        World = "comm_world",
     }
 }
 

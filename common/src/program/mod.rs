@@ -12,6 +12,6 @@ mod requests;
 pub use communicators::{CommIndex, Communicator, Communicators, Participation};
 pub use context::Context;
 pub use fault::{Fault, Place};
-pub use implied::agreement;
+pub use implied::{agreement, agreements};
 pub use members::Members;
 pub use requests::{OpenRequest, RequestTable, Template};

@@ -13,6 +13,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::directory;
+use super::encounter::Encounter;
 use super::error::TraceError;
 use crate::event::Rank;
 use crate::units::Bytes;
@@ -108,6 +109,9 @@ pub struct RankEntry {
     /// Calls of MPI functions that move no data, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub local: BTreeMap<String, u64>,
+    /// The rank's encounters with processes of other worlds, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub encounters: Vec<Encounter>,
     /// Calls that the trace has no event for as their peer was `MPI_PROC_NULL`, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub null_peer: BTreeMap<String, u64>,
@@ -240,6 +244,7 @@ impl RankEntry {
             untraced: BTreeMap::new(),
             opaque: BTreeMap::new(),
             local: BTreeMap::new(),
+            encounters: Vec::new(),
             null_peer: BTreeMap::new(),
         }
     }

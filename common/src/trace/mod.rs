@@ -8,6 +8,7 @@
 
 mod archive;
 pub mod directory;
+pub mod encounter;
 mod error;
 mod event_source;
 mod format;
@@ -23,6 +24,7 @@ mod shared_file;
 mod stream;
 mod text_stream;
 mod transformation;
+mod worlds;
 mod writer;
 
 pub use archive::{ArchiveWriter, unfinished};
@@ -32,9 +34,10 @@ pub use format::{Candidate, NATIVE, TraceFormat, open};
 pub use gather::{Gathered, gather};
 pub use located::{Located, LocatedEvents, Location};
 pub use manifest::Manifest;
-pub use opened::{RankSources, Trace};
+pub use opened::{RankSources, Trace, World};
 pub use rank_writer::RankWriter;
 pub use section::Section;
 pub use stream::{Ending, RankStream};
 pub use transformation::Transformation;
+pub use worlds::with_worlds;
 pub use writer::{FinishedStream, StreamWriter};

@@ -1,7 +1,9 @@
 //! A trace that is open, whatever format it is in.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::encounter::Encounter;
 use super::error::TraceError;
 use super::event_source::EventSource;
 use super::manifest::Manifest;
@@ -39,12 +41,42 @@ pub struct Trace {
     sources: Arc<dyn RankSources>,
     manifest: Option<Manifest>,
     partial: bool,
+    worlds: Arc<[World]>,
+}
+
+/// A world of a program: the processes that were started together.
+#[derive(Clone)]
+pub struct World {
+    /// The rank, of all worlds, that the world's rank 0 is.
+    pub first: Rank,
+    /// The directory or archive that the world's trace was read from, or the first of several.
+    pub place: PathBuf,
+    /// The trace of this world alone, in which its ranks have numbers from 0 on.
+    pub trace: Trace,
+}
+
+impl World {
+    /// The number of ranks.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.trace.ranks()
+    }
+
+    /// The encounters of a rank of this world.
+    pub(super) fn encounters(&self, rank: u32) -> &[Encounter] {
+        let entry = self.trace.manifest().and_then(|manifest| manifest.per_rank.get(rank as usize));
+        entry.map_or(&[], |entry| &entry.encounters)
+    }
+
+    pub(super) fn has_encounters(&self) -> bool {
+        (0..self.ranks()).any(|rank| !self.encounters(rank).is_empty())
+    }
 }
 
 impl Trace {
     /// A trace of `ranks` ranks, whose events `sources` has.
     pub fn new(ranks: u32, sources: impl RankSources + 'static) -> Self {
-        Self { ranks, sources: Arc::new(sources), manifest: None, partial: false }
+        Self { ranks, sources: Arc::new(sources), manifest: None, partial: false, worlds: Arc::new([]) }
     }
 
     /// This trace with other sources, made of those that there are.
@@ -56,6 +88,17 @@ impl Trace {
     #[must_use]
     pub fn with_manifest(self, manifest: Manifest) -> Self {
         Self { manifest: Some(manifest), ..self }
+    }
+
+    /// Says that the ranks are those of several worlds.
+    pub(super) fn of_worlds(self, worlds: Arc<[World]>) -> Self {
+        Self { worlds, ..self }
+    }
+
+    /// The worlds that the ranks are of, in order; none where all ranks are of one world and that was never in question.
+    #[must_use]
+    pub fn worlds(&self) -> &[World] {
+        &self.worlds
     }
 
     /// Takes what a torn trace holds, where it would be an error otherwise.
@@ -86,6 +129,11 @@ impl Trace {
     #[must_use]
     pub fn untranslated(&self) -> Vec<String> {
         self.sources.untranslated()
+    }
+
+    /// The source of the events of `rank`.
+    pub(super) fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
+        self.sources.source(rank, partial)
     }
 
     /// The events of `rank`, from its first.

@@ -160,6 +160,11 @@ impl Parts {
         Ok(Whole { manifest, streams })
     }
 
+    /// The name of the run, by the first rank that has an entry.
+    pub(super) fn run(&self) -> Option<String> {
+        self.entries.values().next().map(|(_, entry)| entry.run.clone())
+    }
+
     fn no_manifest(&self) -> TraceError {
         let ranks: Vec<u32> = self.streams.keys().copied().collect();
         let what = match ranks.as_slice() {

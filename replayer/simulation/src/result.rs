@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use titr_common::time::Time;
+use titr_common::trace::{Trace, World};
 use titr_common::units::{Bytes, Seconds};
 use titr_network::LinkLoad;
 use titr_network::packet::{ChannelFigures, Figures, Observation, PacketSpec};
@@ -25,6 +26,9 @@ pub struct SimulationResult {
     pub simulated_time: Seconds,
     /// Size of the world.
     pub ranks: usize,
+    /// The worlds that the ranks are of, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub worlds: Vec<WorldRanks>,
     /// How many hosts have ranks.
     pub hosts_used: usize,
     /// Trace events replayed.
@@ -55,6 +59,30 @@ pub struct SimulationResult {
     pub warnings: Vec<String>,
     /// titr's own speed: the only part that differs from one simulation to the next.
     pub replay: ReplaySpeed,
+}
+
+/// The ranks of one of several worlds.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorldRanks {
+    /// The trace of the world.
+    pub trace: String,
+    /// The rank that the world's rank 0 is.
+    pub first: u32,
+    /// The number of ranks.
+    pub ranks: u32,
+}
+
+impl WorldRanks {
+    /// The ranks of each world of a trace; none where the trace is of one world.
+    #[must_use]
+    pub fn of(trace: &Trace) -> Vec<Self> {
+        let worlds = trace.worlds();
+        let ranks = |world: &World| {
+            let trace = world.place.display().to_string();
+            Self { trace, first: world.first.0, ranks: world.ranks() }
+        };
+        if worlds.len() > 1 { worlds.iter().map(ranks).collect() } else { Vec::new() }
+    }
 }
 
 /// A network by name, and the names of its links.

@@ -16,7 +16,7 @@ use crate::normalisation::Comparison;
 use crate::observe::{ANALYSES, Analysis, Breakdown, Observer};
 use crate::ranks::{Causality, Core, Deadlock, Recorded, ReplayError};
 use crate::replay::{Follower, Options, Outcome, replay};
-use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult};
+use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
 use crate::stopwatch::Stopwatch;
 use crate::{models, warnings};
 
@@ -193,6 +193,7 @@ impl<'a> Simulation<'a> {
         Ok(SimulationResult {
             simulated_time,
             ranks,
+            worlds: WorldRanks::of(self.trace),
             hosts_used: cores.iter().map(|core| core.host).collect::<HashSet<_>>().len(),
             events,
             messages,

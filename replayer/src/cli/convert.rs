@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use titr_common::collectives::{Library, Selection};
+use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 use titr_formats::output::{self, Rules};
 use titr_formats::timeline;
@@ -72,6 +73,11 @@ pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     let notes = if let Some(format) = output::FORMATS.iter().find(|format| format.name == args.to) {
         (format.convert)(&trace, &rules, output)?
     } else if let Some(format) = timeline::FORMATS.iter().find(|format| format.name == args.to) {
+        if let [first, _, ..] = trace.worlds() {
+            let what = "its times and those of the other worlds are of clocks that nobody has compared: a timeline of what \
+                        was recorded is of one world; --perfetto and --paje of titr-replay draw the replay of all";
+            return Err(TraceError::Directory { path: first.place.clone(), what: what.to_owned() }.into());
+        }
         timeline::recorded::convert(&trace, output, |subject| begin(format, output, subject))?
     } else {
         return Err(Failure::Usage(format!("there is no format '{}'", args.to)));

@@ -94,7 +94,7 @@ struct Info<'a> {
 }
 
 fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let source = trace.open()?;
+    let source = trace.open_one()?;
     let manifest = source.manifest().cloned();
     let inventory = Inventory::of(&source)?;
     if json {
@@ -109,6 +109,9 @@ fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failu
     }
     row(out, "ranks", &inventory.ranks.to_string())?;
     endings(&inventory, manifest.as_ref(), out)?;
+    if let Some(manifest) = &manifest {
+        encounters(manifest, out)?;
+    }
     let words = [
         ("compute", format!("{} instructions", count(inventory.compute.0 as u64))),
         ("messages", messages(&inventory)),
@@ -162,6 +165,18 @@ fn origin(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
     });
     for (counter, ranks) in tally(counters) {
         row(out, "counter", &format!("{counter}: {ranks} {}", plural(ranks, "rank", "ranks")))?;
+    }
+    Ok(())
+}
+
+/// Prints which processes of other worlds the ranks have met.
+fn encounters(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
+    for entry in &manifest.per_rank {
+        for met in entry.encounters.iter().filter(|met| met.root == entry.rank) {
+            let processes = met.remote.len();
+            let noun = plural(processes, "process", "processes");
+            row(out, "other worlds", &format!("rank {} has {} {} {noun}", entry.rank, met.side, count(processes)))?;
+        }
     }
     Ok(())
 }
@@ -243,7 +258,7 @@ fn report_check(trace: &TraceArgs, out: &mut BufWriter<StdoutLock>) -> Result<()
 }
 
 fn cat(trace: &TraceArgs, rank: Option<u32>, partial: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let source = trace.open()?.partial(partial);
+    let source = trace.open_one()?.partial(partial);
     if let Some(rank) = rank.filter(|&rank| rank >= source.ranks()) {
         let what = format!("there is no rank {rank} among its {}", source.ranks());
         return Err(TraceError::Directory { path: trace.to_string().into(), what }.into());

@@ -1,7 +1,7 @@
 //! The trace that a command is given.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use titr_common::trace::{Trace, TraceError};
@@ -11,14 +11,21 @@ use titr_formats::input;
 #[derive(Debug, Args)]
 pub(super) struct TraceArgs {
     /// A trace directory, an archive of one, an index of SimGrid's, or one text file; or several directories and archives
-    /// that each hold a part of one trace.
+    /// that each hold a part of one trace, or the trace of a world that the program has spawned or connected to.
     #[arg(value_name = "TRACE", required = true)]
     places: Vec<PathBuf>,
 }
 
 impl TraceArgs {
+    /// The trace, and with it those of the worlds that its ranks have met.
     pub(super) fn open(&self) -> Result<Trace, TraceError> {
         input::open(&self.places)
+    }
+
+    /// The trace of one world, as it was written.
+    pub(super) fn open_one(&self) -> Result<Trace, TraceError> {
+        let places: Vec<&Path> = self.places.iter().map(PathBuf::as_path).collect();
+        input::open_one(&places)
     }
 }
 

@@ -56,7 +56,19 @@ struct Findings {
     others: Vec<String>,
 }
 
+/// Reads each world by itself, as its tracer has written it.
 fn read(trace: &Trace) -> Findings {
+    let mut findings = Findings::default();
+    for world in trace.worlds() {
+        let place = world.place.display();
+        let Findings { unreadable, others } = read_world(&world.trace);
+        findings.unreadable.extend(unreadable);
+        findings.others.extend(others.into_iter().map(|finding| format!("{place}: {finding}")));
+    }
+    if trace.worlds().is_empty() { read_world(trace) } else { findings }
+}
+
+fn read_world(trace: &Trace) -> Findings {
     let mut findings = Findings::default();
     let mut inventory = Inventory { ranks: trace.ranks(), ..Inventory::default() };
     for rank in (0..trace.ranks()).map(Rank) {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use titr_common::format::{TimeUnit, count, plural, volume};
 use titr_common::units::Seconds;
 use titr_simulation::SimulationResult;
-use titr_simulation::result::{ChannelUse, LinkUse, Packets, Percentiles, Runs, Shares};
+use titr_simulation::result::{ChannelUse, LinkUse, Packets, Percentiles, Runs, Shares, WorldRanks};
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 
 /// Prints the summary of a simulation.
@@ -30,6 +30,11 @@ pub fn summary(report: &SimulationResult, out: &mut impl Write) -> io::Result<()
         plural(hosts, "host", "hosts"),
         network.model
     )?;
+    for WorldRanks { trace, first, ranks } in &report.worlds {
+        let (noun, last) = (plural(u64::from(*ranks), "rank", "ranks"), first + ranks - 1);
+        let which = if *ranks > 1 { format!("{first}–{last}") } else { first.to_string() };
+        writeln!(out, "                {noun} {which}: the world of {trace}")?;
+    }
     if *used == 1 && *ranks > 1 && hosts > 1 {
         writeln!(out, "                all on one host: hosts.cores or placement.policy of the platform spreads them")?;
     }

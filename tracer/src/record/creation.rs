@@ -1,10 +1,10 @@
 //! Making and freeing communicators.
 
 use titr_common::event::{CommCall, CommId, Event, Group, Tag};
+use titr_wrappers::Call;
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::communicator::Communicator::{self, *};
 use titr_wrappers::functions::topology::Topology::{self, *};
-use titr_wrappers::{Call, pmpi};
 
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
@@ -54,15 +54,17 @@ impl Recorder {
             MPI_Comm_create(parent, _, new) => self.created(CommCall::Create, *parent, new),
             MPI_Comm_create_group(parent, _, tag, new) => {
                 let parent = self.known(*parent)?.id;
-                self.made(CommCall::CreateGroup, parent, Some(Tag(*tag)), new)
+                self.made(CommCall::CreateGroup, parent, Some(Tag(*tag)), new.get())
             }
             MPI_Intercomm_create(local, .., tag, new) => {
                 let parent = self.known(*local)?.id;
-                self.made(CommCall::IntercommCreate, parent, Some(Tag(*tag)), new)
+                self.made(CommCall::IntercommCreate, parent, Some(Tag(*tag)), new.get())
             }
             // A session has no communicator to make another one of.
-            MPI_Comm_create_from_group(.., new) => self.made(CommCall::CreateFromGroup, CommId::WORLD, None, new),
-            MPI_Intercomm_create_from_groups(.., new) => self.made(CommCall::IntercommCreate, CommId::WORLD, None, new),
+            MPI_Comm_create_from_group(.., new) => self.made(CommCall::CreateFromGroup, CommId::WORLD, None, new.get()),
+            MPI_Intercomm_create_from_groups(.., new) => {
+                self.made(CommCall::IntercommCreate, CommId::WORLD, None, new.get())
+            }
             MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new),
             MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
                 let (freed, id) = overwritten.comm().ok_or(Omission::Untraced)?;
@@ -92,17 +94,15 @@ impl Recorder {
 
     fn created(&mut self, call: CommCall, parent: Comm, new: &Place<'_, Comm>) -> Outcome {
         let parent = self.known(parent)?.id;
-        self.made(call, parent, None, new)
+        self.made(call, parent, None, new.get())
     }
 
-    fn made(&mut self, call: CommCall, parent: CommId, tag: Option<Tag>, new: &Place<'_, Comm>) -> Outcome {
-        let new = new.get();
+    pub(super) fn made(&mut self, call: CommCall, parent: CommId, tag: Option<Tag>, new: Comm) -> Outcome {
         if new == self.abi.comm_null {
             self.emit(&Event::CommCreate(call, parent, None));
             return Ok(());
         }
-        let ranks = pmpi::translate(self.abi, new, self.abi.comm_world).ok_or(Omission::Untraced)?;
-        // A member outside the world, which was spawned or connected to, has no number a trace could name.
+        let ranks = self.worlds.numbers(self.abi, new, call.joins_worlds()).ok_or(Omission::Untraced)?;
         let members = Ranks::new(&ranks.local, self.world_size).ok_or(Omission::Untraced)?;
         let remote = match ranks.remote.as_slice() {
             [] => None,

@@ -10,6 +10,7 @@
 //! | `collective`, `neighborhood`, `other` | collectives and their volumes |
 //! | `creation`, `communicators` | communicators and their members |
 //! | `one_sided`, `partitioned`, `files` | the chapters of MPI that they are named after |
+//! | `worlds`, `named_spawn` | processes of other worlds |
 //! | `overwritten` | handles that have to be kept from before a call |
 //! | `stream`, `explanation` | events on their way to the sink |
 //! | `omitted_calls` | calls that become no event, counted |
@@ -26,6 +27,7 @@ mod id_pool;
 mod matched_message;
 mod message;
 mod message_args;
+mod named_spawn;
 mod neighborhood;
 mod omitted_calls;
 mod one_sided;
@@ -35,6 +37,7 @@ mod partitioned;
 mod requests;
 mod stream;
 mod type_sizes;
+mod worlds;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Annotation, CommId, Event, Rank, RequestId, ThreadId};
@@ -56,6 +59,7 @@ use one_sided::Windows;
 use requests::Requests;
 use stream::EventStream;
 use type_sizes::TypeSizes;
+use worlds::OtherWorlds;
 
 pub use creation::made_by;
 pub use message::keep_status;
@@ -77,6 +81,7 @@ pub struct Recorder {
     type_sizes: TypeSizes,
     windows: Windows,
     files: Files,
+    worlds: OtherWorlds,
     /// Messages that a matched probe has found and that nobody has received yet.
     messages: FxHashMap<Message, MatchedMessage>,
     omitted: OmittedCalls,
@@ -118,6 +123,7 @@ impl Recorder {
             abi,
             me,
             world_size,
+            worlds: OtherWorlds::new(sink.run().to_owned(), world_size),
             stream: EventStream::new(sink, options.precision, options.explains),
             communicators: Communicators::new(abi.comm_world, abi.comm_self, me, world_size),
             requests: Requests::default(),
@@ -136,6 +142,7 @@ impl Recorder {
     /// Records that MPI is initialised, by `function`.
     pub fn begin(&mut self, function: &Function) {
         self.emit(&Event::Init);
+        self.begin_spawned();
         self.stream.end_call(function);
     }
 
@@ -153,9 +160,13 @@ impl Recorder {
                 None
             }
         };
-        let omitted = self.omitted;
+        if ended != Ended::Finalize {
+            self.worlds.abandon();
+        }
+        let (omitted, worlds) = (self.omitted, self.worlds);
         self.stream.finish(ended, |entry| {
             entry.clock = clock;
+            entry.encounters = worlds.encounters;
             omitted.complete(entry);
         })
     }
@@ -217,8 +228,7 @@ impl Recorder {
             (Call::Topology(call), true) => self.topology(call),
             (Call::OneSided(call), true) => self.one_sided(call, overwritten),
             (Call::Io(call), true) => self.io(call, overwritten),
-            // A second `MPI_Init`; the first one and the end are not calls between two others.
-            (Call::Process(_), true) => Err(Omission::Local),
+            (Call::Process(call), true) => self.process(call, overwritten),
         }
     }
 

@@ -10,6 +10,7 @@ use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Start, MPI_Star
 
 use super::file_access::AccessCall;
 use super::matched_message::MatchedMessage;
+use super::named_spawn::NamedSpawn;
 use super::omitted_calls::Omission;
 
 /// The handle or the file pointer that a call overwrites, as it was before the call.
@@ -31,6 +32,8 @@ pub enum Overwritten {
     Request(Option<RequestId>),
     /// The persistent requests that are started.
     Started(Vec<Request>),
+    /// The spawn whose hints are others than the program's; `None` for any other call.
+    Spawn(Option<NamedSpawn>),
 }
 
 impl Overwritten {
@@ -69,6 +72,10 @@ impl Overwritten {
 
     pub(super) fn started(self) -> Vec<Request> {
         if let Self::Started(requests) = self { requests } else { Vec::new() }
+    }
+
+    pub(super) fn spawn(self) -> Option<NamedSpawn> {
+        if let Self::Spawn(spawn) = self { spawn } else { None }
     }
 
     pub(super) fn request(self) -> Option<RequestId> {

@@ -170,6 +170,12 @@ impl Sink {
         thread.join().ok().flatten()
     }
 
+    /// The name of the run.
+    #[must_use]
+    pub fn run(&self) -> &str {
+        &self.entry.run
+    }
+
     /// The rank whose events these are.
     #[must_use]
     pub fn rank(&self) -> Rank {

@@ -1,5 +1,6 @@
 //! Arguments that point to values in the program's memory, which MPI reads or writes.
 
+use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 
 use super::{Argument, Arguments, Comm, Count};
@@ -182,6 +183,36 @@ impl<'c, T: Stored> Argument<'c> for Place<'c, T> {
     #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, address: call.word(at), what: PhantomData }
+    }
+}
+
+/// A pointer to a text that ends with a zero.
+#[derive(Clone, Copy)]
+pub struct Text<'c> {
+    address: usize,
+    call: PhantomData<&'c Arguments<'c>>,
+}
+
+impl Text<'_> {
+    /// The text; an empty one where the pointer is null. MPI reads the argument at the root of a call alone: elsewhere it is not
+    /// to be asked for.
+    #[must_use]
+    pub fn get(&self) -> String {
+        if self.address == 0 {
+            return String::new();
+        }
+        // SAFETY: MPI's signature says that this argument points to a C string, and it is not null.
+        unsafe { CStr::from_ptr(self.address as *const c_char) }.to_string_lossy().into_owned()
+    }
+}
+
+impl<'c> Argument<'c> for Text<'c> {
+    const WORDS: usize = 1;
+    fn types(all: &mut Vec<&'static str>) {
+        all.push("char*");
+    }
+    fn read(call: &'c Arguments<'c>, at: usize) -> Self {
+        Self { address: call.word(at), call: PhantomData }
     }
 }
 

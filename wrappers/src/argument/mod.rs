@@ -13,9 +13,9 @@ use std::cell::Cell;
 use crate::abi::{Abi, Family};
 use status::StatusScratch;
 
-pub use crate::handle::{Comm, Datatype, File, Group, Message, Op, Request, Win};
+pub use crate::handle::{Comm, Datatype, File, Group, Info, Message, Op, Request, Win};
 pub(crate) use handle::HandleCell;
-pub use memory::{Array, ByteDisplacement, Displacement, Later, Place, Stored};
+pub use memory::{Array, ByteDisplacement, Displacement, Later, Place, Stored, Text};
 pub use status::{Status, StatusArgument, Statuses};
 
 /// The arguments of one call as words, and what is needed to read them.
@@ -32,11 +32,11 @@ impl<'c> Arguments<'c> {
     }
 
     #[inline]
-    fn word(&self, at: usize) -> usize {
+    pub(crate) fn word(&self, at: usize) -> usize {
         self.words.get(at).map_or(0, Cell::get)
     }
 
-    fn set_word(&self, at: usize, word: usize) {
+    pub(crate) fn set_word(&self, at: usize, word: usize) {
         if let Some(cell) = self.words.get(at) {
             cell.set(word);
         }

@@ -19,12 +19,17 @@ pub struct Translation {
 /// The ranks of the members of `comm` in `base`; `None` if MPI does not tell.
 #[must_use]
 pub fn translate(abi: &Abi, comm: Comm, base: Comm) -> Option<Translation> {
-    let base = OwnedGroup::of(base)?;
+    translate_to(abi, comm, &KnownGroup(OwnedGroup::of(base)?))
+}
+
+/// The ranks of the members of `comm` in a group; `None` if MPI does not tell.
+#[must_use]
+pub fn translate_to(abi: &Abi, comm: Comm, KnownGroup(base): &KnownGroup) -> Option<Translation> {
     // The communicators are asked how many members they have: MPICH 5.0.2 says that the group of a communicator that
     // MPI_Cart_create has made smaller than its parent is as large as the parent.
-    let local = OwnedGroup::of(comm)?.ranks_in(abi, comm_size(comm), &base)?;
+    let local = OwnedGroup::of(comm)?.ranks_in(abi, comm_size(comm), base)?;
     let remote = if comm_is_inter(comm) {
-        OwnedGroup::remote_of(comm)?.ranks_in(abi, comm_remote_size(comm), &base)?
+        OwnedGroup::remote_of(comm)?.ranks_in(abi, comm_remote_size(comm), base)?
     } else {
         Vec::new()
     };
@@ -38,7 +43,20 @@ pub fn translate_group(abi: &Abi, group: Group, base: Comm) -> Option<Vec<Option
     ranks_in(abi, group, size, OwnedGroup::of(base)?.0.get(abi))
 }
 
+/// A group to find the members of communicators in.
+#[derive(Debug)]
+pub struct KnownGroup(OwnedGroup);
+
+impl KnownGroup {
+    /// The remote group of an inter-communicator.
+    #[must_use]
+    pub fn remote_of(comm: Comm) -> Option<Self> {
+        OwnedGroup::remote_of(comm).map(Self)
+    }
+}
+
 /// A group that is freed when the value is dropped.
+#[derive(Debug)]
 struct OwnedGroup(HandleCell<GroupKind>);
 
 impl OwnedGroup {

@@ -41,12 +41,14 @@ mod neighbors;
 pub mod nonblocking_call;
 mod reduction;
 pub mod region;
+mod spawn;
 mod tool_comm;
 
 pub use errors::{has_taken_place, is_truncation, raise, return_errors};
 pub use file::access_start;
-pub use groups::{Translation, translate, translate_group};
+pub use groups::{KnownGroup, Translation, translate, translate_group, translate_to};
 pub use neighbors::{Neighbors, neighbors};
+pub use spawn::{ChangedInfos, SpawnInfos, comm_parent, socket_ends};
 pub use tool_comm::ToolComm;
 
 /// The code of an error that an MPI function returned.

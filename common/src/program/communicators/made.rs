@@ -21,12 +21,15 @@ pub(super) enum Origin {
     Group(Option<Tag>),
     /// Two groups without a parent in common make the call, with a tag.
     TwoGroups(Option<Tag>),
+    /// Two groups that may be of different worlds make two different calls.
+    TwoWorlds,
 }
 
 impl Origin {
     pub(super) fn of(call: CommCall, tag: Option<Tag>) -> Self {
         match call {
             CommCall::IntercommCreate => Self::TwoGroups(tag),
+            _ if call.joins_worlds() => Self::TwoWorlds,
             _ if call.is_collective_on_parent() => Self::Parent,
             _ => Self::Group(tag),
         }

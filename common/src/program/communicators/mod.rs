@@ -135,7 +135,7 @@ impl Communicators {
 
         let origin = Origin::of(call, group.tag);
         let home = match origin {
-            Origin::TwoGroups(_) => CommIndex::WORLD,
+            Origin::TwoGroups(_) | Origin::TwoWorlds => CommIndex::WORLD,
             Origin::Parent | Origin::Group(_) => self.find(rank, parent)?,
         };
         let mut made = std::mem::take(&mut self.all[home.0].made);

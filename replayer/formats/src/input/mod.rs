@@ -9,10 +9,19 @@ use titr_common::trace::{self, NATIVE, Trace, TraceError, TraceFormat};
 /// Formats of other tools. They are asked before titr's own, which takes every directory and every text.
 static FOREIGN: &[&dyn TraceFormat] = &[];
 
-/// Opens a trace in any format: one file or directory, or the parts of one trace.
+/// Opens a trace in any format: one file or directory, or the parts of one trace; and the traces of the worlds that its
+/// ranks have spawned or connected to.
 ///
 /// # Errors
 /// Where there is nothing at a path, or the trace cannot be opened.
 pub fn open(paths: &[impl AsRef<Path>]) -> Result<Trace, TraceError> {
+    trace::with_worlds(paths, open_one)
+}
+
+/// Opens a trace in any format, and not the traces of other worlds.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_one(paths: &[&Path]) -> Result<Trace, TraceError> {
     trace::open(paths, FOREIGN.iter().chain(NATIVE).copied())
 }

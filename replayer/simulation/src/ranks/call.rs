@@ -2,7 +2,7 @@
 
 use titr_common::event::{Completion, Event, Incoming, Outgoing, Partitioned, RequestId, SendMode};
 use titr_common::event_buffer::EventRef;
-use titr_common::program::{Fault, Template};
+use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
 
 use super::Ranks;
@@ -90,6 +90,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             Event::Neighborhood(call, completion) => library.neighborhood(thread, call, *completion)?,
             Event::CommCreate(call, parent, group) => {
                 library.create_communicator(thread, *call, *parent, group.as_ref())?;
+                // The members agree more than once where some of them begin with that.
+                thread.started += 1;
+                if group.is_some() && thread.started < agreements(*call) {
+                    return Ok(None);
+                }
+                thread.started = 0;
             }
             &Event::CommFree(id) => library.communicators.free(rank, id)?,
             Event::Partitioned(event) => {

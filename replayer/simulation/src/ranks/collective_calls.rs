@@ -152,7 +152,9 @@ impl<O: Observer> Library<'_, O> {
     ) -> Result<(), Fault> {
         let rank = thread.actor.rank;
         self.communicators.find(rank, parent)?;
-        group.map(|group| self.communicators.create(rank, call, parent, group)).transpose()?;
+        if let Some(group) = group.filter(|_| thread.started == 0) {
+            self.communicators.create(rank, call, parent, group)?;
+        }
         if let Some(agreement) = agreement(call, parent, group) {
             let on = self.communicators.find(rank, agreement.comm)?;
             let operation = self.start_collective_as(agreement.kind.word(), rank, on, &agreement)?;

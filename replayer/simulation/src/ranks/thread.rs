@@ -33,7 +33,7 @@ pub(super) struct Thread {
     last_call_over: Time,
     /// When it may make its first call.
     first_call: Time,
-    /// How many of the requests that its call starts are started.
+    /// How many parts of its call are begun, such as the requests that it starts.
     pub(super) started: u32,
     /// Whether the time that the event takes before others can see it is on the clock.
     paid: bool,
@@ -46,6 +46,8 @@ pub(super) struct Thread {
 enum Waiting {
     /// A call.
     Call(Activity),
+    /// A part of a call, of which there is more to do.
+    Part,
     /// Its turn, before a call that comes after those of other threads.
     Turn,
 }
@@ -74,7 +76,7 @@ impl Thread {
 
     /// Whether the thread waits in a call of MPI, or is at its end.
     pub(super) fn is_inside_mpi(&self) -> bool {
-        self.finished || matches!(self.waiting, Some(Waiting::Call(_)))
+        self.finished || matches!(self.waiting, Some(Waiting::Call(_) | Waiting::Part))
     }
 
     fn is_main(&self) -> bool {
@@ -89,7 +91,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         match self.threads[at].waiting.take() {
             Some(Waiting::Call(activity)) => self.end_call(index, activity),
             Some(Waiting::Turn) => self.account(index, Activity::Wait),
-            None => {}
+            Some(Waiting::Part) | None => {}
         }
         loop {
             let Some(event) = self.programs.front(index, &self.library.requests)? else {
@@ -146,6 +148,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             };
             let activity = match carried_out {
                 Ok(Some(activity)) => activity,
+                Ok(None) if self.threads[at].clock.awaited > 0 => {
+                    self.threads[at].waiting = Some(Waiting::Part);
+                    return Ok(());
+                }
                 Ok(None) => continue,
                 Err(Failure::Fault(fault)) => return Err(self.wrong(index, fault)),
                 Err(Failure::Replay(error)) => return Err(error),

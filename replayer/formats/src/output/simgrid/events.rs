@@ -6,7 +6,7 @@ use titr_common::event::{
     CommCall, CommId, Completed, Completion, Event, Group, Incoming, Quantifier, Rank, RequestId, RequestKey, ThreadId,
 };
 use titr_common::event_buffer::EventRef;
-use titr_common::program::{CommIndex, Fault, Place, Template, agreement};
+use titr_common::program::{CommIndex, Fault, Place, Template, agreement, agreements};
 use titr_common::trace::{EventSource, TraceError};
 use titr_common::units::Bytes;
 use titr_workload::Match;
@@ -244,6 +244,9 @@ impl<S: EventSource> Translation<'_, S> {
         group.map(|group| self.communicators.create(rank, call, parent, &group)).transpose()?;
         let Some(agreement) = agreement else { return Ok(()) };
         let on = self.communicators.find(rank, agreement.comm)?;
+        for _ in 1..agreements(call) {
+            self.collective(rank, on, agreement.clone())?;
+        }
         self.collective(rank, on, agreement)
     }
 

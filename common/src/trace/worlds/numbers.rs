@@ -1,0 +1,222 @@
+//! Whom the ranks of several worlds mean by the numbers that they have for processes of other worlds.
+//!
+//! Each rank numbers the processes that it meets by itself. In an encounter the *n*-th process that one side meets is the *n*-th
+//! member of the other side. So the two sides have to be found for each encounter: by its [link](Encounter::link), which the
+//! root of each side knows; a member without it looks for the root's entry of the same encounter. A side may
+//! have members that were met before, so encounters are understood one after another, until no more can be.
+
+use rustc_hash::FxHashMap;
+
+use crate::event::Rank;
+use crate::trace::encounter::{Encounter, Side};
+use crate::trace::error::TraceError;
+use crate::trace::opened::World;
+
+/// An encounter as one rank has it: the world, the rank in it, and which of the rank's encounters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct EntryKey {
+    pub(super) world: usize,
+    pub(super) rank: u32,
+    index: usize,
+}
+
+/// The encounters of several worlds.
+pub(super) struct Encounters<'w> {
+    worlds: &'w [World],
+    /// The two entries of roots that are of one encounter.
+    pairs: FxHashMap<EntryKey, EntryKey>,
+    /// The entries of roots whose other side is in none of the worlds.
+    pub(super) alone: Vec<EntryKey>,
+    /// For each world and rank, whom the rank means by its numbers for processes of other worlds.
+    foreign: Vec<Vec<Foreign>>,
+}
+
+/// Whom a rank means by its numbers for processes of other worlds.
+pub(super) type Foreign = FxHashMap<u32, Rank>;
+
+impl<'w> Encounters<'w> {
+    /// Finds the sides of all encounters.
+    ///
+    /// # Errors
+    /// Where one spawn is claimed twice.
+    pub(super) fn new(worlds: &'w [World]) -> Result<Self, TraceError> {
+        let mut all: FxHashMap<&str, FxHashMap<Side, Vec<EntryKey>>> = FxHashMap::default();
+        let mut this = Self { worlds, pairs: FxHashMap::default(), alone: Vec::new(), foreign: Vec::new() };
+        let mut order = Vec::new();
+        for key in this.keys() {
+            let entry = this.entry(key);
+            if entry.root != key.rank {
+                continue;
+            }
+            if let Some(link) = entry.link.as_deref() {
+                let sides = all.entry(link).or_insert_with(|| {
+                    order.push(link);
+                    FxHashMap::default()
+                });
+                sides.entry(entry.side).or_default().push(key);
+            } else {
+                this.alone.push(key);
+            }
+        }
+        for link in order {
+            let Some(mut sides) = all.remove(link) else { continue };
+            for side in [Side::Spawn, Side::Accept, Side::Lower] {
+                let (one, other) =
+                    (sides.remove(&side).unwrap_or_default(), sides.remove(&side.other()).unwrap_or_default());
+                this.pair(side, one, other)?;
+            }
+        }
+        Ok(this)
+    }
+
+    /// Pairs those at both sides of one link.
+    fn pair(&mut self, side: Side, mut one: Vec<EntryKey>, mut other: Vec<EntryKey>) -> Result<(), TraceError> {
+        if side == Side::Spawn {
+            for claims in [&one, &other] {
+                if let [first, second, ..] = claims.as_slice() {
+                    return Err(self.claimed_twice(*first, *second));
+                }
+            }
+        }
+        // At one port, one connection is complete before the next one is.
+        one.sort_by_key(|&key| self.entry(key).at);
+        other.sort_by_key(|&key| self.entry(key).at);
+        let count = one.len().min(other.len());
+        self.alone.extend(one.drain(count..).chain(other.drain(count..)));
+        for (one, other) in one.into_iter().zip(other) {
+            self.pairs.insert(one, other);
+            self.pairs.insert(other, one);
+        }
+        Ok(())
+    }
+
+    /// Finds out whom each number means.
+    ///
+    /// # Errors
+    /// Where the two sides of an encounter do not fit together.
+    pub(super) fn resolve(mut self) -> Result<Vec<Vec<Foreign>>, TraceError> {
+        self.foreign = self.worlds.iter().map(|world| vec![Foreign::default(); world.ranks() as usize]).collect();
+        let mut open: Vec<EntryKey> = self.keys().collect();
+        loop {
+            let before = open.len();
+            let mut left = Vec::new();
+            for key in open {
+                if !self.understand(key)? {
+                    left.push(key);
+                }
+            }
+            if left.is_empty() || left.len() == before {
+                return Ok(self.foreign);
+            }
+            open = left;
+        }
+    }
+
+    /// Takes what an encounter says of numbers; false if that is not known yet.
+    fn understand(&mut self, key: EntryKey) -> Result<bool, TraceError> {
+        let Some(root) = self.root_of(key) else { return Ok(false) };
+        let Some(&other) = self.pairs.get(&root) else { return Ok(false) };
+        let (mine, theirs) = (self.entry(root), self.entry(other));
+        let all: u64 = self.worlds.iter().map(|world| u64::from(world.ranks())).sum();
+        let are_alike = (mine.members.len(), mine.remote.len()) == (theirs.remote.len(), theirs.members.len());
+        if !are_alike || mine.members.len().max(mine.remote.len()) > all {
+            return Err(self.unlike(root, other));
+        }
+        let Some(remote) = self.members(other) else { return Ok(false) };
+        for (number, rank) in self.entry(key).remote.iter().zip(remote) {
+            let known = match self.own(key.world, number) {
+                Some(own) => own,
+                None => *self.foreign[key.world][key.rank as usize].entry(number).or_insert(rank),
+            };
+            if known != rank {
+                return Err(self.unlike(root, other));
+            }
+        }
+        Ok(true)
+    }
+
+    /// The entry that the root of a rank's encounter has of it.
+    fn root_of(&self, key: EntryKey) -> Option<EntryKey> {
+        let mine = self.entry(key);
+        if mine.root == key.rank {
+            return Some(key);
+        }
+        let (world, rank) = self.place(self.rank(key, mine.root)?)?;
+        let members = self.members(key)?;
+        let is_alike = |entry: &Encounter| {
+            entry.side == mine.side
+                && entry.members.len() == mine.members.len()
+                && entry.remote.len() == mine.remote.len()
+        };
+        // This rank and the root have come to these calls in one order.
+        let before = &self.worlds[key.world].encounters(key.rank)[..key.index];
+        let nth =
+            before.iter().filter(|entry| is_alike(entry) && entry.root == mine.root && entry.members == mine.members);
+        let nth = nth.count();
+        let of_root = self.worlds[world].encounters(rank).iter().enumerate();
+        let of_root = of_root.filter(|(_, entry)| is_alike(entry) && entry.root == rank);
+        let mut keys = of_root.map(|(index, _)| EntryKey { world, rank, index });
+        keys.by_ref().filter(|&key| self.members(key).as_ref() == Some(&members)).nth(nth)
+    }
+
+    /// The members of a rank's side.
+    fn members(&self, key: EntryKey) -> Option<Vec<Rank>> {
+        self.entry(key).members.iter().map(|number| self.rank(key, number)).collect()
+    }
+
+    /// Whom a rank means by a number.
+    fn rank(&self, key: EntryKey, number: u32) -> Option<Rank> {
+        self.own(key.world, number)
+            .or_else(|| self.foreign.get(key.world)?.get(key.rank as usize)?.get(&number).copied())
+    }
+
+    /// The rank of a world that has this number in it.
+    fn own(&self, world: usize, number: u32) -> Option<Rank> {
+        let world = &self.worlds[world];
+        (number < world.ranks()).then(|| Rank(world.first.0 + number))
+    }
+
+    /// The world of a rank, and its number there.
+    fn place(&self, Rank(rank): Rank) -> Option<(usize, u32)> {
+        let world = self.worlds.iter().rposition(|world| world.first.0 <= rank)?;
+        Some((world, rank - self.worlds[world].first.0))
+    }
+
+    pub(super) fn entry(&self, key: EntryKey) -> &'w Encounter {
+        &self.worlds[key.world].encounters(key.rank)[key.index]
+    }
+
+    fn keys(&self) -> impl Iterator<Item = EntryKey> + use<'w> {
+        let worlds = self.worlds;
+        worlds.iter().enumerate().flat_map(|(world, of_world)| {
+            (0..of_world.ranks()).flat_map(move |rank| {
+                (0..of_world.encounters(rank).len()).map(move |index| EntryKey { world, rank, index })
+            })
+        })
+    }
+
+    fn claimed_twice(&self, first: EntryKey, second: EntryKey) -> TraceError {
+        let [first_place, path] = [first, second].map(|key| self.worlds[key.world].place.clone());
+        let what = format!(
+            "its ranks have {} the same processes as those of {}: remove the trace that is a copy",
+            self.entry(second).side,
+            first_place.display()
+        );
+        TraceError::Directory { path, what }
+    }
+
+    fn unlike(&self, one: EntryKey, other: EntryKey) -> TraceError {
+        let [mine, theirs] = [one, other].map(|key| self.entry(key));
+        let what = format!(
+            "rank {} has {} {} processes, which say otherwise in {}: they are {}, and met {} where {} took part",
+            one.rank,
+            mine.side,
+            mine.remote.len(),
+            self.worlds[other.world].place.display(),
+            theirs.members.len(),
+            theirs.remote.len(),
+            mine.members.len(),
+        );
+        TraceError::Directory { path: self.worlds[one.world].place.clone(), what }
+    }
+}

@@ -176,7 +176,8 @@ proptest! {
         prop_assert!(time(&lighter) <= time(&happenings));
     }
 
-    /// Who makes progress in calls only is never faster than who does in the background, where messages do not contend.
+    /// Who makes progress in calls only is never faster than who does in the background, where messages do not contend. Neither
+    /// rendezvous is always the faster one: a rank that waits longer for one message is there to answer the next.
     #[test]
     fn progress_in_calls_takes_no_less_time(happenings in prop::collection::vec(happening(), 0..60), mpi in protocol()) {
         let program = events(RANKS, &trace(&happenings));
@@ -186,7 +187,7 @@ proptest! {
             time(Progress::Calls, Rendezvous::Get),
             time(Progress::Calls, Rendezvous::ClearToSend),
         ];
-        prop_assert!(thread <= get && get <= send, "{thread:?} {get:?} {send:?}");
+        prop_assert!(thread <= get && thread <= send, "{thread:?} {get:?} {send:?}");
     }
 
     /// A program that only makes blocking calls takes the same time, whoever makes progress.

@@ -282,6 +282,15 @@ mod tests {
         assert_close(bulk[1], 0.033_575_404_639);
     }
 
+    /// Two cables of 15 µs and a backbone of 15 µs, then a megabyte at 125 MB/s, whatever comes back.
+    #[test]
+    fn plain_is_bandwidth_and_latency() {
+        let both = run(&mut cluster16(Preset::Plain), &[(0.0, 0, 1, 1_000_000), (0.0, 1, 0, 1_000_000)]);
+        assert_eq!(both, [0.008_045, 0.008_045]);
+        let small = run(&mut cluster16(Preset::Plain), &[(0.0, 0, 1, 1)]);
+        assert_eq!(small, [0.000_045_008]);
+    }
+
     /// γ = 4 MiB in a round trip of 2 × 0.1 s is 20,971,520 B/s, below the link's 125 MB/s.
     #[test]
     fn a_window_bounds_a_long_route() {

@@ -24,15 +24,17 @@ pub struct FlowParameters {
     pub contention: Option<Penalties>,
 }
 
-/// A set of values that go together, as SimGrid names it.
+/// A set of values that go together. But for the first, SimGrid has them under the same names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
+    /// A message alone takes the latency of its route and its bytes over the least bandwidth there, and nothing on the way back.
+    #[default]
+    Plain,
     /// Fitted to MPI ping-pongs over TCP on Gigabit Ethernet: Clauss et al., "Single node on-line simulation of MPI
     /// applications with SMPI", IPDPS 2011. SimGrid's default for MPI.
-    #[default]
     Smpi,
-    /// The values that links have, without correction: Casanova and Marchal, "A network model for simulation of grid application",
+    /// The values that links have, with acknowledgements, a window and 16 bytes more a message: Casanova and Marchal, "A network model for simulation of grid application",
     /// LIP RR-2002-40.
     Cm02,
     /// Fitted to bulk TCP transfers: Velho and Legrand, "Accuracy study and improvement of network simulation in the
@@ -44,32 +46,34 @@ pub enum Preset {
 
 impl From<Preset> for FlowParameters {
     fn from(preset: Preset) -> Self {
-        // Alike in all of SimGrid 3.32's models: network/TCP-gamma, network/crosstraffic, and the 16 bytes that SMPI
-        // adds to every message.
         let plain = Self {
             latency_factor: Factor::constant(1.0),
             bandwidth_factor: Factor::constant(1.0),
             weight_s: 0.0,
-            tcp_gamma: 4_194_304.0,
-            crosstraffic: 0.05,
-            envelope: Bytes(16),
+            tcp_gamma: 0.0,
+            crosstraffic: 0.0,
+            envelope: Bytes(0),
             contention: None,
         };
+        // Alike in all of SimGrid 3.32's models: network/TCP-gamma, network/crosstraffic, and the 16 bytes that SMPI
+        // adds to every message.
+        let cm02 = Self { tcp_gamma: 4_194_304.0, crosstraffic: 0.05, envelope: Bytes(16), ..plain.clone() };
         let smpi = Self {
             latency_factor: Factor::steps(SMPI_LATENCY),
             bandwidth_factor: Factor::steps(SMPI_BANDWIDTH),
             weight_s: 8775.0,
-            ..plain.clone()
+            ..cm02.clone()
         };
         match preset {
+            Preset::Plain => plain,
             Preset::Smpi => smpi,
             Preset::Ib => Self { contention: Some(Penalties::default()), ..smpi },
-            Preset::Cm02 => plain,
+            Preset::Cm02 => cm02,
             Preset::Lv08 => Self {
                 latency_factor: Factor::constant(13.01),
                 bandwidth_factor: Factor::constant(0.97),
                 weight_s: 20537.0,
-                ..plain
+                ..cm02
             },
         }
     }

@@ -85,7 +85,7 @@ impl Default for LoopbackTable {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlowTable {
-    /// Default: `"smpi"`.
+    /// Default: `"plain"`.
     pub preset: Preset,
     /// Multiplies latency: a number, or steps `[[from_bytes, factor], …]`, each for messages above that size.
     pub latency_factor: Option<FactorSteps>,

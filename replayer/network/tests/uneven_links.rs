@@ -3,11 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod support;
+
+use support::{message, run, spec};
 use titr_common::units::Seconds;
-use titr_network::packet::{Delivery, Message, PacketParameters, PacketSpec, engine};
-use titr_network::topology::{
-    Cable, Duplex, Explicit, Grid, HostId, Link, LinkId, Piece, Routes, Sharing, Star, Topology,
-};
+use titr_network::packet::{Message, PacketParameters};
+use titr_network::topology::{Cable, Duplex, Explicit, Grid, Link, LinkId, Piece, Routes, Sharing, Star, Topology};
 
 /// Phits of a packet.
 const L: u64 = 16;
@@ -52,25 +53,6 @@ fn half_duplex_chain(links: &[Link]) -> Explicit {
     let all = (0..).zip(links).map(|(number, &link)| (format!("link {number}"), link)).collect();
     let pieces = [Piece { from: 0, to: 1, links: route }, Piece { from: 1, to: 0, links: back }];
     Explicit::new(2, 0, all, &pieces, Routes::Full)
-}
-
-fn spec(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec {
-    PacketSpec::new(topology.router_graph().unwrap(), parameters).unwrap()
-}
-
-fn message(tag: u64, from: u32, to: u32, packets: u64) -> Message {
-    Message { tag, from: HostId(from), to: HostId(to), packets }
-}
-
-/// Offers all messages at cycle 0 and lives until nothing happens any more.
-fn run(spec: &PacketSpec, messages: &[Message]) -> Vec<Delivery> {
-    let (mut engine, mut deliveries) = (engine(spec), Vec::new());
-    messages.iter().for_each(|&message| engine.offer(0, message));
-    while let Some(now) = engine.next_cycle() {
-        engine.advance(now, &mut deliveries);
-    }
-    deliveries.sort_by_key(|delivery| (delivery.at, delivery.message.tag));
-    deliveries
 }
 
 fn times(topology: &dyn Topology, messages: &[Message]) -> Vec<u64> {

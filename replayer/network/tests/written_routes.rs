@@ -3,11 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod support;
+
 use proptest::prelude::*;
+use support::{message, run, spec};
 use titr_common::units::Seconds;
-use titr_network::packet::{Delivery, Message, PacketParameters, PacketSpec, engine};
+use titr_network::packet::{Delivery, PacketParameters, PacketSpec};
 use titr_network::topology::{
-    Cable, Duplex, Explicit, HostId, Link, LinkId, Piece, Routes, RoutingOptions, Sharing, Star, Topology,
+    Cable, Duplex, Explicit, Link, LinkId, Piece, Routes, RoutingOptions, Sharing, Star, Topology,
 };
 
 const LINK: Link = Link { bandwidth: 1e9, latency: Seconds(0.0), sharing: Sharing::Shared };
@@ -39,28 +42,9 @@ fn ring(nodes: u32) -> Explicit {
     network(nodes, 0, &ends, Routes::Dijkstra)
 }
 
-fn spec(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec {
-    PacketSpec::new(topology.router_graph().unwrap(), parameters).unwrap()
-}
-
 fn with_channels(virtual_channels: u32) -> PacketParameters {
     let routing = RoutingOptions { virtual_channels: Some(virtual_channels), ..RoutingOptions::default() };
     PacketParameters { routing, ..PacketParameters::default() }
-}
-
-fn message(tag: u64, from: u32, to: u32, packets: u64) -> Message {
-    Message { tag, from: HostId(from), to: HostId(to), packets }
-}
-
-/// Offers all messages at cycle 0 and lives until nothing happens any more.
-fn run(spec: &PacketSpec, messages: &[Message]) -> Vec<Delivery> {
-    let (mut engine, mut deliveries) = (engine(spec), Vec::new());
-    messages.iter().for_each(|&message| engine.offer(0, message));
-    while let Some(now) = engine.next_cycle() {
-        engine.advance(now, &mut deliveries);
-    }
-    deliveries.sort_by_key(|delivery| (delivery.at, delivery.message.tag));
-    deliveries
 }
 
 /// Why packets cannot pass a topology.

@@ -326,6 +326,17 @@ pub(super) fn any_parameters() -> impl Strategy<Value = PacketParameters> {
     )
 }
 
+/// Messages between so many hosts in the order of their cycles, each with its number as tag: cycle, from and to, packets.
+pub(super) fn between(hosts: u32, messages: Vec<(u64, (u32, u32), u64)>) -> Vec<(u64, Message)> {
+    let mut messages: Vec<_> = messages
+        .into_iter()
+        .map(|(at, (from, to), packets)| (at, message(from % hosts, to % hosts, packets)))
+        .collect();
+    messages.sort_by_key(|&(at, _)| at);
+    messages.iter_mut().zip(0..).for_each(|((_, message), tag)| message.tag = tag);
+    messages
+}
+
 /// A network, and messages between its hosts in the order of their cycles, each with its number as tag.
 fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value = (PacketSpec, Vec<(u64, Message)>)> {
     let messages = prop::collection::vec((0..span, any::<(u32, u32)>(), 1_u64..6), messages);
@@ -334,14 +345,7 @@ fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value =
             u32::from(routing.name.is_some_and(|name| ["adaptive", "minimal", "table"].contains(&&*name.to_string())));
         let virtual_channels = parameters.routing.virtual_channels.map(|channels| channels + more);
         parameters.routing = RoutingOptions { virtual_channels, ..routing };
-        let hosts = topology.hosts();
-        let mut messages: Vec<_> = messages
-            .into_iter()
-            .map(|(at, (from, to), packets)| (at, message(from % hosts, to % hosts, packets)))
-            .collect();
-        messages.sort_by_key(|&(at, _)| at);
-        messages.iter_mut().zip(0..).for_each(|((_, message), tag)| message.tag = tag);
-        (spec_of(&*topology, parameters), messages)
+        (spec_of(&*topology, parameters), between(topology.hosts(), messages))
     })
 }
 

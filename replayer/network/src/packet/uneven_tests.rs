@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use titr_common::units::Seconds;
 
-use super::tests::{any_parameters, message, run, run_reference};
+use super::tests::{any_parameters, between, run, run_reference};
 use super::*;
 use crate::topology::{Cable, Duplex, Explicit, Link, LinkId, Piece, Routes, RoutingOptions, Sharing, Star, Topology};
 
@@ -83,14 +83,7 @@ fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value =
         let least = PacketSpec::new(graph.clone(), PacketParameters::default()).unwrap().virtual_channels();
         let virtual_channels = parameters.routing.virtual_channels.map(|channels| channels - 1 + least);
         parameters.routing = RoutingOptions { virtual_channels, ..RoutingOptions::default() };
-        let hosts = topology.hosts();
-        let mut messages: Vec<_> = messages
-            .into_iter()
-            .map(|(at, (from, to), packets)| (at, message(from % hosts, to % hosts, packets)))
-            .collect();
-        messages.sort_by_key(|&(at, _)| at);
-        messages.iter_mut().zip(0..).for_each(|((_, message), tag)| message.tag = tag);
-        (PacketSpec::new(graph, parameters).unwrap(), messages)
+        (PacketSpec::new(graph, parameters).unwrap(), between(topology.hosts(), messages))
     })
 }
 

@@ -28,8 +28,8 @@
 //! * What goes on in the background, by a thread of its own or only in calls of MPI ([`progress`]).
 //! * Software overheads of sends and receives ([`protocol`]); `init` and `finalize` cost nothing.
 //!
-//! What crosses the borders of the world is not: it costs nothing, nobody waits in it, and a warning says how many such
-//! calls there were ([`warnings`]).
+//! Calls that concern a world whose trace is missing are not: they cost nothing, nobody waits in them, and a warning says how
+//! many there were ([`warnings`]).
 
 mod call;
 mod causality;

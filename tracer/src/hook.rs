@@ -94,10 +94,7 @@ fn any_other(
         None => {
             let success = real.run();
             shared.with(thread, |recorder, _| {
-                let outcome = match success {
-                    true => recorder.record(function, call, true, overwritten),
-                    false => failed(recorder, function, call, real, overwritten),
-                };
+                let outcome = record(recorder, function, call, success, real, overwritten);
                 recorder.settle(function, outcome);
             });
         }
@@ -139,9 +136,24 @@ fn before(shared: &SharedRecorder, thread: &mut Thread, function: &Function, cal
     Overwritten::by(call)
 }
 
-/// Records a call that returned an error.
+/// Records a call that has returned. Some have taken part in communication though they failed.
+#[inline]
+fn record(
+    recorder: &mut Recorder,
+    function: &'static Function,
+    call: &Call<'_>,
+    success: bool,
+    real: Real<'_>,
+    overwritten: Overwritten,
+) -> Result<(), Omission> {
+    match success {
+        true => recorder.record(function, call, true, overwritten),
+        false => record_failed(recorder, function, call, real, overwritten),
+    }
+}
+
 #[cold]
-fn failed(
+fn record_failed(
     recorder: &mut Recorder,
     function: &'static Function,
     call: &Call<'_>,
@@ -201,10 +213,7 @@ fn extended(
             }
             Observation::Background(_) | Observation::Persistent(_) => false,
         };
-        let recorded = match success {
-            true => recorder.record(function, call, true, overwritten),
-            false => failed(recorder, function, call, real, overwritten),
-        };
+        let recorded = record(recorder, function, call, success, real, overwritten);
         if let Some(request) = collective.as_ref().and_then(|collective| recorder.request_of(collective.start())) {
             match outcome {
                 Observation::Background(task) => engine.name(task, request),

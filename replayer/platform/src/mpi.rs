@@ -25,6 +25,8 @@ pub struct Mpi {
     pub progress: Progress,
     /// How the data of a message that is not eager gets to its receiver.
     pub rendezvous: Rendezvous,
+    /// Whether such data travels both ways at once between two ranks on different hosts.
+    pub rendezvous_duplex: bool,
     /// The algorithm of each collective.
     pub collectives: Selection,
     /// One-sided communication.

@@ -31,6 +31,7 @@ pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec
         recv_overhead: Overhead::default(),
         progress: Progress::Thread,
         rendezvous: Rendezvous::ClearToSend,
+        rendezvous_duplex: true,
         collectives: Selection::from(Library::SimGrid),
         one_sided: OneSided::from(Implementation::Mpich),
         partitioned: Partitioned::Each,

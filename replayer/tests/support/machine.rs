@@ -26,6 +26,7 @@ pub fn mpi() -> Mpi {
         recv_overhead: Overhead::default(),
         progress: Progress::Thread,
         rendezvous: Rendezvous::ClearToSend,
+        rendezvous_duplex: true,
         collectives: Selection::from(Library::Mpich),
         one_sided: OneSided::from(Implementation::Mpich),
         partitioned: Partitioned::Whole,

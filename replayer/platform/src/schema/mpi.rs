@@ -37,6 +37,8 @@ pub struct MpiTable {
     pub progress: Option<Progress>,
     /// How the data of a message that is not eager gets to its receiver. Default: `"clear-to-send"`.
     pub rendezvous: Rendezvous,
+    /// Whether such data travels both ways at once between two ranks on different hosts. Default: true.
+    pub rendezvous_duplex: Option<bool>,
     /// The library whose algorithms collectives use, and exceptions. Default: `"mpich"`.
     pub collectives: CollectivesTable,
     /// One-sided communication.

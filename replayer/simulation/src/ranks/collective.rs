@@ -176,8 +176,8 @@ impl CollectiveInstance {
                 self.wait_for(received, index, environment);
             }
             Step::Sendrecv { to, send, from, .. } => {
-                let sent = self.send(to, send, environment);
                 let received = self.receive(from, index, environment);
+                let sent = self.send(to, send, environment);
                 self.wait_for(sent, index, environment);
                 self.wait_for(received, index, environment);
             }

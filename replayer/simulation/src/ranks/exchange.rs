@@ -14,6 +14,7 @@ use titr_common::units::Bytes;
 use super::causality::{Backlog, Causality};
 use super::clock::{Clock, Waiter};
 use super::envelope::{Envelope, Selector, communicator};
+use super::half_duplex::{HalfDuplex, Moment};
 use super::ids::MessageId;
 use super::matching::Matching;
 use super::operation::{Claim, Completion, OperationKind, Operations};
@@ -21,47 +22,10 @@ use super::protocol::Protocol;
 use crate::observe::{Caller, Observer, OperationId, Receive};
 use titr_platform::Mpi;
 
-#[derive(Debug)]
-pub(super) struct Message {
-    pub(super) to: Rank,
-    pub(super) envelope: Envelope,
-    pub(super) bytes: Bytes,
-    /// When the message was sent.
-    sent: Time,
-    /// Whether the send waits for its message whatever the size.
-    pub(super) synchronous: bool,
-    stage: Stage,
-    /// The send operation that the arrival of the message completes; `None` if the send is complete already.
-    sender: Option<OperationId>,
-    /// The receive that it is matched with.
-    receiver: Option<OperationId>,
-}
+mod message;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// The message waits at its sender until a receive matches it.
-    Held,
-    /// The message waits at its sender, as the receiver has to answer first, which has posted a receive before.
-    Requested,
-    /// The message waits at its sender, which has to see the answer.
-    Answered,
-    Travelling,
-    Arrived,
-    /// The message travels, and no receive takes it.
-    OneSided,
-}
-
-impl Message {
-    /// The stage of a message that travels when it is matched, and whose receive is posted when the request comes.
-    fn matched(&self, protocol: &Protocol) -> Stage {
-        if protocol.needs_receiver(self.synchronous, self.bytes) { Stage::Requested } else { Stage::Travelling }
-    }
-
-    /// The stage of a message whose request the receiver answers.
-    fn answered(&self, protocol: &Protocol) -> Stage {
-        if protocol.needs_sender(self.bytes) { Stage::Answered } else { Stage::Travelling }
-    }
-}
+pub(super) use message::Message;
+use message::Stage;
 
 /// All messages and operations.
 pub(super) struct Exchange {
@@ -73,6 +37,8 @@ pub(super) struct Exchange {
     pub(super) operations: Operations,
     /// Who of each rank waits in a probe, and what it selects.
     probing: Vec<Vec<(Waiter, Selector)>>,
+    /// The answers of rendezvous that wait behind data, where they do.
+    half_duplex: Option<HalfDuplex>,
     /// Messages that leave now, in order.
     pub(super) outbox: Vec<MessageId>,
 }
@@ -86,6 +52,7 @@ impl Exchange {
             messages: Slab::new(),
             operations: Operations::default(),
             probing: vec![Vec::new(); ranks],
+            half_duplex: (!mpi.rendezvous_duplex && causality.has_receives()).then(HalfDuplex::default),
             outbox: Vec::new(),
         }
     }
@@ -119,7 +86,18 @@ impl Exchange {
                 self.operations.got_eager(receiver, bytes);
             }
         }
-        self.messages.insert(Message { to, envelope, bytes, sent: now, synchronous, stage, sender, receiver });
+        let was_posted = receiver.is_some();
+        self.messages.insert(Message {
+            to,
+            envelope,
+            bytes,
+            sent: now,
+            synchronous,
+            stage,
+            was_posted,
+            sender,
+            receiver,
+        });
         if stage == Stage::Held {
             self.found(to);
         }
@@ -135,7 +113,17 @@ impl Exchange {
         let sender = Some(sent);
         let synchronous = mode == SendMode::Synchronous;
         let stage = Stage::Travelling;
-        self.messages.insert(Message { to, envelope, bytes, sent: now, synchronous, stage, sender, receiver: None });
+        self.messages.insert(Message {
+            to,
+            envelope,
+            bytes,
+            sent: now,
+            synchronous,
+            stage,
+            was_posted: false,
+            sender,
+            receiver: None,
+        });
         self.backlogs.as_mut()?.get_mut(envelope.source.0 as usize)?.push(sent)
     }
 
@@ -147,7 +135,17 @@ impl Exchange {
         self.outbox.push(id);
         let sender = Some(sent);
         let (stage, synchronous) = (Stage::OneSided, true);
-        self.messages.insert(Message { to, envelope, bytes, sent: now, synchronous, stage, sender, receiver: None });
+        self.messages.insert(Message {
+            to,
+            envelope,
+            bytes,
+            sent: now,
+            synchronous,
+            stage,
+            was_posted: false,
+            sender,
+            receiver: None,
+        });
     }
 
     /// The oldest message of a rank at its end that has to arrive, where nothing is matched.
@@ -227,11 +225,26 @@ impl Exchange {
         self.outbox.push(id);
     }
 
+    /// Keeps back those of the messages that are about to leave whose answers wait behind data.
+    pub(super) fn await_answers(&mut self, now: Time, share_host: impl Fn(Rank, Rank) -> bool) {
+        let Self { half_duplex: Some(half_duplex), messages, protocol, outbox, .. } = self else { return };
+        outbox.retain(|&id| {
+            let message = &messages[id.0 as usize];
+            let (from, to) = (message.envelope.source, message.to);
+            let moment = Moment { at: now, was_posted: message.was_posted };
+            !message.is_answered(protocol) || share_host(from, to) || half_duplex.admit(id, (from, to), moment)
+        });
+    }
+
     /// The network has delivered a message.
     pub(super) fn deliver(&mut self, id: MessageId, now: Time, observer: &mut impl Observer) {
         let message = &mut self.messages[id.0 as usize];
+        let is_answered = message.is_answered(&self.protocol);
         let is_one_sided = std::mem::replace(&mut message.stage, Stage::Arrived) == Stage::OneSided;
         let (to, sender, receiver) = (message.to, message.sender.take(), message.receiver);
+        if let Some(half_duplex) = self.half_duplex.as_mut().filter(|_| is_answered) {
+            self.outbox.extend(half_duplex.deliver(id, message.envelope.source, to));
+        }
         if let Some(receiver) = receiver {
             self.messages.remove(id.0 as usize);
             observer.completed(now, receiver);

@@ -107,8 +107,9 @@ impl<O: Observer> Library<'_, O> {
         incoming: Option<Incoming>,
     ) -> Result<(), Fault> {
         let Actor { rank, .. } = thread.actor;
-        let sent = outgoing.map(|message| self.start_send(rank, SendMode::Standard, message)).transpose()?.flatten();
+        // The receive comes first in Open MPI (`sendrecv.c`, `ompi_coll_base_sendrecv_actual`) and MPICH (`MPIC_Sendrecv`).
         let received = incoming.map(|message| self.start_receive(thread.actor, message, None)).transpose()?.flatten();
+        let sent = outgoing.map(|message| self.start_send(rank, SendMode::Standard, message)).transpose()?.flatten();
         self.wait_for(thread, sent);
         self.wait_for(thread, received);
         Ok(())

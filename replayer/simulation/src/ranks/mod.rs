@@ -26,6 +26,7 @@
 //! * Partitioned messages, part by part or as a whole ([`partitioned`]).
 //! * Files, which take their disks and the messages of collective accesses ([`files`]).
 //! * What goes on in the background, by a thread of its own or only in calls of MPI ([`progress`]).
+//! * Large messages that share a connection, both ways at once or one way after the other ([`half_duplex`]).
 //! * Software overheads of sends and receives ([`protocol`]); `init` and `finalize` cost nothing.
 //!
 //! Calls that concern a world whose trace is missing are not: they cost nothing, nobody waits in them, and a warning says how
@@ -43,6 +44,7 @@ mod error;
 mod exchange;
 mod file_calls;
 mod files;
+mod half_duplex;
 mod ids;
 mod library;
 mod matching;
@@ -208,11 +210,12 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             self.hold_back();
         }
         let Library { now, exchange, files, cores, observer, .. } = &mut self.library;
+        let host = |rank: Rank| cores[rank.0 as usize].host;
+        exchange.await_answers(*now, |from, to| host(from) == host(to));
         for (id, message) in exchange.leaving() {
             let (id, from, to, bytes) = (TransferId::from(id), message.envelope.source, message.to, message.bytes);
             let in_collective = message.envelope.context.is_collective();
             observer.injected(*now, Departure { id, from, to, bytes, in_collective });
-            let host = |rank: Rank| cores[rank.0 as usize].host;
             network.inject(*now, Transfer { id, from: host(from), to: host(to), bytes });
         }
         exchange.outbox.clear();

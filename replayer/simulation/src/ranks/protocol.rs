@@ -62,11 +62,16 @@ impl Protocol {
         self.progress == Progress::Calls && (synchronous || bytes >= self.eager_threshold)
     }
 
+    /// Whether the data of a message is more than comes with its request.
+    pub(super) fn has_separate_data(&self, bytes: Bytes) -> bool {
+        bytes >= self.eager_threshold
+    }
+
     /// Whether a message waits for the sender's processor once the receiver has answered the request. A short one came with the
     /// request (`mca_pml_ob1_send_request_start_rndv`).
     pub(super) fn needs_sender(&self, bytes: Bytes) -> bool {
         let sends = self.progress == Progress::Calls && self.rendezvous == Rendezvous::ClearToSend;
-        sends && bytes >= self.eager_threshold
+        sends && self.has_separate_data(bytes)
     }
 
     /// The time that a blocking send takes before the message leaves.
@@ -115,6 +120,7 @@ mod tests {
             recv_overhead: free,
             progress: Progress::Thread,
             rendezvous: Rendezvous::ClearToSend,
+            rendezvous_duplex: true,
             collectives: Selection::from(Library::Mpich),
             one_sided: OneSided::from(Implementation::Mpich),
             partitioned: Partitioned::Whole,

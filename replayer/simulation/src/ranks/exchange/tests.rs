@@ -19,6 +19,7 @@ fn exchange(eager_transfer: EagerTransfer) -> Exchange {
         recv_overhead: free,
         progress: Progress::Thread,
         rendezvous: Rendezvous::ClearToSend,
+        rendezvous_duplex: true,
         collectives: Selection::from(Library::Mpich),
         one_sided: OneSided::from(Implementation::Mpich),
         partitioned: Partitioned::Whole,

@@ -1,0 +1,59 @@
+//! A message, and the stages that it goes through.
+
+use titr_common::event::Rank;
+use titr_common::time::Time;
+use titr_common::units::Bytes;
+
+use super::super::envelope::Envelope;
+use super::super::protocol::Protocol;
+use crate::observe::OperationId;
+
+/// A message from when it is sent until it is both delivered and received.
+#[derive(Debug)]
+pub(in super::super) struct Message {
+    pub(in super::super) to: Rank,
+    pub(in super::super) envelope: Envelope,
+    pub(in super::super) bytes: Bytes,
+    /// When the message was sent.
+    pub(super) sent: Time,
+    /// Whether the send waits for its message whatever the size.
+    pub(in super::super) synchronous: bool,
+    pub(super) stage: Stage,
+    /// Whether its receive was posted before it was sent.
+    pub(super) was_posted: bool,
+    /// The send operation that the arrival of the message completes; `None` if the send is complete already.
+    pub(super) sender: Option<OperationId>,
+    /// The receive that it is matched with.
+    pub(super) receiver: Option<OperationId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The message waits at its sender until a receive matches it.
+    Held,
+    /// The message waits at its sender, as the receiver has to answer first, which has posted a receive before.
+    Requested,
+    /// The message waits at its sender, which has to see the answer.
+    Answered,
+    Travelling,
+    Arrived,
+    /// The message travels, and no receive takes it.
+    OneSided,
+}
+
+impl Message {
+    /// The stage of a message that travels when it is matched, and whose receive is posted when the request comes.
+    pub(super) fn matched(&self, protocol: &Protocol) -> Stage {
+        if protocol.needs_receiver(self.synchronous, self.bytes) { Stage::Requested } else { Stage::Travelling }
+    }
+
+    /// Whether the message has data that leaves once the receiver has answered.
+    pub(super) fn is_answered(&self, protocol: &Protocol) -> bool {
+        self.stage != Stage::OneSided && protocol.has_separate_data(self.bytes)
+    }
+
+    /// The stage of a message whose request the receiver answers.
+    pub(super) fn answered(&self, protocol: &Protocol) -> Stage {
+        if protocol.needs_sender(self.bytes) { Stage::Answered } else { Stage::Travelling }
+    }
+}

@@ -1,0 +1,131 @@
+//! Half-duplex rendezvous: a receiver's answer to a request waits behind the data that the receiver sends to the same rank.
+//!
+//! Two ranks on different hosts talk over one connection, which keeps the order of what is sent. Where a library sends the
+//! answers of rendezvous and the data itself over this connection, an answer reaches the other side after the data that was sent
+//! before. So the data of an exchange goes one way after the other: whichever rank is later answers the other's request before
+//! it sends its own. That is so for Open MPI over TCP (`ob1`'s `put` protocol, whose answer is `MCA_PML_OB1_HDR_TYPE_PUT`). Eager messages,
+//! ranks of one host, and other pairs of ranks are not concerned.
+
+use rustc_hash::FxHashMap;
+use titr_common::event::Rank;
+use titr_common::time::Time;
+
+use super::ids::MessageId;
+
+/// The connections on which rendezvous data is under way.
+#[derive(Debug, Default)]
+pub(super) struct HalfDuplex {
+    /// By sender and receiver.
+    ways: FxHashMap<(Rank, Rank), Way>,
+    /// Messages whose answers have come, and that are about to leave.
+    answered: Vec<MessageId>,
+}
+
+/// One of the two directions of a connection.
+#[derive(Debug, Default)]
+struct Way {
+    /// Data that has left, and when its answer was sent.
+    data: Vec<(MessageId, Moment)>,
+    /// Answers that wait behind data, in the order in which they were sent.
+    answers: Vec<Answer>,
+}
+
+/// An answer that waits behind data.
+#[derive(Debug)]
+struct Answer {
+    /// The message that it lets go, in the opposite direction.
+    to: MessageId,
+    /// The data before it.
+    behind: Vec<MessageId>,
+}
+
+/// The moment at which a receiver answers. Simulated requests and answers take no time, but an answer to a request that is sent at this
+/// moment comes after one to a request that was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment {
+    pub(super) at: Time,
+    /// Whether the request met a receive that was posted before.
+    pub(super) was_posted: bool,
+}
+
+impl HalfDuplex {
+    /// Whether the data of a message that is answered at `moment` leaves now. If not, the answer waits for its turn.
+    pub(super) fn admit(&mut self, id: MessageId, (from, to): (Rank, Rank), moment: Moment) -> bool {
+        if let Some(place) = self.answered.iter().position(|&answered| answered == id) {
+            self.answered.swap_remove(place);
+            self.ways.entry((from, to)).or_default().data.push((id, moment));
+            return true;
+        }
+        let back = self.ways.entry((to, from)).or_default();
+        let before = back.data.iter().filter(|(_, earlier)| *earlier < moment);
+        let behind: Vec<MessageId> = before.map(|&(message, _)| message).collect();
+        if behind.is_empty() {
+            self.ways.entry((from, to)).or_default().data.push((id, moment));
+            return true;
+        }
+        back.answers.push(Answer { to: id, behind });
+        false
+    }
+
+    /// The data of a message has arrived. Returns the messages that leave now, as the answers to them have come.
+    pub(super) fn deliver(&mut self, id: MessageId, from: Rank, to: Rank) -> impl Iterator<Item = MessageId> {
+        let mut leaving = Vec::new();
+        if let Some(way) = self.ways.get_mut(&(from, to)) {
+            way.data.retain(|(message, _)| *message != id);
+            way.answers.retain_mut(|answer| {
+                answer.behind.retain(|message| *message != id);
+                if answer.behind.is_empty() {
+                    leaving.push(answer.to);
+                }
+                !answer.behind.is_empty()
+            });
+            if way.data.is_empty() {
+                self.ways.remove(&(from, to));
+            }
+        }
+        self.answered.extend(&leaving);
+        leaving.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THERE: (Rank, Rank) = (Rank(0), Rank(1));
+    const BACK: (Rank, Rank) = (Rank(1), Rank(0));
+
+    fn at(picoseconds: u64) -> Moment {
+        Moment { at: Time(picoseconds), was_posted: false }
+    }
+
+    fn delivered(half_duplex: &mut HalfDuplex, id: u32, (from, to): (Rank, Rank)) -> Vec<MessageId> {
+        half_duplex.deliver(MessageId(id), from, to).collect()
+    }
+
+    #[test]
+    fn an_answer_waits_for_the_data_before_it_alone() {
+        let mut half_duplex = HalfDuplex::default();
+        assert!(half_duplex.admit(MessageId(0), THERE, at(0)));
+        assert!(half_duplex.admit(MessageId(1), THERE, at(1)));
+        assert!(!half_duplex.admit(MessageId(2), BACK, at(2)));
+        assert!(half_duplex.admit(MessageId(3), THERE, at(3)), "no data is under way that its answer could wait for");
+        assert!(half_duplex.admit(MessageId(4), (Rank(2), Rank(0)), at(3)), "another connection");
+        assert_eq!(delivered(&mut half_duplex, 0, THERE), []);
+        assert_eq!(delivered(&mut half_duplex, 1, THERE), [MessageId(2)]);
+        assert!(half_duplex.admit(MessageId(2), BACK, at(4)), "although message 3 is under way");
+        assert!(!half_duplex.admit(MessageId(5), THERE, at(5)));
+        assert_eq!(delivered(&mut half_duplex, 2, BACK), [MessageId(5)]);
+        assert_eq!(delivered(&mut half_duplex, 6, BACK), [], "what was never admitted, as its ranks share a host");
+    }
+
+    #[test]
+    fn requests_that_cross_are_both_answered_at_once() {
+        let mut half_duplex = HalfDuplex::default();
+        let posted = Moment { was_posted: true, ..at(0) };
+        assert!(half_duplex.admit(MessageId(0), THERE, posted));
+        assert!(half_duplex.admit(MessageId(1), BACK, posted));
+        assert!(half_duplex.admit(MessageId(2), (Rank(0), Rank(2)), at(0)));
+        assert!(!half_duplex.admit(MessageId(3), (Rank(2), Rank(0)), posted), "its request is only on its way");
+    }
+}

@@ -32,6 +32,7 @@ const LAYERS: &str = "\
 | `replayer/simulation` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `dry_run` `deadlock_causes` `simulation` |
 | `replayer` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/formats` `replayer/simulation` | `inspect` `report` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` (`functions` `call`) |
+| `wrappers/mpi` | `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `data` |
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `pattern` `value` |
 | `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `local_ranks` `never_called` `ranks` `directory` `sink` `counter` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |

@@ -20,7 +20,7 @@
 //! | module | what it knows |
 //! | --- | --- |
 //! | `loaded`, `library`, `weak_symbols` | the objects of the process, and which of them is the MPI library |
-//! | `symbol` | a function of the library, and how to call one with words |
+//! | [`symbol`] | a function of the library, and how to call one with words |
 //! | [`handle`], [`abi`] | handles, and the constants of each family |
 //! | [`argument`] | one argument of a call |
 //! | [`pmpi`] | MPI calls of the tool's own |
@@ -57,7 +57,7 @@ mod loaded;
 pub mod observation;
 pub mod pmpi;
 pub mod signature;
-mod symbol;
+pub mod symbol;
 mod weak_symbols;
 
 pub use abi::Abi;

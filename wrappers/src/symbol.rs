@@ -55,7 +55,7 @@ impl Symbol {
 }
 
 /// A value that C passes in one register or one stack slot.
-pub(crate) trait Word {
+pub trait Word {
     /// The register's content.
     fn word(self) -> usize;
 }
@@ -85,7 +85,9 @@ impl<T> Word for *mut T {
 }
 
 /// Calls a function with as many words as it takes.
-pub(crate) trait Forward {
+pub trait Forward {
+    /// Calls the function at `real`.
+    ///
     /// # Safety
     /// `real` is a function of this many word-sized arguments that returns a word or an `int`, and `words` points to as
     /// many arguments that it may be called with.

@@ -74,26 +74,29 @@ impl<K: Kind> Handle<K> {
 /// significant first.
 #[derive(Debug)]
 #[repr(transparent)]
-pub(crate) struct HandleCell<K>(Handle<K>);
+pub struct HandleCell<K>(Handle<K>);
 
 impl<K: Kind> HandleCell<K> {
     /// A cell for MPI to fill.
-    pub(crate) fn empty() -> Self {
+    #[must_use]
+    pub fn empty() -> Self {
         Self(Handle::default())
     }
 
     /// A cell for MPI to read, and perhaps to overwrite.
-    pub(crate) fn holding(handle: Handle<K>) -> Self {
+    #[must_use]
+    pub fn holding(handle: Handle<K>) -> Self {
         Self(handle)
     }
 
     /// The address that MPI is given.
-    pub(crate) fn address(&mut self) -> usize {
+    pub fn address(&mut self) -> usize {
         (&raw mut *self).word()
     }
 
     /// The handle that is in the cell now.
-    pub(crate) fn get(&self, abi: &Abi) -> Handle<K> {
+    #[must_use]
+    pub fn get(&self, abi: &Abi) -> Handle<K> {
         // SAFETY: the cell is as large as the largest handle.
         unsafe { Handle::load_from(abi, (&raw const *self).word()) }
     }

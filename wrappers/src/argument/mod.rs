@@ -14,7 +14,7 @@ use crate::abi::{Abi, Family};
 use status::StatusScratch;
 
 pub use crate::handle::{Comm, Datatype, File, Group, Info, Message, Op, Request, Win};
-pub(crate) use handle::HandleCell;
+pub use handle::HandleCell;
 pub use memory::{Array, ByteDisplacement, Displacement, Later, Place, Stored, Text};
 pub use status::{Status, StatusArgument, Statuses};
 

@@ -69,7 +69,7 @@ impl Exchange {
         const OUTSIDE: ErrorCode = ErrorCode(1);
         let memory = &self.spaces[part.space as usize];
         let end = part.offset.checked_add(part.len).ok_or(OUTSIDE)?;
-        if end > memory.len() { Err(OUTSIDE) } else { Ok(memory.address() + part.offset as usize) }
+        if end > memory.bytes() { Err(OUTSIDE) } else { Ok(memory.address() + part.offset as usize) }
     }
 
     /// Packs regions of the program into a buffer, one behind the other.

@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
 /// Memory that MPI may write to at any time, zeros at first.
-pub(super) struct Memory {
+pub struct Memory {
     address: *mut u8,
     layout: Layout,
 }
@@ -13,7 +13,8 @@ impl Memory {
     const ALIGNMENT: usize = 64;
 
     /// Memory of so many bytes.
-    pub(super) fn new(len: u64) -> Self {
+    #[must_use]
+    pub fn new(len: u64) -> Self {
         let layout = usize::try_from(len).ok().and_then(|len| Layout::from_size_align(len, Self::ALIGNMENT).ok());
         // More than an address space holds fails as any other memory that cannot be had.
         let Some(layout) = layout else { handle_alloc_error(Layout::new::<u8>()) };
@@ -29,12 +30,14 @@ impl Memory {
     }
 
     /// The address of the first byte.
-    pub(super) fn address(&self) -> usize {
+    #[must_use]
+    pub fn address(&self) -> usize {
         self.address.expose_provenance()
     }
 
     /// The length in bytes.
-    pub(super) fn len(&self) -> u64 {
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
         self.layout.size() as u64
     }
 }

@@ -47,6 +47,7 @@ mod tool_comm;
 pub use errors::{has_taken_place, is_truncation, raise, return_errors};
 pub use file::access_start;
 pub use groups::{KnownGroup, Translation, translate, translate_group, translate_to};
+pub use memory::Memory;
 pub use neighbors::{Neighbors, neighbors};
 pub use spawn::{ChangedInfos, SpawnInfos, comm_parent, socket_ends};
 pub use tool_comm::ToolComm;

@@ -1,0 +1,87 @@
+//! Communicators.
+
+use std::ffi::c_int;
+use std::fmt;
+
+use titr_wrappers::argument::HandleCell;
+use titr_wrappers::pmpi;
+
+use crate::Mpi;
+use crate::call::call;
+use crate::error::MpiError;
+
+/// A communicator.
+#[derive(Clone, Copy)]
+pub struct Comm<'m> {
+    pub(crate) mpi: &'m Mpi,
+    pub(crate) handle: titr_wrappers::handle::Comm,
+    rank: u32,
+    size: u32,
+}
+
+impl<'m> Comm<'m> {
+    /// The communicator of a handle, which is not `MPI_COMM_NULL`.
+    pub(crate) fn of(mpi: &'m Mpi, handle: titr_wrappers::handle::Comm) -> Self {
+        let (mut rank, mut size): (c_int, c_int) = (0, 1);
+        // SAFETY: (MPI_Comm, int *), of a communicator that exists.
+        let _ = unsafe { call!(MPI_Comm_rank(handle, &raw mut rank)) };
+        // SAFETY: as above.
+        let _ = unsafe { call!(MPI_Comm_size(handle, &raw mut size)) };
+        Self { mpi, handle, rank: rank.unsigned_abs(), size: size.unsigned_abs() }
+    }
+
+    /// The number of this process in the communicator.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// How many processes the communicator has.
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// A communicator of the processes that give the same color, ordered by key; `None` for one that gives no color.
+    /// Collective.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn split(&self, color: Option<u32>, key: u32) -> Result<Option<Self>, MpiError> {
+        let abi = self.mpi.abi;
+        let color = color.map_or(abi.undefined, |color| color as c_int);
+        let mut new = HandleCell::empty();
+        // SAFETY: (MPI_Comm, int, int, MPI_Comm *).
+        unsafe { call!(MPI_Comm_split(self.handle, color, key as c_int, new.address())) }?;
+        let new = new.get(abi);
+        if new == abi.comm_null {
+            return Ok(None);
+        }
+        pmpi::return_errors(abi, new);
+        Ok(Some(Self::of(self.mpi, new)))
+    }
+
+    /// `MPI_Comm_free`. Collective.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn free(self) -> Result<(), MpiError> {
+        // SAFETY: (MPI_Comm *).
+        unsafe { call!(MPI_Comm_free(HandleCell::holding(self.handle).address())) }
+    }
+
+    /// `MPI_Barrier`. Collective.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn barrier(&self) -> Result<(), MpiError> {
+        // SAFETY: (MPI_Comm).
+        unsafe { call!(MPI_Barrier(self.handle)) }
+    }
+}
+
+impl fmt::Debug for Comm<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {}", self.rank, self.size)
+    }
+}

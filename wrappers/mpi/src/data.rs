@@ -1,0 +1,84 @@
+//! The functions that carry data: what programs that measure tell each other.
+
+use std::ffi::c_int;
+
+use crate::call::call;
+use crate::communicator::Comm;
+use crate::error::MpiError;
+
+impl Comm<'_> {
+    /// The largest of the values that the members give. Collective.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn max(&self, value: i64) -> Result<i64, MpiError> {
+        let (abi, mut result) = (self.mpi.abi, value);
+        // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm), one MPI_INT64_T on either side.
+        unsafe { call!(MPI_Allreduce(&raw const value, &raw mut result, 1, abi.int64, abi.max, self.handle)) }?;
+        Ok(result)
+    }
+
+    /// The bytes that each member gives, by rank, at the root; nothing at the others. Collective.
+    ///
+    /// # Errors
+    /// The library's, and where there are more bytes than an `int` can say.
+    pub fn gather(&self, root: u32, bytes: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
+        let (abi, count) = (self.mpi.abi, length("MPI_Gather", bytes.len())?);
+        let is_root = self.rank() == root;
+        let mut counts: Vec<c_int> = vec![0; if is_root { self.size() as usize } else { 0 }];
+        let int = size_of::<c_int>() as c_int;
+        // SAFETY: (const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm): the bytes of an `int` of each, and
+        // at the root room for all.
+        unsafe {
+            let all = counts.as_mut_ptr();
+            call!(MPI_Gather(&raw const count, int, abi.byte, all, int, abi.byte, root as c_int, self.handle))
+        }?;
+        let total: usize = counts.iter().map(|count| *count as usize).sum();
+        length("MPI_Gatherv", total)?;
+        let starts: Vec<c_int> =
+            counts.iter().scan(0, |end, count| Some(std::mem::replace(end, *end + count))).collect();
+        let mut all = vec![0_u8; total];
+        // SAFETY: (const void *, int, MPI_Datatype, void *, const int *, const int *, MPI_Datatype, int, MPI_Comm): `count` bytes of each, and
+        // at the root room for those of all.
+        unsafe {
+            let (room, counts, starts) = (all.as_mut_ptr(), counts.as_ptr(), starts.as_ptr());
+            call!(MPI_Gatherv(
+                bytes.as_ptr(),
+                count,
+                abi.byte,
+                room,
+                counts,
+                starts,
+                abi.byte,
+                root as c_int,
+                self.handle
+            ))
+        }?;
+        let mut rest = all.as_slice();
+        let parts = counts.iter().filter_map(|count| rest.split_off(..*count as usize));
+        Ok(parts.map(<[u8]>::to_vec).collect())
+    }
+
+    /// The bytes that the root gives, at every member. Collective.
+    ///
+    /// # Errors
+    /// The library's, and where there are more bytes than an `int` can say.
+    pub fn broadcast(&self, root: u32, bytes: Vec<u8>) -> Result<Vec<u8>, MpiError> {
+        let (abi, mut bytes) = (self.mpi.abi, bytes);
+        let mut count = length("MPI_Bcast", bytes.len())?;
+        // SAFETY: (void *, int, MPI_Datatype, int, MPI_Comm): the bytes of an `int`.
+        unsafe {
+            let int = size_of::<c_int>() as c_int;
+            call!(MPI_Bcast(&raw mut count, int, abi.byte, root as c_int, self.handle))
+        }?;
+        bytes.resize(count as usize, 0);
+        // SAFETY: as above, with room for `count` bytes.
+        unsafe { call!(MPI_Bcast(bytes.as_mut_ptr(), count, abi.byte, root as c_int, self.handle)) }?;
+        Ok(bytes)
+    }
+}
+
+/// A number of bytes as MPI's functions take it.
+fn length(function: &'static str, bytes: usize) -> Result<c_int, MpiError> {
+    c_int::try_from(bytes).map_err(|_| MpiError::too_large(function, bytes as u64))
+}

@@ -1,0 +1,100 @@
+//! MPI for titr's own MPI programs. Nothing is linked: one binary runs under every MPI library that the tracer knows.
+//!
+//! [`Mpi::start`] finds the library of the launcher that has started the process ([`library`]). Functions are looked up by
+//! their `MPI_` names in the order in which the dynamic linker searches, so a preloaded tool, such as titr's tracer, sees
+//! every call ([`function`]). Constants and sizes of handles are those of the table in [`titr_wrappers::abi`].
+//!
+//! Messages have a length and no content: MPI reads from and writes to memory that nobody else looks at ([`room`]). Programs that
+//! measure or imitate communication need no more, and no mistake in them can touch memory of theirs. The few functions
+//! that carry data are in [`data`].
+
+mod call;
+mod communicator;
+mod data;
+mod error;
+mod function;
+mod library;
+mod message;
+mod request;
+mod room;
+mod status;
+
+pub use communicator::Comm;
+pub use error::{MpiError, StartError};
+pub use message::{Peer, SendMode, TagChoice};
+pub use request::Request;
+pub use status::Received;
+
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr;
+
+use call::call;
+use room::Room;
+use titr_wrappers::abi::Abi;
+use titr_wrappers::pmpi;
+
+/// MPI in this process, from `MPI_Init` to `MPI_Finalize`. It belongs to the thread that has started it.
+pub struct Mpi {
+    abi: &'static Abi,
+    /// Memory that messages are sent from.
+    outgoing: Room,
+    /// Memory that messages are received to.
+    incoming: Room,
+}
+
+impl Mpi {
+    /// Loads the MPI library and initialises it for one thread. Functions on `MPI_COMM_WORLD` return their errors from then on.
+    ///
+    /// # Errors
+    /// Where no library is found, where it is none that is known, and where it does not start.
+    pub fn start() -> Result<Self, StartError> {
+        library::load()?;
+        let abi = Abi::current().map_err(|name| StartError::Unknown { library: name.to_owned() })?;
+        // SAFETY: (int *, char ***); both may be NULL (MPI 4.0 §11.2.1).
+        unsafe { call!(MPI_Init(ptr::null_mut::<c_int>(), ptr::null_mut::<c_char>())) }?;
+        pmpi::return_errors(abi, abi.comm_world);
+        Ok(Self { abi, outgoing: Room::default(), incoming: Room::default() })
+    }
+
+    /// `MPI_COMM_WORLD`.
+    #[must_use]
+    pub fn world(&self) -> Comm<'_> {
+        Comm::of(self, self.abi.comm_world)
+    }
+
+    /// The library's description of itself, in one line.
+    #[must_use]
+    pub fn library(&self) -> &str {
+        &self.abi.library
+    }
+
+    /// The name of the host that this process runs on (`MPI_Get_processor_name`).
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn processor_name(&self) -> Result<String, MpiError> {
+        /// `MPI_MAX_PROCESSOR_NAME` is 256 in Open MPI and 128 in MPICH.
+        const ROOM: usize = 1024;
+        let (mut name, mut length) = ([0_u8; ROOM], 0 as c_int);
+        // SAFETY: (char *, int *), with room for the longest name of any library.
+        unsafe { call!(MPI_Get_processor_name(name.as_mut_ptr(), &raw mut length)) }?;
+        let name = CStr::from_bytes_until_nul(&name).unwrap_or_default();
+        Ok(name.to_string_lossy().into_owned())
+    }
+
+    /// Ends the program on all ranks (`MPI_Abort`).
+    pub fn abort(&self, status: i32) -> ! {
+        // SAFETY: (MPI_Comm, int).
+        let _ = unsafe { call!(MPI_Abort(self.abi.comm_world, status)) };
+        std::process::exit(status)
+    }
+
+    /// `MPI_Finalize`: collective. All requests must be complete.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn finish(self) -> Result<(), MpiError> {
+        // SAFETY: no arguments.
+        unsafe { call!(MPI_Finalize()) }
+    }
+}

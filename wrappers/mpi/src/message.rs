@@ -1,0 +1,174 @@
+//! Messages that have a length and no content.
+
+use std::ffi::c_int;
+
+use titr_wrappers::argument::HandleCell;
+use titr_wrappers::symbol::Word;
+
+use crate::call::call;
+use crate::communicator::Comm;
+use crate::error::MpiError;
+use crate::request::Request;
+use crate::status::{Received, StatusCell};
+
+/// How a message is sent (MPI 4.0 §3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendMode {
+    /// `MPI_Send`.
+    Standard,
+    /// `MPI_Ssend`: complete when its receive has begun.
+    Synchronous,
+    /// `MPI_Rsend`: the receive is posted already.
+    Ready,
+}
+
+/// Whom a message goes to or comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A rank of the communicator.
+    Rank(u32),
+    /// Nobody: `MPI_PROC_NULL`.
+    Nobody,
+    /// `MPI_ANY_SOURCE`, of a receive.
+    Any,
+}
+
+/// The tag of a message, or `MPI_ANY_TAG` of a receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagChoice {
+    /// This tag.
+    Tag(u32),
+    /// Any tag.
+    Any,
+}
+
+impl<'m> Comm<'m> {
+    /// Sends so many bytes, and returns when `MPI_Send`, or its kin, does.
+    ///
+    /// # Errors
+    /// The library's, and where a message is longer than an `int` can say.
+    pub fn send(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<(), MpiError> {
+        let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Send", to, tag, bytes)?;
+        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm), and there are `count` bytes.
+        unsafe {
+            match mode {
+                SendMode::Standard => call!(MPI_Send(buffer, count, byte, peer, tag, comm)),
+                SendMode::Synchronous => call!(MPI_Ssend(buffer, count, byte, peer, tag, comm)),
+                SendMode::Ready => call!(MPI_Rsend(buffer, count, byte, peer, tag, comm)),
+            }
+        }
+    }
+
+    /// Starts to send so many bytes.
+    ///
+    /// # Errors
+    /// The library's, and where a message is longer than an `int` can say.
+    pub fn isend(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
+        let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Isend", to, tag, bytes)?;
+        let mut request = HandleCell::empty();
+        let cell = request.address();
+        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the bytes stay where they are.
+        unsafe {
+            match mode {
+                SendMode::Standard => call!(MPI_Isend(buffer, count, byte, peer, tag, comm, cell)),
+                SendMode::Synchronous => call!(MPI_Issend(buffer, count, byte, peer, tag, comm, cell)),
+                SendMode::Ready => call!(MPI_Irsend(buffer, count, byte, peer, tag, comm, cell)),
+            }
+        }?;
+        Ok(Request::new(self.mpi, request))
+    }
+
+    /// Receives a message of at most so many bytes.
+    ///
+    /// # Errors
+    /// The library's, such as that the message is longer.
+    pub fn recv(&self, from: Peer, tag: TagChoice, bytes: u64) -> Result<Received, MpiError> {
+        let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Recv", from, tag, bytes)?;
+        let mut status = StatusCell::default();
+        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *), and there is room for `count` bytes.
+        unsafe { call!(MPI_Recv(buffer, count, byte, peer, tag, comm, status.address())) }?;
+        Ok(status.received(self.mpi.abi))
+    }
+
+    /// Posts the receive of a message of at most so many bytes.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn irecv(&self, from: Peer, tag: TagChoice, bytes: u64) -> Result<Request<'m>, MpiError> {
+        let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Irecv", from, tag, bytes)?;
+        let mut request = HandleCell::empty();
+        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the room stays where it is.
+        unsafe { call!(MPI_Irecv(buffer, count, byte, peer, tag, comm, request.address())) }?;
+        Ok(Request::new(self.mpi, request))
+    }
+
+    /// Waits until a message has come that a receive with these arguments would get (`MPI_Probe`).
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn probe(&self, from: Peer, tag: TagChoice) -> Result<Received, MpiError> {
+        let mut status = StatusCell::default();
+        let (from, tag) = (self.peer(from), self.tag(tag));
+        // SAFETY: (int, int, MPI_Comm, MPI_Status *).
+        unsafe { call!(MPI_Probe(from, tag, self.handle, status.address())) }?;
+        Ok(status.received(self.mpi.abi))
+    }
+
+    /// The message that a receive with these arguments would get now, if one has come (`MPI_Iprobe`).
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn iprobe(&self, from: Peer, tag: TagChoice) -> Result<Option<Received>, MpiError> {
+        let (mut status, mut flag) = (StatusCell::default(), 0 as c_int);
+        let (from, tag) = (self.peer(from), self.tag(tag));
+        // SAFETY: (int, int, MPI_Comm, int *, MPI_Status *).
+        unsafe { call!(MPI_Iprobe(from, tag, self.handle, &raw mut flag, status.address())) }?;
+        Ok((flag != 0).then(|| status.received(self.mpi.abi)))
+    }
+
+    fn outgoing(&self, function: &'static str, to: Peer, tag: u32, bytes: u64) -> Result<Envelope, MpiError> {
+        self.envelope(function, self.mpi.outgoing.of(bytes), to, TagChoice::Tag(tag), bytes)
+    }
+
+    fn incoming(&self, function: &'static str, from: Peer, tag: TagChoice, bytes: u64) -> Result<Envelope, MpiError> {
+        self.envelope(function, self.mpi.incoming.of(bytes), from, tag, bytes)
+    }
+
+    fn envelope(
+        &self,
+        function: &'static str,
+        buffer: usize,
+        peer: Peer,
+        tag: TagChoice,
+        bytes: u64,
+    ) -> Result<Envelope, MpiError> {
+        let count = c_int::try_from(bytes).map_err(|_| MpiError::too_large(function, bytes))?;
+        let (peer, tag) = (self.peer(peer), self.tag(tag));
+        Ok(Envelope { buffer, count, byte: self.mpi.abi.byte.word(), peer, tag, comm: self.handle.word() })
+    }
+
+    fn peer(&self, peer: Peer) -> c_int {
+        match peer {
+            Peer::Rank(rank) => rank as c_int,
+            Peer::Nobody => self.mpi.abi.proc_null,
+            Peer::Any => self.mpi.abi.any_source,
+        }
+    }
+
+    fn tag(&self, tag: TagChoice) -> c_int {
+        match tag {
+            TagChoice::Tag(tag) => tag as c_int,
+            TagChoice::Any => self.mpi.abi.any_tag,
+        }
+    }
+}
+
+/// The arguments that all functions for messages have in common.
+struct Envelope {
+    buffer: usize,
+    count: c_int,
+    byte: usize,
+    peer: c_int,
+    tag: c_int,
+    comm: usize,
+}

@@ -1,0 +1,126 @@
+//! The platform of a configuration: its topology, as a user describes it, made of links as they were calibrated on a star.
+
+use std::error::Error;
+use std::path::Path;
+
+use titr_simulation::Platform;
+use toml::{Table, Value};
+
+use crate::calibration::Calibration;
+use crate::configuration::{Configuration, Shape};
+
+/// Messages as packets of TCP: 1,448 bytes of data in each Ethernet frame, and room for 64 of them in front of each link.
+const PACKETS: &str = "\
+packet = \"1448 B\"\n\
+phit = \"8 B\"\n\
+output_queue = 64\n\
+injection_ports = 1\n\
+consumption_ports = 1\n";
+
+/// The platform of `configuration` with links as they were calibrated. `model` is `flow` or `packet`.
+pub fn platform(
+    calibration: &Calibration,
+    configuration: &Configuration,
+    model: &str,
+) -> Result<Platform, Box<dyn Error>> {
+    let mut file: Table = calibration.platform().parse()?;
+    let hosts = table(&mut file, "hosts")?;
+    hosts.insert("count".into(), configuration.hosts.into());
+    hosts.insert("cores".into(), configuration.slots.into());
+    let network = table(&mut file, "network")?;
+    network.insert("model".into(), model.into());
+    if model == "packet" {
+        network.entry("packet").or_insert(Value::Table(PACKETS.parse()?));
+    }
+    if configuration.shape != Shape::Star {
+        let take = |key: &str, network: &mut Table| network.remove(key).ok_or(format!("network.{key} is missing"));
+        let (bandwidth, latency) = (take("bandwidth", network)?, take("latency", network)?);
+        let explicit = Explicit { configuration, bandwidth, latency }.table();
+        file.insert("topology".into(), Table::from_iter([("explicit".to_owned(), explicit)]).into());
+        table(&mut file, "hosts")?.remove("count");
+    }
+    Ok(Platform::parse(Path::new("calibrated.toml"), toml::to_string(&file)?, &[])?)
+}
+
+fn table<'t>(file: &'t mut Table, key: &str) -> Result<&'t mut Table, String> {
+    file.get_mut(key).and_then(Value::as_table_mut).ok_or_else(|| format!("[{key}] is missing"))
+}
+
+/// A network of which every link and route is written.
+struct Explicit<'c> {
+    configuration: &'c Configuration,
+    bandwidth: Value,
+    latency: Value,
+}
+
+impl Explicit<'_> {
+    fn table(&self) -> Value {
+        let hosts = self.configuration.hosts;
+        let pairs = (0..hosts).flat_map(|from| (0..hosts).map(move |to| (from, to))).filter(|(from, to)| from != to);
+        let routes: Vec<(u32, u32, Vec<String>)> = pairs.map(|(from, to)| (from, to, self.route(from, to))).collect();
+        let mut names: Vec<&String> = routes.iter().flat_map(|(_, _, links)| links).collect();
+        names.sort();
+        names.dedup();
+        let link = |name: &&String| {
+            let (bandwidth, latency) = (self.bandwidth.clone(), self.latency.clone());
+            table_of([("name", name.as_str().into()), ("bandwidth", bandwidth), ("latency", latency)])
+        };
+        let route = |(from, to, links): &(u32, u32, Vec<String>)| {
+            table_of([("from", host(*from).into()), ("to", host(*to).into()), ("links", links.clone().into())])
+        };
+        table_of([
+            ("hosts", (0..hosts).map(host).collect::<Vec<_>>().into()),
+            ("links", names.iter().map(link).collect::<Vec<_>>().into()),
+            ("routes", routes.iter().map(route).collect::<Vec<_>>().into()),
+        ])
+    }
+
+    /// The links between two hosts, as `ci/lab` makes them.
+    fn route(&self, from: u32, to: u32) -> Vec<String> {
+        let inner: Vec<String> = match self.configuration.shape {
+            Shape::Star => Vec::new(),
+            Shape::Tree => {
+                let hosts_of_leaf = self.configuration.hosts / 2;
+                let (leaf, other) = (from / hosts_of_leaf, to / hosts_of_leaf);
+                if leaf == other { Vec::new() } else { vec![format!("leaf-{leaf} up"), format!("leaf-{other} down")] }
+            }
+            Shape::Ring => {
+                let hosts = self.configuration.hosts;
+                let forward = (to + hosts - from) % hosts;
+                if 2 * forward <= hosts {
+                    (0..forward).map(|hop| format!("router-{} plus", (from + hop) % hosts)).collect()
+                } else {
+                    (0..hosts - forward).map(|hop| format!("router-{} minus", (from + hosts - hop) % hosts)).collect()
+                }
+            }
+        };
+        [vec![format!("{} up", host(from))], inner, vec![format!("{} down", host(to))]].concat()
+    }
+}
+
+fn host(number: u32) -> String {
+    format!("node-{number}")
+}
+
+fn table_of<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Table(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(shape: Shape, from: u32, to: u32) -> String {
+        let configuration = Configuration { shape, hosts: 8, slots: 1, rate: "100mbit".to_owned() };
+        let explicit = Explicit { configuration: &configuration, bandwidth: 1.into(), latency: 1.into() };
+        explicit.route(from, to).join(", ")
+    }
+
+    #[test]
+    fn routes_are_those_of_the_lab() {
+        assert_eq!(route(Shape::Tree, 0, 3), "node-0 up, node-3 down");
+        assert_eq!(route(Shape::Tree, 0, 4), "node-0 up, leaf-0 up, leaf-1 down, node-4 down");
+        assert_eq!(route(Shape::Ring, 6, 0), "node-6 up, router-6 plus, router-7 plus, node-0 down");
+        assert_eq!(route(Shape::Ring, 0, 7), "node-0 up, router-0 minus, node-7 down");
+    }
+}

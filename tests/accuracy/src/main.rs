@@ -1,0 +1,66 @@
+//! Compares what `ci/accuracy` has measured with what titr predicts: `titr-accuracy RESULTS > docs/ACCURACY.md`.
+//!
+//! The directory RESULTS has
+//!
+//! * `calibration-RATE-BYTES`, what the program printed in a star with links of that rate, with large messages of so many bytes;
+//! * `traces-RANKS-RATE/`, a trace of `tests/programs/accuracy` on so many ranks, and `sections-RANKS-RATE`, what that run printed;
+//! * `measured/SHAPE-HOSTSxSLOTS-RATE`, what the program printed in each configuration of the lab;
+//! * perhaps `remarks`, what a reader should know of these measurements.
+
+mod calibration;
+mod configuration;
+mod machine;
+mod measured;
+mod page;
+mod row;
+mod sections;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use calibration::Calibration;
+use configuration::Configuration;
+use row::Row;
+
+fn main() -> ExitCode {
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let [results] = &arguments[..] else {
+        eprintln!("usage: titr-accuracy RESULTS");
+        return ExitCode::from(2);
+    };
+    match compare(results) {
+        Ok((calibrations, rows)) => {
+            let remarks = std::fs::read_to_string(results.join("remarks")).unwrap_or_default();
+            print!("{}", page::Page { rows: &rows, calibrations: &calibrations, remarks: &remarks });
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("titr-accuracy: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The calibration of links, by their rate.
+type Calibrations = BTreeMap<String, Calibration>;
+
+/// The calibrations, and the rows of all configurations that were measured.
+fn compare(results: &Path) -> Result<(Calibrations, Vec<Row>), Box<dyn Error>> {
+    let mut calibrations = Calibrations::new();
+    for file in std::fs::read_dir(results)? {
+        let name = file?.file_name().to_string_lossy().into_owned();
+        let Some((rate, bytes)) = name.strip_prefix("calibration-").and_then(|rest| rest.split_once('-')) else {
+            continue;
+        };
+        calibrations.insert(rate.to_owned(), Calibration::read(&results.join(&name), bytes.parse()?)?);
+    }
+    let mut rows = Vec::new();
+    for configuration in Configuration::measured(&results.join("measured"))? {
+        let missing = || format!("there is no calibration of {}", configuration.rate);
+        let calibration = calibrations.get(&configuration.rate).ok_or_else(missing)?;
+        rows.extend(row::predicted(results, &configuration, calibration)?);
+    }
+    Ok((calibrations, rows))
+}

@@ -1,0 +1,64 @@
+//! What the program prints: lines `NAME REPEAT SECONDS`.
+
+use std::error::Error;
+use std::path::Path;
+
+/// The seconds that a pattern took, each time that it was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// The name of the pattern.
+    pub pattern: String,
+    /// In ascending order.
+    seconds: Vec<f64>,
+}
+
+impl Measured {
+    /// The patterns that a file tells of, in the order in which they ran. Lines of others are passed over.
+    pub fn read(file: &Path) -> Result<Vec<Self>, Box<dyn Error>> {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(Self::parse(&text))
+    }
+
+    fn parse(text: &str) -> Vec<Self> {
+        let mut patterns: Vec<Self> = Vec::new();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [pattern, repeat, seconds] = words[..] else { continue };
+            let (Ok(_), Ok(seconds)) = (repeat.parse::<u32>(), seconds.parse::<f64>()) else { continue };
+            match patterns.last_mut().filter(|last| last.pattern == pattern) {
+                Some(last) => last.seconds.push(seconds),
+                None => patterns.push(Self { pattern: pattern.to_owned(), seconds: vec![seconds] }),
+            }
+        }
+        patterns.iter_mut().for_each(|pattern| pattern.seconds.sort_by(f64::total_cmp));
+        patterns
+    }
+
+    /// The median of all times, in seconds.
+    pub fn median(&self) -> f64 {
+        let middle = self.seconds.len() / 2;
+        let upper = self.seconds.get(middle).copied().unwrap_or(f64::NAN);
+        if self.seconds.len().is_multiple_of(2) { (upper + self.seconds[middle - 1]) / 2.0 } else { upper }
+    }
+
+    /// The difference of the longest and the shortest time as a part of the median.
+    pub fn spread(&self) -> f64 {
+        match self.seconds[..] {
+            [shortest, .., longest] => (longest - shortest) / self.median(),
+            _ => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_pattern_belong_together() {
+        let read = Measured::parse("shift 1 0.30\nshift 2 0.10\nshift 3 0.20\na warning from somewhere\nbcast 1 2.0\n");
+        assert_eq!(read.iter().map(|one| one.pattern.as_str()).collect::<Vec<_>>(), ["shift", "bcast"]);
+        assert_eq!((read[0].median(), read[1].median()), (0.2, 2.0));
+        assert!((read[0].spread() - 1.0).abs() < 1e-12);
+    }
+}

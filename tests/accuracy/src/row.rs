@@ -1,0 +1,73 @@
+//! A row of the table: a pattern in a configuration, measured and predicted.
+
+use std::error::Error;
+use std::path::Path;
+
+use titr_simulation::{Simulation, Trace};
+
+use crate::calibration::Calibration;
+use crate::configuration::Configuration;
+use crate::machine;
+use crate::measured::Measured;
+use crate::sections::Sections;
+
+/// A pattern in a configuration, measured and predicted.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The times that were measured.
+    pub measured: Measured,
+    /// The configuration of the lab.
+    pub configuration: Configuration,
+    /// The prediction of the flow model, in seconds.
+    flow: f64,
+    /// The prediction of the packet model, in seconds.
+    packet: f64,
+}
+
+impl Row {
+    /// How much longer a prediction is than the measured time, as a part of it.
+    pub fn error(&self, predicted: f64) -> f64 {
+        predicted / self.measured.median() - 1.0
+    }
+
+    /// The prediction of the flow model, in seconds.
+    pub fn flow(&self) -> f64 {
+        self.flow
+    }
+
+    /// The prediction of the packet model, in seconds.
+    pub fn packet(&self) -> f64 {
+        self.packet
+    }
+
+    /// The error of the prediction by flow, without its sign.
+    pub fn size_of_error(&self) -> f64 {
+        self.error(self.flow).abs()
+    }
+}
+
+/// The rows of a configuration.
+pub fn predicted(
+    results: &Path,
+    configuration: &Configuration,
+    calibration: &Calibration,
+) -> Result<Vec<Row>, Box<dyn Error>> {
+    let kind = format!("{}-{}", configuration.ranks(), configuration.rate);
+    let trace = Trace::open(&results.join(format!("traces-{kind}")))?;
+    let traced = Measured::read(&results.join(format!("sections-{kind}")))?;
+    let predict = |model: &str| -> Result<Vec<f64>, Box<dyn Error>> {
+        let platform = machine::platform(calibration, configuration, model)?;
+        let mut sections = Sections::new(trace.ranks());
+        Simulation::new(&platform, &trace).observe(&mut sections).run()?;
+        Ok(sections.seconds())
+    };
+    let (flow, packet) = (predict("flow")?, predict("packet")?);
+    let mut rows = Vec::new();
+    for measured in Measured::read(&results.join("measured").join(configuration.to_string()))? {
+        let place = traced.iter().position(|traced| traced.pattern == measured.pattern);
+        let found = place.and_then(|place| Some((*flow.get(place)?, *packet.get(place)?)));
+        let (flow, packet) = found.ok_or_else(|| format!("{} is not in the trace of {kind}", measured.pattern))?;
+        rows.push(Row { measured, configuration: configuration.clone(), flow, packet });
+    }
+    Ok(rows)
+}

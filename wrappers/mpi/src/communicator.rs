@@ -61,6 +61,18 @@ impl<'m> Comm<'m> {
         Ok(Some(Self::of(self.mpi, new)))
     }
 
+    /// A communicator of the same members in the same order (`MPI_Comm_dup`). Collective.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn duplicate(&self) -> Result<Self, MpiError> {
+        let abi = self.mpi.abi;
+        let mut new = HandleCell::empty();
+        // SAFETY: (MPI_Comm, MPI_Comm *).
+        unsafe { call!(MPI_Comm_dup(self.handle, new.address())) }?;
+        Ok(Self::of(self.mpi, new.get(abi)))
+    }
+
     /// `MPI_Comm_free`. Collective.
     ///
     /// # Errors

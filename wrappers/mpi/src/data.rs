@@ -1,12 +1,24 @@
-//! The functions that carry data: what programs that measure tell each other.
+//! Functions that carry data, by which the processes of titr's own programs tell each other what they know. Preloaded tools do
+//! not see them.
 
 use std::ffi::c_int;
+
+use titr_wrappers::symbol::Word;
 
 use crate::call::call;
 use crate::communicator::Comm;
 use crate::error::MpiError;
 
 impl Comm<'_> {
+    /// Waits until all members do (`MPI_Barrier`, which no tool sees). Collective.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn synchronise(&self) -> Result<(), MpiError> {
+        // SAFETY: (MPI_Comm).
+        unsafe { call!(unseen MPI_Barrier(self.handle)) }
+    }
+
     /// The largest of the values that the members give. Collective.
     ///
     /// # Errors
@@ -14,7 +26,7 @@ impl Comm<'_> {
     pub fn max(&self, value: i64) -> Result<i64, MpiError> {
         let (abi, mut result) = (self.mpi.abi, value);
         // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm), one MPI_INT64_T on either side.
-        unsafe { call!(MPI_Allreduce(&raw const value, &raw mut result, 1, abi.int64, abi.max, self.handle)) }?;
+        unsafe { call!(unseen MPI_Allreduce(&raw const value, &raw mut result, 1, abi.int64, abi.max, self.handle)) }?;
         Ok(result)
     }
 
@@ -31,7 +43,7 @@ impl Comm<'_> {
         // at the root room for all.
         unsafe {
             let all = counts.as_mut_ptr();
-            call!(MPI_Gather(&raw const count, int, abi.byte, all, int, abi.byte, root as c_int, self.handle))
+            call!(unseen MPI_Gather(&raw const count, int, abi.byte, all, int, abi.byte, root as c_int, self.handle))
         }?;
         let total: usize = counts.iter().map(|count| *count as usize).sum();
         length("MPI_Gatherv", total)?;
@@ -41,9 +53,9 @@ impl Comm<'_> {
         // SAFETY: (const void *, int, MPI_Datatype, void *, const int *, const int *, MPI_Datatype, int, MPI_Comm): `count` bytes of each, and
         // at the root room for those of all.
         unsafe {
-            let (room, counts, starts) = (all.as_mut_ptr(), counts.as_ptr(), starts.as_ptr());
-            call!(MPI_Gatherv(
-                bytes.as_ptr(),
+            let (room, counts, starts) = (address_mut(&mut all), counts.as_ptr(), starts.as_ptr());
+            call!(unseen MPI_Gatherv(
+                address(bytes),
                 count,
                 abi.byte,
                 room,
@@ -69,11 +81,12 @@ impl Comm<'_> {
         // SAFETY: (void *, int, MPI_Datatype, int, MPI_Comm): the bytes of an `int`.
         unsafe {
             let int = size_of::<c_int>() as c_int;
-            call!(MPI_Bcast(&raw mut count, int, abi.byte, root as c_int, self.handle))
+            call!(unseen MPI_Bcast(&raw mut count, int, abi.byte, root as c_int, self.handle))
         }?;
         bytes.resize(count as usize, 0);
+        let room = address_mut(&mut bytes);
         // SAFETY: as above, with room for `count` bytes.
-        unsafe { call!(MPI_Bcast(bytes.as_mut_ptr(), count, abi.byte, root as c_int, self.handle)) }?;
+        unsafe { call!(unseen MPI_Bcast(room, count, abi.byte, root as c_int, self.handle)) }?;
         Ok(bytes)
     }
 }
@@ -81,4 +94,14 @@ impl Comm<'_> {
 /// A number of bytes as MPI's functions take it.
 fn length(function: &'static str, bytes: usize) -> Result<c_int, MpiError> {
     c_int::try_from(bytes).map_err(|_| MpiError::too_large(function, bytes as u64))
+}
+
+/// The address of bytes. Nothing has none: the address that an empty slice has is `MPI_IN_PLACE` to Open MPI.
+fn address(bytes: &[u8]) -> usize {
+    if bytes.is_empty() { 0 } else { bytes.as_ptr().word() }
+}
+
+/// The address of bytes that MPI writes, as [`address`] gives it.
+fn address_mut(bytes: &mut [u8]) -> usize {
+    if bytes.is_empty() { 0 } else { bytes.as_mut_ptr().word() }
 }

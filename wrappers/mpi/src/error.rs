@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_int};
 
 use thiserror::Error;
 
-use crate::function::Function;
+use crate::function::{Function, Scope};
 use titr_wrappers::symbol::Word;
 
 /// MPI cannot be started in this process.
@@ -61,7 +61,7 @@ impl MpiError {
 
 /// `MPI_Error_string`.
 fn describe(code: c_int) -> Option<String> {
-    static ERROR_STRING: Function = Function::new("MPI_Error_string\0");
+    static ERROR_STRING: Function = Function::new("MPI_Error_string\0", Scope::Unseen);
     /// `MPI_MAX_ERROR_STRING` is 256 in Open MPI and 512 in MPICH.
     const ROOM: usize = 4096;
     let (mut text, mut length) = ([0_u8; ROOM], 0 as c_int);

@@ -6,16 +6,34 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use titr_wrappers::symbol::Forward;
 
+/// The handle of the MPI library, once it is loaded.
+pub(crate) static LIBRARY: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+/// Whose function of a name is meant.
+#[derive(Clone, Copy)]
+pub(crate) enum Scope {
+    /// The first in the order of the dynamic linker: a tool's where one is preloaded, else the library's.
+    Seen,
+    /// The library's, so that no tool sees the call.
+    Unseen,
+}
+
 /// A function by its name, `MPI_Send`.
 pub(crate) struct Function {
     name: &'static str,
+    scope: Scope,
     address: AtomicPtr<c_void>,
 }
 
 impl Function {
     /// The function of this name, which ends with a NUL.
-    pub(crate) const fn new(name: &'static str) -> Self {
-        Self { name, address: AtomicPtr::new(ptr::null_mut()) }
+    pub(crate) const fn new(name: &'static str, scope: Scope) -> Self {
+        Self { name, scope, address: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// The name, without a NUL.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name.trim_end_matches('\0')
     }
 
     /// Calls the function and returns its code, 0 for success; `None` if there is no such function.
@@ -31,7 +49,6 @@ impl Function {
         Some(unsafe { <[usize; N]>::forward(address, words.as_ptr()) } as c_int)
     }
 
-    /// The first function of this name in the order of the dynamic linker: a tool's where one is preloaded, else the library's.
     fn find(&self) -> Option<*mut c_void> {
         // Relaxed: the code behind the address was there before anybody could look it up.
         let known = self.address.load(Ordering::Relaxed);
@@ -39,8 +56,12 @@ impl Function {
             return Some(known);
         }
         let name = CStr::from_bytes_with_nul(self.name.as_bytes()).ok()?;
-        // SAFETY: the name is a C string.
-        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        let handle = match self.scope {
+            Scope::Seen => libc::RTLD_DEFAULT,
+            Scope::Unseen => LIBRARY.load(Ordering::Relaxed),
+        };
+        // SAFETY: the handle is a library's that stays open, or `RTLD_DEFAULT`, which is null; the name is a C string.
+        let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
         self.address.store(found, Ordering::Relaxed);
         (!found.is_null()).then_some(found)
     }

@@ -9,12 +9,14 @@
 //! that carry data are in [`data`].
 
 mod call;
+mod collective;
 mod communicator;
 mod data;
 mod error;
 mod function;
 mod library;
 mod message;
+mod persistent;
 mod request;
 mod room;
 mod status;
@@ -40,6 +42,8 @@ pub struct Mpi {
     outgoing: Room,
     /// Memory that messages are received to.
     incoming: Room,
+    /// Handles of `MPI_BYTE`, one behind the other.
+    bytes: Room,
 }
 
 impl Mpi {
@@ -53,13 +57,19 @@ impl Mpi {
         // SAFETY: (int *, char ***); both may be NULL (MPI 4.0 §11.2.1).
         unsafe { call!(MPI_Init(ptr::null_mut::<c_int>(), ptr::null_mut::<c_char>())) }?;
         pmpi::return_errors(abi, abi.comm_world);
-        Ok(Self { abi, outgoing: Room::default(), incoming: Room::default() })
+        Ok(Self { abi, outgoing: Room::default(), incoming: Room::default(), bytes: Room::default() })
     }
 
     /// `MPI_COMM_WORLD`.
     #[must_use]
     pub fn world(&self) -> Comm<'_> {
         Comm::of(self, self.abi.comm_world)
+    }
+
+    /// `MPI_COMM_SELF`, of this process alone.
+    #[must_use]
+    pub fn alone(&self) -> Comm<'_> {
+        Comm::of(self, self.abi.comm_self)
     }
 
     /// The library's description of itself, in one line.
@@ -80,6 +90,27 @@ impl Mpi {
         unsafe { call!(MPI_Get_processor_name(name.as_mut_ptr(), &raw mut length)) }?;
         let name = CStr::from_bytes_until_nul(&name).unwrap_or_default();
         Ok(name.to_string_lossy().into_owned())
+    }
+
+    /// Gives the library memory for messages that it buffers (`MPI_Buffer_attach`), once.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn attach_buffer(&self, bytes: u32) -> Result<(), MpiError> {
+        let room = Room::default();
+        // SAFETY: (void *, int), and the memory is never freed.
+        unsafe { call!(unseen MPI_Buffer_attach(room.of(bytes.into()), bytes as c_int)) }
+    }
+
+    /// The address of so many handles of `MPI_BYTE`.
+    fn bytes_of_each(&self, members: u32) -> usize {
+        let length = members as usize * self.abi.handle_bytes;
+        let address = self.bytes.of(length as u64);
+        for index in 0..members as usize {
+            // SAFETY: the room is that long, and whoever reads it reads the same handles.
+            unsafe { self.abi.byte.store_to(self.abi, address + index * self.abi.handle_bytes) };
+        }
+        address
     }
 
     /// Ends the program on all ranks (`MPI_Abort`).

@@ -2,8 +2,10 @@
 
 use std::env;
 use std::ffi::{CStr, CString};
+use std::sync::atomic::Ordering;
 
 use crate::error::StartError;
+use crate::function::LIBRARY;
 
 /// The environment variable with the path of the library to load.
 const CHOSEN: &str = "TITR_MPI_LIBRARY";
@@ -55,6 +57,7 @@ fn open(file: &str) -> Result<(), String> {
     // SAFETY: the library's constructors run; an MPI library is made to be loaded.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
     if !handle.is_null() {
+        LIBRARY.store(handle, Ordering::Relaxed);
         return Ok(());
     }
     // SAFETY: after a failure `dlerror` gives a C string that lives until this thread's next call.

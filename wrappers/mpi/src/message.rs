@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+pub use titr_common::event::SendMode;
 use titr_wrappers::argument::HandleCell;
 use titr_wrappers::symbol::Word;
 
@@ -10,17 +11,6 @@ use crate::communicator::Comm;
 use crate::error::MpiError;
 use crate::request::Request;
 use crate::status::{Received, StatusCell};
-
-/// How a message is sent (MPI 4.0 §3.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendMode {
-    /// `MPI_Send`.
-    Standard,
-    /// `MPI_Ssend`: complete when its receive has begun.
-    Synchronous,
-    /// `MPI_Rsend`: the receive is posted already.
-    Ready,
-}
 
 /// Whom a message goes to or comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +44,7 @@ impl<'m> Comm<'m> {
             match mode {
                 SendMode::Standard => call!(MPI_Send(buffer, count, byte, peer, tag, comm)),
                 SendMode::Synchronous => call!(MPI_Ssend(buffer, count, byte, peer, tag, comm)),
+                SendMode::Buffered => call!(MPI_Bsend(buffer, count, byte, peer, tag, comm)),
                 SendMode::Ready => call!(MPI_Rsend(buffer, count, byte, peer, tag, comm)),
             }
         }
@@ -72,6 +63,7 @@ impl<'m> Comm<'m> {
             match mode {
                 SendMode::Standard => call!(MPI_Isend(buffer, count, byte, peer, tag, comm, cell)),
                 SendMode::Synchronous => call!(MPI_Issend(buffer, count, byte, peer, tag, comm, cell)),
+                SendMode::Buffered => call!(MPI_Ibsend(buffer, count, byte, peer, tag, comm, cell)),
                 SendMode::Ready => call!(MPI_Irsend(buffer, count, byte, peer, tag, comm, cell)),
             }
         }?;
@@ -102,6 +94,39 @@ impl<'m> Comm<'m> {
         Ok(Request::new(self.mpi, request))
     }
 
+    /// Sends and receives at once (`MPI_Sendrecv`).
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn sendrecv(
+        &self,
+        (to, sent_tag, sent): (Peer, u32, u64),
+        (from, tag, bytes): (Peer, TagChoice, u64),
+    ) -> Result<Received, MpiError> {
+        let sent = self.outgoing("MPI_Sendrecv", to, sent_tag, sent)?;
+        let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Sendrecv", from, tag, bytes)?;
+        let mut status = StatusCell::default();
+        // SAFETY: (const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *), with as many
+        // bytes to send and as much room.
+        unsafe {
+            call!(MPI_Sendrecv(
+                sent.buffer,
+                sent.count,
+                sent.byte,
+                sent.peer,
+                sent.tag,
+                buffer,
+                count,
+                byte,
+                peer,
+                tag,
+                comm,
+                status.address()
+            ))
+        }?;
+        Ok(status.received(self.mpi.abi))
+    }
+
     /// Waits until a message has come that a receive with these arguments would get (`MPI_Probe`).
     ///
     /// # Errors
@@ -126,11 +151,25 @@ impl<'m> Comm<'m> {
         Ok((flag != 0).then(|| status.received(self.mpi.abi)))
     }
 
-    fn outgoing(&self, function: &'static str, to: Peer, tag: u32, bytes: u64) -> Result<Envelope, MpiError> {
+    /// The arguments of a message that is sent.
+    pub(crate) fn outgoing(
+        &self,
+        function: &'static str,
+        to: Peer,
+        tag: u32,
+        bytes: u64,
+    ) -> Result<Envelope, MpiError> {
         self.envelope(function, self.mpi.outgoing.of(bytes), to, TagChoice::Tag(tag), bytes)
     }
 
-    fn incoming(&self, function: &'static str, from: Peer, tag: TagChoice, bytes: u64) -> Result<Envelope, MpiError> {
+    /// The arguments of a message that is received.
+    pub(crate) fn incoming(
+        &self,
+        function: &'static str,
+        from: Peer,
+        tag: TagChoice,
+        bytes: u64,
+    ) -> Result<Envelope, MpiError> {
         self.envelope(function, self.mpi.incoming.of(bytes), from, tag, bytes)
     }
 
@@ -164,11 +203,11 @@ impl<'m> Comm<'m> {
 }
 
 /// The arguments that all functions for messages have in common.
-struct Envelope {
-    buffer: usize,
-    count: c_int,
-    byte: usize,
-    peer: c_int,
-    tag: c_int,
-    comm: usize,
+pub(crate) struct Envelope {
+    pub(crate) buffer: usize,
+    pub(crate) count: c_int,
+    pub(crate) byte: usize,
+    pub(crate) peer: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) comm: usize,
 }

@@ -4,34 +4,65 @@ use std::ffi::c_int;
 
 use titr_wrappers::abi::Abi;
 use titr_wrappers::argument::HandleCell;
-use titr_wrappers::handle::RequestKind;
+use titr_wrappers::handle::{Request as Handle, RequestKind};
 
 use crate::Mpi;
 use crate::call::call;
 use crate::error::MpiError;
 use crate::status::{Received, StatusCell};
 
-/// Something that was started and will be complete. One that is dropped goes on: its memory stays as long as [`Mpi`].
+/// Something that was started and will be complete, or a persistent request that waits to be started. A request that is
+/// dropped goes on: all that it needs stays where it is.
 #[must_use]
 pub struct Request<'m> {
     mpi: &'m Mpi,
     cell: HandleCell<RequestKind>,
+    is_persistent: bool,
+    /// Arguments that the library may read until the request is complete.
+    lists: Vec<Vec<c_int>>,
 }
 
 impl<'m> Request<'m> {
     /// The request that the library has stored the handle of.
     pub(crate) fn new(mpi: &'m Mpi, cell: HandleCell<RequestKind>) -> Self {
-        Self { mpi, cell }
+        Self { mpi, cell, is_persistent: false, lists: Vec::new() }
     }
 
-    /// Waits until it is complete.
+    /// The request as a persistent one.
+    pub(crate) fn persistent(mut self) -> Self {
+        self.is_persistent = true;
+        self
+    }
+
+    /// The request with arguments that the library may read until it is complete.
+    pub(crate) fn with_lists(mut self, lists: Vec<Vec<c_int>>) -> Self {
+        self.lists = lists;
+        self
+    }
+
+    /// Whether the request is persistent: complete, it can be started again.
+    #[must_use]
+    pub fn is_persistent(&self) -> bool {
+        self.is_persistent
+    }
+
+    /// Waits until the request is complete.
     ///
     /// # Errors
     /// The library's.
     pub fn wait(mut self) -> Result<Received, MpiError> {
+        self.complete()
+    }
+
+    /// Waits until the request is complete (`MPI_Wait`). A persistent one can be started again.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn complete(&mut self) -> Result<Received, MpiError> {
         let mut status = StatusCell::default();
         // SAFETY: (MPI_Request *, MPI_Status *).
         unsafe { call!(MPI_Wait(self.cell.address(), status.address())) }?;
+        self.release();
         Ok(status.received(self.mpi.abi))
     }
 
@@ -39,27 +70,117 @@ impl<'m> Request<'m> {
     ///
     /// # Errors
     /// The library's.
-    pub fn wait_all(requests: Vec<Self>) -> Result<(), MpiError> {
+    pub fn wait_all(mut requests: Vec<Self>) -> Result<(), MpiError> {
+        Self::complete_all(&mut requests.iter_mut().collect::<Vec<_>>())
+    }
+
+    /// Waits until all are complete (`MPI_Waitall`). Persistent ones can be started again.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn complete_all(requests: &mut [&mut Self]) -> Result<(), MpiError> {
         let Some(first) = requests.first() else { return Ok(()) };
         let abi = first.mpi.abi;
-        let mut handles = Handles::of(abi, &requests);
-        let count =
-            c_int::try_from(requests.len()).map_err(|_| MpiError::too_large("MPI_Waitall", requests.len() as u64))?;
+        let mut handles = Handles::of(abi, requests.iter().map(|request| &**request));
+        let count = length("MPI_Waitall", requests)?;
         // SAFETY: (int, MPI_Request *, MPI_Status *), with an array of as many handles.
-        unsafe { call!(MPI_Waitall(count, handles.address(), abi.statuses_ignore)) }
+        unsafe { call!(MPI_Waitall(count, handles.address(), abi.statuses_ignore)) }?;
+        requests.iter_mut().for_each(|request| request.release());
+        Ok(())
+    }
+
+    /// Starts persistent requests (`MPI_Startall`).
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn start_all(requests: &mut [&mut Self]) -> Result<(), MpiError> {
+        if let [only] = requests {
+            // SAFETY: (MPI_Request *).
+            return unsafe { call!(MPI_Start(only.cell.address())) };
+        }
+        let Some(first) = requests.first() else { return Ok(()) };
+        let abi = first.mpi.abi;
+        let mut handles = Handles::of(abi, requests.iter().map(|request| &**request));
+        let count = length("MPI_Startall", requests)?;
+        // SAFETY: (int, MPI_Request *), with an array of as many handles.
+        unsafe { call!(MPI_Startall(count, handles.address())) }?;
+        // A library may give a started request another handle.
+        for (index, request) in requests.iter_mut().enumerate() {
+            request.cell = HandleCell::holding(handles.get(abi, index));
+        }
+        Ok(())
+    }
+
+    /// Lets the library make progress, as a test does, without completing the request (`MPI_Request_get_status`).
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn poll(&self) -> Result<bool, MpiError> {
+        let (abi, mut flag) = (self.mpi.abi, 0 as c_int);
+        // SAFETY: (MPI_Request, int *, MPI_Status *).
+        unsafe { call!(MPI_Request_get_status(self.cell.get(abi), &raw mut flag, abi.status_ignore)) }?;
+        Ok(flag != 0)
+    }
+
+    /// Asks the library to cancel the request (`MPI_Cancel`), which is completed as before.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn cancel(&mut self) -> Result<(), MpiError> {
+        // SAFETY: (MPI_Request *).
+        unsafe { call!(MPI_Cancel(self.cell.address())) }
+    }
+
+    /// `MPI_Request_free`: the request completes unobserved; a persistent one is gone.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn free(mut self) -> Result<(), MpiError> {
+        // SAFETY: (MPI_Request *).
+        unsafe { call!(MPI_Request_free(self.cell.address())) }
+    }
+
+    /// The request is complete: the library reads its arguments no more, unless it starts again.
+    fn release(&mut self) {
+        if !self.is_persistent {
+            self.lists.clear();
+        }
     }
 }
 
+impl Drop for Request<'_> {
+    fn drop(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.lists));
+    }
+}
+
+/// A number of requests as MPI's functions take it.
+fn length<T>(function: &'static str, requests: &[T]) -> Result<c_int, MpiError> {
+    c_int::try_from(requests.len()).map_err(|_| MpiError::too_large(function, requests.len() as u64))
+}
+
 /// Handles of requests one behind the other, as long as the library has them.
-struct Handles(Vec<u8>);
+struct Handles(Vec<HandleCell<RequestKind>>);
 
 impl Handles {
-    fn of(abi: &Abi, requests: &[Request<'_>]) -> Self {
-        let handles = requests.iter().map(|request| request.cell.get(abi).raw().to_le_bytes());
-        Self(handles.flat_map(|bytes| bytes.into_iter().take(abi.handle_bytes)).collect())
+    /// Cells are as long as the longest handle; shorter handles are packed into the first of them.
+    fn of<'r, 'm: 'r>(abi: &Abi, requests: impl IntoIterator<Item = &'r Request<'m>>) -> Self {
+        let raw: Vec<usize> = requests.into_iter().map(|request| request.cell.get(abi).raw()).collect();
+        let each = size_of::<usize>() / abi.handle_bytes;
+        let bits = abi.handle_bytes as u32 * u8::BITS;
+        let pack = |part: &[usize]| {
+            part.iter().rev().fold(0, |packed: usize, raw| packed.checked_shl(bits).unwrap_or(0) | raw)
+        };
+        Self(raw.chunks(each).map(|part| HandleCell::holding(Handle::from_raw(pack(part)))).collect())
     }
 
-    fn address(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr()
+    fn address(&mut self) -> usize {
+        self.0.first_mut().map_or(0, HandleCell::address)
+    }
+
+    fn get(&mut self, abi: &Abi, index: usize) -> Handle {
+        let address = self.address() + index * abi.handle_bytes;
+        // SAFETY: the cells hold as many handles as requests were given, of which `index` is one.
+        unsafe { Handle::load_from(abi, address) }
     }
 }

@@ -58,7 +58,7 @@ impl<K: Kind> Handle<K> {
     ///
     /// # Safety
     /// There is room for a handle.
-    pub(crate) unsafe fn store_to(self, abi: &Abi, address: usize) {
+    pub unsafe fn store_to(self, abi: &Abi, address: usize) {
         // SAFETY: the caller's promise, and a handle is as long as the ABI says.
         unsafe {
             if size::<K>(abi) == size_of::<u32>() {

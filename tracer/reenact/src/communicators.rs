@@ -1,0 +1,64 @@
+//! The communicators of the program, made again as it made them.
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{CommCall, CommId, Group, Rank};
+use titr_mpi::{Comm, MpiError};
+
+/// A communicator, and the numbers that its members have in it.
+struct Known<'m> {
+    comm: Comm<'m>,
+    numbers: FxHashMap<Rank, u32>,
+}
+
+/// The communicators of one rank, by the numbers that its trace gives them.
+pub struct CommunicatorTable<'m> {
+    me: Rank,
+    by_id: FxHashMap<CommId, Known<'m>>,
+}
+
+impl<'m> CommunicatorTable<'m> {
+    /// The communicators that no event introduces: the world, and that of this rank alone.
+    pub fn new(world: Comm<'m>, alone: Comm<'m>) -> Self {
+        let me = Rank(world.rank());
+        let numbers = (0..world.size()).map(|rank| (Rank(rank), rank)).collect();
+        let world = Known { comm: world, numbers };
+        let alone = Known { comm: alone, numbers: FxHashMap::from_iter([(me, 0)]) };
+        Self { me, by_id: FxHashMap::from_iter([(CommId::WORLD, world), (CommId::SELF, alone)]) }
+    }
+
+    /// The communicator of a number; `None` where no event has introduced it.
+    pub fn get(&self, id: CommId) -> Option<Comm<'m>> {
+        self.by_id.get(&id).map(|known| known.comm)
+    }
+
+    /// The number of a rank of the world in a communicator; `None` where it is no member.
+    pub fn number(&self, id: CommId, rank: Rank) -> Option<u32> {
+        self.by_id.get(&id)?.numbers.get(&rank).copied()
+    }
+
+    /// Makes a communicator of the same members in the same order as `call` did; false where no event has introduced its parent.
+    /// Those who are to be in none take part as well.
+    pub fn create(&mut self, call: CommCall, parent: CommId, group: Option<&Group>) -> Result<bool, MpiError> {
+        let Some(parent) = self.get(parent) else { return Ok(false) };
+        let comm = match (call, group) {
+            (CommCall::Dup | CommCall::Idup, Some(_)) => Some(parent.duplicate()?),
+            (_, Some(group)) => {
+                let color = group.members.iter().min().map(|first| first.0);
+                let key = group.members.iter().position(|member| *member == self.me).unwrap_or(0);
+                parent.split(color, key as u32)?
+            }
+            (_, None) => parent.split(None, 0)?,
+        };
+        if let (Some(comm), Some(group)) = (comm, group) {
+            let numbers = (0..).zip(&group.members).map(|(number, rank)| (*rank, number)).collect();
+            self.by_id.insert(group.id, Known { comm, numbers });
+        }
+        Ok(true)
+    }
+
+    /// Frees a communicator; false where no event has introduced it.
+    pub fn free(&mut self, id: CommId) -> Result<bool, MpiError> {
+        let Some(known) = self.by_id.remove(&id) else { return Ok(false) };
+        known.comm.free().map(|()| true)
+    }
+}

@@ -1,0 +1,115 @@
+//! Whether a rank's trace can be reenacted, found out before any rank begins, and what the reenactment needs.
+
+use titr_common::event::{
+    Annotation, CommCall, Completed, Completion, Event, Group, Incoming, MessageCompletion, OneSided, Rank, SendMode,
+    ThreadId,
+};
+use titr_common::trace::Trace;
+use titr_common::units::Nanoseconds;
+
+/// The memory that a rank's reenactment needs, and when the rank ended.
+#[derive(Default)]
+pub struct Needs {
+    /// Bytes of the messages that the library buffers, with what it adds to each; at most 1 GiB.
+    pub buffered: u32,
+    /// When the last call ended, by the rank's clock, in an extended trace.
+    pub ended: Option<Nanoseconds>,
+}
+
+/// The most that `MPI_Bsend` may add to a message: `MPI_BSEND_OVERHEAD` is 128 in Open MPI and 96 in MPICH.
+const OVERHEAD: u64 = 512;
+
+/// Reads the events of a rank; an error says why it cannot be reenacted.
+pub fn feasible(trace: &Trace, rank: Rank) -> Result<Needs, String> {
+    let mut stream = trace.stream(rank).map_err(|error| error.to_string())?;
+    let (mut buffered, mut ended) = (0_u64, None);
+    while let Some(event) = stream.next_event().map_err(|error| error.to_string())? {
+        let location = stream.location();
+        let line = location.line.map_or_else(String::new, |line| format!(" (line {line} of its trace)"));
+        if location.thread != ThreadId::MAIN {
+            return Err(format!("several of its threads call MPI, and only one is reenacted{line}"));
+        }
+        if let Some(obstacle) = obstacle(&event) {
+            return Err(format!("{obstacle} cannot be reenacted{line}"));
+        }
+        if let Event::Annotation(Annotation::Call(span)) = event {
+            ended = Some(span.end);
+        }
+        if let Event::Send(SendMode::Buffered, message, _) = event {
+            buffered = buffered.saturating_add(message.bytes.0.saturating_add(OVERHEAD));
+        }
+    }
+    Ok(Needs { buffered: buffered.min(1 << 30) as u32, ended })
+}
+
+/// The part of an event that cannot be reenacted; `None` if all can.
+fn obstacle(event: &Event) -> Option<String> {
+    let refused = |what: &str| Some(what.to_owned());
+    match event {
+        Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Annotation(_) => None,
+        Event::Send(_, _, MessageCompletion::Request(None)) | Event::Recv(_, MessageCompletion::Request(None)) => {
+            refused("a request without a number")
+        }
+        Event::Recv(message, Completion::Persistent(_)) if is_open(message) => {
+            refused("a persistent receive from any source or with any tag")
+        }
+        Event::Send(..) | Event::Recv(..) | Event::Sendrecv(..) | Event::Probe(_) | Event::Iprobe(..) => None,
+        Event::Start(_) | Event::RequestFree(_) | Event::Cancel(_) | Event::Matched(..) => None,
+        Event::Wait(_, completed) | Event::Test(_, Some(completed)) => match completed {
+            Completed::One(_, None) => refused("a request without a number"),
+            Completed::One(_, Some(_)) | Completed::Outstanding(_) | Completed::These(_) => None,
+        },
+        Event::Test(_, None) | Event::Collective(..) => None,
+        Event::CommCreate(call, _, group) => {
+            is_refused(*call, group.as_ref()).then(|| format!("a communicator made by {call:?}"))
+        }
+        Event::CommFree(_) => None,
+        Event::Neighborhood(..) => refused("a collective of neighbours"),
+        Event::Partitioned(_) => refused("a partitioned message"),
+        Event::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Sync(_) | OneSided::Access(_)) => {
+            refused("one-sided communication")
+        }
+        Event::File(_) => refused("a call on a file"),
+        Event::Other(call) => Some(call.function.to_string()),
+    }
+}
+
+/// Whether the trace leaves the source or the tag open, or tells a match of one that the program left open.
+fn is_open(message: &Incoming) -> bool {
+    message.is_open() || message.wildcard.source || message.wildcard.tag
+}
+
+/// Whether a communicator cannot be made again by the members of its parent: one of two groups, one of other worlds, one that
+/// only its members make.
+fn is_refused(call: CommCall, group: Option<&Group>) -> bool {
+    call.joins_worlds()
+        || !call.is_collective_on_parent()
+        || group.is_some_and(|group| !group.remote.is_empty())
+        || matches!(call, CommCall::IntercommCreate | CommCall::IntercommMerge)
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::event::{CommId, Outgoing, Tag};
+    use titr_common::units::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn a_request_without_a_number_is_refused() {
+        let message = Outgoing { comm: CommId::WORLD, to: Rank(1), tag: Tag(0), bytes: Bytes(8) };
+        let sent = |completion| obstacle(&Event::Send(SendMode::Standard, message, completion));
+        assert_eq!(sent(Completion::Blocking), None);
+        assert_eq!(sent(Completion::Request(None)), Some("a request without a number".to_owned()));
+    }
+
+    #[test]
+    fn communicators_of_two_groups_or_worlds_are_refused() {
+        let group = |remote| Group { id: CommId(2), members: vec![Rank(0)], remote, tag: None };
+        assert!(!is_refused(CommCall::Split, Some(&group(vec![]))));
+        assert!(!is_refused(CommCall::Split, None));
+        assert!(is_refused(CommCall::Split, Some(&group(vec![Rank(1)]))));
+        assert!(is_refused(CommCall::Spawn, Some(&group(vec![]))));
+        assert!(is_refused(CommCall::CreateGroup, Some(&group(vec![]))));
+    }
+}

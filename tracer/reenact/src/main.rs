@@ -1,0 +1,158 @@
+//! `titr-reenact`: replays a trace in real time on the machine that it runs on, with one process for each rank of the trace.
+//!
+//! ```text
+//!   options ─► trace ─► feasible? ─► all ranks agree ─► start together ─► reenactment ─► report
+//!                       (each rank reads its own stream)                  pace: computes by waiting
+//! ```
+//!
+//! Each process makes the MPI calls of its rank with the same sizes, communicators and requests, and computes, by busy waiting,
+//! as long as the trace says. Messages have no content. Preload titr's tracer into it (`titrace titr-reenact traces/`), and the
+//! reenactment is a trace itself.
+
+mod communicators;
+mod feasible;
+mod options;
+mod pace;
+mod reenactment;
+mod report;
+mod requests;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use thiserror::Error;
+use titr_common::event::Rank;
+use titr_common::trace::{Trace, TraceError, Transformation};
+use titr_mpi::{Comm, Mpi, MpiError};
+use titr_workload::{Recompute, Workload};
+
+use feasible::{Needs, feasible};
+use options::Options;
+use reenactment::{Reenactment, ReenactmentError};
+
+/// Why a trace is not reenacted.
+#[derive(Debug, Error)]
+enum Error {
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(
+        "the trace has {trace} ranks, and {world} processes were started: start {trace}, as in `mpirun -np {trace} titr-reenact ...`"
+    )]
+    Size { trace: u32, world: u32 },
+    #[error("{0}")]
+    Infeasible(String),
+    #[error(transparent)]
+    Mpi(#[from] MpiError),
+    #[error(transparent)]
+    Reenactment(#[from] ReenactmentError),
+}
+
+fn main() -> ExitCode {
+    let options = Options::try_parse();
+    // Help and version need no MPI.
+    if let Err(error) = &options
+        && matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
+    {
+        error.exit();
+    }
+    let mpi = match Mpi::start() {
+        Ok(mpi) => mpi,
+        Err(error) => {
+            eprintln!("titr-reenact: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let world = mpi.world();
+    let status = match options {
+        Ok(options) => reenact(&mpi, world, &options),
+        Err(error) => {
+            if world.rank() == 0 {
+                let _ = error.print();
+            }
+            ExitCode::from(error.exit_code() as u8)
+        }
+    };
+    match mpi.finish() {
+        Ok(()) => status,
+        Err(error) => {
+            eprintln!("titr-reenact: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Reenacts the trace if all ranks can; otherwise rank 0 says why not.
+fn reenact(mpi: &Mpi, world: Comm<'_>, options: &Options) -> ExitCode {
+    let prepared = prepare(world, options);
+    let objection = prepared.as_ref().err().map(ToString::to_string);
+    match agree(world, objection) {
+        Ok(true) => {}
+        Ok(false) => return ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("titr-reenact: {error}");
+            mpi.abort(1);
+        }
+    }
+    let ended = prepared.and_then(|prepared| perform(mpi, world, options, prepared));
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        // The others may wait for this rank.
+        Err(error) => {
+            eprintln!("titr-reenact: rank {}: {error}", world.rank());
+            mpi.abort(1);
+        }
+    }
+}
+
+/// A rank's trace, ready to be reenacted.
+struct Prepared {
+    trace: Trace,
+    needs: Needs,
+    /// Instructions, or the counter's unit, that this rank computes in a second.
+    rate: f64,
+}
+
+/// Opens the trace and finds out whether this process can reenact its rank.
+fn prepare(world: Comm<'_>, options: &Options) -> Result<Prepared, Error> {
+    let trace = Trace::open_all(&options.places)?;
+    if trace.ranks() != world.size() {
+        return Err(Error::Size { trace: trace.ranks(), world: world.size() });
+    }
+    let rank = Rank(world.rank());
+    let needs = feasible(&trace, rank).map_err(Error::Infeasible)?;
+    let rate = options.rate_of(&trace, rank).map_err(Error::Infeasible)?;
+    let recompute = Recompute { computation: options.computation(&trace), scale: options.compute_scale };
+    Ok(Prepared { trace: recompute.apply(trace)?, needs, rate })
+}
+
+/// Whether no rank objects. Rank 0 says who objects first, and to what. Collective.
+fn agree(world: Comm<'_>, objection: Option<String>) -> Result<bool, MpiError> {
+    let objections = world.gather(0, objection.unwrap_or_default().as_bytes())?;
+    let mut found = objections.iter().enumerate().filter(|(_, text)| !text.is_empty());
+    if let Some((rank, text)) = found.next() {
+        let others = match found.count() {
+            0 => String::new(),
+            others => format!(" (and {others} other ranks)"),
+        };
+        eprintln!("titr-reenact: rank {rank}{others}: {}", String::from_utf8_lossy(text));
+    }
+    let objects = objections.iter().any(|text| !text.is_empty());
+    Ok(world.max(objects.into())? == 0)
+}
+
+/// Reenacts a rank's events, together with all others, and reports.
+fn perform(mpi: &Mpi, world: Comm<'_>, options: &Options, prepared: Prepared) -> Result<(), Error> {
+    let Prepared { trace, needs, rate } = prepared;
+    if needs.buffered > 0 {
+        mpi.attach_buffer(needs.buffered)?;
+    }
+    let rank = Rank(world.rank());
+    let own = report::recorded(&trace, rank, needs.ended);
+    let recorded = report::of_all(world, own)?;
+    let mut windows = Workload::new(vec![trace.stream(rank)?]).into_windows();
+    world.synchronise()?;
+    let reenactment = Reenactment::new(mpi, rate, report::delay(own, recorded));
+    let seconds = windows.first_mut().map_or(Ok(0.0), |events| reenactment.run(events))?;
+    Ok(report::print(world, options.json, recorded, seconds)?)
+}

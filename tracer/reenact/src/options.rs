@@ -1,0 +1,102 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+use titr_common::event::Rank;
+use titr_common::trace::Trace;
+use titr_common::trace::manifest::Mode;
+use titr_workload::Computation;
+
+/// Replays a trace in real time on the machine that it runs on, with the same MPI calls and as much computation.
+#[derive(Parser)]
+#[command(
+    name = "titr-reenact",
+    version,
+    after_help = "\
+Examples:
+  mpirun -np 16 titr-reenact traces/
+  mpirun -np 16 titrace --output again titr-reenact traces/     # trace the reenactment
+  mpirun -np 16 titr-reenact --rate 2.5e9 traces/               # a time-independent trace, at this speed
+
+Exit status: 0 reenacted; 1 the trace cannot be reenacted; 2 wrong usage."
+)]
+pub struct Options {
+    /// The trace: a directory, several parts of one, or an archive.
+    #[arg(required = true, value_name = "TRACE")]
+    pub places: Vec<PathBuf>,
+    /// Says how long computation takes [default: `timed` for an extended trace, else `counted`].
+    #[arg(long, value_enum, value_name = "SOURCE")]
+    compute: Option<Compute>,
+    /// The volume that a rank computes in a second, if computation is `counted` [default: as measured when it was traced].
+    #[arg(long, value_name = "RATE", value_parser = positive)]
+    rate: Option<f64>,
+    /// Multiplies all computation by this factor.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    pub compute_scale: f64,
+    /// Prints the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How long computation takes.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Compute {
+    /// The volume that was counted takes its time at the rate.
+    Counted,
+    /// As long as it took when it was traced; needs an extended trace.
+    Timed,
+    /// No time.
+    Ignored,
+}
+
+impl Options {
+    /// Where the computation of the trace comes from.
+    pub fn computation(&self, trace: &Trace) -> Computation {
+        match self.compute {
+            Some(Compute::Counted) => Computation::Counted,
+            Some(Compute::Timed) => Computation::Timed,
+            Some(Compute::Ignored) => Computation::Ignored,
+            None if is_extended(trace) => Computation::Timed,
+            None => Computation::Counted,
+        }
+    }
+
+    /// The volume that `rank` computes in a second: as the user says, or as its reference kernel ran when it was traced.
+    pub fn rate_of(&self, trace: &Trace, rank: Rank) -> Result<f64, String> {
+        if self.computation(trace) == Computation::Timed && !is_extended(trace) {
+            return Err("--compute timed: the trace has no times, as it was not recorded in extended mode".to_owned());
+        }
+        let entry = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize));
+        let reference = entry.and_then(|entry| entry.counter.reference);
+        let measured =
+            reference.map(|count| count.volume / count.seconds).filter(|rate| rate.is_finite() && *rate > 0.0);
+        match self.rate.or(measured) {
+            Some(rate) => Ok(rate),
+            None if self.computation(trace) == Computation::Counted => {
+                Err("the trace does not say how fast its ranks computed: give the volume of a second, as in --rate 1e9"
+                    .to_owned())
+            }
+            None => Ok(1.0),
+        }
+    }
+}
+
+/// Whether the trace has times.
+pub fn is_extended(trace: &Trace) -> bool {
+    trace.manifest().is_some_and(|manifest| manifest.mode == Mode::Extended)
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        Ok(_) | Err(_) => Err("not a positive number".to_owned()),
+    }
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
+        Ok(_) | Err(_) => Err("not a number of at least 0".to_owned()),
+    }
+}

@@ -1,0 +1,196 @@
+//! A rank's events, made to happen: each call when it is due, with the outcome that the trace says.
+
+use thiserror::Error;
+use titr_common::event::{
+    Collective, CommId, Completion, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId, Tag,
+};
+use titr_common::trace::{EventSource, TraceError};
+use titr_mpi::{Comm, Mpi, MpiError, Peer, TagChoice};
+use titr_workload::{Match, Window};
+
+use crate::communicators::CommunicatorTable;
+use crate::pace::Pace;
+use crate::requests::RequestTable;
+
+/// Why a reenactment ends early.
+#[derive(Debug, Error)]
+pub enum ReenactmentError {
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error("line {line} of its trace: {reason}")]
+    Event { line: u64, reason: Fault },
+}
+
+/// Why an event does not happen.
+#[derive(Debug, Error)]
+pub enum Fault {
+    #[error(transparent)]
+    Mpi(#[from] MpiError),
+    #[error("communicator {} has not been made", .0.0)]
+    Communicator(CommId),
+    #[error("rank {} is not in communicator {}", .1.0, .0.0)]
+    Member(CommId, Rank),
+    #[error("it names a request that was not made")]
+    Request,
+    #[error("this cannot be reenacted")]
+    Infeasible,
+}
+
+/// The part of one rank.
+pub struct Reenactment<'m> {
+    communicators: CommunicatorTable<'m>,
+    requests: RequestTable<'m>,
+    pace: Pace,
+}
+
+impl<'m> Reenactment<'m> {
+    /// A part that begins `delay` seconds from now, in which computation of a volume of `rate` takes a second.
+    pub fn new(mpi: &'m Mpi, rate: f64, delay: f64) -> Self {
+        let communicators = CommunicatorTable::new(mpi.world(), mpi.alone());
+        let mut pace = Pace::new(rate);
+        pace.pass(delay);
+        Self { communicators, requests: RequestTable::default(), pace }
+    }
+
+    /// Makes all events happen; the seconds that they took.
+    pub fn run(mut self, events: &mut Window<impl EventSource>) -> Result<f64, ReenactmentError> {
+        while let Some(event) = events.front()? {
+            let event = event.to_event();
+            let mut matched = None;
+            if let Event::Recv(message, Completion::Request(Some(id))) = &event
+                && message.is_open()
+            {
+                matched = events.matched(*id)?;
+            }
+            if let Event::Compute(volume) = event {
+                self.pace.compute(volume.0);
+            } else if let Event::Sleep(time) = event {
+                self.pace.pass(time.0);
+            } else if event != Event::Init {
+                self.pace.await_call();
+                let made = self.make(&event, matched);
+                self.pace.call_returned();
+                made.map_err(|reason| ReenactmentError::Event { line: events.line().unwrap_or(0), reason })?;
+            }
+            events.pass();
+        }
+        Ok(self.pace.seconds())
+    }
+
+    /// Makes a call; `matched` is what the trace says later about a receive that it leaves open.
+    fn make(&mut self, event: &Event, matched: Option<Match>) -> Result<(), Fault> {
+        match event {
+            // The program's last call is made when the time of all ranks is known.
+            Event::Finalize | Event::Init | Event::Compute(_) | Event::Sleep(_) => Ok(()),
+            Event::Matched(..) | Event::Annotation(_) => Ok(()),
+            Event::Send(mode, message, completion) => {
+                let (comm, (to, tag, bytes)) = self.outgoing(message)?;
+                match completion {
+                    Completion::Blocking => comm.send(*mode, to, tag, bytes)?,
+                    MessageCompletion::Request(Some(id)) => {
+                        self.requests.add(*id, comm.isend(*mode, to, tag, bytes)?);
+                    }
+                    MessageCompletion::Request(None) => return Err(Fault::Infeasible),
+                    Completion::Persistent(id) => self.requests.add(*id, comm.send_init(*mode, to, tag, bytes)?),
+                }
+                Ok(())
+            }
+            Event::Recv(message, completion) => {
+                let (comm, (from, tag, bytes)) = self.incoming(&resolved(message, matched))?;
+                match completion {
+                    Completion::Blocking => comm.recv(from, tag, bytes).map(drop)?,
+                    MessageCompletion::Request(Some(id)) => self.requests.add(*id, comm.irecv(from, tag, bytes)?),
+                    MessageCompletion::Request(None) => return Err(Fault::Infeasible),
+                    Completion::Persistent(id) => self.requests.add(*id, comm.recv_init(from, tag, bytes)?),
+                }
+                Ok(())
+            }
+            Event::Sendrecv(sent, received) => self.sendrecv(sent.as_ref(), received.as_ref()),
+            // The message was there when the program asked: here it may come a little later.
+            Event::Probe(message) | Event::Iprobe(message, true) => {
+                let (comm, (from, tag, _)) = self.incoming(message)?;
+                Ok(comm.probe(from, tag).map(drop)?)
+            }
+            Event::Iprobe(message, false) => {
+                let (comm, (from, tag, _)) = self.incoming(message)?;
+                Ok(comm.iprobe(from, tag).map(drop)?)
+            }
+            Event::Start(ids) => found(self.requests.start(ids)?),
+            Event::RequestFree(id) => found(self.requests.free(*id)?),
+            Event::Cancel(id) => found(self.requests.cancel(*id)?),
+            Event::Wait(_, completed) | Event::Test(_, Some(completed)) => found(self.requests.complete(completed)?),
+            Event::Test(_, None) => Ok(self.requests.poll()?),
+            Event::Collective(call, completion) => self.collective(call, *completion),
+            Event::CommCreate(call, parent, group) => {
+                let is_known = self.communicators.create(*call, *parent, group.as_ref())?;
+                if is_known { Ok(()) } else { Err(Fault::Communicator(*parent)) }
+            }
+            Event::CommFree(id) => {
+                if self.communicators.free(*id)? {
+                    Ok(())
+                } else {
+                    Err(Fault::Communicator(*id))
+                }
+            }
+            Event::Neighborhood(..) | Event::Partitioned(_) | Event::OneSided(_) => Err(Fault::Infeasible),
+            Event::File(_) | Event::Other(_) => Err(Fault::Infeasible),
+        }
+    }
+
+    fn sendrecv(&self, sent: Option<&Outgoing>, received: Option<&Incoming>) -> Result<(), Fault> {
+        let outgoing = sent.map(|message| self.outgoing(message)).transpose()?;
+        let incoming = received.map(|message| self.incoming(message)).transpose()?;
+        let Some(comm) = outgoing.as_ref().map(|of| of.0).or(incoming.as_ref().map(|of| of.0)) else { return Ok(()) };
+        let sent = outgoing.map_or((Peer::Nobody, 0, 0), |of| of.1);
+        let received = incoming.map_or((Peer::Nobody, TagChoice::Tag(0), 0), |of| of.1);
+        Ok(comm.sendrecv(sent, received).map(drop)?)
+    }
+
+    fn collective(&mut self, call: &Collective, completion: Completion<RequestId>) -> Result<(), Fault> {
+        let comm = self.comm(call.comm)?;
+        let root = call.root.map(|root| self.member(call.comm, root)).transpose()?;
+        match completion {
+            Completion::Blocking => comm.collective(call, root)?,
+            Completion::Request(id) => self.requests.add(id, comm.icollective(call, root)?),
+            Completion::Persistent(id) => self.requests.add(id, comm.collective_init(call, root)?),
+        }
+        Ok(())
+    }
+
+    /// The communicator of a message that is sent, and its peer, tag and bytes.
+    fn outgoing(&self, message: &Outgoing) -> Result<(Comm<'m>, (Peer, u32, u64)), Fault> {
+        let to = Peer::Rank(self.member(message.comm, message.to)?);
+        Ok((self.comm(message.comm)?, (to, message.tag.0.unsigned_abs(), message.bytes.0)))
+    }
+
+    /// The communicator of a message that is received, and its peer, tag and room.
+    fn incoming(&self, message: &Incoming) -> Result<(Comm<'m>, (Peer, TagChoice, u64)), Fault> {
+        let from = match message.from {
+            Some(from) => Peer::Rank(self.member(message.comm, from)?),
+            None => Peer::Any,
+        };
+        let tag = message.tag.map_or(TagChoice::Any, |Tag(tag)| TagChoice::Tag(tag.unsigned_abs()));
+        Ok((self.comm(message.comm)?, (from, tag, message.bytes.0)))
+    }
+
+    fn comm(&self, id: CommId) -> Result<Comm<'m>, Fault> {
+        self.communicators.get(id).ok_or(Fault::Communicator(id))
+    }
+
+    fn member(&self, id: CommId, rank: Rank) -> Result<u32, Fault> {
+        self.comm(id)?;
+        self.communicators.number(id, rank).ok_or(Fault::Member(id, rank))
+    }
+}
+
+/// A receive that gets what the program got; one that got nothing is left as open as it was.
+fn resolved(message: &Incoming, matched: Option<Match>) -> Incoming {
+    match matched {
+        Some(Match::With(from, tag)) => Incoming { from: Some(from), tag: Some(tag), ..*message },
+        Some(Match::Cancelled) | None => *message,
+    }
+}
+
+fn found(is_there: bool) -> Result<(), Fault> {
+    if is_there { Ok(()) } else { Err(Fault::Request) }
+}

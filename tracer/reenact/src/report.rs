@@ -1,0 +1,65 @@
+//! How long the program took when it was traced, and how long its reenactment took.
+
+use titr_common::event::Rank;
+use titr_common::trace::Trace;
+use titr_common::units::Nanoseconds;
+use titr_mpi::{Comm, MpiError};
+
+/// When a rank of an extended trace began and ended, in nanoseconds by the clock of rank 0.
+#[derive(Clone, Copy)]
+pub struct Recorded {
+    /// The beginning of the rank's own clock.
+    began: i64,
+    /// The end of its last call.
+    ended: i64,
+}
+
+/// When a rank began and ended; `None` where the trace has no times.
+pub fn recorded(trace: &Trace, rank: Rank, ended: Option<Nanoseconds>) -> Option<Recorded> {
+    let clock = trace.manifest()?.per_rank.get(rank.0 as usize)?.clock.as_ref()?;
+    let ended = ended?.0 as f64;
+    let at = |time: f64| (time + clock.offset + clock.drift * time) as i64;
+    Some(Recorded { began: at(0.0), ended: at(ended) })
+}
+
+/// When the first rank began and the last ended; `None` where a rank does not know. Collective.
+pub fn of_all(world: Comm<'_>, own: Option<Recorded>) -> Result<Option<Recorded>, MpiError> {
+    if world.max(own.is_none().into())? != 0 {
+        return Ok(None);
+    }
+    let Recorded { began, ended } = own.unwrap_or(Recorded { began: 0, ended: 0 });
+    Ok(Some(Recorded { began: -world.max(-began)?, ended: world.max(ended)? }))
+}
+
+/// By how many seconds a rank began after the first.
+pub fn delay(own: Option<Recorded>, all: Option<Recorded>) -> f64 {
+    own.zip(all).map_or(0.0, |(own, all)| (own.began - all.began).max(0) as f64 * 1e-9)
+}
+
+/// Rank 0 prints the longest of the times that the ranks took, beside that of the program. Collective.
+pub fn print(world: Comm<'_>, is_json: bool, recorded: Option<Recorded>, seconds: f64) -> Result<(), MpiError> {
+    let reenacted = world.max((seconds * 1e9) as i64)? as f64 * 1e-9;
+    if world.rank() != 0 {
+        return Ok(());
+    }
+    let recorded = recorded.map(|all| (all.ended - all.began) as f64 * 1e-9);
+    let deviation = recorded.map(|recorded| reenacted / recorded - 1.0).filter(|deviation| deviation.is_finite());
+    if is_json {
+        let report = serde_json::json!({
+            "ranks": world.size(),
+            "recorded_time": recorded,
+            "reenacted_time": reenacted,
+            "deviation": deviation,
+        });
+        println!("{report}");
+        return Ok(());
+    }
+    println!("Reenacted time  {reenacted:.6} s   {} ranks", world.size());
+    if let Some(recorded) = recorded {
+        println!("Recorded time   {recorded:.6} s");
+    }
+    if let Some(deviation) = deviation {
+        println!("Deviation       {:+.2} %", deviation * 100.0);
+    }
+    Ok(())
+}

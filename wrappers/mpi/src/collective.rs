@@ -1,0 +1,231 @@
+//! Collectives that have volumes and no data (MPI 4.0 §6).
+
+use std::ffi::c_int;
+
+use titr_common::event::{Collective, CollectiveKind, Volumes};
+use titr_common::units::Bytes;
+use titr_wrappers::argument::HandleCell;
+use titr_wrappers::symbol::{Forward, Word};
+
+use crate::call::ended;
+use crate::communicator::Comm;
+use crate::error::MpiError;
+use crate::function::{Function, Scope};
+use crate::request::Request;
+
+/// The functions of a kind of collective.
+struct Functions {
+    blocking: Function,
+    nonblocking: Function,
+    /// From MPI 4.0 on; a library may lack it.
+    persistent: Function,
+}
+
+macro_rules! functions {
+    ($($kind:ident: $blocking:literal $nonblocking:literal $persistent:literal;)*) => {
+        fn functions(kind: CollectiveKind) -> &'static Functions {
+            match kind {
+                $(CollectiveKind::$kind => {
+                    static FUNCTIONS: Functions = Functions {
+                        blocking: Function::new(concat!($blocking, "\0"), Scope::Seen),
+                        nonblocking: Function::new(concat!($nonblocking, "\0"), Scope::Seen),
+                        persistent: Function::new(concat!($persistent, "\0"), Scope::Seen),
+                    };
+                    &FUNCTIONS
+                })*
+            }
+        }
+    };
+}
+
+functions! {
+    Barrier: "MPI_Barrier" "MPI_Ibarrier" "MPI_Barrier_init";
+    Bcast: "MPI_Bcast" "MPI_Ibcast" "MPI_Bcast_init";
+    Reduce: "MPI_Reduce" "MPI_Ireduce" "MPI_Reduce_init";
+    Allreduce: "MPI_Allreduce" "MPI_Iallreduce" "MPI_Allreduce_init";
+    Scan: "MPI_Scan" "MPI_Iscan" "MPI_Scan_init";
+    Exscan: "MPI_Exscan" "MPI_Iexscan" "MPI_Exscan_init";
+    ReduceScatter: "MPI_Reduce_scatter" "MPI_Ireduce_scatter" "MPI_Reduce_scatter_init";
+    ReduceScatterBlock: "MPI_Reduce_scatter_block" "MPI_Ireduce_scatter_block" "MPI_Reduce_scatter_block_init";
+    Gather: "MPI_Gather" "MPI_Igather" "MPI_Gather_init";
+    Scatter: "MPI_Scatter" "MPI_Iscatter" "MPI_Scatter_init";
+    Allgather: "MPI_Allgather" "MPI_Iallgather" "MPI_Allgather_init";
+    Alltoall: "MPI_Alltoall" "MPI_Ialltoall" "MPI_Alltoall_init";
+    Gatherv: "MPI_Gatherv" "MPI_Igatherv" "MPI_Gatherv_init";
+    Scatterv: "MPI_Scatterv" "MPI_Iscatterv" "MPI_Scatterv_init";
+    Allgatherv: "MPI_Allgatherv" "MPI_Iallgatherv" "MPI_Allgatherv_init";
+    Alltoallv: "MPI_Alltoallv" "MPI_Ialltoallv" "MPI_Alltoallv_init";
+    Alltoallw: "MPI_Alltoallw" "MPI_Ialltoallw" "MPI_Alltoallw_init";
+}
+
+/// The arguments of a collective, and the lists that some of them point to.
+struct Arguments {
+    words: Vec<usize>,
+    lists: Vec<Vec<c_int>>,
+}
+
+impl<'m> Comm<'m> {
+    /// Takes part in a collective; `root` is the root's rank in the communicator, where there is one.
+    ///
+    /// # Errors
+    /// The library's, and where a volume is more than an `int` can say.
+    pub fn collective(&self, collective: &Collective, root: Option<u32>) -> Result<(), MpiError> {
+        let function = &functions(collective.kind).blocking;
+        let Arguments { words, lists } = self.arguments(function, collective, root)?;
+        // SAFETY: `arguments` has made them for this function, and keeps what they point to until here.
+        let code = unsafe { forward(function, &words) };
+        drop(lists);
+        ended(function, code)
+    }
+
+    /// Starts a collective.
+    ///
+    /// # Errors
+    /// The library's, and where a volume is more than an `int` can say.
+    pub fn icollective(&self, collective: &Collective, root: Option<u32>) -> Result<Request<'m>, MpiError> {
+        let function = &functions(collective.kind).nonblocking;
+        let Arguments { mut words, lists } = self.arguments(function, collective, root)?;
+        let mut request = HandleCell::empty();
+        words.push(request.address());
+        // SAFETY: the arguments of the blocking function, then (MPI_Request *); the request keeps what they point to.
+        let code = unsafe { forward(function, &words) };
+        let request = Request::new(self.mpi, request).with_lists(lists);
+        ended(function, code).map(|()| request)
+    }
+
+    /// Sets up a collective.
+    ///
+    /// # Errors
+    /// The library's, that it has no persistent collectives, and where a volume is more than an `int` can say.
+    pub fn collective_init(&self, collective: &Collective, root: Option<u32>) -> Result<Request<'m>, MpiError> {
+        let function = &functions(collective.kind).persistent;
+        let Arguments { mut words, lists } = self.arguments(function, collective, root)?;
+        let mut request = HandleCell::empty();
+        words.extend([self.mpi.abi.info_null.word(), request.address()]);
+        // SAFETY: the arguments of the blocking function, then (MPI_Info, MPI_Request *); the request keeps what they point to.
+        let code = unsafe { forward(function, &words) };
+        let request = Request::new(self.mpi, request).persistent().with_lists(lists);
+        ended(function, code).map(|()| request)
+    }
+
+    /// The arguments of the blocking function, in C's order.
+    fn arguments(
+        &self,
+        function: &'static Function,
+        collective: &Collective,
+        root: Option<u32>,
+    ) -> Result<Arguments, MpiError> {
+        let (abi, comm, size) = (self.mpi.abi, self.handle.word(), u64::from(self.size()));
+        let root = root.map_or(abi.proc_null, |root| root as c_int).word();
+        let int = |bytes: Bytes| {
+            c_int::try_from(bytes.0).map(Word::word).map_err(|_| MpiError::too_large(function.name(), bytes.0))
+        };
+        let mut lists = Vec::new();
+        let mut list = |volumes: &Volumes| -> Result<[usize; 2], MpiError> {
+            let mut counts = volumes
+                .per_member()
+                .iter()
+                .map(|bytes| int(*bytes).map(|word| word as c_int))
+                .collect::<Result<Vec<_>, _>>()?;
+            // Only the root has them; the others pass what nobody reads.
+            counts.resize(size as usize, 0);
+            let starts = counts.iter().scan(0_i64, |end, count| Some(std::mem::replace(end, *end + i64::from(*count))));
+            let starts = starts
+                .map(|start| c_int::try_from(start).map_err(|_| MpiError::too_large(function.name(), start as u64)))
+                .collect::<Result<Vec<_>, _>>()?;
+            let words = [counts.as_ptr().word(), starts.as_ptr().word()];
+            lists.extend([counts, starts]);
+            Ok(words)
+        };
+        let total = |volumes: &Volumes, times: u64| match volumes {
+            Volumes::None => 0,
+            Volumes::Each(bytes) => bytes.0.saturating_mul(times),
+            Volumes::PerMember(all) => all.iter().map(|bytes| bytes.0).sum(),
+        };
+        let Collective { kind, send, recv, element, .. } = collective;
+        let (byte, given) = (abi.byte.word(), self.mpi.outgoing.of(total(send, size).max(total(recv, size))));
+        let got = self.mpi.incoming.of(total(recv, size).max(total(send, size)));
+        // Elements of other sizes are reduced as bytes.
+        let (unit, datatype, op) = match element.0 {
+            8 => (8, abi.int64, abi.max),
+            _ => (1, abi.byte, abi.band),
+        };
+        let (datatype, op) = (datatype.word(), op.word());
+        let elements = |bytes: Bytes| int(Bytes(bytes.0 / unit));
+        let words = match kind {
+            CollectiveKind::Barrier => vec![comm],
+            CollectiveKind::Bcast => vec![given, int(send.each())?, byte, root, comm],
+            CollectiveKind::Reduce => vec![given, got, elements(send.each())?, datatype, op, root, comm],
+            CollectiveKind::Allreduce | CollectiveKind::Scan | CollectiveKind::Exscan => {
+                vec![given, got, elements(send.each())?, datatype, op, comm]
+            }
+            CollectiveKind::ReduceScatter => {
+                let parts = recv.per_member().iter().map(|bytes| Bytes(bytes.0 / unit)).collect();
+                let [counts, _] = list(&Volumes::PerMember(parts))?;
+                vec![given, got, counts, datatype, op, comm]
+            }
+            CollectiveKind::ReduceScatterBlock => vec![given, got, elements(recv.each())?, datatype, op, comm],
+            CollectiveKind::Gather | CollectiveKind::Scatter => {
+                vec![given, int(send.each())?, byte, got, int(recv.each())?, byte, root, comm]
+            }
+            CollectiveKind::Allgather | CollectiveKind::Alltoall => {
+                vec![given, int(send.each())?, byte, got, int(recv.each())?, byte, comm]
+            }
+            CollectiveKind::Gatherv => {
+                let [counts, starts] = list(recv)?;
+                vec![given, int(send.each())?, byte, got, counts, starts, byte, root, comm]
+            }
+            CollectiveKind::Scatterv => {
+                let [counts, starts] = list(send)?;
+                vec![given, counts, starts, byte, got, int(recv.each())?, byte, root, comm]
+            }
+            CollectiveKind::Allgatherv => {
+                let [counts, starts] = list(recv)?;
+                vec![given, int(send.each())?, byte, got, counts, starts, byte, comm]
+            }
+            CollectiveKind::Alltoallv => {
+                let ([sent, from], [received, to]) = (list(send)?, list(recv)?);
+                vec![given, sent, from, byte, got, received, to, byte, comm]
+            }
+            CollectiveKind::Alltoallw => {
+                let ([sent, from], [received, to]) = (list(send)?, list(recv)?);
+                let types = self.mpi.bytes_of_each(self.size());
+                vec![given, sent, from, types, got, received, to, types, comm]
+            }
+        };
+        Ok(Arguments { words, lists })
+    }
+}
+
+/// Calls a function with as many words as there are.
+///
+/// # Safety
+/// `words` are arguments that the function may be called with.
+unsafe fn forward(function: &Function, words: &[usize]) -> Option<c_int> {
+    /// # Safety
+    /// As for [`forward`].
+    unsafe fn with<const N: usize>(function: &Function, words: &[usize]) -> Option<c_int>
+    where
+        [usize; N]: Forward,
+    {
+        let words = words.try_into().ok()?;
+        // SAFETY: the caller's promise.
+        unsafe { function.call::<N>(words) }
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match words.len() {
+            1 => with::<1>(function, words),
+            2 => with::<2>(function, words),
+            3 => with::<3>(function, words),
+            5 => with::<5>(function, words),
+            6 => with::<6>(function, words),
+            7 => with::<7>(function, words),
+            8 => with::<8>(function, words),
+            9 => with::<9>(function, words),
+            10 => with::<10>(function, words),
+            11 => with::<11>(function, words),
+            _ => None,
+        }
+    }
+}

@@ -30,7 +30,8 @@ const LAYERS: &str = "\
 | `replayer/workload` | `common` | `prefetch` `window` `computation` |
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `dry_run` `deadlock_causes` `simulation` |
-| `replayer` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/formats` `replayer/simulation` | `inspect` `report` `schedule` `generate` `cli` |
+| `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
+| `replayer` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/formats` `replayer/simulation` `replayer/calibration` | `inspect` `report` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |
@@ -38,6 +39,7 @@ const LAYERS: &str = "\
 | `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `local_ranks` `never_called` `ranks` `directory` `sink` `counter` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
 | `tracer/launcher` | `tracer/config` | `elf` `library` `program` `options` |
 | `tracer/reenact` | `common` `replayer/workload` `wrappers/mpi` | `pace` `feasible` `communicators` `requests` `options` `report` `reenactment` |
+| `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `order` `plan` |
 ";
 
 /// How a documentation comment must not begin: each is read alone, in a tooltip.

@@ -2,6 +2,7 @@
 //!
 //! 0: done. 1: the input is at fault, and standard error says how. 2: wrong usage (clap's status).
 
+mod calibrate;
 mod convert;
 mod gather;
 mod generate;
@@ -20,6 +21,10 @@ use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use thiserror::Error;
+use titr_calibration::CalibrationError;
+use titr_calibration::compute::NoRate;
+use titr_calibration::measurements::MeasurementsError;
+use titr_calibration::output::Unwritable;
 use titr_common::collectives::Library;
 use titr_common::trace::TraceError;
 use titr_formats::output::ConvertError;
@@ -48,6 +53,14 @@ enum Failure {
     Generate(#[from] NotWritten),
     #[error(transparent)]
     Traffic(#[from] TrafficError),
+    #[error(transparent)]
+    Measurements(#[from] MeasurementsError),
+    #[error(transparent)]
+    Calibration(#[from] CalibrationError),
+    #[error("--trace: {0}")]
+    Rate(#[from] NoRate),
+    #[error(transparent)]
+    Unwritable(#[from] Unwritable),
     /// The command has said what is wrong.
     #[error("")]
     Findings,

@@ -14,7 +14,7 @@ use titr_common::trace::manifest::{Ended, Manifest};
 use titr_simulation::Follower;
 
 use super::meter::Meter;
-use super::{Failure, TraceArgs, convert, gather, generate, run, schedule};
+use super::{Failure, TraceArgs, calibrate, convert, gather, generate, run, schedule};
 use crate::inspect::{Inventory, Verdict, check};
 
 const EXAMPLES: &str = "\
@@ -26,6 +26,7 @@ Examples:
   titr convert --to simgrid traces/ -o for-simgrid
   titr generate all-to-all --ranks 32 --bytes 10kB -o all-to-all
   titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
+  titr calibrate measurements.json --output cluster.toml
 
 Exit status: 0 done; 1 the trace is at fault; 2 wrong usage.";
 
@@ -64,6 +65,7 @@ enum Command {
         #[command(flatten)]
         trace: TraceArgs,
     },
+    Calibrate(calibrate::CalibrateArgs),
     Convert(convert::ConvertArgs),
     Gather(gather::GatherArgs),
     Generate(generate::GenerateArgs),
@@ -78,6 +80,7 @@ pub fn main() -> ExitCode {
         Command::Info { json, trace } => info(trace, *json, out),
         Command::Check { trace } => report_check(trace, out),
         Command::Cat { rank, partial, trace } => cat(trace, *rank, *partial, out),
+        Command::Calibrate(args) => calibrate::calibrate(args, out),
         Command::Convert(args) => convert::convert(args),
         Command::Gather(args) => gather::gather(args),
         Command::Generate(args) => generate::generate(args, out),

@@ -1,0 +1,162 @@
+//! From measurements to a platform file: the whole way.
+
+use std::path::Path;
+
+use thiserror::Error;
+use titr_common::units::Speed;
+use titr_network::topology::HostId;
+use titr_platform::{Platform, PlatformError};
+use titr_simulation::SimulationError;
+
+use crate::cluster::{Hosts, cluster};
+use crate::compute::ComputeRate;
+use crate::fit::{Fit, FitError};
+use crate::measurements::Measurements;
+use crate::picture::picture;
+use crate::report::comments;
+use crate::residuals::{Residuals, contradictions, residuals};
+use crate::topology::NamedTopology;
+
+/// A platform that was fitted to measurements.
+#[derive(Debug)]
+pub struct Calibration {
+    /// The platform file.
+    pub cluster: String,
+    /// The curves that were measured and predicted, as SVG.
+    pub picture: String,
+    /// Sentences for the user: contradictions between measurements and topology, and parts that were not measured.
+    pub remarks: Vec<String>,
+    /// The parameters.
+    pub fit: Fit,
+    /// The predictions for each pattern.
+    pub residuals: Vec<Residuals>,
+}
+
+/// A reason why there is no platform.
+#[derive(Debug, Error)]
+pub enum CalibrationError {
+    /// There is nothing to fit to.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The topology is too small.
+    #[error("--topology {topology} has {has} hosts, and the ranks ran on {found}: {}", hosts.join(", "))]
+    TooFewHosts {
+        /// The topology.
+        topology: NamedTopology,
+        /// Its hosts.
+        has: u64,
+        /// The hosts that were found.
+        found: usize,
+        /// Their names.
+        hosts: Vec<String>,
+    },
+    /// The topology cannot be built.
+    #[error("--topology {topology}: {source}")]
+    Topology {
+        /// The topology.
+        topology: NamedTopology,
+        /// The mistake.
+        source: PlatformError,
+    },
+    /// The fitted platform does not replay the patterns.
+    #[error("the patterns cannot be replayed on the fitted platform: {0}")]
+    Replay(#[from] SimulationError),
+}
+
+/// Refuses a topology that has not as many hosts as were found.
+///
+/// # Errors
+/// If so.
+pub fn check_hosts(hosts: &[String], topology: &NamedTopology) -> Result<(), CalibrationError> {
+    match topology.hosts() {
+        Some(has) if has < hosts.len() as u64 => Err(CalibrationError::TooFewHosts {
+            topology: topology.clone(),
+            has,
+            found: hosts.len(),
+            hosts: hosts.to_vec(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+impl Calibration {
+    /// Fits a platform with this topology; the hosts that were found are its first ones, in order.
+    ///
+    /// # Errors
+    /// If there is nothing to fit to, or the topology does not suit the hosts.
+    pub fn of(
+        measurements: &Measurements,
+        topology: &NamedTopology,
+        rate: Option<&ComputeRate>,
+    ) -> Result<Self, CalibrationError> {
+        check_hosts(&measurements.hosts, topology)?;
+        let fit = Fit::of(measurements)?;
+        let hosts = Hosts {
+            count: measurements.hosts.len() as u32,
+            cores: measurements.ranks_of_a_host(),
+            speed: rate.map_or(Speed { per_second: 1e9 }, ComputeRate::speed),
+            speed_is: match rate {
+                Some(_) => "The rate of the traced program: the median of its ranks.",
+                None => "Not measured (--trace): what the tracer counts for a second where it counts time.",
+            },
+        };
+        let collectives = if measurements.mpi.contains("Open MPI") { "openmpi" } else { "mpich" };
+        let parse = |cables| {
+            let text = cluster(&fit, hosts, topology, cables, collectives);
+            let platform = Platform::parse(Path::new("cluster.toml"), text.clone(), &[]);
+            platform
+                .map(|platform| (text, platform))
+                .map_err(|source| CalibrationError::Topology { topology: topology.clone(), source })
+        };
+        let (_, unscaled) = parse(1)?;
+        let [one, two] = fit.pair.map(|rank| measurements.places.get(rank as usize).copied().unwrap_or(0));
+        let mut route = Vec::new();
+        if one != two {
+            unscaled.topology.route(HostId(one), HostId(two), &mut route);
+        }
+        let (text, mut platform) = parse(route.len().max(1) as u32)?;
+        let residuals = residuals(measurements, &mut platform)?;
+        let mut remarks = contradictions(&residuals, fit.bandwidth());
+        remarks.extend(not_measured(&fit));
+        let cluster = comments(measurements, topology, &fit, &residuals, &remarks, rate) + &text;
+        let picture = picture(&residuals);
+        Ok(Self { cluster, picture, remarks, fit, residuals })
+    }
+}
+
+/// Samples that differ by so much of their median were disturbed.
+const DISTURBED: f64 = 0.1;
+
+/// Sentences on parts of the platform that are not as a user may take them.
+fn not_measured(fit: &Fit) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if fit.is_one_host {
+        remarks.push(
+            "all ranks are on one host: bandwidth and latency are those of its memory, and say nothing of a network"
+                .to_owned(),
+        );
+    } else if fit.loopback.is_none() {
+        remarks.push("no two ranks are on one host: messages within a host were not measured".to_owned());
+    }
+    if fit.noise > DISTURBED {
+        remarks.push(format!(
+            "samples of one size typically differ by {:.0} % from their median: measure again with nothing else running",
+            fit.noise * 100.0
+        ));
+    }
+    let fastest = fit
+        .segments
+        .iter()
+        .map(|segment| fit.segments.last().map_or(1.0, |last| last.line.per_byte) / segment.line.per_byte);
+    if !fit.is_one_host && fastest.fold(0.0, f64::max) > 1.5 {
+        remarks.push(
+            "some messages are faster alone than the bandwidth that large ones have (a limiter that lets bursts pass does that): \
+             many of them in a row will be slower than predicted"
+                .to_owned(),
+        );
+    }
+    remarks
+}
+
+#[cfg(test)]
+mod tests;

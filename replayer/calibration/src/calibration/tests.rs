@@ -1,0 +1,187 @@
+//! A machine whose parameters are known is the simulator on a platform; what it measures is fitted and compared.
+
+use proptest::prelude::*;
+use titr_common::units::{Bytes, Seconds};
+
+use super::*;
+use crate::fit::Duplexity;
+use crate::measurements::{LateReceive, Pattern, Point, Series, VERSION};
+
+/// The parameters of a machine.
+#[derive(Clone, Copy, Debug)]
+struct Machine {
+    bandwidth: f64,
+    latency: f64,
+    eager: u64,
+    /// How many latencies the way of a message takes that is not eager.
+    handshake: f64,
+    duplex: &'static str,
+    overhead: f64,
+}
+
+impl Machine {
+    fn platform(self) -> Platform {
+        let Self { bandwidth, latency, eager, handshake, duplex, overhead } = self;
+        let above = eager - 1;
+        let text = format!(
+            "schema = 1\n[hosts]\ncount = 4\ncores = 2\nspeed = \"1 Ginstr/s\"\n[topology.star]\n[network]\n\
+             bandwidth = \"{bandwidth} B/s\"\nlatency = \"{latency:.12} s\"\nduplex = \"{duplex}\"\n\
+             [network.loopback]\nbandwidth = \"{} B/s\"\nlatency = \"{:.12} s\"\n\
+             [network.flow]\nlatency_factor = [[{above}, {handshake:.3}]]\n[mpi]\neager_threshold = \"{eager} B\"\n\
+             send_overhead = [[0, {overhead:.12}, 0.0]]\nisend_overhead = [[0, {overhead:.12}, 0.0]]\n\
+             recv_overhead = [[0, {overhead:.12}, 0.0]]\n",
+            bandwidth * 20.0,
+            latency / 4.0,
+        );
+        Platform::parse(Path::new("machine.toml"), text, &[]).unwrap_or_else(|error| panic!("{error:?}"))
+    }
+
+    /// The measurements of the machine, with up to so much noise.
+    fn measure(self, noise: f64) -> Measurements {
+        let sizes = [0].into_iter().chain((0..=22).flat_map(|power| [1_u64 << power, 3 << power.max(10)]));
+        let series = |pattern, ranks: &[u32]| {
+            let point = |bytes| Point { bytes: Bytes(bytes), seconds: vec![1.0] };
+            let mut sizes: Vec<u64> = sizes.clone().collect();
+            sizes.sort_unstable();
+            sizes.dedup();
+            Series { pattern, ranks: ranks.to_vec(), points: sizes.into_iter().map(point).collect() }
+        };
+        let mut measured = Measurements {
+            titr_measurements: VERSION,
+            mpi: "Open MPI 4".into(),
+            hosts: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+            places: vec![0, 0, 1, 1, 2, 2, 3, 3],
+            series: vec![
+                series(Pattern::PingPong, &[0, 2]),
+                series(Pattern::PingPong, &[0, 1]),
+                series(Pattern::Exchange, &[0, 2]),
+                series(Pattern::Bisection, &[0, 2, 4, 6]),
+                series(Pattern::Incast, &[0, 2, 4, 6]),
+                series(Pattern::Shift, &[0, 2, 4, 6]),
+            ],
+            late_receives: Vec::new(),
+        };
+        let mut chance = 1_u64;
+        let mut disturbed = |time: f64| {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Every so often something else runs.
+            let outlier = if (chance >> 33).is_multiple_of(9) { 3.0 } else { 1.0 };
+            time * (1.0 + noise * ((chance >> 40) as f64 / (1_u64 << 23) as f64 - 1.0)) * outlier
+        };
+        let exact = residuals(&measured, &mut self.platform()).unwrap_or_else(|error| panic!("{error}"));
+        for (series, exact) in measured.series.iter_mut().zip(exact) {
+            for (point, exact) in series.points.iter_mut().zip(exact.points) {
+                point.seconds = (0..9).map(|_| disturbed(exact.predicted)).collect();
+            }
+        }
+        for pattern in [Pattern::Send, Pattern::Isend, Pattern::Receive] {
+            let mut of_calls = series(pattern, &[0, 2]);
+            for point in &mut of_calls.points {
+                point.seconds = (0..9).map(|_| disturbed(self.overhead)).collect();
+            }
+            measured.series.push(of_calls);
+        }
+        let delay = Seconds(0.1);
+        for bytes in [1, self.eager - 1, self.eager, 4 << 20] {
+            let send = if bytes < self.eager { Seconds(1e-5) } else { delay };
+            measured.late_receives.push(LateReceive { bytes: Bytes(bytes), delay, send });
+        }
+        measured
+    }
+}
+
+const TYPICAL: Machine =
+    Machine { bandwidth: 12e6, latency: 30e-6, eager: 65_000, handshake: 4.0, duplex: "full", overhead: 5e-6 };
+
+fn near(found: f64, expected: f64, within: f64) -> bool {
+    (found / expected - 1.0).abs() <= within
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// The bandwidth within a per cent, the time of every ping-pong within the noise, the threshold exactly, whatever the machine.
+    #[test]
+    fn a_machine_is_recovered(
+        bandwidth in 1e6..1e10,
+        latency in 1e-6..1e-3,
+        eager in 100_u64..500_000,
+        handshake in 1.0..6.0,
+        half in any::<bool>(),
+        overhead in 0.0..0.3,
+    ) {
+        let duplex = if half { "half" } else { "full" };
+        // An overhead that is more than the latency has no place in the time of an empty message.
+        let machine = Machine { bandwidth, latency, eager, handshake, duplex, overhead: overhead * latency };
+        let measured = machine.measure(0.02);
+        let found = Calibration::of(&measured, &NamedTopology::Star, None)?;
+        prop_assert_eq!(found.fit.eager_threshold, Some(Bytes(eager)));
+        // A limit that latency hides cannot be seen.
+        let is_visible = 6.0 * (1 << 20) as f64 / bandwidth > 10.0 * latency * handshake;
+        if is_visible {
+            prop_assert!(near(found.fit.bandwidth(), bandwidth, 0.02), "{} for {bandwidth}", found.fit.bandwidth());
+            prop_assert_eq!(found.fit.duplex != Duplexity::Full, half);
+            // Without eager messages that take long, the two ways to be slow both ways look alike.
+            if half && eager as f64 / bandwidth > 10.0 * latency {
+                prop_assert_eq!(found.fit.duplex, Duplexity::Half);
+            }
+            prop_assert!(found.remarks.is_empty(), "{:?}", found.remarks);
+        }
+        // Within a host, the factors for sizes are those of the network, which noise there can make wrong here.
+        for of in found.residuals.iter().filter(|of| !of.local) {
+            // The ping-pong was fitted. The other patterns are predicted, with the noise of both.
+            let bound = if of.pattern == Pattern::PingPong { 0.02 } else { 0.05 };
+            prop_assert!(of.typical() < bound || !is_visible, "{} {:?}", of.title(), of.typical());
+            if of.pattern == Pattern::PingPong {
+                for point in &of.points {
+                    prop_assert!(point.error().abs() < 0.06, "{}: {point:?}", of.title());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn without_noise_everything_is_recovered() {
+    let found = Calibration::of(&TYPICAL.measure(0.0), &NamedTopology::Star, None).unwrap();
+    let fit = &found.fit;
+    assert!(
+        near(fit.bandwidth(), TYPICAL.bandwidth, 1e-6) && near(fit.latency(), 2.0 * TYPICAL.latency, 1e-6),
+        "{fit:?}"
+    );
+    assert!(near(fit.send.seconds, TYPICAL.overhead, 1e-6) && fit.send.per_byte < 1e-15, "{fit:?}");
+    assert_eq!((fit.segments.len(), fit.duplex, fit.overheads_cut), (2, Duplexity::Full, 1.0));
+    assert!(found.remarks.is_empty(), "{:?}", found.remarks);
+}
+
+/// The machine is a star, and the user says that it is a mesh in one row: its halves would share a link.
+#[test]
+fn a_topology_that_the_measurements_contradict_is_told() {
+    let row: NamedTopology = "mesh=4".parse().unwrap();
+    let found = Calibration::of(&TYPICAL.measure(0.01), &row, None).unwrap();
+    assert!(found.remarks.iter().any(|remark| remark.starts_with("bisection")), "{:?}", found.remarks);
+    assert!(found.cluster.contains("# NOTE: bisection of 4 ranks"), "{}", found.cluster);
+}
+
+#[test]
+fn a_topology_with_too_few_hosts_is_refused() {
+    let pair: NamedTopology = "torus=3".parse().unwrap();
+    let refused = Calibration::of(&TYPICAL.measure(0.0), &pair, None).unwrap_err().to_string();
+    assert_eq!(refused, "--topology torus=3 has 3 hosts, and the ranks ran on 4: a, b, c, d");
+}
+
+#[test]
+fn one_rank_cannot_be_fitted() {
+    let alone = Measurements { series: Vec::new(), ..TYPICAL.measure(0.0) };
+    assert_eq!(Fit::of(&alone), Err(FitError::NoPingPong));
+}
+
+#[test]
+fn one_host_is_fitted_to_its_memory_and_told() {
+    let all = TYPICAL.measure(0.0);
+    let local = all.series.iter().filter(|series| all.is_local(series)).cloned().collect();
+    let alone = Measurements { hosts: vec!["a".into()], places: vec![0, 0], series: local, ..all };
+    let found = Calibration::of(&alone, &NamedTopology::Star, None).unwrap();
+    assert!(found.fit.is_one_host && found.remarks[0].starts_with("all ranks are on one host"), "{:?}", found.remarks);
+    assert!(found.residuals.iter().all(|of| of.typical() < 1e-3), "{:?}", found.residuals);
+}

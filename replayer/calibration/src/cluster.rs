@@ -1,0 +1,114 @@
+//! The text of a platform file with the parameters that were found.
+
+use std::fmt::Write as _;
+
+use titr_common::units::{Bytes, Speed};
+
+use crate::fit::{Duplexity, Fit};
+use crate::robust::Line;
+use crate::segments::Segment;
+use crate::topology::NamedTopology;
+
+/// The hosts of a platform.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hosts {
+    /// The number of hosts.
+    pub count: u32,
+    /// Ranks that a host has room for.
+    pub cores: u32,
+    /// The speed of a core.
+    pub speed: Speed,
+    /// Where the speed is from.
+    pub speed_is: &'static str,
+}
+
+/// The platform file. `cables` is how many cables the messages took that were fitted; `collectives` names the MPI library.
+#[must_use]
+pub fn cluster(fit: &Fit, hosts: Hosts, topology: &NamedTopology, cables: u32, collectives: &str) -> String {
+    let mut text = String::from("schema = 1\n\n[hosts]\n");
+    if *topology == NamedTopology::Star {
+        let _ = writeln!(text, "count = {}", hosts.count);
+    }
+    let _ = writeln!(text, "cores = {}", hosts.cores);
+    let _ = writeln!(text, "# {}\nspeed = \"{} instr/s\"\n", hosts.speed_is, number(hosts.speed.per_second));
+    let _ = writeln!(text, "{}", topology.table());
+
+    let _ = writeln!(text, "[network]\n# {} Mbit/s.", figures(fit.bandwidth() * 8e-6));
+    let _ = writeln!(text, "bandwidth = \"{} B/s\"", number(fit.bandwidth()));
+    let _ = writeln!(text, "# Of a cable; the messages that were measured took {cables}.");
+    let _ = writeln!(text, "latency = \"{} s\"", number(fit.latency() / f64::from(cables.max(1))));
+    if fit.duplex == Duplexity::Half {
+        text += "# An exchange takes twice as long as a message one way.\nduplex = \"half\"\n";
+    }
+    if let Some(loopback) = fit.loopback {
+        text += "\n# Messages within a host, before the factors for their size.\n[network.loopback]\n";
+        let _ = writeln!(text, "bandwidth = \"{} B/s\"", number(1.0 / loopback.per_byte.max(1e-11)));
+        let _ = writeln!(text, "latency = \"{} s\"", number(loopback.seconds));
+    }
+    text += "\n[network.flow]\npreset = \"plain\"\n";
+    if fit.segments.len() > 1 {
+        text += "# For messages of more than so many bytes, what the latency and the bandwidth are multiplied with.\n";
+        let of = |factor: &dyn Fn(&Segment) -> f64| {
+            steps(fit.segments.iter().map(|segment| (segment.above, vec![factor(segment)])))
+        };
+        let _ = writeln!(text, "latency_factor = {}", of(&|segment| segment.line.seconds / fit.latency()));
+        let _ = writeln!(text, "bandwidth_factor = {}", of(&|segment| 1.0 / segment.line.per_byte / fit.bandwidth()));
+    }
+    text += "\n[mpi]\n";
+    match fit.eager_threshold {
+        Some(Bytes(bytes)) => {
+            text += "# The smallest message whose send waits for its receive.\n";
+            let _ = writeln!(text, "eager_threshold = \"{bytes} B\"");
+        }
+        None => text += "# No send waited for its receive.\neager_threshold = \"1 PB\"\n",
+    }
+    if fit.duplex == Duplexity::RendezvousOneWay {
+        text += "# Between two ranks, the data of messages that are not eager goes one way at a time.\n";
+        text += "rendezvous_duplex = false\n";
+    }
+    text += "# From so many bytes on, seconds that a call takes, and seconds for each byte.\n";
+    let overhead = |name: &str, line: Line| {
+        let first = (Bytes(0), vec![line.seconds, line.per_byte]);
+        // The data of other messages is sent later.
+        let rest = fit.eager_threshold.map(|from| (Bytes(from.0.saturating_sub(1)), vec![line.seconds, 0.0]));
+        format!("{name} = {}\n", steps([first].into_iter().chain(rest.filter(|(above, _)| above.0 > 0))))
+    };
+    text += &overhead("send_overhead", fit.send);
+    text += &overhead("isend_overhead", fit.isend);
+    text += &overhead("recv_overhead", fit.receive);
+    let _ = writeln!(text, "collectives = \"{collectives}\"");
+    text
+}
+
+/// A list of steps as a platform file has it.
+fn steps(all: impl Iterator<Item = (Bytes, Vec<f64>)>) -> String {
+    let step = |(above, values): (Bytes, Vec<f64>)| {
+        let values = values.into_iter().map(|value| format!(", {}", float(value))).collect::<String>();
+        format!("[{}{values}]", above.0)
+    };
+    format!("[{}]", all.map(step).collect::<Vec<_>>().join(", "))
+}
+
+/// A number with six significant figures, in digits alone.
+fn number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let places = (5 - value.abs().log10().floor() as i32).max(0) as usize;
+    format!("{value:.places$}")
+}
+
+/// A number as TOML writes a float.
+fn float(value: f64) -> String {
+    let text = number(value);
+    if text.contains('.') { text } else { format!("{text}.0") }
+}
+
+/// A number for people, with four significant figures.
+pub(crate) fn figures(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let places = (3 - value.abs().log10().floor() as i32).max(0) as usize;
+    format!("{value:.places$}")
+}

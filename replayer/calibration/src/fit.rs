@@ -1,0 +1,215 @@
+//! The parameters of a platform, as far as two ranks that are alone can tell.
+//!
+//! A message of *s* bytes between two ranks that wait for it takes
+//!
+//! ```text
+//! T(s) = o_s(s) + o_r(s) + a_k + b_k s    if the message is eager,
+//! T(s) =                   a_k + b_k s    if it is not,
+//! ```
+//!
+//! where the line *k* is the [segment](crate::segments) that *s* lies in. What the two processors do, *o_s* and *o_r*, is measured
+//! by itself (as in LogGP: A. Alexandrov et al., SPAA 1995); the lines are fitted to what is left. In the flow model,
+//! *a_1* is the latency of the route and *1/b* of the last line its bandwidth; the other lines are factors on them.
+
+use thiserror::Error;
+use titr_common::units::Bytes;
+
+use crate::eager;
+use crate::measurements::{Measurements, Pattern, Series};
+use crate::robust::{Line, Sample, least_misses, median, theil_sen};
+use crate::segments::{Segment, pieces};
+
+/// The parameters that were found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// The smallest message whose send waits for its receive. `None`: there was none among those that were tried.
+    pub eager_threshold: Option<Bytes>,
+    /// The time of a message without the overheads; the last segment has the bandwidth.
+    pub segments: Vec<Segment>,
+    /// The time of `MPI_Send` of an eager message, in which the sender is busy.
+    pub send: Line,
+    /// The time of `MPI_Isend`.
+    pub isend: Line,
+    /// The time of `MPI_Recv` of an eager message that has arrived.
+    pub receive: Line,
+    /// The measured overheads were this much larger than those here, which leave time for the way.
+    pub overheads_cut: f64,
+    /// The line of messages within a host, before the factors. `None`: not measured.
+    pub loopback: Option<Line>,
+    /// Whether messages go both ways at once.
+    pub duplex: Duplexity,
+    /// The two ranks whose messages were fitted.
+    pub pair: [u32; 2],
+    /// Whether there was one host only, so that the lines are those of its memory.
+    pub is_one_host: bool,
+    /// How far samples typically lie from their median.
+    pub noise: f64,
+}
+
+/// How messages both ways between two hosts share the cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplexity {
+    /// Each direction has the bandwidth.
+    Full,
+    /// Both directions share it.
+    Half,
+    /// Each direction has the bandwidth, but the data of messages that are not eager goes one way at a time between two ranks.
+    RendezvousOneWay,
+}
+
+/// A reason why nothing can be fitted.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FitError {
+    /// There is no ping-pong.
+    #[error("there is no ping-pong of at least two sizes among the measurements: calibrate with at least two ranks")]
+    NoPingPong,
+}
+
+/// A platform has no factor of zero: the bandwidth of a line is at most this often that of the last one, and the latency of the first at most
+/// this often that of another.
+const MOST_FACTOR: f64 = 100.0;
+
+// A piece of the curve has to save so much of the sum of relative misses, or so often the noise.
+const LEAST_PRICE: f64 = 0.03;
+const NOISE_PRICE: f64 = 3.0;
+
+/// An exchange that takes this often as long as one way shares the cable; two ways at once take once as long, one after the other twice.
+const SHARED: f64 = 1.6;
+
+impl Fit {
+    /// Fits what was measured.
+    ///
+    /// # Errors
+    /// If no two ranks exchanged messages.
+    pub fn of(measurements: &Measurements) -> Result<Self, FitError> {
+        let is_one_host = measurements.hosts.len() < 2;
+        let usable = |series: &&Series| series.points.len() >= 2;
+        let ping_pong = |local| measurements.first(Pattern::PingPong, local).filter(usable);
+        let alone = ping_pong(is_one_host).ok_or(FitError::NoPingPong)?;
+        let (times, local) = (alone.medians(), ping_pong(true).map(Series::medians));
+        let eager_threshold = eager::threshold(&measurements.late_receives);
+        let is_eager = |bytes: Bytes| eager_threshold.is_none_or(|threshold| bytes < threshold);
+
+        let overhead = |pattern| {
+            let series = measurements.first(pattern, is_one_host).map(Series::medians).unwrap_or_default();
+            theil_sen(&plain(series.into_iter().filter(|&(bytes, _)| is_eager(bytes))))
+        };
+        let lines = [Pattern::Send, Pattern::Isend, Pattern::Receive].map(overhead);
+        let all = [Some(&times), local.as_ref()].into_iter().flatten().flatten();
+        let room = all.filter(|&&(bytes, _)| is_eager(bytes)).map(|&(bytes, time)| {
+            0.8 * time / (lines[0].at(bytes.0 as f64) + lines[2].at(bytes.0 as f64)).max(f64::MIN_POSITIVE)
+        });
+        let cut = room.fold(1.0, f64::min);
+        let [send, isend, receive] =
+            lines.map(|line| Line { seconds: line.seconds * cut, per_byte: line.per_byte * cut });
+
+        let overheads = |bytes: Bytes| {
+            if is_eager(bytes) { send.at(bytes.0 as f64) + receive.at(bytes.0 as f64) } else { 0.0 }
+        };
+        let spreads: Vec<f64> = alone.points.iter().map(|point| point.spread()).collect();
+        let noise = median(&spreads).unwrap_or(0.0);
+        let way: Vec<(Bytes, f64)> = times.iter().map(|&(bytes, time)| (bytes, time - overheads(bytes))).collect();
+        let breaks: Vec<Bytes> = eager_threshold.into_iter().filter(|threshold| threshold.0 > 0).collect();
+        let mut segments = pieces(&way, &breaks, LEAST_PRICE.max(NOISE_PRICE * noise));
+        make_possible(&mut segments, &way);
+
+        let mut fit = Self {
+            eager_threshold,
+            segments,
+            send,
+            isend,
+            receive,
+            overheads_cut: 1.0 / cut,
+            loopback: None,
+            duplex: Duplexity::Full,
+            pair: [alone.ranks[0], alone.ranks[1]],
+            is_one_host,
+            noise,
+        };
+        fit.loopback = local.map(|local| {
+            let sample = |&(bytes, time): &(Bytes, f64)| Sample {
+                fixed: fit.latency_factor(bytes),
+                growing: bytes.0 as f64 / fit.bandwidth_factor(bytes),
+                time: time - overheads(bytes),
+                scale: time,
+            };
+            least_misses(&local.iter().map(sample).collect::<Vec<_>>())
+        });
+        if let Some(exchange) = measurements.first(Pattern::Exchange, is_one_host) {
+            let shift = measurements.first(Pattern::Shift, is_one_host).map(Series::medians).unwrap_or_default();
+            fit.duplex = fit.duplexity(&times, &exchange.medians(), &shift);
+        }
+        Ok(fit)
+    }
+
+    /// Bytes per second of the route.
+    #[must_use]
+    pub fn bandwidth(&self) -> f64 {
+        self.segments.last().map_or(1.0, |last| 1.0 / last.line.per_byte)
+    }
+
+    /// Seconds that the first byte takes on the route.
+    #[must_use]
+    pub fn latency(&self) -> f64 {
+        self.segments.first().map_or(0.0, |first| first.line.seconds)
+    }
+
+    /// The factor on the latency for messages of this size.
+    #[must_use]
+    pub fn latency_factor(&self, bytes: Bytes) -> f64 {
+        self.segment(bytes).map_or(1.0, |segment| segment.line.seconds / self.latency())
+    }
+
+    /// The factor on the bandwidth for messages of this size.
+    #[must_use]
+    pub fn bandwidth_factor(&self, bytes: Bytes) -> f64 {
+        self.segment(bytes).map_or(1.0, |segment| 1.0 / segment.line.per_byte / self.bandwidth())
+    }
+
+    fn segment(&self, bytes: Bytes) -> Option<&Segment> {
+        self.segments.iter().rev().find(|segment| segment.above < bytes).or(self.segments.first())
+    }
+
+    /// Whether both directions share the cable, by exchanges for which the bandwidth counts. A message is not compared with one
+    /// that went faster than the bandwidth because it was alone. If no eager message is large enough, ranks that send to one rank and
+    /// receive from another tell whether it is the cable.
+    fn duplexity(&self, alone: &[(Bytes, f64)], exchanged: &[(Bytes, f64)], shifted: &[(Bytes, f64)]) -> Duplexity {
+        let ratio = |both_ways: &[(Bytes, f64)], is_eager: bool| {
+            let ratios = both_ways.iter().filter_map(|&(bytes, both)| {
+                let &(_, one) = alone.iter().find(|&&(size, _)| size == bytes)?;
+                let transfer = bytes.0 as f64 / self.bandwidth();
+                let counts = self.eager_threshold.is_none_or(|threshold| bytes < threshold) == is_eager;
+                (counts && transfer >= one / 2.0).then_some(both / one.max(transfer))
+            });
+            median(&ratios.collect::<Vec<_>>())
+        };
+        match (ratio(exchanged, true).or(ratio(shifted, false)), ratio(exchanged, false)) {
+            (Some(eager), Some(other)) if eager > SHARED && other > SHARED => Duplexity::Half,
+            (Some(eager), None) if eager > SHARED => Duplexity::Half,
+            (_, Some(other)) if other > SHARED => Duplexity::RendezvousOneWay,
+            _ => Duplexity::Full,
+        }
+    }
+}
+
+fn plain(points: impl Iterator<Item = (Bytes, f64)>) -> Vec<(f64, f64)> {
+    points.map(|(bytes, time)| (bytes.0 as f64, time)).collect()
+}
+
+/// Gives every line a latency and a bandwidth that a platform can have.
+fn make_possible(segments: &mut [Segment], points: &[(Bytes, f64)]) {
+    let steepest = segments.iter().rev().map(|segment| segment.line.per_byte).find(|&slope| slope > 0.0);
+    // Where no size took longer than another, the largest was as fast as anyone can tell.
+    let of_largest = points.last().map_or(1e-9, |&(bytes, time)| time.max(1e-12) / bytes.0.max(1) as f64);
+    let last = steepest.unwrap_or(of_largest);
+    let count = segments.len();
+    for (at, segment) in segments.iter_mut().enumerate() {
+        let least = if at + 1 == count { last } else { last / MOST_FACTOR };
+        segment.line.per_byte = segment.line.per_byte.max(least);
+    }
+    let latency = segments.first().map_or(0.0, |first| first.line.seconds).max(1e-9);
+    for (at, segment) in segments.iter_mut().enumerate() {
+        let least = if at == 0 { latency } else { latency / MOST_FACTOR };
+        segment.line.seconds = segment.line.seconds.max(least);
+    }
+}

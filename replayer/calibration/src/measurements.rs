@@ -1,0 +1,232 @@
+//! Times that were measured on a machine: plain data that is kept as JSON.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use titr_common::units::{Bytes, Seconds};
+
+use crate::robust::median;
+
+/// The version of the file.
+pub const VERSION: u32 = 1;
+
+/// The measurements of a machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurements {
+    /// The version of this format.
+    pub titr_measurements: u32,
+    /// The MPI library's description of itself.
+    pub mpi: String,
+    /// The name of each host, in the order of its first rank.
+    pub hosts: Vec<String>,
+    /// The host of each rank, by its place among `hosts`.
+    pub places: Vec<u32>,
+    /// Patterns of messages and the times that they took.
+    pub series: Vec<Series>,
+    /// Sends whose receive was posted late.
+    pub late_receives: Vec<LateReceive>,
+}
+
+/// A pattern of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// Two ranks send a message back and forth; a time is half of a round trip.
+    PingPong,
+    /// Two ranks send each other a message at once; a time is until both are there.
+    Exchange,
+    /// Ranks are in two halves, and each rank of the first plays ping-pong with one of the second, all at once.
+    Bisection,
+    /// Every rank but the first sends the first a message, which answers all with an empty one.
+    Incast,
+    /// Each rank sends to the next and receives from the one before, all at once.
+    Shift,
+    /// The first rank sends to the second, which waits: a time is that of `MPI_Send` alone.
+    Send,
+    /// The first rank sends to the second, which waits: a time is that of `MPI_Isend` alone.
+    Isend,
+    /// The second rank receives a message that has long arrived: a time is that of `MPI_Recv` alone.
+    Receive,
+}
+
+/// The times of one pattern.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// The ranks that take part, in the pattern's order.
+    pub ranks: Vec<u32>,
+    /// Sizes, rising.
+    pub points: Vec<Point>,
+}
+
+/// The times that messages of one size took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// The size of each message.
+    pub bytes: Bytes,
+    /// Samples; each is the mean of consecutive repetitions.
+    pub seconds: Vec<f64>,
+}
+
+/// A send whose receive was posted late.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LateReceive {
+    /// The size of the message.
+    pub bytes: Bytes,
+    /// How long after the send the receive was posted.
+    pub delay: Seconds,
+    /// The time that `MPI_Send` took.
+    pub send: Seconds,
+}
+
+/// A reason why there are no measurements.
+#[derive(Debug, Error)]
+pub enum MeasurementsError {
+    /// The file cannot be read.
+    #[error("cannot read the measurements {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The file is not as `titr-calibrate` writes it.
+    #[error("{}:{}:{}: no measurements: {source}: take a file that titr-calibrate --measurements has written", path.display(), source.line(), source.column())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The mistake.
+        source: serde_json::Error,
+    },
+    /// The measurements contradict themselves.
+    #[error("{}: no measurements: {what}", path.display())]
+    Inconsistent {
+        /// The file.
+        path: PathBuf,
+        /// The contradiction.
+        what: String,
+    },
+}
+
+impl Measurements {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Where there is none, or it holds no measurements.
+    pub fn load(path: &Path) -> Result<Self, MeasurementsError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| MeasurementsError::Unreadable { path: path.into(), source })?;
+        let read: Self =
+            serde_json::from_str(&text).map_err(|source| MeasurementsError::Malformed { path: path.into(), source })?;
+        read.check().map_err(|what| MeasurementsError::Inconsistent { path: path.into(), what })?;
+        Ok(read)
+    }
+
+    /// The file's text: a line for each size.
+    ///
+    /// # Errors
+    /// If a time is no number.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let mut text = String::from("{\n");
+        text += &format!("\"titr_measurements\": {},\n", self.titr_measurements);
+        text += &format!("\"mpi\": {},\n", serde_json::to_string(&self.mpi)?);
+        text += &format!("\"hosts\": {},\n", serde_json::to_string(&self.hosts)?);
+        text += &format!("\"places\": {},\n\"series\": [", serde_json::to_string(&self.places)?);
+        for (at, series) in self.series.iter().enumerate() {
+            text += if at == 0 { "\n" } else { ",\n" };
+            let (pattern, ranks) = (serde_json::to_string(&series.pattern)?, serde_json::to_string(&series.ranks)?);
+            text += &format!("  {{\"pattern\": {pattern}, \"ranks\": {ranks}, \"points\": [\n    ");
+            let points = series.points.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+            text += &points.join(",\n    ");
+            text += "]}";
+        }
+        text += "],\n\"late_receives\": [\n  ";
+        let late = self.late_receives.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+        text += &late.join(",\n  ");
+        text += "]\n}\n";
+        Ok(text)
+    }
+
+    /// The first contradiction, if there is one.
+    fn check(&self) -> Result<(), String> {
+        if self.titr_measurements != VERSION {
+            return Err(format!("version {}, where this titr reads {VERSION}", self.titr_measurements));
+        }
+        if let Some(place) = self.places.iter().find(|&&place| place as usize >= self.hosts.len()) {
+            return Err(format!("a rank is on host {place} of {}", self.hosts.len()));
+        }
+        for Series { pattern, ranks, points } in &self.series {
+            if ranks.len() < 2 || ranks.iter().any(|&rank| rank as usize >= self.places.len()) {
+                return Err(format!("{pattern:?} is between at least two of the {} ranks", self.places.len()));
+            }
+            for Point { bytes, seconds } in points {
+                if seconds.is_empty() || seconds.iter().any(|time| !time.is_finite() || *time < 0.0) {
+                    return Err(format!("{pattern:?} of {} bytes has no times, or impossible ones", bytes.0));
+                }
+            }
+            if points.windows(2).any(|pair| pair[0].bytes >= pair[1].bytes) {
+                return Err(format!("the sizes of {pattern:?} do not rise"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The most ranks that a host has.
+    #[must_use]
+    pub fn ranks_of_a_host(&self) -> u32 {
+        let of = |host: u32| self.places.iter().filter(|&&place| place == host).count() as u32;
+        (0..self.hosts.len() as u32).map(of).max().unwrap_or(1)
+    }
+
+    /// Whether all ranks of a series are on one host.
+    #[must_use]
+    pub fn is_local(&self, series: &Series) -> bool {
+        let mut places = series.ranks.iter().filter_map(|&rank| self.places.get(rank as usize));
+        let first = places.next();
+        places.all(|place| Some(place) == first)
+    }
+
+    /// The first series of a pattern within one host, or between hosts.
+    #[must_use]
+    pub fn first(&self, pattern: Pattern, local: bool) -> Option<&Series> {
+        self.series.iter().find(|series| series.pattern == pattern && self.is_local(series) == local)
+    }
+}
+
+impl Series {
+    /// The median time of each size.
+    #[must_use]
+    pub fn medians(&self) -> Vec<(Bytes, f64)> {
+        self.points.iter().filter_map(|point| Some((point.bytes, median(&point.seconds)?))).collect()
+    }
+}
+
+impl Point {
+    /// How far samples typically lie from their median, as a part of it.
+    #[must_use]
+    pub fn spread(&self) -> f64 {
+        let Some(middle) = median(&self.seconds).filter(|&middle| middle > 0.0) else { return 0.0 };
+        let deviations: Vec<f64> = self.seconds.iter().map(|time| (time - middle).abs() / middle).collect();
+        median(&deviations).unwrap_or(0.0)
+    }
+}
+
+impl Pattern {
+    /// The pattern in words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PingPong => "ping-pong",
+            Self::Exchange => "exchange",
+            Self::Bisection => "bisection",
+            Self::Incast => "incast",
+            Self::Shift => "shift",
+            Self::Send => "send",
+            Self::Isend => "isend",
+            Self::Receive => "receive",
+        }
+    }
+}

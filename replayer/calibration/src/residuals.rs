@@ -1,0 +1,126 @@
+//! How far the platform's predictions are from what was measured: each pattern replayed on it, size by size.
+
+use titr_common::units::Bytes;
+use titr_network::topology::HostId;
+use titr_platform::{Platform, Policy};
+use titr_simulation::{Simulation, SimulationError};
+
+use crate::measurements::{Measurements, Pattern};
+use crate::programs;
+use crate::robust::median;
+
+/// A series, and what the platform predicts for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Residuals {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// The ranks that took part.
+    pub ranks: Vec<u32>,
+    /// Whether all of them are on one host.
+    pub local: bool,
+    /// The sizes.
+    pub points: Vec<Residual>,
+}
+
+/// The time of one size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Residual {
+    /// The size of each message.
+    pub bytes: Bytes,
+    /// The median that was measured, in seconds.
+    pub measured: f64,
+    /// The time that is predicted, in seconds.
+    pub predicted: f64,
+}
+
+impl Residual {
+    /// The part of the measured time by which the prediction is too long.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        self.predicted / self.measured - 1.0
+    }
+}
+
+impl Residuals {
+    /// The median of the absolute errors.
+    #[must_use]
+    pub fn typical(&self) -> f64 {
+        median(&self.points.iter().map(|point| point.error().abs()).collect::<Vec<_>>()).unwrap_or(0.0)
+    }
+
+    /// The size that is predicted worst.
+    #[must_use]
+    pub fn worst(&self) -> Option<&Residual> {
+        self.points.iter().max_by(|one, other| one.error().abs().total_cmp(&other.error().abs()))
+    }
+
+    /// The pattern and its ranks in words.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let place = if self.local { "within a host" } else { "between hosts" };
+        match self.ranks[..] {
+            [one, two] => format!("{} of ranks {one} and {two}, {place}", self.pattern.name()),
+            _ => format!("{} of {} ranks, {place}", self.pattern.name(), self.ranks.len()),
+        }
+    }
+}
+
+/// The residuals of all series that a platform has predictions for. Ranks are where they were measured.
+///
+/// # Errors
+/// If the platform has no place for the ranks.
+pub fn residuals(measurements: &Measurements, platform: &mut Platform) -> Result<Vec<Residuals>, SimulationError> {
+    let hosts = measurements.places.iter().map(|&place| HostId(place)).collect();
+    platform.policy = Policy::Explicit { hosts, file: "the measurements".into() };
+    let world = measurements.places.len() as u32;
+    let mut all = Vec::new();
+    for series in &measurements.series {
+        let mut points = Vec::new();
+        for (bytes, measured) in series.medians() {
+            if let Some((trace, times)) = programs::trace(series.pattern, &series.ranks, world, bytes) {
+                let predicted = Simulation::new(platform, &trace).run()?.simulated_time.0 / times;
+                points.push(Residual { bytes, measured, predicted });
+            }
+        }
+        if !points.is_empty() {
+            let (pattern, ranks, local) = (series.pattern, series.ranks.clone(), measurements.is_local(series));
+            all.push(Residuals { pattern, ranks, local, points });
+        }
+    }
+    Ok(all)
+}
+
+/// A series whose measured time is more than this often the predicted one, or less than its reciprocal, contradicts the platform.
+const CONTRADICTION: f64 = 1.25;
+
+/// The contradictions between measurements and platform: a sentence for each pattern to which it was not fitted, and whose large
+/// messages it gets wrong. `bandwidth` is that of a cable, in bytes per second.
+#[must_use]
+pub fn contradictions(all: &[Residuals], bandwidth: f64) -> Vec<String> {
+    let sentence = |residuals: &Residuals| {
+        let large = residuals.points.iter().filter(|point| point.bytes.0 as f64 / bandwidth >= point.measured / 4.0);
+        let ratios: Vec<f64> = large.map(|point| point.measured / point.predicted).collect();
+        let ratio = median(&ratios).filter(|ratio| !(1.0 / CONTRADICTION..=CONTRADICTION).contains(ratio))?;
+        let slow = ratio > 1.0;
+        let why = match (residuals.pattern, slow) {
+            (Pattern::Bisection | Pattern::Shift, true) => {
+                "messages of several pairs share links that this topology does not share, or share more of them"
+            }
+            (Pattern::Bisection | Pattern::Shift, false) => {
+                "several pairs get more bandwidth than the topology has between them"
+            }
+            (Pattern::PingPong, true) => "these two are farther apart than the topology says, or have a slower cable",
+            (Pattern::PingPong, false) => {
+                "these two are nearer to each other than the topology says, or have a faster cable"
+            }
+            (Pattern::Incast, true) => "messages to one host disturb each other more than by sharing its cable",
+            (Pattern::Incast, false) => "one host receives more than its cable is said to carry",
+            (Pattern::Exchange, true) => "messages both ways slow each other down",
+            (Pattern::Exchange, false) => "messages both ways do not slow each other down as the platform says",
+            (Pattern::Send | Pattern::Isend | Pattern::Receive, _) => "a call takes another time",
+        };
+
+        Some(format!("{}: large messages took {ratio:.2} times as long as predicted: {why}", residuals.title()))
+    };
+    all.iter().filter(|residuals| !residuals.local).filter_map(sentence).collect()
+}

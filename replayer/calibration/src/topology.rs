@@ -1,0 +1,112 @@
+//! The topology of the machine, as a user names it on the command line.
+
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A topology by its name and numbers: `star`, `torus=4x4`, `mesh=4x4`, `fat-tree=DOWN:UP:COUNT`, `xgft=M:W`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum NamedTopology {
+    /// All hosts on one switch.
+    #[default]
+    Star,
+    /// Hosts in a grid that is closed to rings.
+    Torus(Vec<u32>),
+    /// Hosts in a grid that is open.
+    Mesh(Vec<u32>),
+    /// Switches in levels: children, parents and cables to each parent, from the hosts upwards.
+    FatTree([Vec<u32>; 3]),
+    /// Switches in levels: children and parents, from the hosts upwards.
+    Xgft([Vec<u32>; 2]),
+}
+
+/// A text that names no topology.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error(
+    "`{0}` is none of star, torus=4x4, mesh=4x4, fat-tree=4,4:1,2:1,1 (children:parents:cables, from the hosts upwards) and xgft=4,4:1,2"
+)]
+pub struct NoTopology(String);
+
+impl FromStr for NamedTopology {
+    type Err = NoTopology;
+
+    fn from_str(text: &str) -> Result<Self, NoTopology> {
+        let wrong = || NoTopology(text.to_owned());
+        let numbers = |list: &str, separator: char| {
+            let read = list.split(separator).map(|number| number.trim().parse().ok().filter(|&number| number > 0));
+            read.collect::<Option<Vec<u32>>>().ok_or_else(wrong)
+        };
+        let (name, rest) = text.split_once('=').unwrap_or((text, ""));
+        let lists = || rest.split(':').map(|list| numbers(list, ',')).collect::<Result<Vec<_>, _>>();
+        match name {
+            "star" if rest.is_empty() => Ok(Self::Star),
+            "torus" => numbers(rest, 'x').map(Self::Torus),
+            "mesh" => numbers(rest, 'x').map(Self::Mesh),
+            "fat-tree" => lists()?.try_into().map(Self::FatTree).map_err(|_| wrong()),
+            "xgft" => lists()?.try_into().map(Self::Xgft).map_err(|_| wrong()),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl Display for NamedTopology {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let join = |list: &[u32], separator| list.iter().map(u32::to_string).collect::<Vec<_>>().join(separator);
+        let lists = |all: &[Vec<u32>]| all.iter().map(|list| join(list, ",")).collect::<Vec<_>>().join(":");
+        match self {
+            Self::Star => write!(f, "star"),
+            Self::Torus(dims) => write!(f, "torus={}", join(dims, "x")),
+            Self::Mesh(dims) => write!(f, "mesh={}", join(dims, "x")),
+            Self::FatTree(all) => write!(f, "fat-tree={}", lists(all)),
+            Self::Xgft(all) => write!(f, "xgft={}", lists(all)),
+        }
+    }
+}
+
+impl NamedTopology {
+    /// The table of the topology in a platform file.
+    #[must_use]
+    pub fn table(&self) -> String {
+        match self {
+            Self::Star => "[topology.star]\n".to_owned(),
+            Self::Torus(dims) => format!("[topology.torus]\ndims = {dims:?}\n"),
+            Self::Mesh(dims) => format!("[topology.mesh]\ndims = {dims:?}\n"),
+            Self::FatTree([down, up, count]) => {
+                format!("[topology.fat-tree]\ndown = {down:?}\nup = {up:?}\ncount = {count:?}\n")
+            }
+            Self::Xgft([m, w]) => format!("[topology.xgft]\nm = {m:?}\nw = {w:?}\n"),
+        }
+    }
+
+    /// The number of hosts; `None` where there can be any.
+    #[must_use]
+    pub fn hosts(&self) -> Option<u64> {
+        let product = |list: &[u32]| list.iter().fold(1_u64, |product, &number| product.saturating_mul(number.into()));
+        match self {
+            Self::Star => None,
+            Self::Torus(dims) | Self::Mesh(dims) => Some(product(dims)),
+            Self::FatTree([down, ..]) | Self::Xgft([down, _]) => Some(product(down)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for text in ["star", "torus=4x4", "mesh=2x3x4", "fat-tree=4,4:1,2:1,1", "xgft=4,4:1,2"] {
+            assert_eq!(text.parse::<NamedTopology>().map(|topology| topology.to_string()), Ok(text.to_owned()));
+        }
+        assert_eq!("torus=4x4".parse::<NamedTopology>().map(|torus| torus.hosts()), Ok(Some(16)));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in ["", "star=4", "torus", "torus=0x4", "torus=4xx4", "fat-tree=4,4:1,2", "ring=4"] {
+            assert!(text.parse::<NamedTopology>().is_err(), "{text}");
+        }
+    }
+}

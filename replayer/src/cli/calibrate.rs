@@ -1,0 +1,46 @@
+//! `titr calibrate`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Parser;
+use titr_calibration::{Calibration, Measurements, NamedTopology, output};
+
+use super::Failure;
+
+const NOTES: &str = "\
+The measurements are those that `mpirun titr-calibrate --measurements FILE` has kept; here, no MPI is needed.
+
+Example:
+  titr calibrate measurements.json --topology torus=4x4 --trace traces/ --output cluster.toml
+
+Exit status: 0 done; 1 the measurements are at fault; 2 wrong usage.";
+
+/// Fits a platform to what was measured on a machine.
+#[derive(Debug, Parser)]
+#[command(after_help = NOTES)]
+pub(super) struct CalibrateArgs {
+    /// The measurements that titr-calibrate has kept.
+    measurements: PathBuf,
+    /// The topology: star, torus=4x4, mesh=4x4, fat-tree=4,4:1,2:1,1 (children:parents:cables), xgft=4,4:1,2.
+    #[arg(long, default_value = "star")]
+    topology: NamedTopology,
+    /// An extended trace of a program, from which the speed of a core is taken.
+    #[arg(long, value_name = "TRACE")]
+    trace: Option<PathBuf>,
+    /// The platform file to write; a picture of the fit is written beside it (.svg).
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub(super) fn calibrate(args: &CalibrateArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let measurements = Measurements::load(&args.measurements)?;
+    let rate = args.trace.as_deref().map(output::rate).transpose()?;
+    let found = Calibration::of(&measurements, &args.topology, rate.as_ref())?;
+    let picture = found.write(&args.output)?;
+    for remark in &found.remarks {
+        eprintln!("titr: note: {remark}");
+    }
+    writeln!(out, "{} is the platform, {} shows how well it fits", args.output.display(), picture.display())?;
+    Ok(())
+}

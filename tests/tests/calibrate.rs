@@ -1,0 +1,62 @@
+//! `titr-calibrate` on this machine, under both MPI libraries: what it writes can be replayed on, and what it refuses it
+//! refuses once.
+
+use std::process::Command;
+
+use tempfile::TempDir;
+use titr_tests::{Family, binary, built};
+
+/// What a command prints on both outputs, and its exit status.
+fn ended(command: &mut Command) -> (String, Option<i32>) {
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    (text.concat(), output.status.code())
+}
+
+fn calibrate(family: Family, ranks: &str, folder: &TempDir, arguments: &[&str]) -> (String, Option<i32>) {
+    let mut command = family.mpirun();
+    command.args(["-np", ranks]).arg(built("titr-calibrate")).args(["--seconds", "3"]).args(arguments);
+    ended(command.current_dir(folder.path()))
+}
+
+#[test]
+fn a_host_is_measured_fitted_and_fitted_again_without_mpi() {
+    for family in Family::ALL {
+        let folder = TempDir::new().unwrap();
+        let arguments = ["--output", "cluster.toml", "--measurements", "measured.json"];
+        let (said, status) = calibrate(family, "2", &folder, &arguments);
+        assert_eq!(status, Some(0), "{family:?}: {said}");
+        assert!(said.contains("note: all ranks are on one host"), "{family:?}: {said}");
+        let read = |file: &str| std::fs::read_to_string(folder.path().join(file)).unwrap();
+        let cluster = read("cluster.toml");
+        assert!(cluster.contains("eager_threshold = \"") && !cluster.contains("1 PB"), "{family:?}: {cluster}");
+        assert!(read("cluster.svg").contains("measured (median)"));
+
+        let again = ["calibrate", "measured.json", "--output", "again.toml"];
+        let (said, status) = ended(binary("titr").args(again).current_dir(folder.path()));
+        assert_eq!((status, read("again.toml")), (Some(0), cluster), "{family:?}: {said}");
+
+        std::fs::write(folder.path().join("trace.txt"), "0 init\n1 init\n0 send 1 0 4\n1 recv 0 0 4\n").unwrap();
+        let replay = ["--platform", "cluster.toml", "trace.txt"];
+        let (said, status) = ended(binary("titr-replay").args(replay).current_dir(folder.path()));
+        assert_eq!(status, Some(0), "{family:?}: {said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_told_once() {
+    let cases: [(&str, &[&str], &str); 3] = [
+        ("1", &["--output", "cluster.toml"], "one rank cannot send messages"),
+        ("2", &["--output", "nowhere/cluster.toml"], "cannot write nowhere/cluster.toml"),
+        ("2", &["--output", "cluster.toml", "--trace", "nothing"], "nothing"),
+    ];
+    for family in Family::ALL {
+        for (ranks, arguments, message) in cases {
+            let folder = TempDir::new().unwrap();
+            let (said, status) = calibrate(family, ranks, &folder, arguments);
+            assert_eq!(status, Some(1), "{family:?}: {said}");
+            assert_eq!(said.matches("titr-calibrate: ").count(), 1, "{family:?}: {said}");
+            assert!(said.contains(message), "{family:?}: {said}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! `titr-calibrate`: measures the machine that it runs on, and writes a platform file for `titr-replay`.
+//!
+//! Rank 0 decides what is measured next and tells all ranks in an [order](order::Order); all ranks [carry it out](pattern) together,
+//! and rank 0 gets the times. The [plan](plan) is a list of patterns that share the time that the user gives. What rank 0 has
+//! in the end it hands to the crate `titr-calibration`, which needs no MPI.
+
+mod options;
+mod order;
+mod pattern;
+mod plan;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use titr_calibration::measurements::VERSION;
+use titr_calibration::{Calibration, Measurements, calibration, output};
+use titr_mpi::{Comm, Mpi};
+
+use crate::options::Options;
+use crate::order::{Failure, Measuring, Order, follow};
+
+fn main() -> ExitCode {
+    let options = Options::try_parse();
+    let mpi = match Mpi::start() {
+        Ok(mpi) => mpi,
+        Err(error) => {
+            eprintln!("titr-calibrate: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let world = mpi.world();
+    let status = match options {
+        Ok(options) if world.rank() == 0 => lead(&options, &mpi, world),
+        Ok(_) => follow(&mpi, world),
+        Err(error) => {
+            let is_mistake = error.use_stderr();
+            if world.rank() == 0 {
+                let _ = error.print();
+            }
+            Ok(if is_mistake { ExitCode::from(2) } else { ExitCode::SUCCESS })
+        }
+    };
+    let status = status.unwrap_or_else(|error| {
+        // The other ranks wait for this one.
+        eprintln!("titr-calibrate: rank {}: {error}", world.rank());
+        mpi.abort(1)
+    });
+    match mpi.finish() {
+        Ok(()) => status,
+        Err(error) => {
+            eprintln!("titr-calibrate: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Rank 0: the whole calibration. Whatever goes wrong that is not MPI's fault is told once, and ends all ranks.
+fn lead(options: &Options, mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
+    let mut measuring = Measuring::new(world);
+    let result = calibrate(options, mpi, &mut measuring);
+    let failed = matches!(result, Err(Failure::Told(_)));
+    if let Err(Failure::Told(message)) = &result {
+        eprintln!("titr-calibrate: {message}");
+    } else {
+        result?;
+    }
+    measuring.tell(&Order::End { failed })?;
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Result<(), Failure> {
+    if measuring.ranks() < 2 {
+        return Err(Failure::told(
+            "one rank cannot send messages: start at least two, mpirun -np 4 titr-calibrate ...",
+        ));
+    }
+    // Whoever cannot write should hear so before the measurements, not after.
+    for path in [Some(&options.output), options.measurements.as_ref()].into_iter().flatten() {
+        output::check(path).map_err(Failure::told)?;
+    }
+    let rate = options.trace.as_deref().map(output::rate).transpose().map_err(Failure::told)?;
+    let names = measuring.names(mpi)?;
+    let mut hosts: Vec<String> = Vec::new();
+    let places: Vec<u32> = names
+        .into_iter()
+        .map(|name| {
+            let known = hosts.iter().position(|host| *host == name);
+            known.unwrap_or_else(|| {
+                hosts.push(name);
+                hosts.len() - 1
+            }) as u32
+        })
+        .collect();
+    calibration::check_hosts(&hosts, &options.topology).map_err(Failure::told)?;
+    let mut measurements = Measurements {
+        titr_measurements: VERSION,
+        mpi: mpi.library().to_owned(),
+        hosts,
+        places,
+        series: Vec::new(),
+        late_receives: Vec::new(),
+    };
+    plan::measure(&mut measurements, measuring, options.seconds)?;
+    if let Some(path) = &options.measurements {
+        output::write(path, &measurements.to_json().map_err(Failure::told)?).map_err(Failure::told)?;
+    }
+    let found = Calibration::of(&measurements, &options.topology, rate.as_ref()).map_err(Failure::told)?;
+    let picture = found.write(&options.output).map_err(Failure::told)?;
+    for remark in &found.remarks {
+        eprintln!("titr-calibrate: note: {remark}");
+    }
+    println!("{} is the platform, {} shows how well it fits", options.output.display(), picture.display());
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Orders: what rank 0 has all ranks do together.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use titr_calibration::measurements::{LateReceive, Point};
+use titr_common::units::{Bytes, Seconds};
+use titr_mpi::{Comm, Mpi, MpiError};
+
+use crate::pattern::{Measured, late_receive, sample};
+
+/// A step that all ranks take together.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// Tell the name of the host.
+    Name,
+    /// Measure a pattern.
+    Measure(Measured),
+    /// Send a message whose receive is posted late, from the first rank to the second.
+    Late { ranks: [u32; 2], bytes: u64, delay: Duration },
+    /// Go home.
+    End { failed: bool },
+}
+
+/// A reason why there is no calibration.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Mpi(#[from] MpiError),
+    #[error("what ranks tell each other cannot be read: {0}")]
+    Talk(#[from] serde_json::Error),
+    /// Something is wrong that rank 0 tells, and after which all ranks can end in order.
+    #[error("{0}")]
+    Told(String),
+}
+
+impl Failure {
+    pub(crate) fn told(message: impl Display) -> Self {
+        Self::Told(message.to_string())
+    }
+}
+
+/// Rank 0's view of all ranks.
+pub(crate) struct Measuring<'m> {
+    world: Comm<'m>,
+}
+
+impl<'m> Measuring<'m> {
+    pub(crate) fn new(world: Comm<'m>) -> Self {
+        Self { world }
+    }
+
+    pub(crate) fn ranks(&self) -> u32 {
+        self.world.size()
+    }
+
+    /// The name of the host of each rank.
+    pub(crate) fn names(&self, mpi: &Mpi) -> Result<Vec<String>, Failure> {
+        self.tell(&Order::Name)?;
+        let names = self.world.gather(0, mpi.processor_name()?.as_bytes())?;
+        Ok(names.into_iter().map(|name| String::from_utf8_lossy(&name).into_owned()).collect())
+    }
+
+    /// Gives an order to all ranks.
+    pub(crate) fn tell(&self, order: &Order) -> Result<(), Failure> {
+        self.world.broadcast(0, serde_json::to_vec(order)?)?;
+        Ok(())
+    }
+
+    /// Measures a pattern; the times are those of the slowest rank that counts.
+    pub(crate) fn measure(&mut self, measured: Measured) -> Result<Point, Failure> {
+        let (bytes, order) = (Bytes(measured.bytes), Order::Measure(measured.clone()));
+        self.tell(&order)?;
+        Ok(Point { bytes, seconds: carry_out(self.world, &measured)? })
+    }
+
+    /// Sends a message whose receive is posted late.
+    pub(crate) fn late(&mut self, ranks: [u32; 2], bytes: u64, delay: Duration) -> Result<LateReceive, Failure> {
+        self.tell(&Order::Late { ranks, bytes, delay })?;
+        let send = slowest(self.world, late_receive(self.world, ranks, bytes, delay)?)?;
+        Ok(LateReceive { bytes: Bytes(bytes), delay: Seconds(delay.as_secs_f64()), send: Seconds(send) })
+    }
+}
+
+/// The other ranks: they do what rank 0 says.
+pub(crate) fn follow(mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
+    loop {
+        match serde_json::from_slice(&world.broadcast(0, Vec::new())?)? {
+            Order::Name => drop(world.gather(0, mpi.processor_name()?.as_bytes())?),
+            Order::Measure(measured) => drop(carry_out(world, &measured)?),
+            Order::Late { ranks, bytes, delay } => {
+                slowest(world, late_receive(world, ranks, bytes, delay)?)?;
+            }
+            Order::End { failed } => return Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }),
+        }
+    }
+}
+
+fn carry_out(world: Comm<'_>, measured: &Measured) -> Result<Vec<f64>, Failure> {
+    (0..measured.samples).map(|_| slowest(world, sample(world, measured)?)).collect()
+}
+
+/// The longest of the times that the ranks give, in seconds.
+fn slowest(world: Comm<'_>, mine: Option<Duration>) -> Result<f64, Failure> {
+    let nanoseconds = i64::try_from(mine.unwrap_or_default().as_nanos()).unwrap_or(i64::MAX);
+    Ok(world.max(nanoseconds)? as f64 * 1e-9)
+}

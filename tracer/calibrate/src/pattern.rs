@@ -1,0 +1,178 @@
+//! The patterns, as the ranks carry them out.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use titr_calibration::measurements::Pattern;
+use titr_mpi::{Comm, MpiError, Peer, Request, SendMode, TagChoice};
+
+/// The tag of all messages.
+const TAG: u32 = 7;
+
+/// A pattern and how often it is measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Measured {
+    pub pattern: Pattern,
+    pub ranks: Vec<u32>,
+    pub bytes: u64,
+    /// How often the pattern is repeated for one sample.
+    pub repetitions: u32,
+    pub samples: u32,
+    /// How long a message has certainly arrived after, for patterns that need that.
+    pub arrival: Duration,
+}
+
+/// A sample of a pattern: the mean time of its repetitions. `None` at ranks whose time does not count.
+pub(crate) fn sample(world: Comm<'_>, measured: &Measured) -> Result<Option<Duration>, MpiError> {
+    let Measured { pattern, ref ranks, bytes, repetitions, arrival, .. } = *measured;
+    world.barrier()?;
+    let Some(at) = ranks.iter().position(|&rank| rank == world.rank()) else { return Ok(None) };
+    let role = Role { world, ranks, at };
+    // With empty messages the ranks wait for each other, and connect if they have not yet.
+    match pattern {
+        Pattern::PingPong => role.pair(ranks[0], ranks[1]).ping_pong(bytes, repetitions),
+        Pattern::Bisection => {
+            let half = ranks.len() / 2;
+            role.pair(ranks[at % half], ranks[half + at % half]).ping_pong(bytes, repetitions)
+        }
+        Pattern::Exchange | Pattern::Shift => {
+            role.shift(0)?;
+            let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.shift(bytes)))?;
+            Ok(Some(passed / repetitions))
+        }
+        Pattern::Incast => {
+            role.incast(0)?;
+            let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.incast(bytes)))?;
+            Ok((at == 0).then_some(passed / repetitions))
+        }
+        Pattern::Send | Pattern::Isend | Pattern::Receive => role.call(pattern, bytes, repetitions, arrival),
+    }
+}
+
+/// The time of a send whose receive is posted so much later; `None` at all ranks but the sender.
+pub(crate) fn late_receive(
+    world: Comm<'_>,
+    [sender, receiver]: [u32; 2],
+    bytes: u64,
+    delay: Duration,
+) -> Result<Option<Duration>, MpiError> {
+    world.barrier()?;
+    if world.rank() == sender {
+        receive(world, receiver, 0)?;
+        let (passed, ()) = timed(|| send(world, receiver, bytes))?;
+        return Ok(Some(passed));
+    }
+    if world.rank() == receiver {
+        send(world, sender, 0)?;
+        // Outside of MPI, so that nothing is answered.
+        sleep(delay);
+        receive(world, sender, bytes)?;
+    }
+    Ok(None)
+}
+
+fn timed<T>(of: impl FnOnce() -> Result<T, MpiError>) -> Result<(Duration, T), MpiError> {
+    let begin = Instant::now();
+    let result = of()?;
+    Ok((begin.elapsed(), result))
+}
+
+fn send(world: Comm<'_>, to: u32, bytes: u64) -> Result<(), MpiError> {
+    world.send(SendMode::Standard, Peer::Rank(to), TAG, bytes)
+}
+
+fn receive(world: Comm<'_>, from: u32, bytes: u64) -> Result<(), MpiError> {
+    world.recv(Peer::Rank(from), TagChoice::Tag(TAG), bytes).map(drop)
+}
+
+/// This rank in a pattern.
+struct Role<'m, 'r> {
+    world: Comm<'m>,
+    ranks: &'r [u32],
+    /// The rank's place among `ranks`.
+    at: usize,
+}
+
+/// This rank in a pair: the first, or the second.
+struct Pair<'m> {
+    world: Comm<'m>,
+    first: u32,
+    second: u32,
+}
+
+impl<'m> Role<'m, '_> {
+    fn pair(&self, first: u32, second: u32) -> Pair<'m> {
+        Pair { world: self.world, first, second }
+    }
+
+    /// Sends to the next and receives from the one before; of two ranks, an exchange.
+    fn shift(&self, bytes: u64) -> Result<(), MpiError> {
+        let count = self.ranks.len();
+        let (next, before) = (self.ranks[(self.at + 1) % count], self.ranks[(self.at + count - 1) % count]);
+        let arriving = self.world.irecv(Peer::Rank(before), TagChoice::Tag(TAG), bytes)?;
+        let leaving = self.world.isend(SendMode::Standard, Peer::Rank(next), TAG, bytes)?;
+        Request::wait_all(vec![arriving, leaving])
+    }
+
+    /// All but the first send to the first, which answers.
+    fn incast(&self, bytes: u64) -> Result<(), MpiError> {
+        let (root, others) = (self.ranks[0], &self.ranks[1..]);
+        if self.at > 0 {
+            send(self.world, root, bytes)?;
+            return receive(self.world, root, 0);
+        }
+        let post = |&from: &u32| self.world.irecv(Peer::Rank(from), TagChoice::Tag(TAG), bytes);
+        Request::wait_all(others.iter().map(post).collect::<Result<_, _>>()?)?;
+        others.iter().try_for_each(|&to| send(self.world, to, 0))
+    }
+
+    /// The time of one call of the first rank, which sends, or of the second, which receives.
+    fn call(
+        &self,
+        pattern: Pattern,
+        bytes: u64,
+        repetitions: u32,
+        arrival: Duration,
+    ) -> Result<Option<Duration>, MpiError> {
+        let (first, second) = (self.ranks[0], self.ranks[1]);
+        let mut passed = Duration::ZERO;
+        for _ in 0..repetitions {
+            if self.at == 0 {
+                receive(self.world, second, 0)?;
+                let (time, request) = timed(|| match pattern {
+                    Pattern::Isend => self.world.isend(SendMode::Standard, Peer::Rank(second), TAG, bytes).map(Some),
+                    _ => send(self.world, second, bytes).map(|()| None),
+                })?;
+                passed += time;
+                request.map_or(Ok(()), |request| request.wait().map(drop))?;
+            } else {
+                send(self.world, first, 0)?;
+                if pattern == Pattern::Receive {
+                    sleep(arrival);
+                }
+                passed += timed(|| receive(self.world, first, bytes))?.0;
+            }
+        }
+        let counts = (self.at == 0) != (pattern == Pattern::Receive);
+        Ok(counts.then_some(passed / repetitions))
+    }
+}
+
+impl Pair<'_> {
+    /// Messages back and forth. The first rank's time counts, of half a round.
+    fn ping_pong(&self, bytes: u64, repetitions: u32) -> Result<Option<Duration>, MpiError> {
+        let round = |bytes| {
+            if self.world.rank() == self.first {
+                send(self.world, self.second, bytes)?;
+                receive(self.world, self.second, bytes)
+            } else {
+                receive(self.world, self.first, bytes)?;
+                send(self.world, self.first, bytes)
+            }
+        };
+        round(0)?;
+        let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| round(bytes)))?;
+        Ok((self.world.rank() == self.first).then_some(passed / (2 * repetitions)))
+    }
+}

@@ -1,0 +1,178 @@
+//! The patterns that are measured, and for how long: each has a part of the time that the user gives.
+
+use std::time::{Duration, Instant};
+
+use titr_calibration::eager::Search;
+use titr_calibration::measurements::{Measurements, Pattern, Series};
+use titr_calibration::robust::median;
+use titr_common::units::Bytes;
+
+use crate::order::{Failure, Measuring};
+use crate::pattern::Measured;
+
+/// The samples of each size at most, and at least.
+const SAMPLES: u32 = 9;
+const FEWEST_SAMPLES: u32 = 3;
+/// A sample repeats the pattern for about so long.
+const SAMPLE: f64 = 2e-3;
+const MOST_REPETITIONS: f64 = 100.0;
+/// The largest message; the largest that is tried in search of the eager threshold, even if there is no time for larger ones;
+/// and the largest if there is.
+const LARGEST: u64 = 16 << 20;
+const LEAST_EAGER: u64 = 256 << 10;
+const LARGEST_EAGER: u64 = 4 << 20;
+
+/// Measures everything that the ranks allow.
+pub(crate) fn measure(
+    measurements: &mut Measurements,
+    measuring: &mut Measuring<'_>,
+    seconds: f64,
+) -> Result<(), Failure> {
+    let leaders = leaders(measurements);
+    let neighbour = (1..measurements.places.len() as u32).find(|&rank| measurements.places[rank as usize] == 0);
+    let far = leaders.get(1).map(|&other| [leaders[0], other]);
+    let near = neighbour.map(|other| [0, other]);
+    let Some(pair) = far.or(near) else { return Ok(()) };
+
+    let all = sizes();
+    let some: Vec<u64> = all
+        .iter()
+        .copied()
+        .filter(|bytes| *bytes == 0 || bytes.trailing_zeros() % 2 == 0 && bytes.is_power_of_two())
+        .collect();
+    let mut plan: Vec<(Pattern, Vec<u32>, &[u64], f64)> = vec![(Pattern::PingPong, pair.to_vec(), &all, 0.3)];
+    if let (Some(_), Some(near)) = (far, near) {
+        plan.push((Pattern::PingPong, near.to_vec(), &all, 0.05));
+    }
+    plan.push((Pattern::Exchange, pair.to_vec(), &all, 0.2));
+    if leaders.len() > 2 {
+        plan.push((Pattern::Bisection, leaders[..leaders.len() / 2 * 2].to_vec(), &some, 0.1));
+        plan.push((Pattern::Incast, leaders.clone(), &some, 0.1));
+        plan.push((Pattern::Shift, leaders.clone(), &some, 0.1));
+        // Each host with the next, the first two of which are measured already.
+        let part = 0.05 / (leaders.len() - 2) as f64;
+        plan.extend(leaders.windows(2).skip(1).map(|next| (Pattern::PingPong, next.to_vec(), &some[..], part)));
+    }
+    for (pattern, ranks, sizes, part) in plan {
+        let mut series = Series { pattern, ranks, points: Vec::new() };
+        of_sizes(&mut series, sizes, seconds * part, measuring)?;
+        measurements.series.push(series);
+    }
+    threshold(measurements, pair, measuring)?;
+    calls(measurements, pair, seconds * 0.02, measuring)
+}
+
+/// The first rank of each host.
+fn leaders(measurements: &Measurements) -> Vec<u32> {
+    let first = |host: u32| measurements.places.iter().position(|&place| place == host).map(|rank| rank as u32);
+    (0..measurements.hosts.len() as u32).filter_map(first).collect()
+}
+
+/// Powers of two, and from 1 KiB on what is half as large again.
+fn sizes() -> Vec<u64> {
+    let powers = (0..=LARGEST.ilog2()).map(|power| 1_u64 << power);
+    let sizes = powers.flat_map(|size| [Some(size), Some(size / 2 * 3).filter(|_| size >= 1024)]);
+    [0].into_iter().chain(sizes.flatten().filter(|&size| size <= LARGEST)).collect()
+}
+
+/// Measures sizes as long as there is time.
+fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Measuring<'_>) -> Result<(), Failure> {
+    let begin = Instant::now();
+    let ways = if matches!(series.pattern, Pattern::PingPong | Pattern::Bisection) { 2.0 } else { 1.0 };
+    // How long the first size takes, nobody knows.
+    let mut measured = Measured {
+        pattern: series.pattern,
+        ranks: series.ranks.clone(),
+        bytes: sizes.first().copied().unwrap_or_default(),
+        repetitions: 1,
+        samples: FEWEST_SAMPLES,
+        arrival: Duration::ZERO,
+    };
+    let mut last = measuring.measure(measured.clone())?;
+    for &bytes in sizes {
+        // A message takes at most as much longer as it is larger.
+        let growth = (bytes as f64 / last.bytes.0.max(1) as f64).max(1.0);
+        let once = median(&last.seconds).unwrap_or(0.0) * growth * ways;
+        let left = seconds - begin.elapsed().as_secs_f64();
+        // Two sizes are the least that a line needs.
+        if once * f64::from(FEWEST_SAMPLES) > left && series.points.len() >= 2 {
+            break;
+        }
+        let repetitions = (SAMPLE / once.max(1e-9)).clamp(1.0, MOST_REPETITIONS) as u32;
+        // No size takes more than a part of what is left.
+        let affordable = left / 4.0 / (once * f64::from(repetitions)).max(1e-9);
+        let samples = (affordable as u32).clamp(FEWEST_SAMPLES, SAMPLES);
+        measured = Measured { bytes, repetitions, samples, ..measured };
+        last = measuring.measure(measured.clone())?;
+        series.points.push(last.clone());
+    }
+    Ok(())
+}
+
+/// About how long a message between the pair takes; of sizes that were not measured, at 8 Mbit/s.
+fn way(measurements: &Measurements, bytes: u64) -> f64 {
+    let points = measurements.series.first().map(Series::medians).unwrap_or_default();
+    let larger = points.iter().find(|(size, _)| size.0 >= bytes).or(points.last());
+    larger.map_or(1e-3, |&(size, time)| time + bytes.saturating_sub(size.0) as f64 * 1e-6)
+}
+
+/// Searches for the smallest message whose send waits for its receive.
+fn threshold(measurements: &mut Measurements, pair: [u32; 2], measuring: &mut Measuring<'_>) -> Result<(), Failure> {
+    let measured = measurements.series.first().and_then(|first| first.points.last()).map_or(0, |last| last.bytes.0);
+    let mut search = Search::up_to(Bytes(measured.clamp(LEAST_EAGER, LARGEST_EAGER)));
+    let try_size = |measurements: &mut Measurements, measuring: &mut Measuring<'_>, bytes: u64| {
+        let delay = Duration::from_secs_f64(0.02 + 2.0 * way(measurements, bytes));
+        let late = measuring.late(pair, bytes, delay)?;
+        measurements.late_receives.push(late);
+        Ok::<_, Failure>(late.waited())
+    };
+    let (mut returned, mut waited) = (None, None);
+    while let Some(Bytes(bytes)) = search.next_size() {
+        // A send that was disturbed looks as if it waited.
+        let waits = try_size(measurements, measuring, bytes)? && try_size(measurements, measuring, bytes)?;
+        *(if waits { &mut waited } else { &mut returned }) = Some(bytes);
+        search.learn(Bytes(bytes), waits);
+    }
+    // The two sizes that decide are tried again.
+    for bytes in [returned, waited].into_iter().flatten() {
+        for _ in 0..2 {
+            try_size(measurements, measuring, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Measures what calls take by themselves, of messages that are eager.
+fn calls(
+    measurements: &mut Measurements,
+    pair: [u32; 2],
+    seconds: f64,
+    measuring: &mut Measuring<'_>,
+) -> Result<(), Failure> {
+    const SIZES: [u64; 7] = [0, 64, 1 << 10, 4 << 10, 16 << 10, 32 << 10, 64 << 10];
+    let eager = titr_calibration::eager::threshold(&measurements.late_receives);
+    for pattern in [Pattern::Send, Pattern::Isend, Pattern::Receive] {
+        let begin = Instant::now();
+        let mut series = Series { pattern, ranks: pair.to_vec(), points: Vec::new() };
+        for bytes in SIZES.into_iter().filter(|&bytes| eager.is_none_or(|eager| bytes < eager.0)) {
+            let arrival = Duration::from_secs_f64(1e-3 + 2.0 * way(measurements, bytes));
+            let once = arrival.as_secs_f64() * f64::from(SAMPLES);
+            let left = seconds - begin.elapsed().as_secs_f64();
+            if once > left && series.points.len() >= 2 {
+                break;
+            }
+            let repetitions = (left / 7.0 / once).clamp(1.0, 10.0) as u32;
+            let ranks = series.ranks.clone();
+            series.points.push(measuring.measure(Measured {
+                pattern,
+                ranks,
+                bytes,
+                repetitions,
+                samples: SAMPLES,
+                arrival,
+            })?);
+        }
+        measurements.series.push(series);
+    }
+    Ok(())
+}

@@ -58,6 +58,7 @@ fn one_rank_waits_for_its_disk() {
     assert_eq!(run(1, "0 file_open 0"), [10.0]);
     assert_eq!(run(1, "0 file_open 0\n0 file_write_at 0 1000"), [22.0]);
     assert_eq!(run(1, "0 file_open 0\n0 file_read 0 5000\n0 file_get_size 0\n0 file_close 0"), [45.0]);
+    assert_eq!(run(1, "0 file_delete"), [10.0]);
 }
 
 #[test]

@@ -137,17 +137,20 @@ impl Observed {
                 ("`cancel` when the request completes, if it was cancelled".to_owned(), "waiting".to_owned())
             }
             (None, _) if is_read => panic!("no program calls {}: add a call to one of them", function.name()),
-            (None, Effect::Communicates) => ("`call`".to_owned(), self.replayed["call"].to_owned()),
+            (None, Effect::Communicates) => ("`call`".to_owned(), PASSED_OVER.to_owned()),
             (None, Effect::Local) => ("counted".to_owned(), String::new()),
         };
         format!("| `{}` | {recorded} | {replayed} |", function.name())
     }
 }
 
+/// Of a call that the replay passes over.
+const PASSED_OVER: &str = "not simulated, counted in a warning";
+
 /// What the time of an event counts as in a replay, or that the event is passed over.
 fn replayed(event: &Event) -> &'static str {
     if let Event::Other(_) = event {
-        return "not simulated, counted in a warning";
+        return PASSED_OVER;
     }
     match event.activity() {
         Some(Activity::Compute) | None => "takes no time",

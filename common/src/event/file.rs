@@ -18,6 +18,8 @@ pub enum FileEvent {
     Manage(Manage, FileId),
     /// A call that reads or writes.
     Access(FileAccess),
+    /// A file that need not be open is deleted by one rank (§14.2.3).
+    Delete,
 }
 
 /// The MPI function that manages a file.
@@ -141,17 +143,19 @@ pub enum FileUse {
 }
 
 impl FileEvent {
-    /// The file, which a reader may replace, and the effect on it.
-    pub fn file(&mut self) -> (&mut FileId, FileUse) {
+    /// The open file that the call names, which a reader may replace, and the effect on it.
+    pub fn file(&mut self) -> Option<(&mut FileId, FileUse)> {
         let usage = match self {
             Self::Open(..) => FileUse::Opens,
             Self::Close(_) => FileUse::Closes,
             Self::Manage(..) | Self::Access(_) if self.is_collective() => FileUse::Collective,
             Self::Manage(..) | Self::Access(_) => FileUse::Accesses,
+            Self::Delete => return None,
         };
         match self {
-            Self::Open(_, file) | Self::Close(file) | Self::Manage(_, file) => (file, usage),
-            Self::Access(access) => (&mut access.file, usage),
+            Self::Open(_, file) | Self::Close(file) | Self::Manage(_, file) => Some((file, usage)),
+            Self::Access(access) => Some((&mut access.file, usage)),
+            Self::Delete => None,
         }
     }
 
@@ -168,6 +172,7 @@ impl FileEvent {
                 Reach::All | Reach::AtAll | Reach::Ordered => true,
                 Reach::Own | Reach::At | Reach::Shared => false,
             },
+            Self::Delete => false,
         }
     }
 
@@ -177,7 +182,7 @@ impl FileEvent {
         match self {
             Self::Access(FileAccess { phase: Phase::Nonblocking(request), .. }) => Some(request),
             Self::Access(FileAccess { phase: Phase::Blocking | Phase::Begin | Phase::End, .. }) => None,
-            Self::Open(..) | Self::Close(_) | Self::Manage(..) => None,
+            Self::Open(..) | Self::Close(_) | Self::Manage(..) | Self::Delete => None,
         }
     }
 
@@ -188,7 +193,7 @@ impl FileEvent {
                 visit(id, RequestUse::Makes { persistent: false });
             }
             Self::Access(FileAccess { phase: Phase::Blocking | Phase::Begin | Phase::End, .. }) => {}
-            Self::Open(..) | Self::Close(_) | Self::Manage(..) => {}
+            Self::Open(..) | Self::Close(_) | Self::Manage(..) | Self::Delete => {}
         }
     }
 
@@ -196,7 +201,7 @@ impl FileEvent {
     pub(super) fn communicators(&mut self, visit: impl FnOnce(&mut CommId, CommUse)) {
         match self {
             Self::Open(comm, _) => visit(comm, CommUse::Collective),
-            Self::Close(_) | Self::Manage(..) | Self::Access(_) => {}
+            Self::Close(_) | Self::Manage(..) | Self::Access(_) | Self::Delete => {}
         }
     }
 }

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `file_open FILE`, `file_close FILE` | `on C` before the first |
 //! | `file_set_size FILE`, also `file_get_size file_preallocate file_set_view file_seek_shared file_sync` | |
+//! | `file_delete` | any file, which need not be open |
 //! | `file_read FILE BYTES`, also `file_write`, both with `_at _shared _all _at_all _ordered` | done when the call returns |
 //! | `file_iread FILE BYTES REQ`, … | when the request is completed |
 //! | `file_read_all_begin FILE BYTES`, `file_read_all_end FILE`, … | in the call that ends it |
@@ -73,6 +74,7 @@ impl FileEvent {
             Self::Close(_) => "file_close",
             Self::Manage(manage, _) => manage.word(),
             Self::Access(access) => access.word(),
+            Self::Delete => "file_delete",
         }
     }
 }
@@ -83,6 +85,7 @@ pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &FileEvent) -> &'l mu
     match *event {
         FileEvent::Open(comm, file) => line.on(comm).word(word).number(u64::from(file.0)),
         FileEvent::Close(file) | FileEvent::Manage(_, file) => line.word(word).number(u64::from(file.0)),
+        FileEvent::Delete => line.word(word),
         FileEvent::Access(FileAccess { file, phase, bytes, skip, .. }) => {
             line.word(word).number(u64::from(file.0));
             match phase {
@@ -102,6 +105,9 @@ pub(super) fn read(word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<F
     }
     if is(&"file_close") {
         return Ok(Some(FileEvent::Close(file(f)?)));
+    }
+    if is(&"file_delete") {
+        return Ok(Some(FileEvent::Delete));
     }
     if let Some(manage) = Manage::of_word(word) {
         return Ok(Some(FileEvent::Manage(manage, file(f)?)));

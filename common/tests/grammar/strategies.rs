@@ -159,6 +159,7 @@ fn file() -> impl Strategy<Value = FileEvent> {
     prop_oneof![
         (comm(), file()).prop_map(|(comm, file)| FileEvent::Open(comm, file)),
         file().prop_map(FileEvent::Close),
+        Just(FileEvent::Delete),
         (prop::sample::select(Manage::ALL.to_vec()), file()).prop_map(|(call, file)| FileEvent::Manage(call, file)),
         access(&[Own, At, Shared, All, AtAll, Ordered], Just(Phase::Blocking).boxed()),
         access(&[Own, At, Shared, All, AtAll], request().prop_map(Phase::Nonblocking).boxed()),

@@ -93,7 +93,11 @@ impl<'c> AccessCall<'c> {
             MPI_File_read_ordered_end(file, ..) => end(*file, Read, Ordered),
             MPI_File_write_ordered_end(file, ..) => end(*file, Write, Ordered),
 
-            MPI_File_open(..) | MPI_File_close(_) | MPI_File_set_size(..) | MPI_File_get_size(..) => return None,
+            MPI_File_open(..)
+            | MPI_File_close(_)
+            | MPI_File_delete(..)
+            | MPI_File_set_size(..)
+            | MPI_File_get_size(..) => return None,
             MPI_File_preallocate(..) | MPI_File_set_view(..) | MPI_File_seek_shared(..) | MPI_File_sync(_) => {
                 return None;
             }

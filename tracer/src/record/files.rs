@@ -45,6 +45,10 @@ impl Recorder {
                 self.emit(&Event::File(FileEvent::Close(id)));
                 Ok(())
             }
+            MPI_File_delete(..) => {
+                self.emit(&Event::File(FileEvent::Delete));
+                Ok(())
+            }
             MPI_File_set_size(file, _) => self.manage(Manage::SetSize, *file),
             MPI_File_get_size(file, _) => self.manage(Manage::GetSize, *file),
             MPI_File_preallocate(file, _) => self.manage(Manage::Preallocate, *file),

@@ -8,6 +8,7 @@ super::chapter! {
     pub enum Io<'c> {
         MPI_File_open (5): Comm, Opaque, i32, Opaque, Place<'c, File>;
         MPI_File_close (1): Place<'c, File>;
+        MPI_File_delete (2): Opaque, Opaque;
         MPI_File_set_size (2): File, Opaque;
         MPI_File_get_size (2): File, Opaque;
         MPI_File_preallocate (2): File, Opaque;
@@ -56,6 +57,4 @@ super::chapter! {
         MPI_File_get_type_extent(3), MPI_File_get_type_extent_c(3), MPI_File_get_view(5), MPI_File_seek(3),
         MPI_File_set_atomicity(2), MPI_File_set_errhandler(2), MPI_File_set_info(2), MPI_Register_datarep(5),
         MPI_Register_datarep_c(5);
-    communicates:
-        MPI_File_delete(2);
 }

@@ -42,10 +42,11 @@ impl Unmatched {
         });
         if let Event::File(file) = &mut event {
             match file.file() {
-                (id, FileUse::Opens) => _ = self.files.remove(id),
-                (id, FileUse::Accesses | FileUse::Collective | FileUse::Closes) => {
+                Some((id, FileUse::Opens)) => _ = self.files.remove(id),
+                Some((id, FileUse::Accesses | FileUse::Collective | FileUse::Closes)) => {
                     is_unknown |= self.files.contains(id);
                 }
+                None => {}
             }
         }
         event.requests(|id, usage| {
@@ -70,9 +71,9 @@ impl Unmatched {
         });
         if let Event::File(file) = &mut event {
             match file.file() {
-                (id, FileUse::Opens) => _ = self.files.insert(*id),
-                (id, FileUse::Closes) => _ = self.files.remove(id),
-                (_, FileUse::Accesses | FileUse::Collective) => {}
+                Some((id, FileUse::Opens)) => _ = self.files.insert(*id),
+                Some((id, FileUse::Closes)) => _ = self.files.remove(id),
+                Some((_, FileUse::Accesses | FileUse::Collective)) | None => {}
             }
         }
         event.requests(|id, usage| {

@@ -5,11 +5,14 @@ mod progress;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, FileAccess, FileEvent, FileId, FilePosition, Phase, Rank};
+use titr_common::event::{CommId, Direction, FileAccess, FileEvent, FileId, FilePosition, Phase, Rank};
 use titr_common::program::{Fault, Participation};
+use titr_common::units::Bytes;
 
 use super::files::file::{File, FileIndex, OpenFile, SharedPointer};
+use super::files::storage_access::Piece;
 use super::library::Library;
+use super::operation::OperationKind;
 use super::thread::Thread;
 use crate::observe::Observer;
 
@@ -25,6 +28,10 @@ impl<O: Observer> Library<'_, O> {
                 (closed.file, Phase::Blocking)
             }
             FileEvent::Manage(_, id) => (self.files.find(rank, id)?.file, Phase::Blocking),
+            FileEvent::Delete => {
+                self.delete_file(thread);
+                return Ok(());
+            }
             FileEvent::Access(FileAccess { file, phase, reach, bytes, skip, .. }) => {
                 let open = self.files.find(rank, file)?;
                 if phase == Phase::End {
@@ -52,6 +59,17 @@ impl<O: Observer> Library<'_, O> {
             }
         }
         Ok(())
+    }
+
+    /// A thread deletes a file: an access without bytes to the first server, as the trace does not say where the file lies.
+    fn delete_file(&mut self, thread: &mut Thread) {
+        let client = self.cores[thread.actor.rank.0 as usize].host;
+        for share in self.files.storage_accesses().shares(client, Piece { first_server: 0, start: 0, bytes: Bytes(0) })
+        {
+            let operation = self.exchange.operations.open(OperationKind::StorageAccess);
+            self.files.storage_accesses().start(self.now, client, Direction::Write, share, operation);
+            self.wait_for(thread, Some(operation));
+        }
     }
 
     /// `rank` opens a file with all members of a communicator: the *n*-th file that they open.

@@ -45,7 +45,7 @@ impl<O: Observer> Library<'_, O> {
         self.files.files[file.0].users += 1;
         let bytes = match event {
             FileEvent::Access(FileAccess { bytes, .. }) => *bytes,
-            FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..) => Bytes(0),
+            FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..) | FileEvent::Delete => Bytes(0),
         };
         let operation = self.exchange.operations.open(OperationKind::FileCall);
         let closes = matches!(event, FileEvent::Close(_));

@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | `open`, `set_size`, `preallocate`, `set_view`, `seek_shared`, `sync` | the latency of the disk, then an allreduce of an error code |
 //! | `close` | the latency of the disk, then a barrier |
-//! | `get_size` | the latency of the disk |
+//! | `get_size`, `delete` | the latency of the disk; of the first server, for a file that is deleted, as nobody knows where it lies |
 //! | a read or write of one rank | an access to the disk |
 //! | of one rank at the shared pointer | the pointer is read and written under a lock, then an access |
 //! | of all ranks | [two-phase access](two_phase), or the offsets of all are exchanged and each accesses its own |

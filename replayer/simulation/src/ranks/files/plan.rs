@@ -13,7 +13,7 @@ pub(in crate::ranks) fn parts(event: &FileEvent, me: Member, size: u32, exchange
     let agreement = Part::Collective(CollectiveKind::Allreduce, INT);
     match *event {
         FileEvent::Close(_) => [Part::LATENCY, Part::Collective(CollectiveKind::Barrier, Bytes(0))].into(),
-        FileEvent::Manage(Manage::GetSize, _) => [Part::LATENCY].into(),
+        FileEvent::Delete | FileEvent::Manage(Manage::GetSize, _) => [Part::LATENCY].into(),
         FileEvent::Open(..) | FileEvent::Manage(..) => [Part::LATENCY, agreement].into(),
         FileEvent::Access(FileAccess { direction, reach, bytes, .. }) => match reach {
             Reach::Own | Reach::At => [Part::Access(direction, 0, bytes)].into(),

@@ -133,9 +133,10 @@ impl Order {
                 self.use_window(id, use_, here, &mut Vec::new());
             }
         });
-        if let Event::File(event) = &mut event {
+        if let Event::File(event) = &mut event
+            && let Some((id, use_)) = event.file()
+        {
             // A file that it opens keeps the number of the trace.
-            let (id, use_) = event.file();
             self.use_file(id, if use_ == FileUse::Opens { FileUse::Collective } else { use_ }, here, &mut Vec::new());
         }
     }
@@ -159,8 +160,9 @@ impl Order {
         asks.iter_mut().for_each(|id| self.name(id, RequestUse::Completes, None, here, &mut after));
         event.requests(|id, use_| self.name(id, use_, comm, here, &mut after));
         event.windows(|id, use_| self.use_window(id, use_, here, &mut after));
-        if let Event::File(event) = event {
-            let (id, use_) = event.file();
+        if let Event::File(event) = event
+            && let Some((id, use_)) = event.file()
+        {
             self.use_file(id, use_, here, &mut after);
         }
         if let Event::Finalize = event {

@@ -12,7 +12,9 @@ use titr_common::event::{Event, Rank};
 use titr_common::trace::encounter::{Encounter, Runs, Side};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
 use titr_common::trace::{Manifest, StreamWriter};
+use titr_common::units::{Quantity, Seconds};
 use titr_formats::input;
+use titr_platform::{Mpi, Spawn};
 
 /// The encounter of the ranks `members` with those that they call `remote`, whose link the first of them knows.
 fn met(side: Side, link: &str, members: &[u32], remote: &[u32], at: u64) -> Encounter {
@@ -162,6 +164,28 @@ fn a_spawn_waits_for_its_root_and_the_root_for_the_children() {
     let place = world(&folder, "traces", &[parent], &[met(Side::Spawn, "a.0.1", &[0], &[1], 5)]);
     world(&folder, "traces-2", &[child], &[met(Side::Parent, "a.0.1", &[0], &[1], 6)]);
     assert_eq!(finishes(&run(all(&[place]), &mpi()).unwrap()), [104.008, 107.008]);
+}
+
+/// The processes begin when they have been started: 50 µs for the call and 3 µs for each.
+#[test]
+fn a_spawn_takes_as_long_as_the_platform_says() {
+    let folder = Folder::new();
+    let parents = ["init\ncompute 100000\ncomm_spawn 2 0 0-1 2-3\nfinalize", "init\ncomm_spawn 2 0 0-1 2-3\nfinalize"];
+    let child = "init\ncomm_parent 2 0 0-1 2-3\nfinalize";
+    let place = world(&folder, "traces", &parents, &[met(Side::Spawn, "a.0.1", &[0, 1], &[2, 3], 5)]);
+    world(&folder, "traces-2", &[child, child], &[met(Side::Parent, "a.0.1", &[0, 1], &[2, 3], 6)]);
+    let time = |spawn| run(all(&[place.clone()]), &Mpi { spawn, ..mpi() }).unwrap();
+    let micro = |time: f64| Quantity(Seconds(time * 1e-6));
+    let (free, slow) = (time(Spawn::default()), time(Spawn { call: micro(50.0), process: micro(3.0) }));
+    assert_eq!(finishes(&slow), finishes(&free).iter().map(|end| end + 56.0).collect::<Vec<_>>());
+    assert_eq!((free.spawned, slow.spawned), (2, 2));
+
+    let platform = here("../examples/torus.toml").display().to_string();
+    let text = |options: &[&str]| folder.run(TITR_REPLAY, &[&["--platform", &platform], options, &["traces"]].concat());
+    let told = "2 processes spawned in no time: mpi.spawn of the platform says how long it takes\n";
+    assert!(text(&[]).contains(told));
+    assert!(!text(&["--set", "mpi.spawn.call=50 us"]).contains("spawned"));
+    assert!(text(&["--set", "mpi.spawn.calls=50 us"]).contains("unknown field `calls`"));
 }
 
 /// The two worlds meet twice at one port, and number each other as they did the first time.

@@ -19,6 +19,7 @@ mod placement;
 mod schema;
 mod simgrid;
 mod source;
+mod spawn;
 mod storage;
 mod topology;
 
@@ -40,6 +41,7 @@ pub use overhead::{Overhead, OverheadStep};
 pub use partitioned::Partitioned;
 pub use placement::{Placement, PlacementError, Policy};
 pub use source::Mistake;
+pub use spawn::Spawn;
 pub use storage::{Buffering, CollectiveAccess, Servers, Storage};
 
 /// Hosts, their network, and what MPI costs on them.

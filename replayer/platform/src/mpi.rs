@@ -7,6 +7,7 @@ use titr_common::units::Bytes;
 use crate::one_sided::OneSided;
 use crate::overhead::Overhead;
 use crate::partitioned::Partitioned;
+use crate::spawn::Spawn;
 
 /// The protocols and costs of an MPI library.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub struct Mpi {
     pub one_sided: OneSided,
     /// Partitioned communication.
     pub partitioned: Partitioned,
+    /// Starting processes.
+    pub spawn: Spawn,
 }
 
 impl Mpi {
@@ -45,6 +48,7 @@ impl Mpi {
             isend_overhead: free.clone(),
             recv_overhead: free,
             one_sided: self.one_sided.without_overheads(),
+            spawn: Spawn::default(),
             ..self.clone()
         }
     }

@@ -11,6 +11,7 @@ use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId};
 use titr_platform::{
     EagerTransfer, Implementation, Mpi, OneSided, Overhead, Partitioned, Progress, Rendezvous, Storage,
+ Spawn,
 };
 use titr_workload::Workload;
 
@@ -35,6 +36,7 @@ pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec
         collectives: Selection::from(Library::SimGrid),
         one_sided: OneSided::from(Implementation::Mpich),
         partitioned: Partitioned::Each,
+        spawn: Spawn::default(),
     };
     let workload = Workload::read_ahead(trace.streams()?);
     let cores = vec![core; workload.ranks()];

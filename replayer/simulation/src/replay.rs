@@ -47,6 +47,8 @@ pub struct Outcome<O> {
     pub messages: u64,
     /// Payload of these messages.
     pub bytes: Bytes,
+    /// Processes that were spawned.
+    pub spawned: u64,
     /// Sentences on what could not be simulated as it was, and what was left over.
     pub warnings: Vec<String>,
     /// Sentences on the ways in which the replay of a sound trace is not what the program did.
@@ -59,8 +61,10 @@ impl<A> Outcome<A> {
     /// This outcome with another observer, made of the one that there is.
     #[must_use]
     pub fn map<B>(self, observer: impl FnOnce(A) -> B) -> Outcome<B> {
-        let Self { simulated_time, ranks, events, messages, bytes, warnings, approximations, observer: old } = self;
-        Outcome { simulated_time, ranks, events, messages, bytes, warnings, approximations, observer: observer(old) }
+        let Self { simulated_time, ranks, events, messages, bytes, spawned, warnings, approximations, observer: old } =
+            self;
+        let observer = observer(old);
+        Outcome { simulated_time, ranks, events, messages, bytes, spawned, warnings, approximations, observer }
     }
 }
 
@@ -114,7 +118,7 @@ pub fn replay<S: EventSource, O: Observer>(
         return Err(ReplayError::Deadlock(Box::new(ranks.deadlock())));
     }
     let (simulated_time, events) = (ranks.finish(), ranks.events());
-    let (warnings, approximations) = (ranks.warnings(), ranks.approximations());
+    let (warnings, approximations, spawned) = (ranks.warnings(), ranks.approximations(), ranks.spawned());
     let (Traffic { messages, bytes }, observer) = ranks.into_observer();
-    Ok(Outcome { simulated_time, ranks: count, events, messages, bytes, warnings, approximations, observer })
+    Ok(Outcome { simulated_time, ranks: count, events, messages, bytes, spawned, warnings, approximations, observer })
 }

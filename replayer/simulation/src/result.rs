@@ -29,6 +29,9 @@ pub struct SimulationResult {
     /// The worlds that the ranks are of, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub worlds: Vec<WorldRanks>,
+    /// Processes that were spawned in no time, as the platform does not say how long that takes; 0 where it does.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub spawned_in_no_time: u64,
     /// How many hosts have ranks.
     pub hosts_used: usize,
     /// Trace events replayed.
@@ -59,6 +62,11 @@ pub struct SimulationResult {
     pub warnings: Vec<String>,
     /// titr's own speed: the only part that differs from one simulation to the next.
     pub replay: ReplaySpeed,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The ranks of one of several worlds.

@@ -8,7 +8,7 @@ use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_network::LinkLoad;
 use titr_network::packet::PacketStatistics;
-use titr_platform::{Model, PlacementError, Platform};
+use titr_platform::{Model, PlacementError, Platform, Spawn};
 use titr_workload::{Computation, Recompute, Workload};
 
 use crate::deadlock_causes::causes;
@@ -188,12 +188,14 @@ impl<'a> Simulation<'a> {
             Model::Flow(_) | Model::Ideal => None,
         };
         let of_manifest = self.trace.manifest().map(warnings::of_manifest).unwrap_or_default();
-        let Outcome { ranks, events, messages, bytes, warnings, approximations, observer: breakdown, .. } = outcome;
+        let Outcome { ranks, events, messages, bytes, spawned, warnings, approximations, observer: breakdown, .. } =
+            outcome;
         let of_platform = platform.warnings.clone();
         Ok(SimulationResult {
             simulated_time,
             ranks,
             worlds: WorldRanks::of(self.trace),
+            spawned_in_no_time: if platform.mpi.spawn == Spawn::default() { spawned } else { 0 },
             hosts_used: cores.iter().map(|core| core.host).collect::<HashSet<_>>().len(),
             events,
             messages,

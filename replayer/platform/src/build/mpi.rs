@@ -25,6 +25,7 @@ impl Builder<'_> {
             rendezvous: table.rendezvous,
             rendezvous_duplex: table.rendezvous_duplex.unwrap_or(true),
             partitioned: table.partitioned.unwrap_or_else(|| table.collectives.library.into()),
+            spawn: table.spawn,
             one_sided: one_sided(table.one_sided, table.collectives.library),
             collectives: self.collectives(&table.collectives)?,
         })

@@ -16,6 +16,7 @@ use crate::one_sided::{
 };
 use crate::overhead::Overhead;
 use crate::partitioned::Partitioned;
+use crate::spawn::Spawn;
 
 /// `[mpi]`
 #[derive(Default, Deserialize)]
@@ -45,6 +46,8 @@ pub struct MpiTable {
     pub one_sided: OneSidedTable,
     /// How the parts of a partitioned message travel. Default: as in the library of `collectives`.
     pub partitioned: Option<Partitioned>,
+    /// What it takes to start processes. Default: nothing.
+    pub spawn: Spawn,
 }
 
 /// `[mpi.one_sided]`: an implementation, and what is different from it.

@@ -1,6 +1,6 @@
 //! The calls of a program: one event after another, each carried out at the time it takes place.
 
-use titr_common::event::{Completion, Event, Incoming, Outgoing, Partitioned, RequestId, SendMode};
+use titr_common::event::{CommCall, Completion, Event, Incoming, Outgoing, Partitioned, RequestId, SendMode};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
@@ -90,6 +90,11 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             Event::Neighborhood(call, completion) => library.neighborhood(thread, call, *completion)?,
             Event::CommCreate(call, parent, group) => {
                 library.create_communicator(thread, *call, *parent, group.as_ref())?;
+                if let Some(group) = group
+                    && (*call, thread.started, group.members.first()) == (CommCall::Spawn, 0, Some(&rank))
+                {
+                    library.warnings.spawned += group.remote.len() as u64;
+                }
                 // The members agree more than once where some of them begin with that.
                 thread.started += 1;
                 if group.is_some() && thread.started < agreements(*call) {

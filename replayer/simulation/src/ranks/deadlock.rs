@@ -236,6 +236,11 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         approximations
     }
 
+    /// How many processes were spawned.
+    pub(crate) fn spawned(&self) -> u64 {
+        self.library.warnings.spawned
+    }
+
     /// The warnings about a replay that came to its end or was left where it stood, a sentence each.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut all = self.library.warnings.sentences();

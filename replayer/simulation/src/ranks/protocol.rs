@@ -12,7 +12,7 @@
 
 use titr_common::event::SendMode;
 use titr_common::units::{Bytes, Seconds};
-use titr_platform::{EagerTransfer, Mpi, Overhead, Progress, Rendezvous};
+use titr_platform::{EagerTransfer, Mpi, Overhead, Progress, Rendezvous, Spawn};
 
 /// The protocols and overheads of a simulated MPI library.
 pub(super) struct Protocol {
@@ -24,6 +24,7 @@ pub(super) struct Protocol {
     access_overhead: Overhead,
     progress: Progress,
     rendezvous: Rendezvous,
+    spawn: Spawn,
 }
 
 impl From<&Mpi> for Protocol {
@@ -37,6 +38,7 @@ impl From<&Mpi> for Protocol {
             access_overhead: mpi.one_sided.origin_overhead.clone(),
             progress: mpi.progress,
             rendezvous: mpi.rendezvous,
+            spawn: mpi.spawn,
         }
     }
 }
@@ -95,6 +97,11 @@ impl Protocol {
         self.access_overhead.of(bytes)
     }
 
+    /// The time that a call takes which starts so many processes, before they begin.
+    pub(super) fn cost_of_spawn(&self, processes: usize) -> Seconds {
+        self.spawn.of(processes)
+    }
+
     /// The time that the completion of an operation takes; of a receive that got an eager message, with its bytes.
     #[inline]
     pub(super) fn cost_of_completion(&self, eager: Option<Bytes>) -> Seconds {
@@ -124,6 +131,7 @@ mod tests {
             collectives: Selection::from(Library::Mpich),
             one_sided: OneSided::from(Implementation::Mpich),
             partitioned: Partitioned::Whole,
+            spawn: Spawn::default(),
         });
         let eager = |mode| [99, 100].map(|bytes| protocol.is_eager(mode, Bytes(bytes)));
         assert_eq!(eager(SendMode::Standard), [true, false]);

@@ -3,7 +3,7 @@
 //! The threads of a rank share its requests and communicators, and whatever is sent to it. Each computes on a core of its
 //! own. [`program`](super::program) says when a thread begins and what it has to wait for in another.
 
-use titr_common::event::{Actor, Completion, Event, OneSided, Partitioned, SendMode};
+use titr_common::event::{Actor, CommCall, Completion, Event, OneSided, Partitioned, SendMode};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Place, Template};
 use titr_common::time::Time;
@@ -302,6 +302,9 @@ fn overhead(
     let EventRef::Event(event) = event else { return Seconds(0.0) };
     if let Event::OneSided(OneSided::Access(access)) = event {
         return protocol.cost_of_access(access.there + access.back);
+    }
+    if let Event::CommCreate(CommCall::Spawn, _, Some(group)) = event {
+        return protocol.cost_of_spawn(group.remote.len());
     }
     if let Event::Send(mode, message, Completion::Blocking) = event {
         return protocol.cost_of_send(*mode, message.bytes);

@@ -19,6 +19,8 @@ pub(super) struct Warnings {
     pub(super) polls: u64,
     /// Windows of shared memory whose ranks are on several hosts.
     pub(super) scattered_windows: u64,
+    /// Processes that were spawned.
+    pub(super) spawned: u64,
     /// Threads that began at a standstill.
     pub(super) brought_forward: u64,
     skipped: BTreeMap<Skipped, (u64, Bytes)>,

@@ -4,7 +4,7 @@ use titr_common::program::Context;
 
 use super::super::ids::ThreadIndex;
 use super::*;
-use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead, Partitioned, Progress, Rendezvous};
+use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead, Partitioned, Progress, Rendezvous, Spawn};
 
 const SENDER: Waiter = Waiter::Thread(ThreadIndex(0));
 const RECEIVER: Waiter = Waiter::Thread(ThreadIndex(1));
@@ -23,6 +23,7 @@ fn exchange(eager_transfer: EagerTransfer) -> Exchange {
         collectives: Selection::from(Library::Mpich),
         one_sided: OneSided::from(Implementation::Mpich),
         partitioned: Partitioned::Whole,
+        spawn: Spawn::default(),
     };
     Exchange::new(2, &mpi, Causality::Timed)
 }

@@ -18,13 +18,13 @@ use titr_platform::{Buffering, CollectiveAccess, Storage};
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Causality, Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
-use titr_storage::DiskParameters;
+use titr_storage::{DiskParameters, Service};
 use titr_workload::Workload;
 
 fn storage() -> Storage {
     let bandwidth = |bytes_per_second| Bandwidth { bytes_per_second };
-    let disk =
-        DiskParameters { read_bandwidth: bandwidth(1e9), write_bandwidth: bandwidth(0.5e9), latency: Seconds(10e-6) };
+    let (read_bandwidth, write_bandwidth) = (bandwidth(1e9), bandwidth(0.5e9));
+    let disk = DiskParameters { read_bandwidth, write_bandwidth, latency: Seconds(10e-6), service: Service::Shared };
     let independent = CollectiveAccess::Independent;
     Storage { disk, collective: independent, is_assumed: false, ..Storage::default() }
 }

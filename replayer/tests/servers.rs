@@ -18,13 +18,13 @@ use titr_platform::{CollectiveAccess, Servers, Storage};
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
-use titr_storage::{DiskParameters, Striping};
+use titr_storage::{DiskParameters, Service, Striping};
 use titr_workload::Workload;
 
 fn storage(servers: Servers) -> Storage {
     let bandwidth = |bytes_per_second| Bandwidth { bytes_per_second };
-    let disk =
-        DiskParameters { read_bandwidth: bandwidth(1e9), write_bandwidth: bandwidth(0.5e9), latency: Seconds(10e-6) };
+    let (read_bandwidth, write_bandwidth) = (bandwidth(1e9), bandwidth(0.5e9));
+    let disk = DiskParameters { read_bandwidth, write_bandwidth, latency: Seconds(10e-6), service: Service::Shared };
     let striping = Striping { size: Bytes(1000), count: u32::MAX };
     let collective = CollectiveAccess::Independent;
     Storage { disk, servers, striping, control: Bytes(0), collective, is_assumed: false, ..Storage::default() }
@@ -88,6 +88,28 @@ fn stripes_are_accessed_at_the_same_time() {
     assert_eq!(run(&apart(4), 1, &two("")), [21.0]);
     assert_eq!(run(&apart(4), 1, &two(" +3000")), [22.0]);
     assert_eq!(run(&apart(4), 1, &two(" -1000")), [22.0]);
+}
+
+/// Four ranks go through their own parts of one file stripe by stripe, all from the first server on. Sharing it they are done with
+/// it at one time, and go on to the next together, while the other servers have nothing to do. In turn, each is served alone and the
+/// others follow one server behind another.
+#[test]
+fn ranks_that_are_served_in_turn_spread_over_the_servers() {
+    let storage = |service| {
+        let storage = storage(Servers::Apart(4));
+        let disk = DiskParameters { service, latency: Seconds(0.0), ..storage.disk };
+        Storage { disk, ..storage }
+    };
+    let rank = |rank| format!("{rank} on 1 file_open 0\n") + &format!("{rank} file_read 0 1000\n").repeat(8);
+    let trace: String = (0..4).map(rank).collect();
+    // One file that all ranks go through has the same first server for all.
+    let trace = trace.replace("on 1 file_open", "file_open");
+    let opened =
+        run(&storage(Service::Shared), 4, &(0..4).map(|rank| format!("{rank} file_open 0\n")).collect::<String>());
+    let after =
+        |ends: Vec<f64>| -> Vec<f64> { ends.iter().zip(&opened).map(|(end, open)| (end - open).round()).collect() };
+    assert_eq!(after(run(&storage(Service::Shared), 4, &trace)), [32.0; 4]);
+    assert_eq!(after(run(&storage(Service::Fifo), 4, &trace)), [8.0, 9.0, 10.0, 11.0]);
 }
 
 /// Links that are shared fairly, without any corrections.

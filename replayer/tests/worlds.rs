@@ -174,7 +174,7 @@ fn a_spawn_takes_as_long_as_the_platform_says() {
     let child = "init\ncomm_parent 2 0 0-1 2-3\nfinalize";
     let place = world(&folder, "traces", &parents, &[met(Side::Spawn, "a.0.1", &[0, 1], &[2, 3], 5)]);
     world(&folder, "traces-2", &[child, child], &[met(Side::Parent, "a.0.1", &[0, 1], &[2, 3], 6)]);
-    let time = |spawn| run(all(&[place.clone()]), &Mpi { spawn, ..mpi() }).unwrap();
+    let time = |spawn| run(all(std::slice::from_ref(&place)), &Mpi { spawn, ..mpi() }).unwrap();
     let micro = |time: f64| Quantity(Seconds(time * 1e-6));
     let (free, slow) = (time(Spawn::default()), time(Spawn { call: micro(50.0), process: micro(3.0) }));
     assert_eq!(finishes(&slow), finishes(&free).iter().map(|end| end + 56.0).collect::<Vec<_>>());

@@ -25,8 +25,8 @@ const LAYERS: &str = "\
 | --- | --- | --- |
 | `common` |  | `units` `event` `format` `time` `collectives` `event_buffer` `grammar` `program` `trace` |
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
-| `replayer/storage` | `common` | `sharing` `disk` `disks` `striping` |
-| `replayer/platform` | `common` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `mpi` `storage` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
+| `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
+| `replayer/platform` | `common` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` |
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `dry_run` `deadlock_causes` `simulation` |

@@ -38,7 +38,10 @@ pub fn summary(report: &SimulationResult, out: &mut impl Write) -> io::Result<()
     if report.spawned_in_no_time > 0 {
         let spawned = report.spawned_in_no_time;
         let processes = plural(spawned, "process", "processes");
-        writeln!(out, "                {spawned} {processes} spawned in no time: mpi.spawn of the platform says how long it takes")?;
+        writeln!(
+            out,
+            "                {spawned} {processes} spawned in no time: mpi.spawn of the platform says how long it takes"
+        )?;
     }
     if *used == 1 && *ranks > 1 && hosts > 1 {
         writeln!(out, "                all on one host: hosts.cores or placement.policy of the platform spreads them")?;

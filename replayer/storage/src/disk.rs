@@ -1,14 +1,17 @@
-//! A disk: an access waits for the disk's latency, then moves its bytes at an equal share of the disk's bandwidth.
+//! A disk: an access waits for the disk's latency, then moves its bytes, at an equal share of the disk's bandwidth or at all of it in
+//! its turn ([`Service`]).
 //!
 //! Latencies of several accesses overlap, as a disk with a queue of commands lets them (NVMe, Base Specification, §3.3). Reads
-//! and writes share one disk: an access that would take *t* alone takes *n* · *t* beside *n* − 1 others of its length.
+//! and writes share one disk: the last of *n* accesses that would take *t* alone is done after *n* · *t*, whoever is served when.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use serde::Deserialize;
 use titr_common::time::Time;
 use titr_common::units::{Bandwidth, Bytes, Seconds};
 
+use crate::queue::ServiceQueue;
 use crate::sharing::ProcessorSharing;
 
 pub use titr_common::event::Direction;
@@ -22,6 +25,20 @@ pub struct DiskParameters {
     pub write_bandwidth: Bandwidth,
     /// Time from an access until its first byte moves.
     pub latency: Seconds,
+    /// Who moves bytes while several accesses are under way.
+    pub service: Service,
+}
+
+/// Who moves bytes while several accesses to a disk are under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Service {
+    /// All, at equal shares of the bandwidth, as on SimGrid's disks.
+    #[default]
+    Shared,
+    /// One after another, in the order in which they came: what servers of Lustre do unless they are told otherwise (Operations
+    /// Manual, §34.6, "Network Request Scheduler (NRS) Tuning", policy `fifo`).
+    Fifo,
 }
 
 impl DiskParameters {
@@ -30,6 +47,7 @@ impl DiskParameters {
         read_bandwidth: Bandwidth { bytes_per_second: f64::INFINITY },
         write_bandwidth: Bandwidth { bytes_per_second: f64::INFINITY },
         latency: Seconds(0.0),
+        service: Service::Shared,
     };
 }
 
@@ -41,6 +59,7 @@ impl Default for DiskParameters {
             read_bandwidth: Bandwidth { bytes_per_second: 3.2e9 },
             write_bandwidth: Bandwidth { bytes_per_second: 1.05e9 },
             latency: Seconds(85e-6),
+            service: Service::default(),
         }
     }
 }
@@ -61,15 +80,54 @@ pub struct Access {
 }
 
 /// A disk and the accesses under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Disk {
     /// Accesses that wait for the latency: when it is over, a number that makes ties stable, the work and the key.
     starting: BinaryHeap<Reverse<(Time, u64, u64, u32)>>,
-    sharing: ProcessorSharing,
+    moving: Moving,
     started: u64,
 }
 
+/// The accesses whose bytes move, or wait for their turn.
+#[derive(Debug)]
+enum Moving {
+    Shared(ProcessorSharing),
+    Fifo(ServiceQueue),
+}
+
+impl Moving {
+    fn enter(&mut self, now: Time, work: u64, key: u32) {
+        match self {
+            Self::Shared(sharing) => sharing.enter(now, work, key),
+            Self::Fifo(queue) => queue.enter(now, work, key),
+        }
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        match self {
+            Self::Shared(sharing) => sharing.next_event(),
+            Self::Fifo(queue) => queue.next_event(),
+        }
+    }
+
+    fn pop_by(&mut self, now: Time) -> Option<u32> {
+        match self {
+            Self::Shared(sharing) => sharing.pop_by(now),
+            Self::Fifo(queue) => queue.pop_by(now),
+        }
+    }
+}
+
 impl Disk {
+    /// A disk without accesses.
+    pub(crate) fn new(service: Service) -> Self {
+        let moving = match service {
+            Service::Shared => Moving::Shared(ProcessorSharing::default()),
+            Service::Fifo => Moving::Fifo(ServiceQueue::default()),
+        };
+        Self { starting: BinaryHeap::new(), moving, started: 0 }
+    }
+
     /// `access` starts at `now`, on a disk that is as fast as `parameters` say.
     pub(crate) fn start(&mut self, now: Time, parameters: &DiskParameters, access: Access) {
         let bandwidth = match access.direction {
@@ -84,20 +142,20 @@ impl Disk {
     /// When the disk next has something to do.
     pub(crate) fn next_event(&self) -> Option<Time> {
         let starting = self.starting.peek().map(|Reverse((at, ..))| *at);
-        starting.into_iter().chain(self.sharing.next_event()).min()
+        starting.into_iter().chain(self.moving.next_event()).min()
     }
 
     /// Moves on to `now`, and appends the accesses that are done to `done`, in the order in which they were.
     pub(crate) fn advance(&mut self, now: Time, done: &mut Vec<AccessId>) {
         while let Some(at) = self.next_event().filter(|at| *at <= now) {
-            while let Some(key) = self.sharing.pop_by(at) {
+            while let Some(key) = self.moving.pop_by(at) {
                 done.push(AccessId(key));
             }
             while let Some(&Reverse((begin, _, work, key))) = self.starting.peek()
                 && begin <= at
             {
                 self.starting.pop();
-                self.sharing.enter(at, work, key);
+                self.moving.enter(at, work, key);
             }
         }
     }

@@ -29,7 +29,7 @@ impl Disks {
     /// `access` to a disk starts at `now`.
     pub fn start(&mut self, now: Time, disk: DiskId, access: Access) {
         if self.disks.len() <= disk.0 as usize {
-            self.disks.resize_with(disk.0 as usize + 1, Disk::default);
+            self.disks.resize_with(disk.0 as usize + 1, || Disk::new(self.parameters.service));
         }
         let started = &mut self.disks[disk.0 as usize];
         let before = started.next_event();
@@ -66,11 +66,18 @@ mod tests {
     use titr_common::units::{Bandwidth, Bytes, Seconds};
 
     use super::*;
+    use crate::disk::Service;
 
     /// 1 GB/s of reads, half of that of writes, and 1 µs.
     fn parameters() -> DiskParameters {
         let bandwidth = |bytes_per_second| Bandwidth { bytes_per_second };
-        DiskParameters { read_bandwidth: bandwidth(1e9), write_bandwidth: bandwidth(0.5e9), latency: Seconds(1e-6) }
+        let latency = Seconds(1e-6);
+        DiskParameters {
+            read_bandwidth: bandwidth(1e9),
+            write_bandwidth: bandwidth(0.5e9),
+            latency,
+            service: Service::Shared,
+        }
     }
 
     /// Starts accesses, each at a time in picoseconds to a disk; when each is done, in picoseconds.
@@ -119,8 +126,8 @@ mod tests {
         /// A disk does nothing twice and forgets nothing: while it is busy, it is done with its work as one after another
         /// would be. Rounding adds less than a picosecond for each event.
         #[test]
-        fn work_is_conserved(accesses in accesses()) {
-            let parameters = DiskParameters { latency: Seconds(0.0), ..parameters() };
+        fn work_is_conserved(accesses in accesses(), service in prop_oneof![Just(Service::Shared), Just(Service::Fifo)]) {
+            let parameters = DiskParameters { latency: Seconds(0.0), service, ..parameters() };
             let done = run(parameters, &accesses);
             for disk in 0..3 {
                 let (mut end, mut last) = (0, 0);

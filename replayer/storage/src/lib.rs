@@ -5,9 +5,10 @@
 
 mod disk;
 mod disks;
+mod queue;
 mod sharing;
 mod striping;
 
-pub use disk::{Access, AccessId, Direction, DiskParameters};
+pub use disk::{Access, AccessId, Direction, DiskParameters, Service};
 pub use disks::{DiskId, Disks};
 pub use striping::Striping;

@@ -22,6 +22,7 @@ impl Builder<'_> {
                 read_bandwidth: table.read_bandwidth.map_or(disk.read_bandwidth, |bandwidth| bandwidth.0),
                 write_bandwidth: table.write_bandwidth.map_or(disk.write_bandwidth, |bandwidth| bandwidth.0),
                 latency: table.latency.map_or(disk.latency, |latency| latency.0),
+                service: table.service,
             },
             striping: self.striping(&table, &servers)?,
             control: self.control(&table, &servers)?.unwrap_or(default.control),

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds};
+use titr_storage::Service;
 use toml::Spanned;
 
 use crate::storage::CollectiveAccess;
@@ -28,6 +29,8 @@ pub struct StorageTable {
     pub write_bandwidth: Option<Quantity<Bandwidth>>,
     /// Time until the first byte of an access moves. Default: 85 µs.
     pub latency: Option<Quantity<Seconds>>,
+    /// Who moves bytes while several accesses to a disk are under way. Default: `"shared"`.
+    pub service: Service,
     /// Where the disks are. Default: `"local"`, one at each host.
     pub servers: Option<Spanned<ServersValue>>,
     /// Size of a stripe of a file. Default: 1 MiB.

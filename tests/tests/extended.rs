@@ -7,8 +7,8 @@ use titr_common::event::{Event, Rank};
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Manifest, Trace};
 use titr_tests::{
-    EXTENDED, Family, assert_sound, binary, extended, extended_only, like, lines, nothing_is_opaque, recorded, run,
-    traced, traced_as,
+    EXTENDED, Family, assert_sound, binary, extended, extended_only, like, lines, nothing_is_opaque, recorded, replay,
+    run, traced, traced_as,
 };
 
 /// Every member gets what it gets from the library, whatever the datatype and the operation, at once or later.
@@ -56,6 +56,17 @@ fn errors_are_handed_to_the_program() {
         let trace = extended(family, 3, "collective_errors.c");
         assert_sound(&trace.path());
         nothing_is_opaque(&trace.path());
+    }
+}
+
+/// The library itself says what is wrong with arguments, also where messages could be made of them. A communicator that is
+/// refused on some ranks only is made by none.
+#[test]
+fn the_library_refuses_what_it_refuses_otherwise() {
+    for family in Family::ALL {
+        let trace = extended(family, 3, "refused.c");
+        assert_sound(&trace.path());
+        assert_eq!(replay("torus.toml", &trace.path())["ranks"], 3);
     }
 }
 

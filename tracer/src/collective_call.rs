@@ -20,7 +20,9 @@ pub struct CollectiveCall<'c> {
     pub root: Option<i32>,
     /// The operation that a reduction applies.
     pub op: Option<Op>,
-    /// The data that a member gives. For a reduction, `MPI_IN_PLACE` is replaced by the receive buffer.
+    /// Whether a reduction has its data in the receive buffer (`MPI_IN_PLACE`), which then is its send buffer, too.
+    pub is_in_place: bool,
+    /// The data that a member gives.
     pub send: BufferArgs<'c>,
     /// The data that a member gets.
     pub recv: BufferArgs<'c>,
@@ -138,7 +140,8 @@ macro_rules! collectives {
                         ..Self::new(CollectiveKind::$kind, start, call.comm())
                     },
                 )*};
-                if form.op.is_some() && form.send.buffer.is_in_place() {
+                form.is_in_place = form.op.is_some() && form.send.buffer.is_in_place();
+                if form.is_in_place {
                     form.send.buffer = form.recv.buffer;
                 }
                 form
@@ -162,7 +165,7 @@ impl<'c> CollectiveCall<'c> {
     #[inline]
     fn new(kind: CollectiveKind, start: Start<'c>, comm: Comm) -> Self {
         let (send, recv) = (BufferArgs::default(), BufferArgs::default());
-        Self { kind, start, comm, root: None, op: None, send, recv }
+        Self { kind, start, comm, root: None, op: None, is_in_place: false, send, recv }
     }
 }
 

@@ -19,7 +19,7 @@ use std::ptr;
 
 use titr_common::event::{Annotation, Span};
 use titr_wrappers::functions::communicator::Communicator::{
-    MPI_Comm_disconnect, MPI_Comm_free, MPI_Comm_idup, MPI_Comm_idup_with_info,
+    MPI_Comm_create, MPI_Comm_disconnect, MPI_Comm_free, MPI_Comm_idup, MPI_Comm_idup_with_info,
 };
 use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Imrecv, MPI_Mrecv, MPI_Request_free};
@@ -165,6 +165,7 @@ fn record_failed(
         (Call::PointToPoint(receive), Some(error)) if recorder.is_truncated(receive, error) => {
             recorder.record(function, call, true, overwritten)
         }
+        (Call::Communicator(MPI_Comm_create(parent, ..)), Some(_)) => recorder.failed_creation(*parent),
         _ => recorder.record(function, call, false, overwritten),
     }
 }

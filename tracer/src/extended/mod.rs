@@ -53,6 +53,7 @@ mod execution;
 mod neighborhood;
 mod persistent;
 mod plan;
+mod refusal;
 mod selection;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -63,6 +64,7 @@ use titr_common::event::{Annotation, CommId, RequestId};
 use titr_common::trace::manifest;
 use titr_wrappers::argument::Comm;
 use titr_wrappers::observation;
+use titr_wrappers::pmpi::exchange::Reduction;
 use titr_wrappers::pmpi::generalized_request::GeneralizedRequest;
 use titr_wrappers::pmpi::{self, ErrorCode};
 use titr_wrappers::{Abi, Real};
@@ -103,6 +105,8 @@ pub struct Engine {
     offset: Option<Offset>,
     /// The tracer's communicator, with the ranks of the world.
     world: Comm,
+    /// A communicator of this rank alone, on which the library is asked what it thinks of arguments.
+    alone: Option<Comm>,
     /// This rank, and the number of ranks.
     rank: u32,
     size: u32,
@@ -152,6 +156,7 @@ impl Engine {
             }
         }
         let world = pmpi::split(abi, abi.comm_world)?;
+        let alone = pmpi::split(abi, abi.comm_self);
         pmpi::barrier(abi.comm_world);
         let clock = Clock::start();
         let offset = clock.compare(abi, world).ok();
@@ -160,7 +165,7 @@ impl Engine {
         let mut state = State { communicators, contexts, background, persistent, proposals: 0 };
         state.add(CommId::WORLD, Some(context));
         let size = pmpi::comm_size(world) as u32;
-        Some(Self { abi, settings, clock, offset, world, rank, size, state: Mutex::new(state) })
+        Some(Self { abi, settings, clock, offset, world, alone, rank, size, state: Mutex::new(state) })
     }
 
     /// Ends what is in the background, and compares the clocks again, for the manifest. Collective.
@@ -341,6 +346,13 @@ impl Engine {
         if let Some(context) = state.communicators.remove(&id).and_then(|communicator| communicator.context) {
             state.contexts.free(context);
         }
+    }
+
+    /// Whether the library carries out the operation of a reduction on its datatype, or says that it does not.
+    fn allows(&self, reduction: &Reduction) -> bool {
+        // No other thread may call a collective on the communicator meanwhile.
+        let _turn = self.state();
+        self.alone.is_none_or(|alone| reduction.is_allowed(alone))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -13,6 +13,7 @@ use super::clock::Clock;
 use super::data::{Data, Groups};
 use super::execution::{self, Run};
 use super::neighborhood::Ordered;
+use super::refusal::is_aliased;
 use super::{Description, Engine, Operation, Timing};
 use crate::collective_call::CollectiveCall;
 use crate::neighborhood_call::NeighborhoodCall;
@@ -54,6 +55,10 @@ impl Plan {
         };
         let groups = Groups::of(size, first_group, me);
         let data = Data::of(call, rank as usize, groups, role)?;
+        let is_aliased = first_group.is_none() && is_aliased(engine.abi, call, rank as usize, rank == root);
+        if is_aliased || data.reduction.is_some_and(|reduction| !engine.allows(&reduction)) {
+            return None;
+        }
         let mode = match description.timing {
             Timing::Blocking => CallMode::Blocking,
             Timing::Nonblocking(_) | Timing::Persistent(_) => CallMode::Nonblocking,

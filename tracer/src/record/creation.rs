@@ -97,6 +97,15 @@ impl Recorder {
         self.made(call, parent, None, new.get())
     }
 
+    /// Records a `MPI_Comm_create` that returned an error to this rank: MPICH refuses a group with somebody who is no member of the
+    /// parent only on the ranks that are in the group, and the others get no communicator. Nor does this one.
+    #[cold]
+    pub(crate) fn failed_creation(&mut self, parent: Comm) -> Outcome {
+        let parent = self.known(parent)?.id;
+        self.emit(&Event::CommCreate(CommCall::Create, parent, None));
+        Ok(())
+    }
+
     pub(super) fn made(&mut self, call: CommCall, parent: CommId, tag: Option<Tag>, new: Comm) -> Outcome {
         if new == self.abi.comm_null {
             self.emit(&Event::CommCreate(call, parent, None));

@@ -50,6 +50,15 @@ impl Reduction {
         self.commutes
     }
 
+    /// Whether the library has the operation for the datatype: reduces no elements on a communicator of one member, whose
+    /// errors are returned.
+    #[must_use]
+    pub fn is_allowed(&self, alone: Comm) -> bool {
+        let nothing = std::ptr::null_mut::<u8>();
+        // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm), and no elements.
+        unsafe { call!(MPI_Allreduce(nothing, nothing, 0, self.datatype, self.op, alone)) }.is_ok()
+    }
+
     /// `right = left ⊕ right` on `bytes` bytes of packed data.
     ///
     /// # Safety

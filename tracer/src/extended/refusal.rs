@@ -1,0 +1,75 @@
+//! Arguments that MPICH refuses, although messages could be made of the call: a buffer that is both read and written.
+//!
+//! MPI forbids it (MPI 4.0 §6.2.1). MPICH compares addresses, as `dump_validate_userbuffer_coll` and
+//! `dump_validate_userbuffer_reduce` say in `maint/local_python/binding_c.py` of MPICH 4.0, and programs may expect the error. A call
+//! that is left to the library is seen by no member that the tracer carries its own call out for: only a call that the library
+//! surely refuses is in here, and all others are carried out.
+
+use titr_common::event::CollectiveKind;
+use titr_wrappers::Abi;
+use titr_wrappers::abi::Family;
+use titr_wrappers::argument::{Count, Datatype};
+use titr_wrappers::pmpi::type_size;
+
+use crate::collective_call::{Blocks, BufferArgs, CollectiveCall};
+
+/// Whether the library refuses a call of the member `me` of a group, as data that is read is where data is written.
+pub(super) fn is_aliased(abi: &Abi, call: &CollectiveCall<'_>, me: usize, is_root: bool) -> bool {
+    use CollectiveKind::{Allgather, Allgatherv, Alltoall, Alltoallv, Alltoallw, Barrier, Bcast};
+    use CollectiveKind::{Allreduce, Exscan, Gather, Gatherv, Reduce, ReduceScatter, ReduceScatterBlock};
+    use CollectiveKind::{Scan, Scatter, Scatterv};
+    let (send, recv) = (&call.send, &call.recv);
+    if abi.family != Family::Mpich || call.is_in_place || send.buffer.is_in_place() || recv.buffer.is_in_place() {
+        return false;
+    }
+    match call.kind {
+        Barrier | Bcast => false,
+        Reduce => is_root && is_same(send, recv),
+        Allreduce | Scan | Exscan | ReduceScatter | ReduceScatterBlock => is_same(send, recv),
+        Alltoall | Alltoallv | Alltoallw => are_alike(&send.blocks, &recv.blocks) && is_same(send, recv),
+        Allgather | Allgatherv => is_within(send, recv, me),
+        Gather | Gatherv => is_root && is_within(send, recv, me),
+        Scatter | Scatterv => is_root && is_within(recv, send, me),
+    }
+}
+
+/// Whether both buffers begin at one address, and there is anything in them.
+fn is_same(send: &BufferArgs<'_>, recv: &BufferArgs<'_>) -> bool {
+    send.buffer.address() == recv.buffer.address() && send.blocks.elements(1) > 0
+}
+
+/// Whether the two buffers of an exchange of all with all are described alike: by the same lists, if by lists.
+fn are_alike(send: &Blocks<'_>, recv: &Blocks<'_>) -> bool {
+    match (*send, *recv) {
+        (Blocks::Equal(sent, of), Blocks::Equal(received, like)) => (sent, of) == (received, like),
+        (Blocks::Displaced(sent, _, of), Blocks::Displaced(received, _, like)) => {
+            (sent.address(0), of) == (received.address(0), like)
+        }
+        (Blocks::Typed(sent, _, of), Blocks::Typed(received, _, like)) => {
+            (sent.address(0), of.address(0)) == (received.address(0), like.address(0))
+        }
+        _ => false,
+    }
+}
+
+/// Whether the one block of a member is where the buffer of all has that member's.
+fn is_within(one: &BufferArgs<'_>, all: &BufferArgs<'_>, me: usize) -> bool {
+    let Blocks::One(own, of) = one.blocks else { return false };
+    let at = |elements: i64, datatype: Datatype| {
+        let bytes = elements.wrapping_mul(type_size(datatype)? as i64);
+        Some(all.buffer.address().wrapping_add_signed(bytes as isize))
+    };
+    let has_any = |count: Count| count.get() > 0;
+    let place = match all.blocks {
+        Blocks::Equal(count, like) if (own, of) == (count, like) && has_any(own) => {
+            at(me as i64 * count.get() as i64, like)
+        }
+        Blocks::Displaced(counts, places, like)
+            if of == like && has_any(own) && counts.get(me).is_some_and(has_any) =>
+        {
+            places.along(&counts).get(me).and_then(|place| at(place.get(), like))
+        }
+        _ => None,
+    };
+    place == Some(one.buffer.address())
+}

@@ -73,8 +73,9 @@ const MOST_FACTOR: f64 = 100.0;
 const LEAST_PRICE: f64 = 0.03;
 const NOISE_PRICE: f64 = 3.0;
 
-/// An exchange that takes this often as long as one way shares the cable; two ways at once take once as long, one after the other twice.
-const SHARED: f64 = 1.6;
+/// An exchange that takes longer than one way by more than this part of the transfer shares the cable; two ways at once take no longer, one
+/// after the other by all of the transfer.
+const SHARED: f64 = 0.6;
 
 impl Fit {
     /// Fits what was measured.
@@ -174,16 +175,16 @@ impl Fit {
     /// that went faster than the bandwidth because it was alone. If no eager message is large enough, ranks that send to one rank and
     /// receive from another tell whether it is the cable.
     fn duplexity(&self, alone: &[(Bytes, f64)], exchanged: &[(Bytes, f64)], shifted: &[(Bytes, f64)]) -> Duplexity {
-        let ratio = |both_ways: &[(Bytes, f64)], is_eager: bool| {
-            let ratios = both_ways.iter().filter_map(|&(bytes, both)| {
+        let excess = |both_ways: &[(Bytes, f64)], is_eager: bool| {
+            let excesses = both_ways.iter().filter_map(|&(bytes, both)| {
                 let &(_, one) = alone.iter().find(|&&(size, _)| size == bytes)?;
                 let transfer = bytes.0 as f64 / self.bandwidth();
                 let counts = self.eager_threshold.is_none_or(|threshold| bytes < threshold) == is_eager;
-                (counts && transfer >= one / 2.0).then_some(both / one.max(transfer))
+                (counts && transfer >= one / 2.0).then(|| (both - one.max(transfer)) / transfer)
             });
-            median(&ratios.collect::<Vec<_>>())
+            median(&excesses.collect::<Vec<_>>())
         };
-        match (ratio(exchanged, true).or(ratio(shifted, false)), ratio(exchanged, false)) {
+        match (excess(exchanged, true).or(excess(shifted, false)), excess(exchanged, false)) {
             (Some(eager), Some(other)) if eager > SHARED && other > SHARED => Duplexity::Half,
             (Some(eager), None) if eager > SHARED => Duplexity::Half,
             (_, Some(other)) if other > SHARED => Duplexity::RendezvousOneWay,

@@ -154,6 +154,15 @@ fn without_noise_everything_is_recovered() {
     assert!(found.remarks.is_empty(), "{:?}", found.remarks);
 }
 
+/// Eager messages of which a third is latency tell a cable for both ways from ranks that answer one after the other.
+#[test]
+fn a_shared_cable_is_recognised_by_messages_that_are_partly_latency() {
+    let machine =
+        Machine { bandwidth: 2.7e9, latency: 25e-6, eager: 196_609, handshake: 1.0, duplex: "half", overhead: 0.0 };
+    let found = Calibration::of(&machine.measure(0.02), &NamedTopology::Star, None).unwrap();
+    assert_eq!((found.fit.duplex, found.remarks), (Duplexity::Half, Vec::new()));
+}
+
 /// The machine is a star, and the user says that it is a mesh in one row: its halves would share a link.
 #[test]
 fn a_topology_that_the_measurements_contradict_is_told() {

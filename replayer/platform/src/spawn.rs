@@ -1,4 +1,4 @@
-//! What it takes to start processes while a program runs.
+//! The time that it takes to start processes while a program runs.
 
 use serde::Deserialize;
 use titr_common::units::{Quantity, Seconds};

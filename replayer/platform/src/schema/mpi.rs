@@ -46,7 +46,7 @@ pub struct MpiTable {
     pub one_sided: OneSidedTable,
     /// How the parts of a partitioned message travel. Default: as in the library of `collectives`.
     pub partitioned: Option<Partitioned>,
-    /// What it takes to start processes. Default: nothing.
+    /// The time that it takes to start processes. Default: none.
     pub spawn: Spawn,
 }
 

@@ -1,13 +1,9 @@
 //! Every mistake in the input ends in one clear message and exit status 1.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::fmt::Write as _;
 use std::fs;
 
-use support::command::{Folder, TITR, TITR_REPLAY};
+use crate::support::command::{Folder, TITR, TITR_REPLAY};
 
 const PLATFORM: &str = r#"schema = 1
 

@@ -1,12 +1,8 @@
 //! What a send waits for: nothing, what is received before it, or that and computing.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::path::Path;
 
-use support::machine::events;
+use crate::support::machine::events;
 use titr_platform::Platform;
 use titr_simulation::models;
 use titr_simulation::observe::Breakdown;

@@ -1,7 +1,5 @@
 //! The platforms in `examples/` say what they are meant to.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::path::Path;
 
 use titr_common::time::Time;

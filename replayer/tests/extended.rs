@@ -1,10 +1,6 @@
 //! Extended traces: replayed as recorded or decomposed again, and folded.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
-use support::command::{Folder, TITR, TITR_REPLAY};
+use crate::support::command::{Folder, TITR, TITR_REPLAY};
 
 const PLATFORM: &str = r#"schema = 1
 

@@ -3,14 +3,10 @@
 //!
 //! A disk reads a byte in 1 ns and writes it in 2 ns, after 10 µs.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::machine::{events, finishes, mpi};
 use proptest::prelude::*;
-use support::machine::{events, finishes, mpi};
 use titr_common::units::{Bandwidth, Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
@@ -29,7 +25,7 @@ fn storage() -> Storage {
     Storage { disk, collective: independent, is_assumed: false, ..Storage::default() }
 }
 
-/// Replays a trace with `per_host` ranks at each host, on the machine of [`support::machine`] otherwise.
+/// Replays a trace with `per_host` ranks at each host, on the machine of [`crate::support::machine`] otherwise.
 fn outcome(ranks: u32, per_host: u32, trace: &str, options: Options) -> Result<Outcome<Breakdown>, ReplayError> {
     let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
     let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };

@@ -1,12 +1,8 @@
 //! Traces in parts and in archives, and ranks that do not count alike, as users meet them.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::fs;
 
-use support::command::{Folder, TITR, TITR_REPLAY};
+use crate::support::command::{Folder, TITR, TITR_REPLAY};
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::{RankEntry, ReferenceCount};
 

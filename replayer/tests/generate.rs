@@ -1,12 +1,8 @@
 //! Kernels send what their definitions say, to the message, and their traces are sound.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
+use crate::support::command::{Folder, TITR, TITR_REPLAY};
+use crate::support::machine::{mpi, run};
 use proptest::prelude::*;
-use support::command::{Folder, TITR, TITR_REPLAY};
-use support::machine::{mpi, run};
 use titr_common::collectives::{CallMode, Library, Selection};
 use titr_common::event::{CollectiveKind, Event};
 use titr_common::units::{Bytes, Instructions};

@@ -1,15 +1,11 @@
 //! Collectives between two groups: when they end, worked out by hand, and that every member of either group finds its
 //! messages.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::support::machine::{events, finishes, mpi, run};
 use proptest::prelude::*;
-use support::machine::{events, finishes, mpi, run};
 use titr_common::collectives::{Library, Selection};
 use titr_common::units::{Bytes, Speed};
 use titr_network::topology::HostId;

@@ -1,10 +1,6 @@
-//! What observers are told of receives, completions and collectives, on the machine of [`support::machine`].
+//! What observers are told of receives, completions and collectives, on the machine of [`crate::support::machine`].
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
-use support::machine::{micros, mpi, observe, threads};
+use crate::support::machine::{micros, mpi, observe, threads};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_network::TransferId;

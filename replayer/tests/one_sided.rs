@@ -1,10 +1,6 @@
-//! What one-sided communication means for time, each case worked out by hand on the machine of [`support::machine`].
+//! What one-sided communication means for time, each case worked out by hand on the machine of [`crate::support::machine`].
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
-use support::machine::{events, finishes, mpi, run, run_programs, threads};
+use crate::support::machine::{events, finishes, mpi, run, run_programs, threads};
 use titr_common::units::Bytes;
 use titr_platform::{
     ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, Mpi, OneSided, PassiveProgress, Posts,

@@ -1,13 +1,9 @@
 //! One-sided communication takes as long as the messages that it is made of, on every network.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::path::Path;
 
+use crate::support::machine::events;
 use proptest::prelude::*;
-use support::machine::events;
 use titr_common::units::{Bytes, Speed};
 use titr_network::topology::HostId;
 use titr_platform::{

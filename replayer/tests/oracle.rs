@@ -2,8 +2,6 @@
 //! `smpirun -replay` says, that of whole programs (the NAS Parallel Benchmarks) within 1 %. Both read the same XML. Where
 //! they disagree, it is for a reason that is told here, and with evidence in `docs/SIMGRID.md`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,13 +1,9 @@
 //! Traces on routers whose links are not alike, in titr's platforms and SimGrid's: times that can be worked out by hand, and
 //! those of large messages as the flow model has them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::path::Path;
 
-use support::machine::events;
+use crate::support::machine::events;
 use titr_platform::Platform;
 use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
@@ -66,7 +62,7 @@ fn assert_close(one: f64, other: f64, part: f64, what: &str) {
 /// A message to the other site takes its bytes at the thin link's bandwidth, and the link's latency.
 #[test]
 fn a_message_over_a_thin_and_long_link() {
-    let folder = support::command::Folder::new();
+    let folder = crate::support::command::Folder::new();
     let sites = folder.file("sites.xml", SITES);
     for bytes in [64.0, 6400.0, 64e6] {
         let trace = format!("0 send 2 0 {bytes}\n2 recv 0 0 {bytes}\n1 init\n3 init");
@@ -80,7 +76,7 @@ fn a_message_over_a_thin_and_long_link() {
 /// Large messages take as long as in the flow model: alone, in pairs that share a link one way or both ways, and all at once.
 #[test]
 fn large_messages_take_as_long_as_flows() {
-    let folder = support::command::Folder::new();
+    let folder = crate::support::command::Folder::new();
     let sites = folder.file("sites.xml", SITES);
     let star = folder.file(
         "star.toml",

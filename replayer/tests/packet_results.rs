@@ -1,11 +1,7 @@
 //! What is told of a packet network, for people, for programs and in tables.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
+use crate::support::command::{Folder, TITR_REPLAY, here};
 use serde_json::Value;
-use support::command::{Folder, TITR_REPLAY, here};
 
 /// What a replay on `examples/packet.toml` prints.
 fn shown(folder: &Folder, more: &[&str]) -> String {

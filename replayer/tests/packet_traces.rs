@@ -3,14 +3,10 @@
 //! A message of P packets over h channels that nothing is in the way of takes 1 + h + 16 P cycles: one to the router, one a
 //! channel for the first header, and 16 a packet for the tails to be consumed one after the other.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::fmt::Write;
 use std::path::Path;
 
-use support::machine::events;
+use crate::support::machine::events;
 use titr_network::topology::HostId;
 use titr_platform::Platform;
 use titr_simulation::models;
@@ -30,7 +26,7 @@ fn machine(overrides: &[&str]) -> Platform {
 
 /// Two switches of 4 hosts with two cores each.
 fn tree(overrides: &[&str]) -> Platform {
-    let folder = support::command::Folder::new();
+    let folder = crate::support::command::Folder::new();
     let path = folder.file(
         "tree.toml",
         "schema = 1\nhosts.speed = \"1 Ginstr/s\"\nhosts.cores = 2\ntopology.xgft = { m = [4, 2], w = [1, 1] }\n\
@@ -92,7 +88,7 @@ fn a_header_takes_its_part_of_each_packet() {
 /// both cables at a phit a cycle; three that meet at one host's cable take as long as one of three times the size.
 #[test]
 fn stars_of_every_kind_are_one_switch() {
-    let folder = support::command::Folder::new();
+    let folder = crate::support::command::Folder::new();
     let star = folder.file(
         "star.toml",
         "schema = 1\nhosts = { count = 4, speed = \"1 Ginstr/s\" }\ntopology.star = {}\n\

@@ -1,12 +1,8 @@
 //! Partitioned messages: when parts leave and arrive, and that they take as long as the messages that they are.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::path::Path;
 
-use support::machine::{events, finishes, micros, mpi, run};
+use crate::support::machine::{events, finishes, micros, mpi, run};
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::topology::HostId;
 use titr_platform::{Mpi, Overhead, OverheadStep, Partitioned, Platform};

@@ -1,13 +1,9 @@
 //! What goes on in the background, where a library makes progress in calls of MPI only, and where a thread of its own does: each
-//! case worked out by hand on the machine of [`support::machine`].
-
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
+//! case worked out by hand on the machine of [`crate::support::machine`].
 
 use std::path::Path;
 
-use support::machine::{events, finishes, mpi, run, run_programs, threads};
+use crate::support::machine::{events, finishes, mpi, run, run_programs, threads};
 use titr_platform::{EagerTransfer, Mpi, Platform, Progress, Rendezvous};
 use titr_simulation::models;
 use titr_simulation::ranks::Core;

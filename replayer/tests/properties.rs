@@ -1,11 +1,7 @@
 //! What holds for every program whose calls belong together.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
+use crate::support::machine::{events, mpi, run};
 use proptest::prelude::*;
-use support::machine::{events, mpi, run};
 use titr_common::units::Bytes;
 use titr_platform::{EagerTransfer, Mpi, Progress, Rendezvous};
 

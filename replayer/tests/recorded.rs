@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::command::{Folder, TITR, pj_dump};
 use serde_json::Value;
-use support::command::{Folder, TITR, pj_dump};
 
 /// A receive that waits for its send; a wildcard that gets the second of two messages; a broadcast as a chain of messages; a
 /// barrier in the background, of which the trace tells when it is waited for; a persistent send.

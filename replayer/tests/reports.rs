@@ -1,13 +1,9 @@
 //! What is printed, for people and for programs.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-use support::command::{Folder, TITR, TITR_REPLAY, here};
+use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
 
 /// The four-rank ring of Casanova, Desprez, Markomanolis and Suter, Figure 1, and their cluster, Figure 2.
 fn ring(more: &[&str]) -> String {

@@ -1,12 +1,8 @@
 //! `titr schedule` as its users see it. That the schedules are the libraries' own is tested where they are made.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::fmt::Write as _;
 
-use support::command::{Folder, TITR};
+use crate::support::command::{Folder, TITR};
 
 fn schedule(arguments: &str) -> String {
     let arguments: Vec<&str> = std::iter::once("schedule").chain(arguments.split_whitespace()).collect();

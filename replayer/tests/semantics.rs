@@ -1,10 +1,6 @@
-//! What MPI calls mean for time, each case worked out by hand on the machine of [`support::machine`].
+//! What MPI calls mean for time, each case worked out by hand on the machine of [`crate::support::machine`].
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
-use support::machine::{events, finishes, micros, mpi, run};
+use crate::support::machine::{events, finishes, micros, mpi, run};
 use titr_common::units::{Bytes, Seconds};
 use titr_platform::{EagerTransfer, Mpi, Overhead, OverheadStep};
 

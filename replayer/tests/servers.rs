@@ -2,13 +2,9 @@
 //!
 //! A disk reads a byte in 1 ns and writes it in 2 ns, after 10 µs. A message of *n* bytes takes 2 µs + *n* ns.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::sync::Arc;
 
-use support::machine::{events, finishes, mpi};
+use crate::support::machine::{events, finishes, mpi};
 use titr_common::units::{Bandwidth, Bytes, Seconds, Speed};
 use titr_network::Network;
 use titr_network::flow::{Flow, FlowParameters, Preset};

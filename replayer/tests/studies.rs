@@ -1,10 +1,6 @@
 //! What the studies of `docs/studies` come to, as far as it needs no traces of others.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
-use support::command::Folder;
+use crate::support::command::Folder;
 use titr_common::units::Bytes;
 use titr_platform::Platform;
 use titr_replayer::generate::{AllToAll, Kernel, Random, Star, StarKind, program};

@@ -1,13 +1,11 @@
 //! A replay to look at: `titr-replay --paje` and `--perfetto`.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
-
-mod support;
+#![allow(clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::support::command::{Folder, TITR, TITR_REPLAY, pj_dump};
 use serde_json::Value;
-use support::command::{Folder, TITR, TITR_REPLAY, pj_dump};
 
 /// A message of n bytes takes 2 µs + n ns, an instruction a nanosecond.
 const PLATFORM: &str = r#"

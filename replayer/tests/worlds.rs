@@ -1,13 +1,9 @@
 //! Programs of several worlds: their traces are found, read as one, and replayed as a program of one world would be.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::path::PathBuf;
 
-use support::command::{Folder, TITR, TITR_REPLAY, here};
-use support::machine::{events, finishes, mpi, run};
+use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
+use crate::support::machine::{events, finishes, mpi, run};
 use titr_common::event::{Event, Rank};
 use titr_common::trace::encounter::{Encounter, Runs, Side};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};

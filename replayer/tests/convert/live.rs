@@ -15,7 +15,7 @@ use titr_simulation::replay::{Options, replay};
 use titr_test_support::cannot_run;
 use titr_workload::Workload;
 
-use crate::program::{Happening, Program, happening};
+use super::program::{Happening, Program, happening};
 use crate::support::command::{Folder, TITR, here};
 
 /// A platform of 16 hosts, as SimGrid describes it and both read it.

@@ -1,22 +1,17 @@
 //! `titr convert --to simgrid`: what comes out means for titr what went in, and SimGrid itself, where it is installed, says
 //! the same of it.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
 mod every_kind;
 mod live;
 mod program;
-#[path = "../support/mod.rs"]
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::command::{Folder, TITR, here};
+use crate::support::machine::{events, mpi, run};
 use every_kind::EVERY_KIND;
 use program::{Program, RANKS, happening};
 use proptest::prelude::*;
-use support::command::{Folder, TITR, here};
-use support::machine::{events, mpi, run};
 use titr_common::collectives::{Library, Selection};
 use titr_common::event::Event;
 use titr_common::trace::Trace;

@@ -1,0 +1,33 @@
+//! What the commands and the library beneath them promise, a module for each subject. They are one program, so that the library is linked once.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod bad_input;
+mod causality;
+mod convert;
+mod examples;
+mod extended;
+mod files;
+mod gather;
+mod generate;
+mod inter;
+mod observers;
+mod one_sided;
+mod one_sided_networks;
+mod oracle;
+mod packet_links;
+mod packet_results;
+mod packet_traces;
+mod partitioned;
+mod progress;
+mod properties;
+mod recorded;
+mod reports;
+mod schedule;
+mod semantics;
+mod servers;
+mod studies;
+mod support;
+mod threads;
+mod timeline;
+mod worlds;

@@ -125,7 +125,8 @@ fn take(path: &Path, rank: Rank, job: &str) -> io::Result<bool> {
         return Ok(true);
     }
     if !is_free(path)? {
-        return Ok(false);
+        // Another rank of this job may have taken it since.
+        return Ok(is_ours());
     }
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     let attempt = path.with_file_name(format!(".titr-{job}-{}", rank.0));

@@ -21,6 +21,7 @@ mod one_sided;
 mod partitioned;
 mod point_to_point;
 mod ranks;
+mod region;
 mod request;
 mod size;
 mod transfer;
@@ -36,6 +37,7 @@ pub use neighborhood::{NeighborOp, Neighborhood};
 pub use one_sided::{Access, AccessOp, Assert, Asserts, OneSided, Synchronisation, WinCall, WinId, WinSync};
 pub use partitioned::Partitioned;
 pub use point_to_point::{Incoming, Outgoing, SendMode, Tag, Wildcard};
+pub use region::Region;
 pub use request::{Completed, Completion, MessageCompletion, Quantifier, RequestId, RequestKey};
 pub use size::ListSize;
 pub use transfer::Transfers;
@@ -98,6 +100,8 @@ pub enum Event {
     /// `MPI_Comm_free`, `MPI_Comm_disconnect`.
     CommFree(CommId),
 
+    /// A mark of the program at the beginning or the end of one of its regions.
+    Region(Region),
     /// An observation of extended tracing; a reader that passes over all of them has a time-independent trace.
     Annotation(Annotation),
 }

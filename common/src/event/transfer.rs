@@ -30,7 +30,8 @@ impl Event {
             Self::Wait(..) | Self::Test(..) => return Transfers::default(),
             Self::Collective(..) | Self::Neighborhood(..) => return Transfers::default(),
             Self::OneSided(_) | Self::File(_) | Self::Other(_) => return Transfers::default(),
-            Self::CommCreate(..) | Self::CommFree(_) | Self::Annotation(_) => return Transfers::default(),
+            Self::CommCreate(..) | Self::CommFree(_) => return Transfers::default(),
+            Self::Region(_) | Self::Annotation(_) => return Transfers::default(),
         };
         Transfers { sent, received, at_start_of }
     }

@@ -95,6 +95,20 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// A name of the program's own.
+    pub(super) fn text(&mut self, what: &str) -> Result<&'a str, ParseError> {
+        let at = self.rest;
+        str::from_utf8(self.word(what)?).map_err(|_| {
+            self.rest = at;
+            self.expected(what)
+        })
+    }
+
+    /// A whole number that may be negative.
+    pub(super) fn signed(&mut self, what: &str) -> Result<i32, ParseError> {
+        self.field(what, nom::character::complete::i32)
+    }
+
     /// Takes the next field if it is `word`.
     #[inline]
     pub(super) fn accept(&mut self, word: &str) -> bool {

@@ -41,6 +41,15 @@ impl<'a> Line<'a> {
         self
     }
 
+    pub(super) fn signed(&mut self, number: i32) -> &mut Self {
+        self.0.push(b' ');
+        if number < 0 {
+            self.0.push(b'-');
+        }
+        push_number(self.0, u64::from(number.unsigned_abs()));
+        self
+    }
+
     pub(super) fn float(&mut self, number: f64) -> &mut Self {
         // Writing to a vector cannot fail.
         let _ = write!(self.0, " {number}");
@@ -61,12 +70,7 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn tag(&mut self, tag: Tag) -> &mut Self {
-        self.0.push(b' ');
-        if tag.0 < 0 {
-            self.0.push(b'-');
-        }
-        push_number(self.0, u64::from(tag.0.unsigned_abs()));
-        self
+        self.signed(tag.0)
     }
 
     pub(super) fn skip(&mut self, Skip(skip): Skip) -> &mut Self {

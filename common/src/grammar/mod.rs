@@ -37,6 +37,7 @@
 //! | `psend_init D TAG BYTES REQ PARTS`, `precv_init S TAG BYTES REQ PARTS [WILD]`, `pready REQ PARTS`, `parrived REQ PART` | partitioned messages |
 //! | `win_create WIN BYTES`, `win_fence WIN [ASSERTS]`, `put WIN TARGET THERE BACK [REQ]`, … | one-sided communication, see `one_sided` |
 //! | `file_open FILE`, `file_write_at_all FILE BYTES`, … | input and output, see `file` |
+//! | `region_begin NAME`, `region_end NAME`, `pcontrol LEVEL` | regions, see `region` |
 //! | `call MPI_FUNCTION SENT RECEIVED` | whatever else communicates |
 //! | `again D V1 V2*N …` | the events that were `D` events ago, after computing so much, see `repeat` |
 //!
@@ -62,6 +63,7 @@ mod one_sided;
 mod parse;
 mod partitioned;
 mod plain;
+mod region;
 mod repeat;
 mod words;
 mod write;

@@ -1,12 +1,13 @@
 //! Facts about a program that follow from its events, whoever reads them: which operation a request stands for
-//! ([`RequestTable`]), which communicators of different ranks are one and who its members are ([`Communicators`]), and which
-//! messages a call implies. A [`Fault`] is an event that contradicts those before it.
+//! ([`RequestTable`]), which communicators of different ranks are one and who its members are ([`Communicators`]), which
+//! regions are open ([`OpenRegions`]), and which messages a call implies. A [`Fault`] is an event that contradicts those before it.
 
 mod communicators;
 mod context;
 mod fault;
 mod implied;
 mod members;
+mod regions;
 mod requests;
 
 pub use communicators::{CommIndex, Communicator, Communicators, Participation};
@@ -14,4 +15,5 @@ pub use context::Context;
 pub use fault::{Fault, Place};
 pub use implied::{agreement, agreements};
 pub use members::Members;
+pub use regions::OpenRegions;
 pub use requests::{OpenRequest, RequestTable, Template};

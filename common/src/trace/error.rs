@@ -39,6 +39,9 @@ pub enum TraceError {
     Checksum { path: PathBuf, found: u32, said: u32 },
     #[error("{path}:{line}: no file '{name}', neither from here nor beside the index")]
     Index { path: PathBuf, line: u64, name: String },
+    /// A transformation of the trace that asks for what the trace does not have.
+    #[error(transparent)]
+    Change(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl TraceError {

@@ -180,6 +180,9 @@ fn beyond_messages() -> impl Strategy<Value = Event> {
         (request(), prop::collection::vec(any::<u32>(), 0..5))
             .prop_map(|(request, parts)| Event::Partitioned(Partitioned::Ready(request, parts))),
         (request(), any::<u32>()).prop_map(|(request, part)| Event::Partitioned(Partitioned::Arrived(request, part))),
+        "[^\\s]{1,20}".prop_map(|name| Event::Region(Region::Begin(name.into()))),
+        "[^\\s]{1,20}".prop_map(|name| Event::Region(Region::End(name.into()))),
+        any::<i32>().prop_map(|level| Event::Region(Region::Control(level))),
         one_sided().prop_map(Event::OneSided),
         file().prop_map(Event::File),
         ("MPIX?_[A-Z][a-z_]{2,20}", volume(), volume()).prop_map(|(function, sent, received)| Event::Other(Other {

@@ -6,6 +6,9 @@ pub const EVERY_KIND: [&str; 3] = [
 0 init
 0 compute 1000
 0 sleep 0.5
+0 region_begin foo
+0 region_end foo
+0 pcontrol -1
 0 send 1 7 100
 0 ssend 1 7 100
 0 bsend 1 7 100

@@ -46,7 +46,8 @@ pub fn feasible(trace: &Trace, rank: Rank) -> Result<Needs, String> {
 fn obstacle(event: &Event) -> Option<String> {
     let refused = |what: &str| Some(what.to_owned());
     match event {
-        Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Annotation(_) => None,
+        Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => None,
+        Event::Region(_) | Event::Annotation(_) => None,
         Event::Send(_, _, MessageCompletion::Request(None)) | Event::Recv(_, MessageCompletion::Request(None)) => {
             refused("a request without a number")
         }

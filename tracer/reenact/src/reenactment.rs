@@ -82,7 +82,7 @@ impl<'m> Reenactment<'m> {
         match event {
             // The program's last call is made when the time of all ranks is known.
             Event::Finalize | Event::Init | Event::Compute(_) | Event::Sleep(_) => Ok(()),
-            Event::Matched(..) | Event::Annotation(_) => Ok(()),
+            Event::Matched(..) | Event::Region(_) | Event::Annotation(_) => Ok(()),
             Event::Send(mode, message, completion) => {
                 let (comm, (to, tag, bytes)) = self.outgoing(message)?;
                 match completion {

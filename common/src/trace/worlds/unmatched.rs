@@ -82,8 +82,10 @@ impl Unmatched {
             }
         });
         // None of these is a call that communicates.
-        let is_local =
-            matches!(event, Event::CommFree(_) | Event::CommCreate(CommCall::Parent, ..) | Event::Annotation(_));
+        let is_local = matches!(
+            event,
+            Event::CommFree(_) | Event::CommCreate(CommCall::Parent, ..) | Event::Region(_) | Event::Annotation(_)
+        );
         (!is_local).then(|| Event::Other(call(&event)))
     }
 
@@ -111,7 +113,8 @@ impl Unmatched {
             Event::Send(..) | Event::Recv(..) | Event::Probe(_) | Event::Iprobe(..) | Event::Test(_, None) => true,
             Event::Partitioned(Partitioned::SendInit(..) | Partitioned::RecvInit(..)) => true,
             Event::Collective(..) | Event::Neighborhood(..) | Event::OneSided(_) | Event::File(_) => true,
-            Event::Other(_) | Event::CommCreate(..) | Event::CommFree(_) | Event::Annotation(_) => true,
+            Event::Other(_) | Event::CommCreate(..) | Event::CommFree(_) => true,
+            Event::Region(_) | Event::Annotation(_) => true,
         };
         is_kept.then_some(event)
     }

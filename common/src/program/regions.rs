@@ -1,0 +1,83 @@
+//! The regions that a thread of a program is in.
+
+use crate::event::Region;
+
+/// The regions that are open in one thread, outermost first.
+///
+/// A named region is open from its beginning to its end. `MPI_Pcontrol` with a level above 0 opens the region that has the
+/// level as its name, with the negative level closes that region, and with 0, which disables profiling (MPI 4.0 §15.2.4),
+/// closes all regions that a level has opened. An end without a beginning closes nothing.
+#[derive(Clone, Debug, Default)]
+pub struct OpenRegions(Vec<OpenRegion>);
+
+#[derive(Clone, Debug)]
+struct OpenRegion {
+    name: Box<str>,
+    is_level: bool,
+}
+
+impl OpenRegions {
+    /// The program has passed a mark.
+    pub fn pass(&mut self, mark: &Region) {
+        match mark {
+            Region::Begin(name) => self.0.push(OpenRegion { name: name.clone(), is_level: false }),
+            Region::End(name) => self.close(name),
+            Region::Control(0) => self.0.retain(|region| !region.is_level),
+            Region::Control(level) if *level > 0 => {
+                self.0.push(OpenRegion { name: level.to_string().into(), is_level: true });
+            }
+            Region::Control(level) => self.close(&level.unsigned_abs().to_string()),
+        }
+    }
+
+    /// Closes the region of this name that was opened last.
+    fn close(&mut self, name: &str) {
+        if let Some(at) = self.0.iter().rposition(|region| *region.name == *name) {
+            self.0.remove(at);
+        }
+    }
+
+    /// Whether a region of this name is open.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.iter().any(|region| *region.name == *name)
+    }
+
+    /// The name of the region that was opened last.
+    #[must_use]
+    pub fn innermost(&self) -> Option<&str> {
+        self.0.last().map(|region| &*region.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_is_open_from_its_beginning_to_its_end() {
+        let mut open = OpenRegions::default();
+        let [foo, bar] = ["foo", "bar"].map(Box::<str>::from);
+        open.pass(&Region::Begin(foo.clone()));
+        open.pass(&Region::Begin(bar.clone()));
+        open.pass(&Region::Begin(foo.clone()));
+        assert_eq!(open.innermost(), Some("foo"));
+        open.pass(&Region::End(foo.clone()));
+        assert!(open.contains("foo") && open.contains("bar"));
+        open.pass(&Region::End(foo.clone()));
+        open.pass(&Region::End(foo));
+        assert!(!open.contains("foo") && open.contains("bar"));
+    }
+
+    #[test]
+    fn a_level_opens_a_region_and_0_closes_those_of_all_levels() {
+        let mut open = OpenRegions::default();
+        for mark in [Region::Begin("foo".into()), Region::Control(1), Region::Control(2), Region::Control(-1)] {
+            open.pass(&mark);
+        }
+        assert!(open.contains("2") && !open.contains("1"));
+        open.pass(&Region::Control(0));
+        assert!(open.contains("foo") && !open.contains("2"));
+        open.pass(&Region::Control(i32::MIN));
+    }
+}

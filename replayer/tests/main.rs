@@ -30,4 +30,5 @@ mod studies;
 mod support;
 mod threads;
 mod timeline;
+mod what_if;
 mod worlds;

@@ -28,10 +28,11 @@ const LAYERS: &str = "\
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
 | `replayer/platform` | `common` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` |
+| `replayer/hypotheses` | `common` | `source` `selection` `position` `rewriting` `keys` `machine_change` `kind` `machine` `computation` `messages` `hypotheses` |
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
-| `replayer/simulation` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `dry_run` `deadlock_causes` `simulation` |
+| `replayer/simulation` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `dry_run` `deadlock_causes` `assumptions` `simulation` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
-| `replayer` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/formats` `replayer/simulation` `replayer/calibration` | `inspect` `report` `schedule` `generate` `cli` |
+| `replayer` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` `replayer/simulation` `replayer/calibration` | `inspect` `report` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |

@@ -23,6 +23,7 @@
 //! wants to follow a replay as it goes on implements [`observe::Observer`]; an [`observe::Analysis`] adds what it finds to the
 //! result.
 
+mod assumptions;
 mod deadlock_causes;
 mod dry_run;
 pub mod models;
@@ -36,6 +37,7 @@ mod stopwatch;
 pub mod traffic;
 mod warnings;
 
+pub use assumptions::assume;
 pub use dry_run::dry_run;
 pub use normalisation::Comparison;
 pub use ranks::Causality;

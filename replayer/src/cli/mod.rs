@@ -28,6 +28,7 @@ use titr_calibration::output::Unwritable;
 use titr_common::collectives::Library;
 use titr_common::trace::TraceError;
 use titr_formats::output::ConvertError;
+use titr_hypotheses::HypothesesError;
 use titr_platform::PlatformError;
 use titr_simulation::SimulationError;
 use titr_simulation::traffic::TrafficError;
@@ -47,6 +48,8 @@ enum Failure {
     Platform(#[from] PlatformError),
     #[error("{}{}", option_at_fault(.0), .0)]
     Simulation(#[from] SimulationError),
+    #[error(transparent)]
+    Hypotheses(#[from] HypothesesError),
     #[error(transparent)]
     Convert(#[from] ConvertError),
     #[error(transparent)]

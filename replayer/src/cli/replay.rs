@@ -8,8 +8,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
 use titr_formats::timeline::Subject;
+use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
 use titr_simulation::observe::{ANALYSES, Timeline};
-use titr_simulation::{Causality, Computation, Platform, Simulation};
+use titr_simulation::{Causality, Computation, Platform, Simulation, assume};
 
 use super::meter::Meter;
 use super::report::ReportArgs;
@@ -47,6 +48,10 @@ struct ReplayArgs {
     /// Multiplies all computation by this factor.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     compute_scale: f64,
+    /// Replays the program and the machine with the changes in a TOML file: balanced computation, fewer messages, another
+    /// algorithm (see docs/WHAT-IF.md).
+    #[arg(long, value_name = "FILE", conflicts_with = "traffic")]
+    what_if: Option<PathBuf>,
     /// Replays what there is of a torn trace: the program was killed, or is still running.
     #[arg(long)]
     partial: bool,
@@ -168,17 +173,33 @@ pub fn main() -> ExitCode {
                 let runs = args.runs.unwrap_or(3);
                 traffic::sweep(&platform, pattern, &args.traffic, runs, args.channels, &args.report, out)
             }
-            None => replay(&args, &platform, out),
+            None => replay(&args, platform, out),
         }
     })
 }
 
-fn replay(args: &ReplayArgs, platform: &Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+/// The platform with the changes that hypotheses ask for.
+fn assumed(args: &ReplayArgs, hypotheses: &Hypotheses, platform: Platform) -> Result<Platform, Failure> {
+    for change in hypotheses.machine() {
+        if let (MachineChange::Collective { written, .. }, Some(Collectives::Recorded)) = (change, args.collectives) {
+            let message = "--collectives recorded takes the messages that the trace has, whatever the algorithm";
+            return Err(HypothesesError::from(written.mistake(message)).into());
+        }
+    }
+    Ok(assume(hypotheses.machine(), platform).map_err(HypothesesError::from)?)
+}
+
+fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+    let hypotheses = args.what_if.as_deref().map(Hypotheses::load).transpose()?;
+    let platform = match &hypotheses {
+        Some(hypotheses) => assumed(args, hypotheses, platform)?,
+        None => platform,
+    };
     let trace = args.trace.open()?.partial(args.partial);
     let subject = Subject { ranks: trace.ranks(), time: "simulated time" };
     let mut timeline = args.timeline.begin(subject)?.map(Timeline::new);
     let mut meter = Meter::new(&trace);
-    let mut simulation = Simulation::new(platform, &trace)
+    let mut simulation = Simulation::new(&platform, &trace)
         .runs(args.runs.unwrap_or(1))
         .computation(args.compute.into())
         .compute_scale(args.compute_scale)
@@ -186,6 +207,9 @@ fn replay(args: &ReplayArgs, platform: &Platform, out: &mut BufWriter<StdoutLock
         .recorded_collectives(args.collectives == Some(Collectives::Recorded))
         .causality(args.causality.into())
         .channels(args.channels);
+    if let Some(hypotheses) = &hypotheses {
+        simulation = simulation.transform(hypotheses);
+    }
     for name in &args.analyses {
         simulation = simulation.analyse(name);
     }

@@ -1,0 +1,123 @@
+//! A file of hypotheses.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use titr_common::trace::{Trace, TraceError, Transformation};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::keys::Keys;
+use crate::kind::{Effect, Kind};
+use crate::machine_change::MachineChange;
+use crate::source::{Mistake, Source};
+use crate::{computation, machine, messages};
+
+/// All kinds of changes.
+const KINDS: [Kind; 7] = [
+    computation::SCALE_COMPUTE,
+    computation::BALANCE_COMPUTE,
+    computation::INFINITE_CPU,
+    messages::REMOVE_MESSAGES,
+    messages::SCALE_MESSAGES,
+    machine::COLLECTIVE,
+    machine::IDEAL_NETWORK,
+];
+
+/// Changes of a program and its machine, in the order in which they are applied.
+pub struct Hypotheses {
+    program: Vec<Box<dyn Transformation + Send + Sync>>,
+    machine: Vec<MachineChange>,
+}
+
+/// A reason why there are no hypotheses.
+#[derive(Debug, Error)]
+pub enum HypothesesError {
+    /// The file cannot be read.
+    #[error("cannot read the hypotheses {}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: std::io::Error,
+    },
+    /// The file is wrong.
+    #[error(transparent)]
+    Mistaken(#[from] Mistake),
+}
+
+impl Hypotheses {
+    /// Reads a file of hypotheses.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or says no such changes.
+    pub fn load(path: &Path) -> Result<Self, HypothesesError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| HypothesesError::Unreadable { path: path.to_owned(), error })?;
+        Self::parse(path, text)
+    }
+
+    /// Reads the text of a file of hypotheses; `path` names the file in messages.
+    ///
+    /// # Errors
+    /// If the text says no such changes.
+    pub fn parse(path: &Path, text: String) -> Result<Self, HypothesesError> {
+        let source = Source::new(path, text);
+        let file = DeTable::parse(&source.text).map_err(|error| {
+            source.mistake(&error.span().unwrap_or_default(), error.message().lines().next().unwrap_or_default())
+        })?;
+        let mut this = Self { program: Vec::new(), machine: Vec::new() };
+        for table in changes(file, &source)? {
+            let (kind, mut keys) = Keys::of(table, &source)?;
+            let Some(known) = KINDS.iter().find(|known| known.name == kind.get_ref()) else {
+                let names = KINDS.map(|kind| kind.name).join(", ");
+                Err(keys.wrong(&kind, format!("there is no such kind of change: there are {names}")))?
+            };
+            match (known.read)(&mut keys)? {
+                Effect::Program(change) => this.program.push(change),
+                Effect::Machine(change) => {
+                    if let Some(earlier) = this.machine.iter().find(|earlier| earlier.contradicts(&change)) {
+                        Err(keys.mistake(format!("this contradicts {earlier}, an earlier change")))?;
+                    }
+                    this.machine.push(change);
+                }
+            }
+            keys.finish()?;
+        }
+        Ok(this)
+    }
+
+    /// The changes of the machine.
+    #[must_use]
+    pub fn machine(&self) -> &[MachineChange] {
+        &self.machine
+    }
+}
+
+/// The tables of a file.
+fn changes<'t>(file: Spanned<DeTable<'t>>, source: &Source) -> Result<Vec<Spanned<DeTable<'t>>>, Mistake> {
+    let mut tables = Vec::new();
+    for (key, value) in file.into_inner() {
+        if key.get_ref() != "change" {
+            return Err(source.mistake(&key.span(), "a file of hypotheses has tables [[change]] only"));
+        }
+        let place = value.span();
+        let DeValue::Array(items) = value.into_inner() else {
+            return Err(source.mistake(&place, "write [[change]], as there may be several"));
+        };
+        for item in items {
+            let place = item.span();
+            let DeValue::Table(table) = item.into_inner() else {
+                return Err(source.mistake(&place, "a change is a table"));
+            };
+            tables.push(Spanned::new(place, table));
+        }
+    }
+    Ok(tables)
+}
+
+impl Transformation for Hypotheses {
+    fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
+        self.program.iter().try_fold(trace, |trace, change| change.apply(trace))
+    }
+}

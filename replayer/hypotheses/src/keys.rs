@@ -1,0 +1,200 @@
+//! The keys of a change, as kinds of changes ask for them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use titr_common::units::{Bytes, Written};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::selection::{CommunicatorName, RankSet, Selection};
+use crate::source::{Mistake, Place, Source};
+
+/// The keys of one `[[change]]` that no one has taken yet. Each kind takes those that it knows; any other is a mistake.
+pub struct Keys<'t> {
+    source: Arc<Source>,
+    table: DeTable<'t>,
+    /// The place of the kind's name.
+    place: Place,
+    /// The names of the keys that were asked for.
+    known: Vec<&'static str>,
+}
+
+impl<'t> Keys<'t> {
+    /// The keys of a change and the name of its kind.
+    ///
+    /// # Errors
+    /// If the change has no kind.
+    pub fn of(table: Spanned<DeTable<'t>>, source: &Arc<Source>) -> Result<(Spanned<String>, Self), Mistake> {
+        let whole = table.span();
+        let mut keys = Self { source: Arc::clone(source), table: table.into_inner(), place: whole, known: vec![] };
+        let kind = keys.text("kind")?.ok_or_else(|| keys.mistake("a change needs a kind"))?;
+        keys.place = kind.span();
+        Ok((kind, keys))
+    }
+
+    /// A mistake of the change as a whole.
+    pub fn mistake(&self, message: impl Into<String>) -> Mistake {
+        self.source.mistake(&self.place, message)
+    }
+
+    /// A mistake in a value.
+    pub fn wrong<T>(&self, value: &Spanned<T>, message: impl Into<String>) -> Mistake {
+        self.source.mistake(&value.span(), message)
+    }
+
+    /// The value of a key, if it is written.
+    fn take(&mut self, key: &'static str) -> Option<Spanned<DeValue<'t>>> {
+        self.known.push(key);
+        self.table.remove(key)
+    }
+
+    /// A key that has to be written.
+    ///
+    /// # Errors
+    /// If `value`, which is that of the key, is not there.
+    pub fn required<T>(&self, key: &str, value: Option<T>) -> Result<T, Mistake> {
+        value.ok_or_else(|| self.mistake(format!("this kind of change needs the key '{key}'")))
+    }
+
+    /// A text.
+    ///
+    /// # Errors
+    /// If the value is anything else.
+    pub fn text(&mut self, key: &'static str) -> Result<Option<Spanned<String>>, Mistake> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        match value.get_ref() {
+            DeValue::String(text) => Ok(Some(Spanned::new(value.span(), Cow::to_string(text)))),
+            _ => Err(self.wrong(&value, format!("'{key}' is a text in quotes"))),
+        }
+    }
+
+    /// One of several words, each with what it stands for.
+    ///
+    /// # Errors
+    /// If the value is none of them.
+    pub fn choice<T: Copy>(&mut self, key: &'static str, words: &[(&str, T)]) -> Result<Option<T>, Mistake> {
+        let Some(word) = self.text(key)? else { return Ok(None) };
+        let found = words.iter().find(|(name, _)| name == word.get_ref());
+        let names = || words.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(" or ");
+        found.map(|&(_, meaning)| Some(meaning)).ok_or_else(|| self.wrong(&word, format!("'{key}' is {}", names())))
+    }
+
+    /// A factor from 0 on.
+    ///
+    /// # Errors
+    /// If the value is anything else.
+    pub fn factor(&mut self, key: &'static str) -> Result<Option<f64>, Mistake> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let number: Option<f64> = match value.get_ref() {
+            DeValue::Integer(number) => number.as_str().parse().ok(),
+            DeValue::Float(number) => number.as_str().parse().ok(),
+            _ => None,
+        };
+        let factor = number.filter(|number| (0.0..f64::INFINITY).contains(number));
+        factor.map(Some).ok_or_else(|| self.wrong(&value, format!("'{key}' is a number from 0 on, such as 0.5")))
+    }
+
+    /// A whole number within a range.
+    ///
+    /// # Errors
+    /// If the value is anything else.
+    pub fn whole(&mut self, key: &'static str, from: i64) -> Result<Option<Spanned<i32>>, Mistake> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let number = match value.get_ref() {
+            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        let number = number.filter(|number| *number >= from).and_then(|number| i32::try_from(number).ok());
+        let number = number.ok_or_else(|| self.wrong(&value, format!("'{key}' is a whole number from {from} on")))?;
+        Ok(Some(Spanned::new(value.span(), number)))
+    }
+
+    /// A number of bytes: a whole number, or a text with a unit.
+    ///
+    /// # Errors
+    /// If the value is anything else.
+    pub fn bytes(&mut self, key: &'static str) -> Result<Option<Bytes>, Mistake> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let expected = format!("'{key}' is a number of bytes, such as 1000 or \"64 KiB\"");
+        match value.get_ref() {
+            DeValue::Integer(number) => {
+                let bytes = u64::from_str_radix(number.as_str(), number.radix());
+                bytes.map(|bytes| Some(Bytes(bytes))).map_err(|_| self.wrong(&value, expected))
+            }
+            DeValue::String(text) => {
+                Bytes::written(text).map(Some).map_err(|error| self.wrong(&value, error.to_string()))
+            }
+            _ => Err(self.wrong(&value, expected)),
+        }
+    }
+
+    /// A set of ranks, written as `"0-31,40"` or as one number.
+    ///
+    /// # Errors
+    /// If the value is anything else.
+    pub fn rank_set(&mut self, key: &'static str) -> Result<Option<Spanned<RankSet>>, Mistake> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let text = match value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(number) => number.as_str().to_owned(),
+            _ => String::new(),
+        };
+        let ranks = RankSet::written(&text);
+        let ranks =
+            ranks.ok_or_else(|| self.wrong(&value, format!("'{key}' is a list of ranks, such as \"0-31,40\"")))?;
+        Ok(Some(Spanned::new(value.span(), ranks)))
+    }
+
+    /// The parts of the program that the change is about: its ranks and its region.
+    ///
+    /// # Errors
+    /// If either is not written as it has to be.
+    pub fn selection(&mut self) -> Result<Selection, Mistake> {
+        if let Some(value) = self.take("call_site") {
+            let message = "a trace has no call sites: select by region (titr_region_begin, MPI_Pcontrol) or by ranks";
+            return Err(self.wrong(&value, message));
+        }
+        self.known.pop();
+        Ok(Selection {
+            ranks: self.rank_set("ranks")?,
+            region: self.text("region")?,
+            communicator: None,
+            source: Arc::clone(&self.source),
+            place: self.place.clone(),
+        })
+    }
+
+    /// The parts of the program that the change is about: its ranks, its region and the communicator.
+    ///
+    /// # Errors
+    /// If any is not written as it has to be.
+    pub fn selection_of_messages(&mut self) -> Result<Selection, Mistake> {
+        let selection = self.selection()?;
+        let Some(written) = self.text("communicator")? else { return Ok(selection) };
+        let name = CommunicatorName::written(written.get_ref()).ok_or_else(|| {
+            self.wrong(
+                &written,
+                "'communicator' is \"world\", or all its members in the order of ranks, such as \"0-31,40\"",
+            )
+        })?;
+        Ok(Selection { communicator: Some(Spanned::new(written.span(), name)), ..selection })
+    }
+
+    /// The file, for mistakes that show only later.
+    #[must_use]
+    pub fn source(&self) -> Arc<Source> {
+        Arc::clone(&self.source)
+    }
+
+    /// Finds fault with keys that nobody has asked for.
+    ///
+    /// # Errors
+    /// If there are any.
+    pub fn finish(self) -> Result<(), Mistake> {
+        let Some((key, _)) = self.table.iter().next() else { return Ok(()) };
+        let known = self.known.iter().filter(|name| **name != "kind").copied().collect::<Vec<_>>().join(", ");
+        let help = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };
+        Err(self.source.mistake(&key.span(), format!("this kind of change has no key '{}': {help}", key.get_ref())))
+    }
+}

@@ -1,0 +1,69 @@
+//! Changes of the machine: data that a simulator carries out.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::source::{Mistake, Place, Source};
+
+/// A change of the machine.
+#[derive(Clone, Debug)]
+pub enum MachineChange {
+    /// All members of all communicators carry out a collective by another algorithm.
+    Collective {
+        /// The name of the collective, such as `allreduce`.
+        collective: String,
+        /// The name of the algorithm.
+        algorithm: String,
+        /// The place in the file where the algorithm is named.
+        written: Written,
+    },
+    /// The network is ideal.
+    Network(Network),
+}
+
+/// An ideal network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// A message takes no time, and sending and receiving it costs nothing.
+    Instant,
+    /// A message takes as long as if it was alone.
+    Uncontended,
+}
+
+/// A place in a file of hypotheses.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The file.
+    pub(crate) source: Arc<Source>,
+    /// The place in the file.
+    pub(crate) place: Place,
+}
+
+impl Written {
+    /// A mistake at this place.
+    #[must_use]
+    pub fn mistake(&self, message: impl Into<String>) -> Mistake {
+        self.source.mistake(&self.place, message)
+    }
+}
+
+impl MachineChange {
+    /// Whether two changes cannot both hold.
+    pub fn contradicts(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Collective { collective: one, .. }, Self::Collective { collective: other, .. }) => one == other,
+            (Self::Network(one), Self::Network(other)) => one != other,
+            (Self::Collective { .. }, Self::Network(_)) | (Self::Network(_), Self::Collective { .. }) => false,
+        }
+    }
+}
+
+impl fmt::Display for MachineChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Collective { collective, algorithm, .. } => write!(f, "the algorithm '{algorithm}' of {collective}"),
+            Self::Network(Network::Instant) => f.write_str("a network on which messages take no time"),
+            Self::Network(Network::Uncontended) => f.write_str("a network without contention"),
+        }
+    }
+}

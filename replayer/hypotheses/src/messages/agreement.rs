@@ -1,0 +1,277 @@
+//! Which messages of a trace are selected, in a form that both ends of each message can follow.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{CommId, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId, Tag, ThreadId};
+use titr_common::event_buffer::EventRef;
+use titr_common::program::{Communicators, Context, Fault};
+use titr_common::trace::{Located, Trace, TraceError};
+
+use super::channel::{Channel, Cursor, Runs};
+use super::filter::MessageFilter;
+use crate::position::Position;
+use crate::rewriting::survey;
+
+/// The messages that are selected.
+pub struct Agreement {
+    filter: Arc<MessageFilter>,
+    /// The messages of each channel that has a selected one; `None` where receivers know without.
+    channels: Option<FxHashMap<Channel, Runs>>,
+    /// The contexts of the communicators that each rank has made, in order.
+    contexts: Vec<Vec<Context>>,
+    /// The matches of each rank's receives that leave their source or tag open, in the order in which they are posted;
+    /// `None` for one that is cancelled.
+    matches: Vec<Vec<Option<(Rank, Tag)>>>,
+}
+
+impl Agreement {
+    /// Surveys a trace.
+    ///
+    /// # Errors
+    /// Where the trace cannot be read, or no message is selected.
+    pub fn of(trace: &Trace, filter: &Arc<MessageFilter>) -> Result<Self, TraceError> {
+        if let Some(to) = &filter.to {
+            filter.selection.has_ranks(to, trace.ranks())?;
+        }
+        let ranks = trace.ranks() as usize;
+        let mut messages = Survey {
+            agreement: Self {
+                filter: Arc::clone(filter),
+                channels: (!filter.is_known_to_receivers()).then(FxHashMap::default),
+                contexts: vec![Vec::new(); ranks],
+                matches: vec![Vec::new(); ranks],
+            },
+            communicators: Communicators::new(ranks),
+            persistent: FxHashMap::default(),
+            open: FxHashMap::default(),
+            tags: BTreeSet::new(),
+            is_any: false,
+        };
+        let mut rank = Rank(0);
+        survey(trace, &filter.selection, |position, located| {
+            if rank != position.rank {
+                rank = position.rank;
+                messages.persistent.clear();
+                messages.open.clear();
+            }
+            messages.see(position, located).map_err(|fault| filter.selection.mistake(fault.to_string()).into())
+        })?;
+        messages.finish()
+    }
+}
+
+/// The survey of messages.
+struct Survey {
+    agreement: Agreement,
+    communicators: Communicators,
+    /// The persistent requests of the rank.
+    persistent: FxHashMap<RequestId, Template>,
+    /// The place among the rank's matches of each open receive that is under way.
+    open: FxHashMap<RequestId, usize>,
+    /// The tags of messages, up to some number.
+    tags: BTreeSet<i32>,
+    is_any: bool,
+}
+
+/// The message of a persistent request.
+#[derive(Clone, Copy)]
+pub(super) enum Template {
+    /// A send, and whether the sender has selected it.
+    Send(Outgoing, bool),
+    /// A receive.
+    Receive(Incoming),
+}
+
+/// How many tags a message lists.
+const LISTED: usize = 20;
+
+impl Survey {
+    fn see(&mut self, position: &Position, Located { event, location }: Located<'_>) -> Result<(), Fault> {
+        let (rank, thread) = (position.rank, location.thread);
+        let event = match event {
+            EventRef::Compute(_) | EventRef::Recv(_) => return Ok(()),
+            EventRef::Send(message) => return self.sent(position, thread, &message),
+            EventRef::Event(event) => event,
+        };
+        match event {
+            Event::Send(_, message, MessageCompletion::Blocking | MessageCompletion::Request(_)) => {
+                self.sent(position, thread, message)
+            }
+            Event::Send(_, message, MessageCompletion::Persistent(id)) => {
+                let is_selected = self.agreement.filter.selects(position, thread, message);
+                self.persistent.insert(*id, Template::Send(*message, is_selected));
+                Ok(())
+            }
+            Event::Recv(message, MessageCompletion::Request(id)) => {
+                self.posted(rank, message, *id);
+                Ok(())
+            }
+            Event::Recv(message, MessageCompletion::Persistent(id)) => {
+                self.persistent.insert(*id, Template::Receive(*message));
+                Ok(())
+            }
+            Event::Sendrecv(Some(message), _) => self.sent(position, thread, message),
+            Event::Start(ids) => ids.iter().try_for_each(|id| match self.persistent.get(id).copied() {
+                Some(Template::Send(message, is_selected)) => self.note(rank, &message, is_selected),
+                Some(Template::Receive(message)) => {
+                    self.posted(rank, &message, Some(*id));
+                    Ok(())
+                }
+                None => Ok(()),
+            }),
+            Event::Matched(id, source, tag) => {
+                if let Some(at) = self.open.remove(id) {
+                    self.agreement.matches[rank.0 as usize][at] = Some((*source, *tag));
+                }
+                Ok(())
+            }
+            Event::RequestFree(id) => {
+                self.persistent.remove(id);
+                Ok(())
+            }
+            Event::CommCreate(call, parent, Some(group)) => {
+                let index = self.communicators.create(rank, *call, *parent, group)?;
+                self.agreement.contexts[rank.0 as usize].push(self.communicators.get(index).context);
+                Ok(())
+            }
+            Event::CommFree(id) => self.communicators.free(rank, *id),
+            Event::Recv(_, MessageCompletion::Blocking) | Event::Sendrecv(None, _) => Ok(()),
+            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Cancel(_) => Ok(()),
+            Event::Probe(_) | Event::Iprobe(..) | Event::Partitioned(_) | Event::OneSided(_) => Ok(()),
+            Event::Wait(..) | Event::Test(..) | Event::Collective(..) | Event::Neighborhood(..) => Ok(()),
+            Event::File(_) | Event::Other(_) | Event::CommCreate(_, _, None) => Ok(()),
+            Event::Region(_) | Event::Annotation(_) => Ok(()),
+        }
+    }
+
+    /// A message is sent.
+    fn sent(&mut self, position: &Position, thread: ThreadId, message: &Outgoing) -> Result<(), Fault> {
+        let is_selected = self.agreement.filter.selects(position, thread, message);
+        self.note(position.rank, message, is_selected)
+    }
+
+    fn note(&mut self, from: Rank, message: &Outgoing, is_selected: bool) -> Result<(), Fault> {
+        let &Outgoing { comm, to, tag, .. } = message;
+        self.is_any |= is_selected;
+        if self.tags.len() < LISTED {
+            self.tags.insert(tag.0);
+        }
+        if let Some(channels) = &mut self.agreement.channels {
+            let context = match comm {
+                CommId::SELF => None,
+                comm => {
+                    let index = self.communicators.find(from, comm)?;
+                    Some(self.communicators.get(index).context)
+                }
+            };
+            channels.entry(Channel { context, from, to, tag }).or_default().push(is_selected);
+        }
+        Ok(())
+    }
+
+    /// A receive is posted.
+    fn posted(&mut self, Rank(rank): Rank, message: &Incoming, request: Option<RequestId>) {
+        if message.is_open() {
+            let matches = &mut self.agreement.matches[rank as usize];
+            if let Some(id) = request {
+                self.open.insert(id, matches.len());
+            }
+            matches.push(None);
+        }
+    }
+
+    fn finish(mut self) -> Result<Agreement, TraceError> {
+        let filter = &self.agreement.filter;
+        if self.is_any {
+            if let Some(channels) = &mut self.agreement.channels {
+                channels.retain(|_, runs| runs.has_any());
+            }
+            return Ok(self.agreement);
+        }
+        if let Some(tag) =
+            filter.tag.as_ref().filter(|tag| !self.tags.contains(tag.get_ref()) && self.tags.len() < LISTED)
+        {
+            let tags = self.tags.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+            let message = format!("no message has the tag {}: the tags are {tags}", tag.get_ref());
+            return Err(filter.selection.source.mistake(&tag.span(), message).into());
+        }
+        let message = "no message is selected here, or the changes before this one leave none of them";
+        Err(filter.selection.mistake(message).into())
+    }
+}
+
+/// One rank's way through the messages that are selected.
+pub struct Follower {
+    agreement: Arc<Agreement>,
+    rank: Rank,
+    communicators: FxHashMap<CommId, Context>,
+    /// How many communicators the rank has made.
+    made: usize,
+    /// How many open receives the rank has posted.
+    open: usize,
+    cursors: FxHashMap<Channel, Cursor>,
+}
+
+impl Follower {
+    /// The way of `rank`, from its first event.
+    pub fn new(agreement: &Arc<Agreement>, rank: Rank) -> Self {
+        Self {
+            agreement: Arc::clone(agreement),
+            rank,
+            communicators: FxHashMap::from_iter([(CommId::WORLD, Context(0))]),
+            made: 0,
+            open: 0,
+            cursors: FxHashMap::default(),
+        }
+    }
+
+    /// The rank has made a communicator.
+    pub fn made(&mut self, id: CommId) {
+        let context = self.agreement.contexts[self.rank.0 as usize].get(self.made).copied();
+        self.made += 1;
+        context.map(|context| self.communicators.insert(id, context));
+    }
+
+    /// Whether a message is selected that the rank sends.
+    pub fn sends(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
+        self.agreement.filter.selects(position, thread, message)
+    }
+
+    /// The source and the tag of the message that a receive gets which is posted now; `None` if it gets none.
+    pub fn posts(&mut self, message: &Incoming) -> Option<(Rank, Tag)> {
+        if !message.is_open() {
+            return message.from.zip(message.tag);
+        }
+        let matched = self.agreement.matches[self.rank.0 as usize].get(self.open).copied().flatten();
+        self.open += 1;
+        matched
+    }
+
+    /// Whether the message is selected that a receive on `comm` gets from this source with this tag.
+    pub fn receives(&mut self, position: &Position, comm: CommId, (from, tag): (Rank, Tag)) -> bool {
+        self.next(position, comm, from, tag, Cursor::pass)
+    }
+
+    /// Whether the message is selected that a probe finds.
+    pub fn probes(&mut self, position: &Position, message: &Incoming) -> bool {
+        let found = message.from.zip(message.tag);
+        found.is_some_and(|(from, tag)| self.next(position, message.comm, from, tag, |cursor, runs| cursor.peek(runs)))
+    }
+
+    fn next(
+        &mut self,
+        position: &Position,
+        comm: CommId,
+        from: Rank,
+        tag: Tag,
+        step: impl FnOnce(&mut Cursor, &Runs) -> bool,
+    ) -> bool {
+        let Some(channels) = &self.agreement.channels else {
+            return position.is_on(comm) && self.agreement.filter.has_ends(from, self.rank, tag);
+        };
+        let channel = Channel { context: self.communicators.get(&comm).copied(), from, to: self.rank, tag };
+        channels.get(&channel).is_some_and(|runs| step(self.cursors.entry(channel).or_default(), runs))
+    }
+}

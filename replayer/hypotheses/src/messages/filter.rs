@@ -1,0 +1,65 @@
+//! Which messages a change is about.
+
+use std::sync::Arc;
+
+use titr_common::event::{Outgoing, Rank, Tag, ThreadId};
+use titr_common::units::Bytes;
+use toml::Spanned;
+
+use crate::keys::Keys;
+use crate::position::Position;
+use crate::selection::{RankSet, Selection};
+use crate::source::Mistake;
+
+/// The messages that a change is about, as their senders see them.
+pub struct MessageFilter {
+    /// The senders, their region, and the communicator.
+    pub selection: Arc<Selection>,
+    /// The receivers; all, where there are none.
+    pub to: Option<Spanned<RankSet>>,
+    /// The tag; any, where there is none.
+    pub tag: Option<Spanned<i32>>,
+    /// The fewest bytes, and the most.
+    bytes: (Option<Bytes>, Option<Bytes>),
+}
+
+impl MessageFilter {
+    /// Reads the keys that select messages.
+    ///
+    /// # Errors
+    /// If any is not written as it has to be.
+    pub fn read(keys: &mut Keys<'_>) -> Result<Self, Mistake> {
+        let selection = keys.selection_of_messages()?.into();
+        let to = keys.rank_set("to")?;
+        let tag = keys.whole("tag", i64::from(i32::MIN))?;
+        let bytes = (keys.bytes("min_bytes")?, keys.bytes("max_bytes")?);
+        if let (Some(least), Some(most)) = bytes
+            && least > most
+        {
+            return Err(keys.mistake(format!("no message has at least {} and at most {} bytes", least.0, most.0)));
+        }
+        Ok(Self { selection, to, tag, bytes })
+    }
+
+    /// Whether a receiver knows as well as the sender which messages are selected.
+    pub fn is_known_to_receivers(&self) -> bool {
+        self.selection.region.is_none() && self.bytes == (None, None)
+    }
+
+    /// Whether messages between two ranks with a tag can be selected.
+    pub fn has_ends(&self, from: Rank, to: Rank, Tag(tag): Tag) -> bool {
+        self.selection.has_rank(from)
+            && self.to.as_ref().is_none_or(|ranks| ranks.get_ref().contains(to))
+            && self.tag.as_ref().is_none_or(|selected| *selected.get_ref() == tag)
+    }
+
+    /// Whether a message is selected, which its sender sends at `position`.
+    pub fn selects(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
+        let (least, most) = self.bytes;
+        position.is_inside(thread)
+            && position.is_on(message.comm)
+            && self.has_ends(position.rank, message.to, message.tag)
+            && least.is_none_or(|least| message.bytes >= least)
+            && most.is_none_or(|most| message.bytes <= most)
+    }
+}

@@ -1,0 +1,57 @@
+//! The requests of one rank whose messages are removed.
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use titr_common::event::{Completed, Quantifier, RequestId, RequestKey};
+
+/// The requests that a changed program does not have, and those that only their order tells apart from them.
+#[derive(Default)]
+pub struct RemovedRequests {
+    numbered: FxHashSet<RequestId>,
+    /// Requests without a number, oldest first: whether each is removed.
+    keyed: FxHashMap<RequestKey, VecDeque<bool>>,
+}
+
+impl RemovedRequests {
+    /// A message was started, with the request `id` or else `key`.
+    pub fn start(&mut self, id: Option<RequestId>, key: RequestKey, is_removed: bool) {
+        match id {
+            Some(id) if is_removed => _ = self.numbered.insert(id),
+            Some(_) => {}
+            None => self.keyed.entry(key).or_default().push_back(is_removed),
+        }
+    }
+
+    /// Whether the request is removed.
+    pub fn has(&self, id: RequestId) -> bool {
+        self.numbered.contains(&id)
+    }
+
+    /// The request is complete or freed; whether it was removed.
+    pub fn end(&mut self, id: RequestId) -> bool {
+        self.numbered.remove(&id)
+    }
+
+    /// The requests that are complete in the changed program too; `None` if the call has none any more.
+    pub fn complete(&mut self, quantifier: Quantifier, mut completed: Completed) -> Option<Completed> {
+        let is_left = match &mut completed {
+            Completed::These(ids) => {
+                let was_empty = ids.is_empty();
+                ids.retain(|id| !self.end(*id));
+                was_empty || !ids.is_empty()
+            }
+            Completed::One(_, Some(id)) => !self.end(*id),
+            Completed::One(key, None) => !self.keyed.get_mut(key).and_then(VecDeque::pop_front).unwrap_or(false),
+            Completed::Outstanding(count) => {
+                let keyed = self.keyed.drain().flat_map(|(_, requests)| requests).filter(|is_removed| *is_removed);
+                let removed = self.numbered.drain().count() + keyed.count();
+                let left = count.map(|count| count.saturating_sub(removed as u32));
+                let is_left = removed == 0 || left != Some(0) || quantifier != Quantifier::All;
+                *count = left;
+                is_left
+            }
+        };
+        is_left.then_some(completed)
+    }
+}

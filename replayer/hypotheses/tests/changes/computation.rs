@@ -1,0 +1,97 @@
+//! Changes of computation.
+
+use super::support::assert_changed;
+
+const TWO: &str = "
+    0 init
+    0 compute 5
+    0 region_begin foo
+    0 compute 100
+    0 barrier
+    0 compute 100
+    0 region_end foo
+    0 compute 10
+    1 init
+    1 region_begin foo
+    1 compute 300
+    1 barrier
+    1 compute 500
+    1 region_end foo
+    1 compute 10
+";
+
+#[test]
+fn a_file_without_changes_changes_nothing() {
+    assert_changed("", 2, TWO, TWO);
+    assert_changed("[[change]]\nkind = 'scale-compute'\nfactor = 1", 2, TWO, TWO);
+}
+
+#[test]
+fn computation_is_multiplied_in_a_region_of_some_ranks() {
+    let changes = "[[change]]\nkind = 'scale-compute'\nfactor = 0.5\nregion = 'foo'\nranks = '1'";
+    assert_changed(changes, 2, TWO, &TWO.replace("compute 300", "compute 150").replace("compute 500", "compute 250"));
+}
+
+#[test]
+fn totals_become_their_mean() {
+    let changes = "[[change]]\nkind = 'balance-compute'\nregion = 'foo'";
+    let after = TWO.replace("compute 100", "compute 250");
+    let after = after.replace("compute 300", "compute 187.5").replace("compute 500", "compute 312.5");
+    assert_changed(changes, 2, TWO, &after);
+}
+
+#[test]
+fn instances_become_their_means_and_one_without_computation_gets_its_share() {
+    let before = "
+        0 region_begin foo
+        0 compute 100
+        0 region_end foo
+        0 compute 7
+        0 region_begin foo
+        0 compute 1
+        0 region_end foo
+        1 region_begin foo
+        1 compute 300
+        1 region_end foo
+        1 region_begin foo
+        1 region_end foo
+    ";
+    let after = "
+        0 region_begin foo
+        0 compute 200
+        0 region_end foo
+        0 compute 7
+        0 region_begin foo
+        0 compute 0.5
+        0 region_end foo
+        1 region_begin foo
+        1 compute 200
+        1 region_end foo
+        1 region_begin foo
+        1 compute 0.5
+        1 region_end foo
+    ";
+    assert_changed("[[change]]\nkind = 'balance-compute'\nregion = 'foo'\nover = 'instances'", 2, before, after);
+}
+
+#[test]
+fn levels_of_pcontrol_are_regions() {
+    let before = "0 pcontrol 2\n0 compute 10\n0 pcontrol -2\n0 compute 10\n0 pcontrol 2\n0 compute 10\n0 pcontrol 0\n0 compute 10";
+    let after = "0 pcontrol 2\n0 compute 30\n0 pcontrol -2\n0 compute 10\n0 pcontrol 2\n0 compute 30\n0 pcontrol 0\n0 compute 10";
+    assert_changed("[[change]]\nkind = 'scale-compute'\nfactor = 3.0\nregion = '2'", 1, before, after);
+}
+
+#[test]
+fn an_infinitely_fast_processor_computes_and_reduces_in_no_time() {
+    let before = "0 compute 10\n0 allreduce 8 100\n0 sleep 0.5";
+    assert_changed("[[change]]\nkind = 'infinite-cpu'", 1, before, "0 compute 0\n0 allreduce 8 0\n0 sleep 0");
+}
+
+#[test]
+fn changes_are_made_in_their_order() {
+    let scale = "[[change]]\nkind = 'scale-compute'\nfactor = 4\nranks = 0\n";
+    let balance = "[[change]]\nkind = 'balance-compute'\n";
+    let before = "0 compute 100\n1 compute 200";
+    assert_changed(&[scale, balance].concat(), 2, before, "0 compute 300\n1 compute 300");
+    assert_changed(&[balance, scale].concat(), 2, before, "0 compute 600\n1 compute 150");
+}

@@ -1,0 +1,8 @@
+//! What changes make of a trace, event by event.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod computation;
+mod messages;
+mod mistakes;
+mod support;

@@ -1,0 +1,220 @@
+//! Changes of messages, at both ends.
+
+use super::support::{assert_changed, changed};
+
+#[test]
+fn a_message_goes_at_both_ends_with_the_calls_that_wait_for_it() {
+    let before = "
+        0 send 1 7 100
+        0 isend 1 7 100 6 0
+        0 isend 1 8 100 6 1
+        0 waitall_of 0-1
+        1 recv 0 7 100
+        1 irecv 0 7 100 6 0
+        1 compute 5
+        1 wait_of 0
+        1 recv 0 8 100
+    ";
+    let after = "
+        0 isend 1 8 100 6 1
+        0 waitall_of 1
+        1 compute 5
+        1 recv 0 8 100
+    ";
+    assert_changed("[[change]]\nkind = 'remove-messages'\ntag = 7", 2, before, after);
+}
+
+#[test]
+fn a_receiver_follows_the_sizes_that_its_sender_knows() {
+    // The buffers are larger than the messages, and one tag serves for all of them.
+    let before = "
+        0 send 1 0 0
+        0 send 1 0 100
+        0 send 1 0 0
+        1 recv 0 0 4096
+        1 irecv 0 0 4096 6 3
+        1 wait_of 3
+        1 compute 1
+        1 recv 0 0 4096
+    ";
+    let after = "
+        0 send 1 0 100
+        1 irecv 0 0 4096 6 3
+        1 wait_of 3
+        1 compute 1
+    ";
+    assert_changed("[[change]]\nkind = 'remove-messages'\nmax_bytes = 0", 2, before, after);
+}
+
+#[test]
+fn a_region_of_the_sender_selects_what_is_received_anywhere() {
+    let before = "
+        0 region_begin foo
+        0 send 1 0 100
+        0 region_end foo
+        0 send 1 0 100
+        1 recv 0 0 100
+        1 compute 1
+        1 recv 0 0 100
+    ";
+    let after = "
+        0 region_begin foo
+        0 region_end foo
+        0 send 1 0 100
+        1 compute 1
+        1 recv 0 0 100
+    ";
+    assert_changed("[[change]]\nkind = 'remove-messages'\nregion = 'foo'", 2, before, after);
+}
+
+#[test]
+fn a_receive_from_any_source_goes_with_the_message_that_it_was_matched_with() {
+    let before = "
+        0 irecv * * 100 6 0 any
+        0 irecv * 3 100 6 1 any_source
+        0 matched 1 1 3
+        0 wait_of 1
+        0 matched 0 2 3
+        0 wait_of 0
+        1 send 0 3 100
+        2 send 0 3 100
+    ";
+    let after = "
+        0 irecv * * 100 6 0 any
+        0 matched 0 2 3
+        0 wait_of 0
+        2 send 0 3 100
+    ";
+    assert_changed("[[change]]\nkind = 'remove-messages'\nranks = '1'", 3, before, after);
+    assert_changed("[[change]]\nkind = 'remove-messages'\nranks = '1'\nmin_bytes = 1", 3, before, after);
+}
+
+#[test]
+fn probes_go_with_their_messages() {
+    let before = "
+        0 send 1 0 0
+        0 send 1 0 9
+        1 iprobe none 0 0 9
+        1 probe 0 0 9
+        1 recv 0 0 9
+        1 iprobe found 0 0 9
+        1 recv 0 0 9
+    ";
+    let after = "
+        0 send 1 0 9
+        1 iprobe none 0 0 9
+        1 iprobe found 0 0 9
+        1 recv 0 0 9
+    ";
+    assert_changed("[[change]]\nkind = 'remove-messages'\nmax_bytes = '0 B'", 2, before, after);
+}
+
+#[test]
+fn a_side_of_a_sendrecv_goes_alone() {
+    let before = "0 sendrecv 1 0 8 1 0 8\n1 sendrecv 0 0 8 0 0 8";
+    let after = "0 sendrecv - - - 1 0 8\n1 sendrecv 0 0 8 - - -";
+    assert_changed("[[change]]\nkind = 'remove-messages'\nranks = '0'", 2, before, after);
+    assert_changed("[[change]]\nkind = 'remove-messages'\nto = '0-1'", 2, before, "");
+}
+
+#[test]
+fn persistent_requests_stay_and_are_not_started() {
+    let before = "
+        0 send_init 1 0 8 0
+        0 send_init 1 1 8 1
+        0 start 0-1
+        0 waitall_of 0-1
+        0 request_free 0
+        0 request_free 1
+        1 recv_init 0 0 8 0
+        1 start 0
+        1 recv 0 1 8
+        1 wait_of 0
+        1 request_free 0
+    ";
+    let after = "
+        0 send_init 1 0 8 0
+        0 send_init 1 1 8 1
+        0 start 1
+        0 waitall_of 1
+        0 request_free 0
+        0 request_free 1
+        1 recv_init 0 0 8 0
+        1 recv 0 1 8
+        1 request_free 0
+    ";
+    assert_changed("[[change]]\nkind = 'remove-messages'\ntag = 0", 2, before, after);
+    assert_changed("[[change]]\nkind = 'remove-messages'\ntag = 0\nmin_bytes = 1", 2, before, after);
+}
+
+#[test]
+fn requests_without_a_number_are_told_apart_by_their_order() {
+    let before = "
+        0 isend 1 0 0
+        0 isend 1 0 5
+        0 wait 0 1 0
+        0 compute 1
+        0 wait 0 1 0
+        1 irecv 0 0 5
+        1 irecv 0 0 5
+        1 waitall 2
+    ";
+    let after = "
+        0 isend 1 0 5
+        0 compute 1
+        0 wait 0 1 0
+        1 irecv 0 0 5
+        1 waitall 1
+    ";
+    assert_changed("[[change]]\nkind = 'remove-messages'\nmax_bytes = 0", 2, before, after);
+}
+
+#[test]
+fn a_communicator_is_named_by_its_members() {
+    // Ranks number communicators as they like.
+    let before = "
+        0 comm_split 2 0 0,2
+        0 comm_split 3 0 0-2
+        0 on 2 send 2 0 8
+        0 on 3 send 2 0 8
+        0 send 2 0 8
+        1 comm_split - 0
+        1 comm_split 2 0 0-2
+        2 comm_split 5 0 0,2
+        2 comm_split 4 0 0-2
+        2 on 5 recv 0 0 8
+        2 on 4 recv 0 0 8
+        2 recv 0 0 8
+    ";
+    let without = |lines: &[&str]| lines.iter().fold(before.to_owned(), |text, line| text.replace(line, ""));
+    let change = |name: &str| format!("[[change]]\nkind = 'remove-messages'\ncommunicator = '{name}'");
+    for by_order in ["", "\nmin_bytes = 1"] {
+        let change = |name: &str| change(name) + by_order;
+        assert_changed(&change("0,2"), 3, before, &without(&["0 on 2 send 2 0 8", "2 on 5 recv 0 0 8"]));
+        assert_changed(&change("0-2"), 3, before, &without(&["0 on 3 send 2 0 8", "2 on 4 recv 0 0 8"]));
+        assert_changed(&change("world"), 3, before, &without(&["0 send 2 0 8", "2 recv 0 0 8"]));
+    }
+}
+
+#[test]
+fn annotations_go_with_their_calls() {
+    let before = "0 called 1 2\n0 send 1 0 8\n0 called 3 4\n0 send 1 1 8\n1 recv 0 0 8\n1 recv 0 1 8";
+    let after = "0 called 3 4\n0 send 1 1 8\n1 recv 0 1 8";
+    assert_changed("[[change]]\nkind = 'remove-messages'\ntag = 0", 2, before, after);
+}
+
+#[test]
+fn sizes_are_multiplied_at_both_ends() {
+    let before = "0 send 1 0 100\n0 isend 1 1 100 6 0\n0 wait_of 0\n1 recv 0 0 100\n1 recv 0 1 100";
+    let after = "0 send 1 0 250\n0 isend 1 1 100 6 0\n0 wait_of 0\n1 recv 0 0 250\n1 recv 0 1 100";
+    assert_changed("[[change]]\nkind = 'scale-messages'\nfactor = 2.5\ntag = 0", 2, before, after);
+    assert_changed("[[change]]\nkind = 'scale-messages'\nfactor = 1", 2, before, before);
+}
+
+#[test]
+fn messages_that_an_earlier_change_removed_cannot_be_changed() {
+    let remove = "[[change]]\nkind = 'remove-messages'\n";
+    let scale = "[[change]]\nkind = 'scale-messages'\nfactor = 2\n";
+    let error = changed(&[remove, scale].concat(), 2, "0 send 1 0 8\n1 recv 0 0 8").unwrap_err();
+    assert!(error.starts_with("changes.toml:4:8: no message is selected here"), "{error}");
+}

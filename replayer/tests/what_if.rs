@@ -1,0 +1,152 @@
+//! `titr-replay --what-if`: predictions for a program or a machine that is changed.
+
+use crate::support::command::{Folder, TITR_REPLAY};
+
+/// A machine whose times can be worked out by hand: an instruction takes a nanosecond, a message 2 µs and a nanosecond a byte.
+const PLATFORM: &str = r#"
+schema = 1
+[hosts]
+count = 4
+speed = "1 Ginstr/s"
+[topology.star]
+[network]
+model = "ideal"
+bandwidth = "1 GB/s"
+latency = "1 us"
+[mpi]
+collectives = "openmpi"
+"#;
+
+/// A folder with the platform, and a trace of which each text has the lines of one rank.
+fn folder(ranks: &[String]) -> Folder {
+    let folder = Folder::new();
+    folder.file("platform.toml", PLATFORM);
+    folder.trace(&ranks.iter().map(String::as_str).collect::<Vec<_>>());
+    folder
+}
+
+/// The JSON object of a replay with further arguments, without titr's own speed.
+fn replayed(folder: &Folder, arguments: &[&str]) -> serde_json::Value {
+    let all = [&["--platform", "platform.toml", "--json", "traces"], arguments].concat();
+    let said = folder.run(TITR_REPLAY, &all);
+    let json = said.strip_suffix("[0]").unwrap_or_else(|| panic!("{said}"));
+    let mut result: serde_json::Value = serde_json::from_str(json).unwrap();
+    result.as_object_mut().unwrap().remove("replay");
+    result
+}
+
+/// The predicted time with the changes of a file, in microseconds.
+fn micros(folder: &Folder, changes: &str) -> f64 {
+    folder.file("changes.toml", changes);
+    micros_of(&replayed(folder, &["--what-if", "changes.toml"]))
+}
+
+fn micros_of(result: &serde_json::Value) -> f64 {
+    (result["simulated_time"].as_f64().unwrap() * 1e9).round() / 1e3
+}
+
+/// Two ranks that compute for 10 and for 30 µs, and then exchange 1000 bytes.
+fn unbalanced() -> Folder {
+    let rank = |me: usize, work: u32| {
+        let other = 1 - me;
+        format!(
+            "{me} region_begin foo\n{me} compute {work}\n{me} region_end foo\n{me} sendrecv {other} 0 1000 {other} 0 1000\n"
+        )
+    };
+    folder(&[rank(0, 10_000), rank(1, 30_000)])
+}
+
+#[test]
+fn changes_of_nothing_leave_every_byte() {
+    let folder = unbalanced();
+    // The last line of the summary has titr's own speed.
+    let summary = |further: &[&str]| {
+        let said = folder.run(TITR_REPLAY, &[&["--platform", "platform.toml", "traces"], further].concat());
+        said.split_once("\nReplayed in").unwrap().0.to_owned()
+    };
+    let before = (summary(&[]), replayed(&folder, &[]));
+    for changes in
+        ["", "[[change]]\nkind = 'scale-compute'\nfactor = 1", "[[change]]\nkind = 'scale-messages'\nfactor = 1.0"]
+    {
+        folder.file("changes.toml", changes);
+        let what_if = ["--what-if", "changes.toml"];
+        assert_eq!(summary(&what_if), before.0);
+        assert_eq!(replayed(&folder, &what_if), before.1);
+    }
+}
+
+#[test]
+fn each_change_has_the_effect_that_can_be_worked_out() {
+    let folder = unbalanced();
+    for (changes, expected) in [
+        ("", 33.0),
+        ("[[change]]\nkind = 'balance-compute'\nregion = 'foo'", 23.0),
+        ("[[change]]\nkind = 'infinite-cpu'\nranks = '1'", 13.0),
+        ("[[change]]\nkind = 'scale-compute'\nfactor = 2", 63.0),
+        ("[[change]]\nkind = 'remove-messages'", 30.0),
+        ("[[change]]\nkind = 'scale-messages'\nfactor = 3", 35.0),
+        ("[[change]]\nkind = 'ideal-network'", 30.0),
+        ("[[change]]\nkind = 'ideal-network'\n[[change]]\nkind = 'infinite-cpu'", 0.0),
+    ] {
+        assert_eq!(micros(&folder, changes), expected, "{changes}");
+    }
+}
+
+#[test]
+fn a_network_without_contention_is_the_ideal_model() {
+    let folder = unbalanced();
+    folder.file("changes.toml", "[[change]]\nkind = 'ideal-network'\nmessages = 'uncontended'");
+    let flow = ["--set", "network.model=flow", "--what-if", "changes.toml"];
+    assert_eq!(micros_of(&replayed(&folder, &flow)), 33.0);
+}
+
+#[test]
+fn another_algorithm_is_the_platform_s_with_that_algorithm() {
+    let ranks: Vec<String> = (0..4).map(|rank| format!("{rank} bcast 100000 0\n")).collect();
+    let folder = folder(&ranks);
+    folder.file("changes.toml", "[[change]]\nkind = 'collective'\ncollective = 'bcast'\nalgorithm = 'pipeline'");
+    let assumed = replayed(&folder, &["--what-if", "changes.toml"]);
+    assert_eq!(assumed, replayed(&folder, &["--set", "mpi.collectives.bcast=pipeline"]));
+    assert_ne!(assumed, replayed(&folder, &[]));
+}
+
+/// A million messages without content between computations, removed, and the program without them.
+#[test]
+fn a_program_without_its_empty_messages_takes_as_long_as_one_that_never_had_them() {
+    let rounds = 250;
+    let rank = |me: usize, empty: usize| {
+        let (work, other) = (1000 * (me + 1), me ^ 1);
+        let message =
+            if me.is_multiple_of(2) { format!("{me} send {other} 0 0\n") } else { format!("{me} recv {other} 0 64\n") };
+        let round = format!("{}{me} compute {work}\n{me} sendrecv {other} 0 64 {other} 0 64\n", message.repeat(empty));
+        round.repeat(rounds)
+    };
+    let with = folder(&[0, 1, 2, 3].map(|me| rank(me, 2000)));
+    let without = folder(&[0, 1, 2, 3].map(|me| rank(me, 0)));
+    let (removed, never) = (micros(&with, "[[change]]\nkind = 'remove-messages'\nmax_bytes = 0"), micros(&without, ""));
+    assert_eq!(removed, never);
+    assert!(micros(&with, "") > 1.01 * never);
+}
+
+#[test]
+fn mistakes_are_shown_in_the_file() {
+    let folder = unbalanced();
+    for (changes, expected) in [
+        (
+            "[[change]]\nkind = 'collective'\ncollective = 'bcast'\nalgorithm = 'magic'",
+            "changes.toml:4:13: bcast has no algorithm `magic`",
+        ),
+        (
+            "[[change]]\nkind = 'scale-compute'\nregion = 'bar'\nfactor = 2",
+            "changes.toml:3:10: the program marks no region 'bar': it marks foo",
+        ),
+        ("[change]\nkind = 'infinite-cpu'", "changes.toml:1:1: write [[change]], as there may be several"),
+        ("[[change]]\nkind = infinite", "changes.toml:2:8: "),
+    ] {
+        folder.file("changes.toml", changes);
+        let said = folder.run(TITR_REPLAY, &["--platform", "platform.toml", "--what-if", "changes.toml", "traces"]);
+        assert!(said.starts_with(&format!("titr-replay: {expected}")) && said.ends_with("[1]"), "{said}");
+    }
+    let said = folder.run(TITR_REPLAY, &["--platform", "platform.toml", "--what-if", "nowhere.toml", "traces"]);
+    assert!(said.starts_with("titr-replay: cannot read the hypotheses nowhere.toml: "), "{said}");
+}

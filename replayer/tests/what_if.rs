@@ -92,6 +92,21 @@ fn each_change_has_the_effect_that_can_be_worked_out() {
     }
 }
 
+/// Rank 0 sends two messages of 100,000 bytes, too many to be buffered, and computes after each; rank 1 computes before it
+/// receives each.
+#[test]
+fn messages_overlap_with_computation_where_calls_do_not_block() {
+    let sends = "0 send 1 0 100000\n0 compute 150000\n".repeat(2);
+    let receives = "1 compute 150000\n1 recv 0 0 100000\n".repeat(2);
+    let folder = folder(&[sends, receives]);
+    let change = |calls: &str| format!("[[change]]\nkind = 'nonblocking'\ncalls = '{calls}'");
+    folder.file("platform.toml", format!("{PLATFORM}progress = 'thread'\n"));
+    // Rank 0 waits for rank 1 to compute and for the message, computes, and all that again.
+    assert_eq!(micros(&folder, ""), 150.0 + 102.0 + 150.0 + 102.0 + 150.0);
+    assert_eq!(micros(&folder, &change("both")), 300.0);
+    assert_eq!(micros(&folder, "[[change]]\nkind = 'merge-messages'\ncount = 2"), 150.0 + 202.0 + 150.0);
+}
+
 #[test]
 fn a_network_without_contention_is_the_ideal_model() {
     let folder = unbalanced();

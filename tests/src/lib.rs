@@ -10,6 +10,6 @@ pub use extended::{EXTENDED, Recorded, extended, extended_only, like, nothing_is
 pub use family::{Family, build};
 pub use run::{
     Run, Traced, assert_sound, binary, built, library, milestones, replay, run, traced, traced_alone, traced_as,
-    traced_only,
+    traced_only, traced_with,
 };
 pub use trace::lines;

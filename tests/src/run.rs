@@ -103,9 +103,23 @@ pub fn traced_as(
 /// # Panics
 /// Where the program fails.
 pub fn traced_only(variables: &[(&str, &str)], family: Family, ranks: u32, program: &Path) -> Traced {
+    traced_with(variables, family, ranks, program, &[])
+}
+
+/// [`traced_only`] of a program with arguments.
+///
+/// # Panics
+/// Where the program fails.
+pub fn traced_with(
+    variables: &[(&str, &str)],
+    family: Family,
+    ranks: u32,
+    program: &Path,
+    arguments: &[&str],
+) -> Traced {
     let directory = TempDir::new().unwrap();
     let mut command = family.mpirun();
-    command.arg("-np").arg(ranks.to_string()).arg(program).current_dir(directory.path());
+    command.arg("-np").arg(ranks.to_string()).arg(program).args(arguments).current_dir(directory.path());
     let run = run(command.env("LD_PRELOAD", family.preload()).envs(variables.iter().copied()));
     assert_eq!(run.status, Some(0), "{family:?}: {}", run.stderr);
     Traced { run, directory }

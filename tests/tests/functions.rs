@@ -18,7 +18,7 @@ const MPICH: Family = Family::Mpich;
 const OPEN_MPI: Family = Family::OpenMpi;
 /// Programs that call every function between them, each with its number of ranks. MPICH 4.0 has them all, but Debian's cannot
 /// spawn; Open MPI 4.1 has persistent collectives under other names, and lacks what MPI 4.0 added.
-const PROGRAMS: [(&str, Family, u32); 24] = [
+const PROGRAMS: [(&str, Family, u32); 25] = [
     ("send_modes", MPICH, 2),
     ("nonblocking", MPICH, 2),
     ("completion", MPICH, 2),
@@ -43,6 +43,7 @@ const PROGRAMS: [(&str, Family, u32); 24] = [
     ("dynamic", OPEN_MPI, 2),
     ("ports", OPEN_MPI, 2),
     ("spawns", OPEN_MPI, 2),
+    ("regions", MPICH, 2),
 ];
 
 const HEAD: &str = "\

@@ -240,7 +240,7 @@ impl<'c> AnyCollective<'c> {
             Call::Collective(call) => Some(Self::OfAll(CollectiveCall::of(call))),
             Call::Topology(call) => NeighborhoodCall::of(call).map(Self::OfNeighbors),
             Call::PointToPoint(_) | Call::Communicator(_) | Call::Process(_) => None,
-            Call::OneSided(_) | Call::Io(_) | Call::Other => None,
+            Call::OneSided(_) | Call::Io(_) | Call::Mark(_) | Call::Other => None,
         }
     }
 

@@ -12,6 +12,7 @@ use crate::function::Function;
 use crate::functions::collective::Collective;
 use crate::functions::communicator::Communicator;
 use crate::functions::io::Io;
+use crate::functions::mark::Mark;
 use crate::functions::one_sided::OneSided;
 use crate::functions::point_to_point::PointToPoint;
 use crate::functions::process::Process;
@@ -54,6 +55,8 @@ pub enum Call<'c> {
     OneSided(OneSided<'c>),
     /// Input and output.
     Io(Io<'c>),
+    /// A mark of the program.
+    Mark(Mark<'c>),
     /// Any other function; its arguments are passed on unread.
     Other,
 }

@@ -14,12 +14,14 @@ use crate::source::{Mistake, Source};
 use crate::{computation, machine, messages};
 
 /// All kinds of changes.
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 9] = [
     computation::SCALE_COMPUTE,
     computation::BALANCE_COMPUTE,
     computation::INFINITE_CPU,
     messages::REMOVE_MESSAGES,
     messages::SCALE_MESSAGES,
+    messages::MERGE_MESSAGES,
+    messages::NONBLOCKING,
     machine::COLLECTIVE,
     machine::IDEAL_NETWORK,
 ];

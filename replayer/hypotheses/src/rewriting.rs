@@ -72,6 +72,11 @@ fn is_named(selection: &Selection, name: &str) -> bool {
 pub trait Rewrite: Send {
     /// Appends to `out` the events that stand for `event`, with the place that its rank is at before the event.
     fn rewrite(&mut self, position: &Position, event: Located<'_>, out: &mut LocatedEvents);
+
+    /// Appends the events that are still held back. Called after the last event.
+    fn finish(&mut self, out: &mut LocatedEvents) {
+        let _ = out;
+    }
 }
 
 /// The trace with the events of each rank changed by what `rewrite` makes for the rank.
@@ -86,6 +91,7 @@ pub fn rewritten<R: Rewrite + 'static>(
         position: Position::new(rank, &selection),
         rewrite: rewrite(rank),
         read: LocatedEvents::default(),
+        is_ended: false,
     })
 }
 
@@ -96,17 +102,27 @@ struct RewrittenSource<S, R> {
     rewrite: R,
     /// The buffer for events as the source gives them, kept to use its memory again.
     read: LocatedEvents,
+    /// Whether the source has no more events.
+    is_ended: bool,
 }
 
 impl<S: EventSource, R: Rewrite> EventSource for RewrittenSource<S, R> {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+        if self.is_ended {
+            return Ok(false);
+        }
         self.read.clear();
-        let more = self.source.read(&mut self.read)?;
+        self.is_ended = !self.source.read(&mut self.read)?;
+        let before = events.len();
         for located in self.read.iter() {
             self.rewrite.rewrite(&self.position, located, events);
             self.position.pass(located.event, located.location.thread);
         }
-        Ok(more)
+        if self.is_ended {
+            self.rewrite.finish(events);
+        }
+        // Events never come with the end.
+        Ok(!self.is_ended || events.len() > before)
     }
 
     fn path(&self) -> Option<PathBuf> {

@@ -10,6 +10,7 @@
 //! | `collective`, `neighborhood`, `other` | collectives and their volumes |
 //! | `creation`, `communicators` | communicators and their members |
 //! | `one_sided`, `partitioned`, `files` | the chapters of MPI that they are named after |
+//! | `region` | regions that the program marks |
 //! | `worlds`, `named_spawn` | processes of other worlds |
 //! | `overwritten` | handles that have to be kept from before a call |
 //! | `stream`, `explanation` | events on their way to the sink |
@@ -34,6 +35,7 @@ mod one_sided;
 mod other;
 mod overwritten;
 mod partitioned;
+mod region;
 mod requests;
 mod stream;
 mod type_sizes;
@@ -221,6 +223,7 @@ impl Recorder {
         match (call, success) {
             (Call::PointToPoint(call), true) => self.message(call, overwritten),
             (Call::PointToPoint(MPI_Request_free(_)), false) => self.not_freed(overwritten),
+            (Call::Mark(mark), _) => self.mark(mark),
             (Call::Other, _) => Err(Omission::unless_read(function)),
             (_, false) => Err(Omission::Untraced),
             (Call::Collective(call), true) => self.collective(call),

@@ -144,6 +144,7 @@ pub mod extension;
 pub mod external;
 pub mod info;
 pub mod io;
+pub mod mark;
 pub mod one_sided;
 pub mod point_to_point;
 pub mod process;

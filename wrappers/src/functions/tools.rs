@@ -2,7 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::call::enter_with;
+use super::mark::Mark;
+use crate::call::{Call, enter_with};
 use crate::{Effect, Function};
 
 super::chapter! {
@@ -54,5 +55,5 @@ fn pcontrol(words: [usize; WORDS]) -> usize {
             real(level as c_int, a, b, c, d, e) as usize
         }
     }
-    enter_with(&MPI_Pcontrol, super::unread, words, run)
+    enter_with(&MPI_Pcontrol, |call| Call::Mark(Mark::of(call)), words, run)
 }

@@ -9,29 +9,33 @@ use titr_common::event_buffer::EventRef;
 use titr_common::program::{Communicators, Context, Fault};
 use titr_common::trace::{Located, Trace, TraceError};
 
-use super::channel::{Channel, Cursor, Runs};
+use super::channel::{Channel, ChannelMessages};
 use super::filter::MessageFilter;
 use crate::position::Position;
 use crate::rewriting::survey;
 
 /// The messages that are selected.
 pub struct Agreement {
-    filter: Arc<MessageFilter>,
+    /// The rule that selects the messages.
+    pub filter: Arc<MessageFilter>,
+    /// How many selected messages of a channel are a group, where they are put in groups. Persistent requests are then not
+    /// selected, as each of their messages has the same size.
+    pub group: Option<u32>,
     /// The messages of each channel that has a selected one; `None` where receivers know without.
-    channels: Option<FxHashMap<Channel, Runs>>,
+    pub channels: Option<FxHashMap<Channel, ChannelMessages>>,
     /// The contexts of the communicators that each rank has made, in order.
-    contexts: Vec<Vec<Context>>,
+    pub contexts: Vec<Vec<Context>>,
     /// The matches of each rank's receives that leave their source or tag open, in the order in which they are posted;
     /// `None` for one that is cancelled.
-    matches: Vec<Vec<Option<(Rank, Tag)>>>,
+    pub matches: Vec<Vec<Option<(Rank, Tag)>>>,
 }
 
 impl Agreement {
-    /// Surveys a trace.
+    /// Surveys a trace; `group` selected messages of a channel are a group.
     ///
     /// # Errors
     /// Where the trace cannot be read, or no message is selected.
-    pub fn of(trace: &Trace, filter: &Arc<MessageFilter>) -> Result<Self, TraceError> {
+    pub fn of(trace: &Trace, filter: &Arc<MessageFilter>, group: Option<u32>) -> Result<Self, TraceError> {
         if let Some(to) = &filter.to {
             filter.selection.has_ranks(to, trace.ranks())?;
         }
@@ -39,7 +43,8 @@ impl Agreement {
         let mut messages = Survey {
             agreement: Self {
                 filter: Arc::clone(filter),
-                channels: (!filter.is_known_to_receivers()).then(FxHashMap::default),
+                group,
+                channels: (group.is_some() || !filter.is_known_to_receivers()).then(FxHashMap::default),
                 contexts: vec![Vec::new(); ranks],
                 matches: vec![Vec::new(); ranks],
             },
@@ -60,6 +65,11 @@ impl Agreement {
         })?;
         messages.finish()
     }
+
+    /// Whether the messages of a persistent request are selected, which a rank sets up at `position`.
+    pub fn selects_persistent(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
+        self.group.is_none() && self.filter.selects(position, thread, message)
+    }
 }
 
 /// The survey of messages.
@@ -77,7 +87,7 @@ struct Survey {
 
 /// The message of a persistent request.
 #[derive(Clone, Copy)]
-pub(super) enum Template {
+pub enum Template {
     /// A send, and whether the sender has selected it.
     Send(Outgoing, bool),
     /// A receive.
@@ -100,7 +110,7 @@ impl Survey {
                 self.sent(position, thread, message)
             }
             Event::Send(_, message, MessageCompletion::Persistent(id)) => {
-                let is_selected = self.agreement.filter.selects(position, thread, message);
+                let is_selected = self.agreement.selects_persistent(position, thread, message);
                 self.persistent.insert(*id, Template::Send(*message, is_selected));
                 Ok(())
             }
@@ -153,7 +163,7 @@ impl Survey {
     }
 
     fn note(&mut self, from: Rank, message: &Outgoing, is_selected: bool) -> Result<(), Fault> {
-        let &Outgoing { comm, to, tag, .. } = message;
+        let &Outgoing { comm, to, tag, bytes } = message;
         self.is_any |= is_selected;
         if self.tags.len() < LISTED {
             self.tags.insert(tag.0);
@@ -166,7 +176,11 @@ impl Survey {
                     Some(self.communicators.get(index).context)
                 }
             };
-            channels.entry(Channel { context, from, to, tag }).or_default().push(is_selected);
+            channels.entry(Channel { context, from, to, tag }).or_default().push(
+                is_selected,
+                bytes,
+                self.agreement.group,
+            );
         }
         Ok(())
     }
@@ -186,7 +200,7 @@ impl Survey {
         let filter = &self.agreement.filter;
         if self.is_any {
             if let Some(channels) = &mut self.agreement.channels {
-                channels.retain(|_, runs| runs.has_any());
+                channels.retain(|_, messages| messages.finish(self.agreement.group));
             }
             return Ok(self.agreement);
         }
@@ -199,79 +213,5 @@ impl Survey {
         }
         let message = "no message is selected here, or the changes before this one leave none of them";
         Err(filter.selection.mistake(message).into())
-    }
-}
-
-/// One rank's way through the messages that are selected.
-pub struct Follower {
-    agreement: Arc<Agreement>,
-    rank: Rank,
-    communicators: FxHashMap<CommId, Context>,
-    /// How many communicators the rank has made.
-    made: usize,
-    /// How many open receives the rank has posted.
-    open: usize,
-    cursors: FxHashMap<Channel, Cursor>,
-}
-
-impl Follower {
-    /// The way of `rank`, from its first event.
-    pub fn new(agreement: &Arc<Agreement>, rank: Rank) -> Self {
-        Self {
-            agreement: Arc::clone(agreement),
-            rank,
-            communicators: FxHashMap::from_iter([(CommId::WORLD, Context(0))]),
-            made: 0,
-            open: 0,
-            cursors: FxHashMap::default(),
-        }
-    }
-
-    /// The rank has made a communicator.
-    pub fn made(&mut self, id: CommId) {
-        let context = self.agreement.contexts[self.rank.0 as usize].get(self.made).copied();
-        self.made += 1;
-        context.map(|context| self.communicators.insert(id, context));
-    }
-
-    /// Whether a message is selected that the rank sends.
-    pub fn sends(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
-        self.agreement.filter.selects(position, thread, message)
-    }
-
-    /// The source and the tag of the message that a receive gets which is posted now; `None` if it gets none.
-    pub fn posts(&mut self, message: &Incoming) -> Option<(Rank, Tag)> {
-        if !message.is_open() {
-            return message.from.zip(message.tag);
-        }
-        let matched = self.agreement.matches[self.rank.0 as usize].get(self.open).copied().flatten();
-        self.open += 1;
-        matched
-    }
-
-    /// Whether the message is selected that a receive on `comm` gets from this source with this tag.
-    pub fn receives(&mut self, position: &Position, comm: CommId, (from, tag): (Rank, Tag)) -> bool {
-        self.next(position, comm, from, tag, Cursor::pass)
-    }
-
-    /// Whether the message is selected that a probe finds.
-    pub fn probes(&mut self, position: &Position, message: &Incoming) -> bool {
-        let found = message.from.zip(message.tag);
-        found.is_some_and(|(from, tag)| self.next(position, message.comm, from, tag, |cursor, runs| cursor.peek(runs)))
-    }
-
-    fn next(
-        &mut self,
-        position: &Position,
-        comm: CommId,
-        from: Rank,
-        tag: Tag,
-        step: impl FnOnce(&mut Cursor, &Runs) -> bool,
-    ) -> bool {
-        let Some(channels) = &self.agreement.channels else {
-            return position.is_on(comm) && self.agreement.filter.has_ends(from, self.rank, tag);
-        };
-        let channel = Channel { context: self.communicators.get(&comm).copied(), from, to: self.rank, tag };
-        channels.get(&channel).is_some_and(|runs| step(self.cursors.entry(channel).or_default(), runs))
     }
 }

@@ -13,10 +13,15 @@
 mod agreement;
 mod channel;
 mod filter;
+mod follower;
+mod merge;
+mod nonblocking;
 mod remove;
 mod requests;
 mod rewrite;
 mod scale_messages;
 
+pub use merge::MERGE_MESSAGES;
+pub use nonblocking::NONBLOCKING;
 pub use remove::REMOVE_MESSAGES;
 pub use scale_messages::SCALE_MESSAGES;

@@ -2,6 +2,7 @@
 
 use titr_common::event::{Incoming, Outgoing};
 
+use super::channel::Turn;
 use super::filter::MessageFilter;
 use super::rewrite::{Messages, Treatment};
 use crate::keys::Keys;
@@ -19,11 +20,15 @@ fn remove(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
 struct Removal;
 
 impl Treatment for Removal {
-    fn outgoing(self, _: Outgoing) -> Option<Outgoing> {
+    fn removes(self) -> bool {
+        true
+    }
+
+    fn outgoing(self, _: Outgoing, _: Turn) -> Option<Outgoing> {
         None
     }
 
-    fn incoming(self, _: Incoming) -> Option<Incoming> {
+    fn incoming(self, _: Incoming, _: Turn) -> Option<Incoming> {
         None
     }
 }

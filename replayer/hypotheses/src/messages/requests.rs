@@ -17,9 +17,15 @@ impl RemovedRequests {
     /// A message was started, with the request `id` or else `key`.
     pub fn start(&mut self, id: Option<RequestId>, key: RequestKey, is_removed: bool) {
         match id {
-            Some(id) if is_removed => _ = self.numbered.insert(id),
-            Some(_) => {}
+            Some(id) => self.start_numbered(id, is_removed),
             None => self.keyed.entry(key).or_default().push_back(is_removed),
+        }
+    }
+
+    /// A persistent request was started.
+    pub fn start_numbered(&mut self, id: RequestId, is_removed: bool) {
+        if is_removed {
+            self.numbered.insert(id);
         }
     }
 

@@ -3,6 +3,7 @@
 use titr_common::event::{Incoming, Outgoing};
 use titr_common::units::Bytes;
 
+use super::channel::Turn;
 use super::filter::MessageFilter;
 use super::rewrite::{Messages, Treatment};
 use crate::keys::Keys;
@@ -35,11 +36,11 @@ impl MessageScaling {
 }
 
 impl Treatment for MessageScaling {
-    fn outgoing(self, message: Outgoing) -> Option<Outgoing> {
+    fn outgoing(self, message: Outgoing, _: Turn) -> Option<Outgoing> {
         Some(Outgoing { bytes: self.of(message.bytes), ..message })
     }
 
-    fn incoming(self, message: Incoming) -> Option<Incoming> {
+    fn incoming(self, message: Incoming, _: Turn) -> Option<Incoming> {
         Some(Incoming { bytes: self.of(message.bytes), ..message })
     }
 }

@@ -218,3 +218,94 @@ fn messages_that_an_earlier_change_removed_cannot_be_changed() {
     let error = changed(&[remove, scale].concat(), 2, "0 send 1 0 8\n1 recv 0 0 8").unwrap_err();
     assert!(error.starts_with("changes.toml:4:8: no message is selected here"), "{error}");
 }
+
+#[test]
+fn merged_messages_are_sent_with_the_last_and_received_with_the_first() {
+    let before = "
+        0 send 1 0 10
+        0 compute 1
+        0 isend 1 0 20 6 0
+        0 wait_of 0
+        0 send 1 1 5
+        0 send 1 0 40
+        1 irecv 0 0 64 6 0
+        1 irecv * 0 64 6 1 any_source
+        1 matched 1 0 0
+        1 waitall_of 0-1
+        1 compute 1
+        1 recv 0 1 5
+        1 recv 0 0 64
+    ";
+    let after = "
+        0 compute 1
+        0 isend 1 0 30 6 0
+        0 wait_of 0
+        0 send 1 1 5
+        0 send 1 0 40
+        1 irecv 0 0 30 6 0
+        1 waitall_of 0
+        1 compute 1
+        1 recv 0 1 5
+        1 recv 0 0 40
+    ";
+    assert_changed("[[change]]\nkind = 'merge-messages'\ncount = 2\ntag = 0", 2, before, after);
+    assert_changed("[[change]]\nkind = 'merge-messages'\ncount = 1", 2, after, after);
+}
+
+#[test]
+fn blocking_calls_become_non_blocking_ones() {
+    let first = 1_u32 << 31;
+    let before = "
+        0 init
+        0 send 1 0 10
+        0 compute 1
+        0 send 1 0 20
+        0 ssend 1 1 30
+        0 barrier
+        0 finalize
+        1 init
+        1 compute 5
+        1 recv 0 0 10
+        1 recv 0 0 20
+        1 compute 6
+        1 region_end foo
+        1 recv 0 1 30
+        1 barrier
+        1 compute 7
+    ";
+    let sends = format!(
+        "
+        0 init
+        0 isend 1 0 10 6 {first}
+        0 compute 1
+        0 waitall_of {first}
+        0 isend 1 0 20 6 {first}
+        0 issend 1 1 30 6 {second}
+        0 waitall_of {first}-{second}
+        0 barrier
+        0 finalize
+        ",
+        second = first + 1
+    );
+    let receives = format!(
+        "
+        1 init
+        1 irecv 0 0 10 6 {first}
+        1 compute 5
+        1 waitall_of {first}
+        1 irecv 0 0 20 6 {first}
+        1 waitall_of {first}
+        1 irecv 0 1 30 6 {first}
+        1 compute 6
+        1 region_end foo
+        1 waitall_of {first}
+        1 barrier
+        1 compute 7
+        "
+    );
+    let (senders, receivers) = before.split_at(before.find("1 init").unwrap());
+    let change = "[[change]]\nkind = 'nonblocking'\n";
+    assert_changed(change, 2, before, &(sends.clone() + &receives));
+    assert_changed(&format!("{change}calls = 'sends'"), 2, before, &(sends + receivers));
+    assert_changed(&format!("{change}calls = 'receives'"), 2, before, &(senders.to_owned() + &receives));
+}

@@ -14,7 +14,7 @@ fn a_kind_or_a_key_that_there_is_not() {
     assert_refused(
         "kind = 'balance'",
         "changes.toml:2:8: there is no such kind of change: there are scale-compute, balance-compute, infinite-cpu, \
-         remove-messages, scale-messages, collective, ideal-network\n 2 | kind = 'balance'\n   |        ^^^^^^^^^",
+         remove-messages, scale-messages, merge-messages, nonblocking, collective, ideal-network\n 2 | kind = 'balance'\n   |        ^^^^^^^^^",
     );
     assert_refused(
         "kind = 'scale-compute'\nfactor = 2\ntag = 1",

@@ -1,0 +1,159 @@
+//! One rank's way through the messages that are selected.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{CommId, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId, Tag, ThreadId};
+use titr_common::program::Context;
+
+use super::agreement::{Agreement, Template};
+use super::channel::{Channel, ChannelMessages, Cursor, Turn};
+use crate::position::Position;
+
+/// Follows the events of one rank, and knows which of their messages are selected.
+pub struct Follower {
+    agreement: Arc<Agreement>,
+    rank: Rank,
+    communicators: FxHashMap<CommId, Context>,
+    /// How many communicators the rank has made.
+    made: usize,
+    /// How many open receives the rank has posted.
+    open: usize,
+    persistent: FxHashMap<RequestId, Template>,
+    sent: FxHashMap<Channel, Cursor>,
+    received: FxHashMap<Channel, Cursor>,
+}
+
+/// Which messages of an event are selected.
+#[derive(Clone, Debug, Default)]
+pub struct Selected {
+    /// The message that is sent, or that the persistent request will send each time.
+    pub sent: Option<Turn>,
+    /// The message that is received or probed for.
+    pub received: Option<Turn>,
+    /// The message of each persistent request that is started.
+    pub started: Vec<Option<Turn>>,
+}
+
+impl Follower {
+    /// The way of `rank`, from its first event.
+    pub fn new(agreement: &Arc<Agreement>, rank: Rank) -> Self {
+        Self {
+            agreement: Arc::clone(agreement),
+            rank,
+            communicators: FxHashMap::from_iter([(CommId::WORLD, Context(0))]),
+            made: 0,
+            open: 0,
+            persistent: FxHashMap::default(),
+            sent: FxHashMap::default(),
+            received: FxHashMap::default(),
+        }
+    }
+
+    /// Passes an event; which of its messages are selected.
+    pub fn pass(&mut self, position: &Position, thread: ThreadId, event: &Event) -> Selected {
+        let mut selected = Selected::default();
+        match event {
+            Event::Send(_, message, MessageCompletion::Persistent(id)) => {
+                let is_selected = self.agreement.selects_persistent(position, thread, message);
+                self.persistent.insert(*id, Template::Send(*message, is_selected));
+                selected.sent = is_selected.then_some(Turn::ALONE);
+            }
+            Event::Send(_, message, MessageCompletion::Blocking | MessageCompletion::Request(_)) => {
+                selected.sent = self.sends(position, thread, message);
+            }
+            Event::Recv(message, MessageCompletion::Persistent(id)) => {
+                self.persistent.insert(*id, Template::Receive(*message));
+            }
+            Event::Recv(message, MessageCompletion::Blocking | MessageCompletion::Request(_)) => {
+                selected.received = self.receives(position, message);
+            }
+            Event::Sendrecv(sent, received) => {
+                selected.sent = sent.and_then(|message| self.sends(position, thread, &message));
+                selected.received = received.and_then(|message| self.receives(position, &message));
+            }
+            Event::Probe(message) | Event::Iprobe(message, true) => {
+                selected.received = message.from.zip(message.tag).and_then(|(from, tag)| {
+                    self.next(position, message.comm, from, tag, |cursor, messages, group| cursor.peek(messages, group))
+                });
+            }
+            Event::Start(ids) => selected.started = ids.iter().map(|id| self.starts(position, *id)).collect(),
+            Event::RequestFree(id) => _ = self.persistent.remove(id),
+            Event::CommCreate(_, _, Some(group)) => {
+                let context = self.agreement.contexts[self.rank.0 as usize].get(self.made).copied();
+                self.made += 1;
+                context.map(|context| self.communicators.insert(group.id, context));
+            }
+            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Cancel(_) => {}
+            Event::Iprobe(_, false) | Event::Partitioned(_) | Event::OneSided(_) | Event::Matched(..) => {}
+            Event::Wait(..) | Event::Test(..) | Event::Collective(..) | Event::Neighborhood(..) => {}
+            Event::File(_) | Event::Other(_) | Event::CommCreate(_, _, None) | Event::CommFree(_) => {}
+            Event::Region(_) | Event::Annotation(_) => {}
+        }
+        selected
+    }
+
+    /// Whether a request is persistent, and of a message.
+    pub fn is_persistent(&self, id: RequestId) -> bool {
+        self.persistent.contains_key(&id)
+    }
+
+    fn sends(&mut self, position: &Position, thread: ThreadId, message: &Outgoing) -> Option<Turn> {
+        let is_selected = self.agreement.filter.selects(position, thread, message);
+        if self.agreement.group.is_none() {
+            return is_selected.then_some(Turn::ALONE);
+        }
+        self.leave(message)
+    }
+
+    fn receives(&mut self, position: &Position, message: &Incoming) -> Option<Turn> {
+        let (from, tag) = if message.is_open() {
+            let matched = self.agreement.matches[self.rank.0 as usize].get(self.open).copied().flatten();
+            self.open += 1;
+            matched?
+        } else {
+            message.from.zip(message.tag)?
+        };
+        self.next(position, message.comm, from, tag, Cursor::pass)
+    }
+
+    fn starts(&mut self, position: &Position, id: RequestId) -> Option<Turn> {
+        match self.persistent.get(&id).copied()? {
+            Template::Send(message, is_selected) => {
+                // Passes the message in its channel, where it is not selected.
+                let turn = if self.agreement.group.is_some() { self.leave(&message) } else { None };
+                turn.or(is_selected.then_some(Turn::ALONE))
+            }
+            Template::Receive(message) => self.receives(position, &message),
+        }
+    }
+
+    /// The next message that the rank receives on a channel, if it is selected.
+    fn next(
+        &mut self,
+        position: &Position,
+        comm: CommId,
+        from: Rank,
+        tag: Tag,
+        step: impl FnOnce(&mut Cursor, &ChannelMessages, Option<u32>) -> Option<Turn>,
+    ) -> Option<Turn> {
+        if self.agreement.channels.is_none() {
+            let is_selected = position.is_on(comm) && self.agreement.filter.has_ends(from, self.rank, tag);
+            return is_selected.then_some(Turn::ALONE);
+        }
+        let channel = self.channel(comm, from, self.rank, tag);
+        let messages = self.agreement.channels.as_ref()?.get(&channel)?;
+        step(self.received.entry(channel).or_default(), messages, self.agreement.group)
+    }
+
+    /// The next message that the rank sends on a channel, if it is selected.
+    fn leave(&mut self, message: &Outgoing) -> Option<Turn> {
+        let channel = self.channel(message.comm, self.rank, message.to, message.tag);
+        let messages = self.agreement.channels.as_ref()?.get(&channel)?;
+        self.sent.entry(channel).or_default().pass(messages, self.agreement.group)
+    }
+
+    fn channel(&self, comm: CommId, from: Rank, to: Rank, tag: Tag) -> Channel {
+        Channel { context: self.communicators.get(&comm).copied(), from, to, tag }
+    }
+}

@@ -1,0 +1,43 @@
+//! Several messages sent as one.
+//!
+//! So many messages in a row of a channel become one: it is sent where the last of them was, as only then all of its data is
+//! there, and received where the first of them was, as then the receiver needs it. Where the receiver's answer to one message
+//! decides about the next, they cannot be merged, and the replay ends in a deadlock.
+
+use titr_common::event::{Incoming, Outgoing};
+
+use super::channel::Turn;
+use super::filter::MessageFilter;
+use super::rewrite::{Messages, Treatment};
+use crate::keys::Keys;
+use crate::kind::{Effect, Kind};
+use crate::source::Mistake;
+
+/// Messages become fewer and larger.
+pub const MERGE_MESSAGES: Kind = Kind { name: "merge-messages", read: merge };
+
+fn merge(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+    let filter = MessageFilter::read(keys)?.into();
+    let count = keys.whole("count", 1)?;
+    let count = keys.required("count", count)?.into_inner().unsigned_abs();
+    Ok(Effect::program(Messages { filter, treatment: Merging { count } }))
+}
+
+#[derive(Clone, Copy)]
+struct Merging {
+    count: u32,
+}
+
+impl Treatment for Merging {
+    fn group(self) -> Option<u32> {
+        Some(self.count)
+    }
+
+    fn outgoing(self, message: Outgoing, turn: Turn) -> Option<Outgoing> {
+        turn.is_last.then_some(Outgoing { bytes: turn.bytes, ..message })
+    }
+
+    fn incoming(self, message: Incoming, turn: Turn) -> Option<Incoming> {
+        turn.is_first.then_some(Incoming { bytes: turn.bytes, ..message })
+    }
+}

@@ -1,0 +1,45 @@
+//! Regions that the program marks.
+
+use std::ffi::CStr;
+
+use titr_common::event::{Event, Region};
+use titr_wrappers::functions::mark::Mark;
+
+use super::{Outcome, Recorder};
+
+/// The longest name that is recorded, in characters.
+const LONGEST: usize = 200;
+
+impl Recorder {
+    /// Records a mark.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn mark(&mut self, mark: &Mark<'_>) -> Outcome {
+        self.emit(&Event::Region(match mark {
+            Mark::Begin(region) => Region::Begin(name(region)),
+            Mark::End(region) => Region::End(name(region)),
+            Mark::Level(level) => Region::Control(*level),
+        }));
+        Ok(())
+    }
+}
+
+/// The name of a region as one word of a line: a blank becomes `_`.
+fn name(text: &CStr) -> Box<str> {
+    let text = text.to_string_lossy();
+    let word = |letter: char| if letter.is_whitespace() || letter.is_control() { '_' } else { letter };
+    let name: String = text.chars().take(LONGEST).map(word).collect();
+    if name.is_empty() { "_".into() } else { name.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_word() {
+        assert_eq!(&*name(c"solve"), "solve");
+        assert_eq!(&*name(c"solve the\tsystem\n"), "solve_the_system_");
+        assert_eq!(&*name(c""), "_");
+    }
+}

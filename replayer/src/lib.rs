@@ -1,6 +1,7 @@
 //! The commands `titr-replay` and `titr`: they parse arguments, replay and print.
 
 pub mod cli;
+pub mod diff;
 pub mod generate;
 pub mod inspect;
 pub mod report;

@@ -1,6 +1,6 @@
 //! `titr-replay --what-if`: predictions for a program or a machine that is changed.
 
-use crate::support::command::{Folder, TITR_REPLAY};
+use crate::support::command::{Folder, TITR, TITR_REPLAY};
 
 /// A machine whose times can be worked out by hand: an instruction takes a nanosecond, a message 2 µs and a nanosecond a byte.
 const PLATFORM: &str = r#"
@@ -164,4 +164,20 @@ fn mistakes_are_shown_in_the_file() {
     }
     let said = folder.run(TITR_REPLAY, &["--platform", "platform.toml", "--what-if", "nowhere.toml", "traces"]);
     assert!(said.starts_with("titr-replay: cannot read the hypotheses nowhere.toml: "), "{said}");
+}
+
+#[test]
+fn the_difference_of_two_results_is_shown() {
+    let folder = unbalanced();
+    folder.file("changes.toml", "[[change]]\nkind = 'balance-compute'\nregion = 'foo'");
+    for (name, arguments) in [("before.json", &[][..]), ("after.json", &["--what-if", "changes.toml"])] {
+        folder.file(name, replayed(&folder, arguments).to_string());
+    }
+    insta::assert_snapshot!(folder.run(TITR, &["diff", "before.json", "after.json"]));
+    let json = folder.run(TITR, &["diff", "--json", "before.json", "after.json"]);
+    let json: serde_json::Value = serde_json::from_str(json.strip_suffix("[0]").unwrap()).unwrap();
+    assert_eq!(json["per_rank"][1]["compute"], serde_json::json!({"before": 30e-6, "after": 20e-6}));
+    folder.file("no.json", "{\"ranks\": 4}");
+    let said = folder.run(TITR, &["diff", "before.json", "no.json"]);
+    assert!(said.starts_with("titr: no.json:1:12: this is no result of titr-replay --json: missing field"), "{said}");
 }

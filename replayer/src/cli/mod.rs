@@ -4,6 +4,7 @@
 
 mod calibrate;
 mod convert;
+mod diff;
 mod gather;
 mod generate;
 mod meter;
@@ -33,6 +34,7 @@ use titr_platform::PlatformError;
 use titr_simulation::SimulationError;
 use titr_simulation::traffic::TrafficError;
 
+use crate::diff::DiffError;
 use crate::generate::NotWritten;
 use trace::TraceArgs;
 
@@ -48,6 +50,8 @@ enum Failure {
     Platform(#[from] PlatformError),
     #[error("{}{}", option_at_fault(.0), .0)]
     Simulation(#[from] SimulationError),
+    #[error(transparent)]
+    Diff(#[from] DiffError),
     #[error(transparent)]
     Hypotheses(#[from] HypothesesError),
     #[error(transparent)]

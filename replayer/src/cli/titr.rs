@@ -14,7 +14,7 @@ use titr_common::trace::manifest::{Ended, Manifest};
 use titr_simulation::Follower;
 
 use super::meter::Meter;
-use super::{Failure, TraceArgs, calibrate, convert, gather, generate, run, schedule};
+use super::{Failure, TraceArgs, calibrate, convert, diff, gather, generate, run, schedule};
 use crate::inspect::{Inventory, Verdict, check};
 
 const EXAMPLES: &str = "\
@@ -24,6 +24,7 @@ Examples:
   titr cat traces/ --rank 5 | head
   titr gather node1/ node2/ --output traces.tar
   titr convert --to simgrid traces/ -o for-simgrid
+  titr diff before.json after.json
   titr generate all-to-all --ranks 32 --bytes 10kB -o all-to-all
   titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
   titr calibrate measurements.json --output cluster.toml
@@ -67,6 +68,7 @@ enum Command {
     },
     Calibrate(calibrate::CalibrateArgs),
     Convert(convert::ConvertArgs),
+    Diff(diff::DiffArgs),
     Gather(gather::GatherArgs),
     Generate(generate::GenerateArgs),
     Schedule(schedule::ScheduleArgs),
@@ -82,6 +84,7 @@ pub fn main() -> ExitCode {
         Command::Cat { rank, partial, trace } => cat(trace, *rank, *partial, out),
         Command::Calibrate(args) => calibrate::calibrate(args, out),
         Command::Convert(args) => convert::convert(args),
+        Command::Diff(args) => diff::diff(args, out),
         Command::Gather(args) => gather::gather(args),
         Command::Generate(args) => generate::generate(args, out),
         Command::Schedule(args) => schedule::schedule(args, out),

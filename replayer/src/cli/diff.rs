@@ -1,0 +1,31 @@
+//! `titr diff`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Failure;
+use crate::diff::{ReplayedResult, summary};
+
+/// Compares two results of `titr-replay --json`: where time, ranks and links gain or lose.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The result of the program as it is.
+    before: PathBuf,
+    /// The result of the changed program, or on another machine.
+    after: PathBuf,
+    /// Prints one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The command.
+pub fn diff(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let difference = ReplayedResult::read(&args.before)?.to(&ReplayedResult::read(&args.after)?)?;
+    if !args.json {
+        return Ok(summary(&difference, out)?);
+    }
+    serde_json::to_writer(&mut *out, &difference).map_err(std::io::Error::from)?;
+    Ok(writeln!(out)?)
+}

@@ -1,0 +1,76 @@
+//! A difference for people.
+
+use std::io::{self, Write};
+
+use titr_common::format::{TimeUnit, volume};
+use titr_common::units::{Bytes, Seconds};
+
+use super::{Change, Difference, LinkShare};
+
+/// How many ranks are shown: those that change most.
+const RANKS: usize = 8;
+
+/// Prints a difference.
+///
+/// # Errors
+/// Where `out` cannot be written.
+pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
+    let time = difference.simulated_time;
+    writeln!(out, "Predicted time  {:.9} s, before {:.9} s: {}", time.after, time.before, percent(time))?;
+    let unit = TimeUnit::of(Seconds(time.before.max(time.after)));
+    let row = |out: &mut dyn Write, name: &str, change: Change| {
+        let show = |seconds: f64| unit.show(Seconds(seconds));
+        let gain = if change.gain() > 0.0 { format!("+{}", show(change.gain())) } else { show(change.gain()) };
+        writeln!(
+            out,
+            "  {name:<12}{:>12}{:>12}{gain:>12}  {:>9}",
+            show(change.before),
+            show(change.after),
+            percent(change)
+        )
+    };
+
+    writeln!(
+        out,
+        "\nWhere it goes, mean of all ranks in {}\n  {:<12}{:>12}{:>12}{:>12}",
+        unit.name, "", "before", "after", "change"
+    )?;
+    let mut activities: Vec<_> =
+        difference.activities.iter().filter(|(_, change)| change.before > 0.0 || change.after > 0.0).collect();
+    activities.sort_by(|(_, one), (_, other)| other.gain().abs().total_cmp(&one.gain().abs()));
+    for (name, change) in activities {
+        row(out, name, *change)?;
+    }
+
+    let finishes = difference.finishes();
+    let changed = finishes.iter().filter(|(_, change)| change.gain() != 0.0).count();
+    if changed > 0 {
+        writeln!(out, "\nRanks finish, in {}", unit.name)?;
+        for (rank, change) in finishes.iter().take(changed.min(RANKS)) {
+            row(out, &format!("rank {rank}"), *change)?;
+        }
+        if changed > RANKS {
+            writeln!(out, "  and {} other ranks, by less", changed - RANKS)?;
+        }
+    }
+
+    if !difference.links.is_empty() {
+        writeln!(out, "\nBusiest links\n  {:<20}{:>24}{:>24}", "", "before", "after")?;
+        for link in &difference.links {
+            writeln!(out, "  {:<20}{:>24}{:>24}", link.name, share(link.before), share(link.after))?;
+        }
+    }
+    Ok(())
+}
+
+/// The change as a part of what was before.
+fn percent(change: Change) -> String {
+    if change.before == 0.0 { "new".to_owned() } else { format!("{:+.1} %", 100.0 * change.gain() / change.before) }
+}
+
+/// The use of a link and its payload.
+fn share(share: Option<LinkShare>) -> String {
+    share.map_or("less than others".to_owned(), |share| {
+        format!("{:.1} %, {}", 100.0 * share.utilization, volume(Bytes(share.bytes)))
+    })
+}

@@ -8,10 +8,12 @@
 //! ranks, tag and communicator are selected, nothing is noted. For receives that leave their source or tag open, the survey
 //! notes what they were matched with.
 //!
-//! The messages that collectives are made of, and one-sided and partitioned communication, are left as they are.
+//! Collectives are changed as a whole, by all of their members ([`collectives`]). One-sided and partitioned communication, and
+//! persistent collectives, are left as they are.
 
 mod agreement;
 mod channel;
+mod collectives;
 mod filter;
 mod follower;
 mod merge;

@@ -1,8 +1,9 @@
-//! Messages that are neither sent nor received.
+//! Messages that are neither sent nor received, and collectives that are not called.
 
-use titr_common::event::{Incoming, Outgoing};
+use titr_common::event::{Collective, Incoming, Outgoing};
 
 use super::channel::Turn;
+use super::collectives::{CollectiveFilter, CollectiveTreatment, Collectives};
 use super::filter::MessageFilter;
 use super::rewrite::{Messages, Treatment};
 use crate::keys::Keys;
@@ -13,6 +14,9 @@ use crate::source::Mistake;
 pub const REMOVE_MESSAGES: Kind = Kind { name: "remove-messages", read: remove };
 
 fn remove(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+    if let Some(filter) = CollectiveFilter::read(keys)? {
+        return Ok(Effect::program(Collectives::new(filter, Removal)));
+    }
     Ok(Effect::program(Messages { filter: MessageFilter::read(keys)?.into(), treatment: Removal }))
 }
 
@@ -29,6 +33,12 @@ impl Treatment for Removal {
     }
 
     fn incoming(self, _: Incoming, _: Turn) -> Option<Incoming> {
+        None
+    }
+}
+
+impl CollectiveTreatment for Removal {
+    fn collective(self, _: Collective) -> Option<Collective> {
         None
     }
 }

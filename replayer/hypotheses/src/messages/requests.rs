@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use titr_common::event::{Completed, Quantifier, RequestId, RequestKey};
+use titr_common::event::{Completed, Event, Quantifier, RequestId, RequestKey};
 
 /// The requests that a changed program does not have, and those that only their order tells apart from them.
 #[derive(Default)]
@@ -39,8 +39,32 @@ impl RemovedRequests {
         self.numbered.remove(&id)
     }
 
+    /// An event of the program in the changed one, without the requests that are removed; `None` if it is about these alone.
+    pub fn without(&mut self, event: Event) -> Option<Event> {
+        match event {
+            Event::Wait(quantifier, completed) => {
+                self.complete(quantifier, completed).map(|completed| Event::Wait(quantifier, completed))
+            }
+            Event::Test(quantifier, Some(completed)) => {
+                let completed = self.complete(quantifier, completed);
+                completed.map(|completed| Event::Test(quantifier, Some(completed)))
+            }
+            Event::RequestFree(id) => (!self.end(id)).then_some(event),
+            Event::Cancel(id) | Event::Matched(id, ..) => (!self.has(id)).then_some(event),
+            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Start(_) => Some(event),
+            Event::Send(..) | Event::Recv(..) | Event::Sendrecv(..) | Event::Probe(_) | Event::Iprobe(..) => {
+                Some(event)
+            }
+            Event::Partitioned(_) | Event::Test(_, None) | Event::Collective(..) | Event::Neighborhood(..) => {
+                Some(event)
+            }
+            Event::OneSided(_) | Event::File(_) | Event::Other(_) | Event::CommCreate(..) => Some(event),
+            Event::CommFree(_) | Event::Region(_) | Event::Annotation(_) => Some(event),
+        }
+    }
+
     /// The requests that are complete in the changed program too; `None` if the call has none any more.
-    pub fn complete(&mut self, quantifier: Quantifier, mut completed: Completed) -> Option<Completed> {
+    fn complete(&mut self, quantifier: Quantifier, mut completed: Completed) -> Option<Completed> {
         let is_left = match &mut completed {
             Completed::These(ids) => {
                 let was_empty = ids.is_empty();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use titr_common::event::{Completed, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId, RequestKey};
+use titr_common::event::{Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId, RequestKey};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{Located, LocatedEvents, Location, Trace, TraceError, Transformation};
 
@@ -114,18 +114,12 @@ impl<T: Treatment> MessageRewrite<T> {
                 self.received(message, selected).is_some().then_some(event)
             }
             Event::Start(ids) => self.start(ids, selected),
-            Event::Cancel(id) | Event::Matched(id, ..) => (!self.removed.has(id)).then_some(event),
-            Event::RequestFree(id) => {
-                let is_removed = self.removed.end(id);
-                (is_persistent || !is_removed).then_some(event)
+            Event::RequestFree(id) if is_persistent => {
+                self.removed.end(id);
+                Some(event)
             }
-            Event::Wait(quantifier, completed) => {
-                self.removed.complete(quantifier, completed).map(|completed| Event::Wait(quantifier, completed))
-            }
-            Event::Test(quantifier, Some(completed)) => {
-                let completed: Option<Completed> = self.removed.complete(quantifier, completed);
-                completed.map(|completed| Event::Test(quantifier, Some(completed)))
-            }
+            Event::Cancel(_) | Event::Matched(..) | Event::RequestFree(_) => self.removed.without(event),
+            Event::Wait(..) | Event::Test(_, Some(_)) => self.removed.without(event),
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => Some(event),
             Event::Iprobe(_, false) | Event::Partitioned(_) | Event::Test(_, None) => Some(event),
             Event::Collective(..) | Event::Neighborhood(..) | Event::OneSided(_) | Event::File(_) => Some(event),

@@ -1,9 +1,10 @@
-//! Messages of another size.
+//! Messages and collectives of another size. Collectives that reduce have so much more to reduce.
 
-use titr_common::event::{Incoming, Outgoing};
-use titr_common::units::Bytes;
+use titr_common::event::{Collective, Incoming, Outgoing, Volumes};
+use titr_common::units::{Bytes, Instructions};
 
 use super::channel::Turn;
+use super::collectives::{CollectiveFilter, CollectiveTreatment, Collectives};
 use super::filter::MessageFilter;
 use super::rewrite::{Messages, Treatment};
 use crate::keys::Keys;
@@ -14,9 +15,12 @@ use crate::source::Mistake;
 pub const SCALE_MESSAGES: Kind = Kind { name: "scale-messages", read: scale };
 
 fn scale(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
-    let filter = MessageFilter::read(keys)?.into();
     let factor = keys.factor("factor")?;
-    Ok(Effect::program(Messages { filter, treatment: MessageScaling { factor: keys.required("factor", factor)? } }))
+    let treatment = MessageScaling { factor: keys.required("factor", factor)? };
+    if let Some(filter) = CollectiveFilter::read(keys)? {
+        return Ok(Effect::program(Collectives::new(filter, treatment)));
+    }
+    Ok(Effect::program(Messages { filter: MessageFilter::read(keys)?.into(), treatment }))
 }
 
 #[derive(Clone, Copy)]
@@ -42,5 +46,17 @@ impl Treatment for MessageScaling {
 
     fn incoming(self, message: Incoming, _: Turn) -> Option<Incoming> {
         Some(Incoming { bytes: self.of(message.bytes), ..message })
+    }
+}
+
+impl CollectiveTreatment for MessageScaling {
+    fn collective(self, call: Collective) -> Option<Collective> {
+        let scaled = |volumes: &Volumes| match volumes {
+            Volumes::None => Volumes::None,
+            Volumes::Each(bytes) => Volumes::Each(self.of(*bytes)),
+            Volumes::PerMember(list) => Volumes::PerMember(list.iter().map(|bytes| self.of(*bytes)).collect()),
+        };
+        let work = Instructions(call.work.0 * self.factor);
+        Some(Collective { send: scaled(&call.send), recv: scaled(&call.recv), work, ..call })
     }
 }

@@ -5,4 +5,5 @@
 mod computation;
 mod messages;
 mod mistakes;
+mod removal;
 mod support;

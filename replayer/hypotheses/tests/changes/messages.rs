@@ -309,3 +309,36 @@ fn blocking_calls_become_non_blocking_ones() {
     assert_changed(&format!("{change}calls = 'sends'"), 2, before, &(sends + receivers));
     assert_changed(&format!("{change}calls = 'receives'"), 2, before, &(senders.to_owned() + &receives));
 }
+
+#[test]
+fn a_collective_goes_or_changes_for_all_members_of_a_communicator() {
+    let before = "
+        0 barrier
+        0 comm_split 2 0 0,2
+        0 on 2 ibarrier 0
+        0 on 2 allreduce 8 4
+        0 wait_of 0
+        1 barrier
+        1 comm_split - 0
+        2 barrier
+        2 comm_split 3 0 0,2
+        2 on 3 ibarrier 7
+        2 on 3 allreduce 8 4
+        2 waitall_of 7
+    ";
+    let without = |lines: &[&str]| lines.iter().fold(before.to_owned(), |text, line| text.replace(line, ""));
+    let remove = "[[change]]\nkind = 'remove-messages'\ncollective = 'barrier'\n";
+    let of_two = ["0 on 2 ibarrier 0", "0 wait_of 0", "2 on 3 ibarrier 7", "2 waitall_of 7"];
+    let of_all = ["0 barrier", "1 barrier", "2 barrier"];
+    assert_changed(&format!("{remove}ranks = '0,2'\ncommunicator = '0,2'"), 3, before, &without(&of_two));
+    assert_changed(&format!("{remove}communicator = 'world'"), 3, before, &without(&of_all));
+    assert_changed(remove, 3, before, &without(&[&of_two[..], &of_all].concat()));
+    let scale = "[[change]]\nkind = 'scale-messages'\nfactor = 4\ncollective = 'allreduce'";
+    assert_changed(scale, 3, before, &before.replace("allreduce 8 4", "allreduce 32 16"));
+    let error = changed(&format!("{remove}ranks = '0,2'"), 3, before).unwrap_err();
+    let expected = "changes.toml:4:9: ranks 0 and 1 are members of a communicator, and this selects a barrier of only one of them: \
+                    select all members or none\n 4 | ranks = '0,2'\n   |         ^^^^^";
+    assert_eq!(error, expected);
+    let error = changed(&format!("{remove}collective = 'bcast'").replace("collective = 'barrier'\n", ""), 3, before);
+    assert!(error.unwrap_err().starts_with("changes.toml:3:14: no bcast is selected here"));
+}

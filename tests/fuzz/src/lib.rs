@@ -2,6 +2,7 @@
 //! runs it on the inputs that fuzzing found. Whatever the bytes, a reader ends, with what it read or with an error that can
 //! be shown, and what it read it can write and read again.
 
+mod hypotheses;
 mod lines;
 mod manifest;
 mod platform;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
+pub use hypotheses::hypotheses;
 pub use lines::lines;
 pub use manifest::manifest;
 pub use platform::{platform, simgrid};
@@ -21,13 +23,14 @@ pub use trace::{archive, stream};
 pub type Reader = fn(&[u8]);
 
 /// The readers, each by the name of its fuzz target and of the folder with its seeds.
-pub const ALL: [(&str, Reader); 6] = [
+pub const ALL: [(&str, Reader); 7] = [
     ("lines", lines),
     ("stream", stream),
     ("manifest", manifest),
     ("archive", archive),
     ("platform", platform),
     ("simgrid", simgrid),
+    ("hypotheses", hypotheses),
 ];
 
 /// Whether there might be a list of millions, `0-4000000`, which rightly takes its time: how long it may be is tested where

@@ -24,6 +24,18 @@ pub struct Transfer {
     pub to: HostId,
     /// The payload.
     pub bytes: Bytes,
+    /// The connection that it takes; `None`: one of its own.
+    pub connection: Option<Connection>,
+}
+
+/// The way from one process to another, such as a TCP connection or a queue pair. A model may let its messages travel one
+/// after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Connection {
+    /// The number of the process that sends.
+    pub sender: u32,
+    /// The number of the process that receives.
+    pub receiver: u32,
 }
 
 /// A model of how messages travel. Time moves by `advance` alone, and never backwards.

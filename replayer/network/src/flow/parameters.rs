@@ -20,6 +20,8 @@ pub struct FlowParameters {
     pub crosstraffic: f64,
     /// Bytes that MPI adds to each message.
     pub envelope: Bytes,
+    /// Whether messages from one process to another travel one after the other.
+    pub in_order: bool,
     /// Penalties of messages that share an InfiniBand adapter; `None`: there are none.
     pub contention: Option<Penalties>,
 }
@@ -28,7 +30,8 @@ pub struct FlowParameters {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// A message alone takes the latency of its route and its bytes over the least bandwidth there, and nothing on the way back.
+    /// A message alone takes the latency of its route and its bytes over the least bandwidth there, and nothing on the way back. Messages
+    /// from one process to another travel one after the other.
     #[default]
     Plain,
     /// Fitted to MPI ping-pongs over TCP on Gigabit Ethernet: Clauss et al., "Single node on-line simulation of MPI
@@ -53,11 +56,13 @@ impl From<Preset> for FlowParameters {
             tcp_gamma: 0.0,
             crosstraffic: 0.0,
             envelope: Bytes(0),
+            in_order: true,
             contention: None,
         };
         // Alike in all of SimGrid 3.32's models: network/TCP-gamma, network/crosstraffic, and the 16 bytes that SMPI
         // adds to every message.
-        let cm02 = Self { tcp_gamma: 4_194_304.0, crosstraffic: 0.05, envelope: Bytes(16), ..plain.clone() };
+        let cm02 =
+            Self { tcp_gamma: 4_194_304.0, crosstraffic: 0.05, envelope: Bytes(16), in_order: false, ..plain.clone() };
         let smpi = Self {
             latency_factor: Factor::steps(SMPI_LATENCY),
             bandwidth_factor: Factor::steps(SMPI_BANDWIDTH),

@@ -107,6 +107,7 @@ fn flow(table: FlowTable) -> FlowParameters {
         tcp_gamma: number(table.tcp_gamma, preset.tcp_gamma),
         crosstraffic: number(table.crosstraffic, preset.crosstraffic),
         envelope: table.envelope.map_or(preset.envelope, |size| size.0),
+        in_order: table.in_order.unwrap_or(preset.in_order),
         contention: table.infiniband_penalties.map_or(preset.contention, |factors| {
             let [arriving, leaving, crossing] = factors.map(|factor| factor.0);
             Some(Penalties { arriving, leaving, crossing })

@@ -99,6 +99,9 @@ pub struct FlowTable {
     pub crosstraffic: Option<NonNegative>,
     /// Bytes that MPI adds to each message.
     pub envelope: Option<Quantity<Bytes>>,
+    /// Whether messages from one rank to another travel one after the other, as on a TCP connection or a queue pair; if not, all of them
+    /// share the bandwidth at once, as SimGrid's do.
+    pub in_order: Option<bool>,
     /// How much messages at one InfiniBand adapter slow each other down: `[β_e, β_s, γ_s]`, for arriving together, leaving
     /// together, and leaving together where one goes to a crowd. Default: not at all, but for the preset `"ib"`.
     pub infiniband_penalties: Option<[NonNegative; 3]>,

@@ -74,7 +74,7 @@ use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::Speed;
 use titr_network::topology::HostId;
-use titr_network::{Network, Transfer, TransferId};
+use titr_network::{Connection, Network, Transfer, TransferId};
 use titr_platform::{Mpi, Storage};
 
 use crate::observe::OperationId;
@@ -216,7 +216,8 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             let (id, from, to, bytes) = (TransferId::from(id), message.envelope.source, message.to, message.bytes);
             let in_collective = message.envelope.context.is_collective();
             observer.injected(*now, Departure { id, from, to, bytes, in_collective });
-            network.inject(*now, Transfer { id, from: host(from), to: host(to), bytes });
+            let connection = Some(Connection { sender: from.0, receiver: to.0 });
+            network.inject(*now, Transfer { id, from: host(from), to: host(to), bytes, connection });
         }
         exchange.outbox.clear();
         if !files.is_idle() {

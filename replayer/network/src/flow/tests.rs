@@ -1,0 +1,189 @@
+use proptest::prelude::*;
+use titr_common::units::Bytes;
+
+use super::*;
+use crate::topology::{Cable, Duplex, FatTree, Grid, HostId, Link, LinkId, Sharing, Stage, Star};
+
+const CABLE: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
+
+/// SimGrid's `cluster16.xml`: 16 hosts, 1 Gbit/s and 15 µs to a backbone of 10 Gbit/s and 15 µs.
+fn cluster16(parameters: impl Into<FlowParameters>) -> Flow {
+    let backbone = Link { bandwidth: 1.25e9, latency: Seconds(15e-6), sharing: Sharing::Shared };
+    Flow::new(Arc::new(Star::new(16, CABLE, Some(backbone))), parameters.into())
+}
+
+/// Messages (from, to, bytes) that are injected at these times, and when each is delivered.
+fn run(network: &mut Flow, messages: &[(f64, u32, u32, u64)]) -> Vec<f64> {
+    let mut waiting: Vec<_> = messages.iter().zip(0..).map(|(&message, id)| (message, TransferId(id))).collect();
+    waiting.sort_by(|a, b| b.0.0.total_cmp(&a.0.0).then(b.1.cmp(&a.1)));
+    let mut deliveries = vec![f64::NAN; messages.len()];
+    let mut delivered = Vec::new();
+    loop {
+        let injection = waiting.last().map(|((start, ..), _)| Time::from_seconds(Seconds(*start)));
+        let Some(now) = [injection, network.next_event()].into_iter().flatten().min() else {
+            return deliveries;
+        };
+        network.advance(now, &mut delivered);
+        for id in delivered.drain(..) {
+            assert!(deliveries[id.0 as usize].is_nan(), "delivered twice");
+            deliveries[id.0 as usize] = now.seconds().0;
+        }
+        while injection == Some(now)
+            && let Some(((_, from, to, bytes), id)) =
+                waiting.pop_if(|((start, ..), _)| Time::from_seconds(Seconds(*start)) <= now)
+        {
+            network.inject(
+                now,
+                Transfer {
+                    id,
+                    from: HostId(from),
+                    to: HostId(to),
+                    bytes: Bytes(bytes),
+                    connection: Some(Connection { sender: from, receiver: to }),
+                },
+            );
+        }
+    }
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() < 1e-6, "{found} instead of {expected}");
+}
+
+/// `oneway`, `duplex` and `twoflows` of SimGrid 3.32, whose numbers follow from the model by hand: 45 µs of latency
+/// times 11.6436, then 1,000,016 bytes at 125 MB/s, of which 0.940694 are left; in both directions at once, at
+/// 125/1.05 MB/s; two into one host, at half the rate until the first is there.
+#[test]
+fn agrees_with_simgrid() {
+    let alone = run(&mut cluster16(Preset::Smpi), &[(0.0, 0, 1, 1_000_000)]);
+    assert_close(alone[0], 0.009_028_457_617);
+    let duplex = run(&mut cluster16(Preset::Smpi), &[(0.0, 0, 1, 1_000_000), (0.0, 1, 0, 1_000_000)]);
+    assert_close(duplex[0], 0.009_453_682_398);
+    let two = run(&mut cluster16(Preset::Smpi), &[(0.0, 0, 2, 1_000_000), (0.0, 1, 2, 3_000_000)]);
+    assert_close(two[1], 0.034_541_672_329);
+    let plain = run(&mut cluster16(Preset::Cm02), &[(0.0, 0, 2, 1_000_000), (0.0, 1, 2, 3_000_000)]);
+    assert_close(plain[1], 0.032_045_256);
+    let bulk = run(&mut cluster16(Preset::Lv08), &[(0.0, 0, 2, 1_000_000), (0.0, 1, 2, 3_000_000)]);
+    assert_close(bulk[1], 0.033_575_404_639);
+}
+
+/// Two cables of 15 µs and a backbone of 15 µs, then a megabyte at 125 MB/s, whatever comes back.
+#[test]
+fn plain_is_bandwidth_and_latency() {
+    let both = run(&mut cluster16(Preset::Plain), &[(0.0, 0, 1, 1_000_000), (0.0, 1, 0, 1_000_000)]);
+    assert_eq!(both, [0.008_045, 0.008_045]);
+    let small = run(&mut cluster16(Preset::Plain), &[(0.0, 0, 1, 1)]);
+    assert_eq!(small, [0.000_045_008]);
+}
+
+/// Three messages of 125 kB at 125 MB/s, of which two are in a row: 1 ms each alone. In all, the first two share with the third
+/// until one is there, and then the second has the link that it shares with none.
+#[test]
+fn messages_of_a_connection_arrive_one_after_the_other() {
+    let in_order = FlowParameters { in_order: true, ..Preset::Plain.into() };
+    let together = FlowParameters { in_order: false, ..in_order.clone() };
+    let run = |parameters: &FlowParameters, messages: &[(f64, u32, u32, u64)]| {
+        run(&mut cluster16(parameters.clone()), messages)
+            .iter()
+            .map(|at| ((at - 45e-6) * 1e6).round())
+            .collect::<Vec<_>>()
+    };
+    let (there, again, other) = ((0.0, 0, 1, 125_000), (0.0, 0, 1, 125_000), (0.0, 2, 1, 125_000));
+    assert_eq!(run(&in_order, &[there, again]), [1000.0, 2000.0]);
+    assert_eq!(run(&together, &[there, again]), [2000.0, 2000.0]);
+    assert_eq!(run(&in_order, &[there, again, other]), [2000.0, 3000.0, 2000.0]);
+    assert_eq!(run(&together, &[there, again, other]), [3000.0, 3000.0, 3000.0]);
+}
+
+/// γ = 4 MiB in a round trip of 2 × 0.1 s is 20,971,520 B/s, below the link's 125 MB/s.
+#[test]
+fn a_window_bounds_a_long_route() {
+    let cable = Cable { latency: Seconds(0.05), ..CABLE };
+    let mut network = Flow::new(Arc::new(Star::new(2, cable, None)), Preset::Cm02.into());
+    assert_close(run(&mut network, &[(0.0, 0, 1, 20_971_504)])[0], 1.1);
+}
+
+/// Messages that end at one instant are delivered in the order of injection.
+#[test]
+fn ties_go_by_injection() {
+    let mut network = cluster16(Preset::Smpi);
+    for (id, from) in [(7, 3), (5, 1), (6, 2)] {
+        let transfer =
+            Transfer { id: TransferId(id), from: HostId(from), to: HostId(0), bytes: Bytes(1000), connection: None };
+        network.inject(Time::ZERO, transfer);
+    }
+    let mut delivered = Vec::new();
+    while let Some(now) = network.next_event() {
+        network.advance(now, &mut delivered);
+    }
+    assert_eq!(delivered, [7, 5, 6].map(TransferId));
+}
+
+#[test]
+fn links_know_what_they_carried() {
+    let mut network = cluster16(Preset::Smpi);
+    run(&mut network, &[(0.0, 0, 2, 10), (0.0, 1, 2, 20), (1.0, 0, 2, 30)]);
+    let star = Star::new(16, CABLE, None);
+    let loads = network.link_loads();
+    let load = |name: &str| {
+        let link = (0..32).map(LinkId).find(|&link| star.link_name(link) == name).unwrap();
+        (loads[link.index()].bytes.0, loads[link.index()].messages)
+    };
+    assert_eq!([load("node-0 up"), load("node-1 up"), load("node-2 down")], [(40, 2), (20, 1), (60, 3)]);
+    assert_eq!(load("node-2 up"), (0, 0), "acknowledgements are no payload");
+}
+
+fn any_topology() -> impl Strategy<Value = Arc<dyn Topology>> {
+    let backbone = Link { bandwidth: 2.5e8, latency: Seconds(15e-6), sharing: Sharing::Shared };
+    let stages = [Stage { down: 3, up: 1, count: 1 }, Stage { down: 3, up: 2, count: 2 }];
+    prop::sample::select(vec![
+        Arc::new(Star::new(9, CABLE, Some(backbone))) as Arc<dyn Topology>,
+        Arc::new(Star::new(9, Cable { duplex: Duplex::Half, ..CABLE }, None)),
+        Arc::new(Grid::torus(&[3, 3], CABLE)),
+        Arc::new(Grid::mesh(&[3, 3], CABLE)),
+        Arc::new(FatTree::new(&stages, CABLE)),
+    ])
+}
+
+proptest! {
+    /// Every message is delivered, once, when the reference says so; and the same again to the last bit.
+    #[test]
+    fn agrees_with_the_reference(
+        topology in any_topology(),
+        preset in prop::sample::select(vec![Preset::Smpi, Preset::Cm02, Preset::Lv08]),
+        messages in prop::collection::vec(
+            (prop_oneof![Just(0.0), 0.0..0.01], 0_u32..9, 1_u32..9, prop_oneof![Just(100_000), 0_u64..1_000_000]), 1..30),
+    ) {
+        let parameters = FlowParameters::from(preset);
+        let messages: Vec<_> = messages
+            .into_iter()
+            .map(|(start, from, hop, bytes)| (Time::from_seconds(Seconds(start)).seconds().0, from, (from + hop) % 9, bytes))
+            .collect();
+        let found = run(&mut Flow::new(Arc::clone(&topology), parameters.clone()), &messages);
+        let again = run(&mut Flow::new(Arc::clone(&topology), parameters.clone()), &messages);
+        prop_assert_eq!(&found, &again);
+
+        let capacities: Vec<f64> = topology.links().iter().map(|link| link.bandwidth).collect();
+        let reference: Vec<_> = messages
+            .iter()
+            .map(|&(start, from, to, bytes)| {
+                let mut route = Vec::new();
+                topology.route(HostId(from), HostId(to), &mut route);
+                let mut cost = RouteCost::default();
+                cost.compute(&*topology, &parameters, (HostId(from), HostId(to)), &route);
+                let size = Bytes(bytes + 16);
+                reference::ReferenceMessage {
+                    start,
+                    latency: cost.latency * parameters.latency_factor.at(size),
+                    demand: cost.demand,
+                    bytes: size.0 as f64,
+                    factor: parameters.bandwidth_factor.at(size),
+                }
+            })
+            .collect();
+        for (found, expected) in found.into_iter().zip(reference::deliveries(&capacities, &reference)) {
+            prop_assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}");
+        }
+    }
+}

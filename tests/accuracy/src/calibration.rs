@@ -1,56 +1,47 @@
-//! What one-way messages, exchanges and a ring shift of large messages say about the links of the lab.
+//! The platform that `titr-calibrate` has fitted to a star of the lab.
 
 use std::error::Error;
 use std::path::Path;
 
-use crate::measured::Measured;
+use toml::{Table, Value};
 
-/// Empty messages there and back in a measured interval (`latency` in `patterns.c`).
-const ROUND_TRIPS: f64 = 100.0;
-
-/// Messages each way in a measured interval of the other patterns.
-const MESSAGES: f64 = 4.0;
-
-/// Cables between two hosts of a star.
-const CABLES: f64 = 2.0;
-
-/// The parameters of a star.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Calibration {
-    /// Bytes per second of each cable.
-    pub bandwidth: f64,
-    /// Of each cable, in seconds.
-    pub latency: f64,
-    /// Whether an exchange of large messages takes clearly less than twice the time of a message.
-    pub duplex: bool,
-    /// The part of its bandwidth that a link loses to what comes back.
-    pub crosstraffic: f64,
-}
+/// A platform that was fitted, as it was written.
+#[derive(Clone, Debug)]
+pub struct Calibration(Table);
 
 impl Calibration {
-    /// The calibration by what `patterns` printed, with large messages of so many bytes.
-    pub fn read(file: &Path, bytes: u32) -> Result<Self, Box<dyn Error>> {
-        let measured = Measured::read(file)?;
-        let median = |pattern: &str| {
-            let found = measured.iter().find(|measured| measured.pattern == pattern);
-            found.map(Measured::median).ok_or_else(|| format!("{}: there is no {pattern}", file.display()))
-        };
-        let (one_way, both_ways) = (median("one-way")? / MESSAGES, median("both-ways")? / MESSAGES);
-        Ok(Self {
-            bandwidth: f64::from(bytes) / one_way,
-            latency: median("latency")? / (2.0 * ROUND_TRIPS) / CABLES,
-            duplex: both_ways / one_way < 1.5,
-            crosstraffic: (median("around")? / MESSAGES / one_way - 1.0).max(0.0),
-        })
+    /// Reads the platform.
+    pub fn read(file: &Path) -> Result<Self, Box<dyn Error>> {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(Self(text.parse().map_err(|error| format!("{}: {error}", file.display()))?))
     }
 
-    /// The platform of the star, without its number of hosts.
-    pub fn platform(&self) -> String {
-        let Self { bandwidth, latency, duplex, crosstraffic } = self;
-        format!(
-            "schema = 1\nhosts.speed = \"1 Ginstr/s\"\ntopology.star = {{}}\n\
-             [network]\nbandwidth = \"{bandwidth} B/s\"\nlatency = \"{latency} s\"\nflow.crosstraffic = {crosstraffic}\n\
-             [mpi]\ncollectives = \"openmpi\"\nrendezvous_duplex = {duplex}\n"
-        )
+    /// The whole platform.
+    pub fn platform(&self) -> Table {
+        self.0.clone()
+    }
+
+    /// The value of a key, such as `network.bandwidth`, as text without quotes.
+    pub fn value(&self, key: &str) -> String {
+        let mut names = key.split('.');
+        let first = names.next().and_then(|name| self.0.get(name));
+        let value = names.fold(first, |value, name| value?.get(name));
+        match value {
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+            None => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_by_their_keys() {
+        let calibration = Calibration("[mpi]\nrendezvous_duplex = false\neager_threshold = \"1 kB\"".parse().unwrap());
+        let values = ["mpi.rendezvous_duplex", "mpi.eager_threshold", "mpi.none"].map(|key| calibration.value(key));
+        assert_eq!(values, ["false", "1 kB", ""]);
     }
 }

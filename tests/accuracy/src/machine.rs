@@ -17,13 +17,13 @@ output_queue = 64\n\
 injection_ports = 1\n\
 consumption_ports = 1\n";
 
-/// The platform of `configuration` with links as they were calibrated. `model` is `flow` or `packet`.
+/// The platform of `configuration` with links and an MPI library as they were calibrated. `model` is `flow` or `packet`.
 pub fn platform(
     calibration: &Calibration,
     configuration: &Configuration,
     model: &str,
 ) -> Result<Platform, Box<dyn Error>> {
-    let mut file: Table = calibration.platform().parse()?;
+    let mut file = calibration.platform();
     let hosts = table(&mut file, "hosts")?;
     hosts.insert("count".into(), configuration.hosts.into());
     hosts.insert("cores".into(), configuration.slots.into());

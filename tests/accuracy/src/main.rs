@@ -2,7 +2,7 @@
 //!
 //! The directory RESULTS has
 //!
-//! * `calibration-RATE-BYTES`, what the program printed in a star with links of that rate, with large messages of so many bytes;
+//! * `cluster-RATE.toml`, the platform that `titr-calibrate` has fitted to a star with links of that rate;
 //! * `traces-RANKS-RATE/`, a trace of `tests/programs/accuracy` on so many ranks, and `sections-RANKS-RATE`, what that run printed;
 //! * `measured/SHAPE-HOSTSxSLOTS-RATE`, what the program printed in each configuration of the lab;
 //! * perhaps `remarks`, what a reader should know of these measurements.
@@ -51,10 +51,10 @@ fn compare(results: &Path) -> Result<(Calibrations, Vec<Row>), Box<dyn Error>> {
     let mut calibrations = Calibrations::new();
     for file in std::fs::read_dir(results)? {
         let name = file?.file_name().to_string_lossy().into_owned();
-        let Some((rate, bytes)) = name.strip_prefix("calibration-").and_then(|rest| rest.split_once('-')) else {
+        let Some(rate) = name.strip_prefix("cluster-").and_then(|rest| rest.strip_suffix(".toml")) else {
             continue;
         };
-        calibrations.insert(rate.to_owned(), Calibration::read(&results.join(&name), bytes.parse()?)?);
+        calibrations.insert(rate.to_owned(), Calibration::read(&results.join(&name))?);
     }
     let mut rows = Vec::new();
     for configuration in Configuration::measured(&results.join("measured"))? {

@@ -38,12 +38,12 @@ impl fmt::Display for Page<'_> {
         for (rate, calibration) in self.calibrations {
             writeln!(
                 f,
-                "| {} | {:.2} | {:.0} | {} | {:.3} |",
+                "| {} | {} | {} | {} | {} |",
                 rate.trim_end_matches("mbit"),
-                calibration.bandwidth * 8e-6,
-                calibration.latency * 1e6,
-                if calibration.duplex { "yes" } else { "no" },
-                calibration.crosstraffic,
+                calibration.value("network.bandwidth"),
+                calibration.value("network.latency"),
+                calibration.value("mpi.eager_threshold"),
+                calibration.value("mpi.rendezvous_duplex"),
             )?;
         }
         f.write_str(ALL_ROWS)?;
@@ -74,8 +74,8 @@ const INTRODUCTION: &str = include_str!("introduction.md");
 const CALIBRATIONS: &str = "
 ## The links, as they were calibrated
 
-| rate, Mbit/s | bandwidth for data, Mbit/s | latency of a cable, µs | large messages both ways at once | `crosstraffic` |
-|--:|--:|--:|---|--:|
+| rate, Mbit/s | bandwidth for data | latency of a cable | eager below | `rendezvous_duplex` |
+|--:|--:|--:|--:|---|
 ";
 
 const ALL_ROWS: &str = "

@@ -40,28 +40,6 @@ static void halves(void) {
     else MPI_Recv(in, unit, MPI_BYTE, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* For calibration: an empty message there and back, and four units from the first rank to the one half a world away, both ways
- * between these two, and round the ring. */
-static void latency(void) {
-    for (int i = 0; i < 50; i++) {
-        if (rank == 0) MPI_Send(out, 0, MPI_BYTE, size / 2, 0, MPI_COMM_WORLD);
-        if (rank == 0) MPI_Recv(in, 0, MPI_BYTE, size / 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (rank == size / 2) MPI_Recv(in, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (rank == size / 2) MPI_Send(out, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-    }
-}
-
-static void one_way(void) {
-    if (rank == 0) MPI_Send(out, 4 * unit, MPI_BYTE, size / 2, 0, MPI_COMM_WORLD);
-    if (rank == size / 2) MPI_Recv(in, 4 * unit, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-
-static void both_ways(void) {
-    if (rank == 0 || rank == size / 2) swap(size / 2 - rank, size / 2 - rank, 4 * unit);
-}
-
-static void around(void) { swap((rank + 1) % size, modulo(rank - 1, size), 4 * unit); }
-
 static void alltoall(void) {
     MPI_Alltoall(out, unit / 4, MPI_BYTE, in, unit / 4, MPI_BYTE, MPI_COMM_WORLD);
 }
@@ -154,15 +132,12 @@ static void random_ring(void) {
     }
 }
 
-/* The patterns, and how many rounds of each are measured. The first four are for calibration, and run only if they are named. */
-enum { CALIBRATION = 4 };
-
+/* The patterns, and how many rounds of each are measured. */
 static const struct {
     const char *name;
     void (*run)(void);
     int rounds;
 } patterns[] = {
-    {"latency", latency, 2}, {"one-way", one_way, 4}, {"both-ways", both_ways, 4}, {"around", around, 4},
     {"exchange", exchange, 4}, {"shift", shift, 4}, {"halves", halves, 4}, {"alltoall", alltoall, 4},
     {"alltoallv", alltoallv, 4}, {"allgather", allgather, 4}, {"gather", gather, 4}, {"scatter", scatter, 4},
     {"bcast", bcast, 2}, {"reduce", reduce, 2}, {"allreduce", allreduce, 2}, {"incast", incast, 4},
@@ -171,7 +146,7 @@ static const struct {
 };
 
 static int is_wanted(int pattern, char **names) {
-    if (!*names) return pattern >= CALIBRATION;
+    if (!*names) return 1;
     while (*names && strcmp(*names, patterns[pattern].name)) names++;
     return *names != NULL;
 }

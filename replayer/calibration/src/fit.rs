@@ -17,7 +17,7 @@ use titr_common::units::Bytes;
 use crate::eager;
 use crate::measurements::{Measurements, Pattern, Series};
 use crate::robust::{Line, Sample, least_misses, median, theil_sen};
-use crate::segments::{Segment, pieces};
+use crate::segments::{CurvePoint, Segment, pieces};
 
 /// The parameters that were found.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,9 +69,8 @@ pub enum FitError {
 /// this often that of another.
 const MOST_FACTOR: f64 = 100.0;
 
-// A piece of the curve has to save so much of the sum of relative misses, or so often the noise.
-const LEAST_PRICE: f64 = 0.03;
-const NOISE_PRICE: f64 = 3.0;
+/// No time is known better than to this part, however alike its samples are.
+const LEAST_UNCERTAINTY: f64 = 0.005;
 
 /// An exchange that takes longer than one way by more than this part of the transfer shares the cable; two ways at once take no longer, one
 /// after the other by all of the transfer.
@@ -111,7 +110,15 @@ impl Fit {
         let noise = median(&spreads).unwrap_or(0.0);
         let way: Vec<(Bytes, f64)> = times.iter().map(|&(bytes, time)| (bytes, time - overheads(bytes))).collect();
         let breaks: Vec<Bytes> = eager_threshold.into_iter().filter(|threshold| threshold.0 > 0).collect();
-        let mut segments = pieces(&way, &breaks, LEAST_PRICE.max(NOISE_PRICE * noise));
+        let curve: Vec<CurvePoint> = way
+            .iter()
+            .zip(alone.points.iter().filter(|point| !point.seconds.is_empty()))
+            .map(|(&(bytes, seconds), point)| {
+                let whole = seconds + overheads(bytes);
+                CurvePoint { bytes, seconds, uncertainty: whole * point.uncertainty().max(LEAST_UNCERTAINTY) }
+            })
+            .collect();
+        let mut segments = pieces(&curve, &breaks);
         make_possible(&mut segments, &way);
 
         let mut fit = Self {
@@ -134,7 +141,7 @@ impl Fit {
                 time: time - overheads(bytes),
                 scale: time,
             };
-            least_misses(&local.iter().map(sample).collect::<Vec<_>>())
+            least_misses(&local.iter().map(sample).collect::<Vec<_>>()).0
         });
         if let Some(exchange) = measurements.first(Pattern::Exchange, is_one_host) {
             let shift = measurements.first(Pattern::Shift, is_one_host).map(Series::medians).unwrap_or_default();

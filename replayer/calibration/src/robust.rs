@@ -24,12 +24,6 @@ impl Line {
     pub fn at(&self, bytes: f64) -> f64 {
         self.seconds + self.per_byte * bytes
     }
-
-    /// The sum of what the line misses points (bytes, seconds) by, each as a part of the point's time.
-    #[must_use]
-    pub fn miss(&self, points: &[(f64, f64)]) -> f64 {
-        points.iter().map(|&(bytes, time)| (self.at(bytes) - time).abs() / time.max(f64::MIN_POSITIVE)).sum()
-    }
 }
 
 /// A measured time to be explained as `seconds × fixed + per_byte × growing`.
@@ -45,18 +39,11 @@ pub struct Sample {
     pub scale: f64,
 }
 
-/// The line with the least sum of relative misses, among those with neither a negative time of nothing nor a negative slope.
-#[must_use]
-pub fn least_relative(points: &[(f64, f64)]) -> Line {
-    let sample = |&(growing, time): &(f64, f64)| Sample { fixed: 1.0, growing, time, scale: time };
-    least_misses(&points.iter().map(sample).collect::<Vec<_>>())
-}
-
 /// The line that explains samples with the least sum of misses, each a part of the sample's scale, among those with neither
-/// a negative time of nothing nor a negative slope. Such a line explains two of the samples exactly, or one with
+/// a negative time of nothing nor a negative slope; and that sum. Such a line explains two of the samples exactly, or one with
 /// one of its two numbers zero; all of these are tried.
 #[must_use]
-pub fn least_misses(samples: &[Sample]) -> Line {
+pub fn least_misses(samples: &[Sample]) -> (Line, f64) {
     let explained = |line: Line, of: &Sample| line.seconds * of.fixed + line.per_byte * of.growing;
     let mut best = (f64::INFINITY, Line { seconds: 0.0, per_byte: 0.0 });
     let mut consider = |line: Line| {
@@ -78,7 +65,7 @@ pub fn least_misses(samples: &[Sample]) -> Line {
             consider(Line { seconds, per_byte });
         }
     }
-    best.1
+    (best.1, best.0)
 }
 
 /// The line of Theil and Sen: the median slope between two points, and the median of what is left. Neither is negative.
@@ -97,6 +84,12 @@ pub fn theil_sen(points: &[(f64, f64)]) -> Line {
 mod tests {
     use super::*;
 
+    /// The line with the least sum of relative misses.
+    fn relative(points: &[(f64, f64)]) -> Line {
+        let sample = |&(growing, time): &(f64, f64)| Sample { fixed: 1.0, growing, time, scale: time };
+        least_misses(&points.iter().map(sample).collect::<Vec<_>>()).0
+    }
+
     #[test]
     fn a_median_is_in_the_middle() {
         assert_eq!(median(&[]), None);
@@ -108,14 +101,14 @@ mod tests {
     fn an_outlier_does_not_move_a_line() {
         let mut points: Vec<(f64, f64)> = (0..9).map(|k| (f64::from(k) * 100.0, 2.0 + f64::from(k))).collect();
         points[4].1 = 50.0;
-        for line in [least_relative(&points), theil_sen(&points)] {
+        for line in [relative(&points), theil_sen(&points)] {
             assert!((line.seconds - 2.0).abs() < 1e-9 && (line.per_byte - 0.01).abs() < 1e-12, "{line:?}");
         }
     }
 
     #[test]
     fn a_line_that_would_begin_below_nothing_begins_in_the_origin() {
-        let line = least_relative(&[(100.0, 1.0), (200.0, 3.0), (300.0, 5.0)]);
+        let line = relative(&[(100.0, 1.0), (200.0, 3.0), (300.0, 5.0)]);
         assert_eq!(line.seconds, 0.0);
         assert!(line.per_byte > 0.0);
     }

@@ -1,14 +1,15 @@
 //! A curve in pieces: how long a message takes, by its size, as few straight lines that jump where the library changes its protocol.
 //!
 //! **The problem.** Points are sizes *s* with times *t*. A partition into runs of consecutive points, with a line for each,
-//! costs the sum of `|line(s) − t| / t` over all points, and a price for each line. The cheapest partition is found
-//! exactly: the best one of the first *n* points ends with a line over the last *k* of them, after the best one of the
+//! costs the sum of `|line(s) − t| / (t u)` over all points, where *u* is the relative uncertainty of a point, and a price for each
+//! line. The cheapest partition is found exactly: the best one of the first *n* points ends with a line over the last *k* of them, after the best one of the
 //! first *n − k* (R. Bellman, "On the approximation of curves by line segments using dynamic programming", CACM 4(6), 1961). The
-//! price keeps noise from being taken for a break: a line has to save as much.
+//! price keeps noise from being taken for a break: a line has to save as much. It is that of the Bayesian information criterion
+//! (G. Schwarz, Annals of Statistics 6(2), 1978): ½ ln *n* for each of three parameters, seconds, slope and place, of some 40 points.
 
 use titr_common::units::Bytes;
 
-use crate::robust::{Line, least_relative};
+use crate::robust::{Line, Sample, least_misses};
 
 /// A straight piece of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,20 +20,34 @@ pub struct Segment {
     pub line: Line,
 }
 
+/// A point of a curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePoint {
+    /// The size.
+    pub bytes: Bytes,
+    /// The time in seconds.
+    pub seconds: f64,
+    /// The time that a miss is measured by, in seconds: how far the point may be off by chance.
+    pub uncertainty: f64,
+}
+
+/// The misses, each in its uncertainty, that a line has to save.
+const PRICE: f64 = 6.0;
+
 /// A curve has no line of fewer points than this, where it has more.
 const FEWEST: usize = 2;
 
-/// The pieces of the curve through `points` (size, seconds), rising in size. No piece reaches across a size of `breaks`:
-/// smaller messages than that belong to another piece than the others. Each piece costs `price`.
+/// The pieces of the curve through `points`, rising in size. No piece reaches across a size of `breaks`: smaller messages than that
+/// belong to another piece than the others.
 #[must_use]
-pub fn pieces(points: &[(Bytes, f64)], breaks: &[Bytes], price: f64) -> Vec<Segment> {
+pub fn pieces(points: &[CurvePoint], breaks: &[Bytes]) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut from = 0;
-    let ends = breaks.iter().map(|&size| points.partition_point(|&(bytes, _)| bytes < size)).chain([points.len()]);
+    let ends = breaks.iter().map(|&size| points.partition_point(|point| point.bytes < size)).chain([points.len()]);
     for (end, start) in ends.zip([None].into_iter().chain(breaks.iter().map(|&size| Some(size)))) {
         if end > from {
             let first = start.map_or(Bytes(0), |size| Bytes(size.0.saturating_sub(1)));
-            partition(&points[from..end], first, price, &mut segments);
+            partition(&points[from..end], first, &mut segments);
             from = end;
         }
     }
@@ -40,18 +55,24 @@ pub fn pieces(points: &[(Bytes, f64)], breaks: &[Bytes], price: f64) -> Vec<Segm
 }
 
 /// Appends the pieces of a part of the curve whose first piece begins above `above`.
-fn partition(points: &[(Bytes, f64)], above: Bytes, price: f64, segments: &mut Vec<Segment>) {
-    let plain: Vec<(f64, f64)> = points.iter().map(|&(bytes, time)| (bytes.0 as f64, time)).collect();
+fn partition(points: &[CurvePoint], above: Bytes, segments: &mut Vec<Segment>) {
+    let sample = |&CurvePoint { bytes, seconds, uncertainty }: &CurvePoint| Sample {
+        fixed: 1.0,
+        growing: bytes.0 as f64,
+        time: seconds,
+        scale: uncertainty,
+    };
+    let samples: Vec<Sample> = points.iter().map(sample).collect();
     // Of the first `end` points: what they cost, where their last line begins, and that line.
     let mut best: Vec<(f64, usize, Line)> = vec![(0.0, 0, Line { seconds: 0.0, per_byte: 0.0 })];
-    for end in 1..=plain.len() {
+    for end in 1..=samples.len() {
         let mut least = (f64::INFINITY, 0, best[0].2);
         for begin in 0..end {
             if begin > 0 && (begin < FEWEST || end - begin < FEWEST) {
                 continue;
             }
-            let line = least_relative(&plain[begin..end]);
-            let cost = best[begin].0 + line.miss(&plain[begin..end]) + price;
+            let (line, miss) = least_misses(&samples[begin..end]);
+            let cost = best[begin].0 + miss + PRICE;
             if cost < least.0 {
                 least = (cost, begin, line);
             }
@@ -59,10 +80,10 @@ fn partition(points: &[(Bytes, f64)], above: Bytes, price: f64, segments: &mut V
         best.push(least);
     }
     let at = segments.len();
-    let mut end = plain.len();
+    let mut end = samples.len();
     while end > 0 {
         let (_, begin, line) = best[end];
-        let from = if begin == 0 { above } else { points[begin - 1].0 };
+        let from = if begin == 0 { above } else { points[begin - 1].bytes };
         segments.insert(at, Segment { above: from, line });
         end = begin;
     }
@@ -72,28 +93,46 @@ fn partition(points: &[(Bytes, f64)], above: Bytes, price: f64, segments: &mut V
 mod tests {
     use super::*;
 
-    fn curve(sizes: impl IntoIterator<Item = u64>, time: impl Fn(f64) -> f64) -> Vec<(Bytes, f64)> {
-        sizes.into_iter().map(|size| (Bytes(size), time(size as f64))).collect()
+    fn curve(sizes: impl IntoIterator<Item = u64>, time: impl Fn(f64) -> f64) -> Vec<CurvePoint> {
+        let point = |size| {
+            let seconds = time(size as f64);
+            CurvePoint { bytes: Bytes(size), seconds, uncertainty: 0.005 * seconds }
+        };
+        sizes.into_iter().map(point).collect()
+    }
+
+    /// Two points that are a tenth off, and known to be uncertain, are no line of their own; certain ones would be.
+    #[test]
+    fn noise_is_no_break() {
+        let mut points = curve((0..20).map(|k| 1 << k), |size| 1e-5 + size * 1e-9);
+        for point in &mut points[5..7] {
+            point.seconds *= 1.1;
+        }
+        assert_eq!(pieces(&points, &[]).len(), 3);
+        for point in &mut points[5..7] {
+            point.uncertainty *= 10.0;
+        }
+        assert_eq!(pieces(&points, &[]).len(), 1);
     }
 
     #[test]
     fn one_line_stays_one() {
         let points = curve((0..20).map(|k| 1 << k), |size| 1e-5 + size * 1e-9);
-        let [Segment { above: Bytes(0), line }] = pieces(&points, &[], 0.04)[..] else { panic!("more than one") };
+        let [Segment { above: Bytes(0), line }] = pieces(&points, &[])[..] else { panic!("more than one") };
         assert!((line.seconds - 1e-5).abs() < 1e-12 && (line.per_byte - 1e-9).abs() < 1e-15);
     }
 
     #[test]
     fn a_jump_is_found_where_it_is() {
         let points = curve((0..24).map(|k| 1 << k), |size| if size < 5000.0 { 1e-5 } else { 5e-5 + size * 1e-9 });
-        let found = pieces(&points, &[], 0.04);
+        let found = pieces(&points, &[]);
         assert_eq!(found.iter().map(|segment| segment.above.0).collect::<Vec<_>>(), [0, 4096]);
     }
 
     #[test]
     fn a_break_that_is_known_is_kept() {
         let points = curve((0..24).map(|k| 1 << k), |size| 1e-5 + size * 1e-9);
-        let found = pieces(&points, &[Bytes(65_000)], 0.04);
+        let found = pieces(&points, &[Bytes(65_000)]);
         assert_eq!(found.iter().map(|segment| segment.above.0).collect::<Vec<_>>(), [0, 64_999]);
     }
 }

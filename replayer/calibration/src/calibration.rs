@@ -144,14 +144,10 @@ fn not_measured(fit: &Fit) -> Vec<String> {
             fit.noise * 100.0
         ));
     }
-    let fastest = fit
-        .segments
-        .iter()
-        .map(|segment| fit.segments.last().map_or(1.0, |last| last.line.per_byte) / segment.line.per_byte);
-    if !fit.is_one_host && fastest.fold(0.0, f64::max) > 1.5 {
+    if !fit.is_one_host && fit.fastest > 1.5 {
         remarks.push(
             "some messages are faster alone than the bandwidth that large ones have (a limiter that lets bursts pass does that): \
-             many of them in a row will be slower than predicted"
+             one alone will be faster than predicted, as many in a row are not"
                 .to_owned(),
         );
     }

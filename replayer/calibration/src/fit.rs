@@ -42,6 +42,9 @@ pub struct Fit {
     pub pair: [u32; 2],
     /// Whether there was one host only, so that the lines are those of its memory.
     pub is_one_host: bool,
+    /// The bandwidth of the fastest line as it was measured, as a multiple of the bandwidth of large messages. No line of the fit is so
+    /// fast.
+    pub fastest: f64,
     /// How far samples typically lie from their median.
     pub noise: f64,
 }
@@ -65,8 +68,7 @@ pub enum FitError {
     NoPingPong,
 }
 
-/// A platform has no factor of zero: the bandwidth of a line is at most this often that of the last one, and the latency of the first at most
-/// this often that of another.
+/// A platform has no factor of zero: the latency of the first line is at most this often that of another.
 const MOST_FACTOR: f64 = 100.0;
 
 /// No time is known better than to this part, however alike its samples are.
@@ -119,7 +121,7 @@ impl Fit {
             })
             .collect();
         let mut segments = pieces(&curve, &breaks);
-        make_possible(&mut segments, &way);
+        let fastest = make_possible(&mut segments, &curve);
 
         let mut fit = Self {
             eager_threshold,
@@ -132,6 +134,7 @@ impl Fit {
             duplex: Duplexity::Full,
             pair: [alone.ranks[0], alone.ranks[1]],
             is_one_host,
+            fastest,
             noise,
         };
         fit.loopback = local.map(|local| {
@@ -204,20 +207,33 @@ fn plain(points: impl Iterator<Item = (Bytes, f64)>) -> Vec<(f64, f64)> {
     points.map(|(bytes, time)| (bytes.0 as f64, time)).collect()
 }
 
-/// Gives every line a latency and a bandwidth that a platform can have.
-fn make_possible(segments: &mut [Segment], points: &[(Bytes, f64)]) {
+/// Gives every line a latency and a bandwidth that a platform can have. No line is faster than the last one: a message that is alone may be, where
+/// something lets the first bytes pass at once, but many of them in a row share the bandwidth that large messages have. Returns how
+/// much faster the fastest line was.
+fn make_possible(segments: &mut [Segment], points: &[CurvePoint]) -> f64 {
     let steepest = segments.iter().rev().map(|segment| segment.line.per_byte).find(|&slope| slope > 0.0);
     // Where no size took longer than another, the largest was as fast as anyone can tell.
-    let of_largest = points.last().map_or(1e-9, |&(bytes, time)| time.max(1e-12) / bytes.0.max(1) as f64);
-    let last = steepest.unwrap_or(of_largest);
-    let count = segments.len();
-    for (at, segment) in segments.iter_mut().enumerate() {
-        let least = if at + 1 == count { last } else { last / MOST_FACTOR };
-        segment.line.per_byte = segment.line.per_byte.max(least);
+    let of_largest = points.last().map_or(1e-9, |point| point.seconds.max(1e-12) / point.bytes.0.max(1) as f64);
+    let least = steepest.unwrap_or(of_largest);
+    // Of a line without a slope nobody knows how fast it is.
+    let sloping = segments.iter().map(|segment| segment.line.per_byte).filter(|&slope| slope > 0.0);
+    let fastest = sloping.map(|slope| least / slope).fold(1.0, f64::max);
+    let mut to = None;
+    for segment in segments.iter_mut().rev() {
+        let is_in = |point: &&CurvePoint| {
+            (point.bytes > segment.above || segment.above == Bytes(0)) && to.is_none_or(|to| point.bytes <= to)
+        };
+        if segment.line.per_byte < least {
+            let left: Vec<f64> =
+                points.iter().filter(is_in).map(|point| point.seconds - least * point.bytes.0 as f64).collect();
+            segment.line = Line { seconds: median(&left).unwrap_or(0.0).max(0.0), per_byte: least };
+        }
+        to = Some(segment.above);
     }
     let latency = segments.first().map_or(0.0, |first| first.line.seconds).max(1e-9);
     for (at, segment) in segments.iter_mut().enumerate() {
         let least = if at == 0 { latency } else { latency / MOST_FACTOR };
         segment.line.seconds = segment.line.seconds.max(least);
     }
+    fastest
 }

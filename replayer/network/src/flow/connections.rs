@@ -9,27 +9,27 @@ use rustc_hash::FxHashMap;
 
 use crate::Connection;
 
-/// The connections on which a message is in its transfer phase, each with the messages that wait behind it.
+/// The messages under way on each connection, in the order in which they were sent. The first is in its transfer phase, or pays its
+/// latency still.
 #[derive(Debug, Default)]
 pub(super) struct Connections(FxHashMap<Connection, VecDeque<u32>>);
 
 impl Connections {
-    /// A message comes to its transfer phase. Returns whether it begins; if not, it waits for its turn.
-    pub fn begin(&mut self, connection: Connection, message: u32) -> bool {
-        let mut begins = false;
-        let waiting = self.0.entry(connection).or_insert_with(|| {
-            begins = true;
-            VecDeque::new()
-        });
-        if !begins {
-            waiting.push_back(message);
-        }
-        begins
+    /// A message is sent.
+    pub fn send(&mut self, connection: Connection, message: u32) {
+        self.0.entry(connection).or_default().push_back(message);
     }
 
-    /// The message in its transfer phase is complete. Returns the next one, whose turn it is.
+    /// Whether it is a message's turn.
+    pub fn is_first(&self, connection: Connection, message: u32) -> bool {
+        self.0.get(&connection).and_then(VecDeque::front) == Some(&message)
+    }
+
+    /// The first message is complete. Returns the next one.
     pub fn end(&mut self, connection: Connection) -> Option<u32> {
-        let next = self.0.get_mut(&connection)?.pop_front();
+        let messages = self.0.get_mut(&connection)?;
+        messages.pop_front();
+        let next = messages.front().copied();
         if next.is_none() {
             self.0.remove(&connection);
         }
@@ -45,12 +45,11 @@ mod tests {
     fn messages_of_a_connection_take_turns() {
         let mut connections = Connections::default();
         let [there, back] = [(0, 1), (1, 0)].map(|(sender, receiver)| Connection { sender, receiver });
-        assert_eq!([1, 2, 3].map(|message| connections.begin(there, message)), [true, false, false]);
-        assert!(connections.begin(back, 4));
-        assert_eq!(
-            [there, back, there, there].map(|connection| connections.end(connection)),
-            [Some(2), None, Some(3), None]
-        );
-        assert!(connections.begin(there, 5));
+        for (connection, message) in [(there, 1), (there, 2), (back, 3)] {
+            connections.send(connection, message);
+        }
+        assert!(connections.is_first(there, 1) && !connections.is_first(there, 2) && connections.is_first(back, 3));
+        assert_eq!([there, back, there].map(|connection| connections.end(connection)), [Some(2), None, None]);
+        assert!(!connections.is_first(there, 2));
     }
 }

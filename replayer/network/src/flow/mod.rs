@@ -102,6 +102,8 @@ struct InTransit {
     flow: FlowId,
     /// `None`: it waits for no other message.
     connection: Option<Connection>,
+    /// Whether its latency is paid.
+    is_ready: bool,
     /// The service that it needs until it is complete, in bytes.
     need: f64,
 }
@@ -183,7 +185,11 @@ impl Network for Flow {
         self.injected += 1;
         let need = size.0 as f64 / parameters.bandwidth_factor.at(size);
         let connection = transfer.connection.filter(|_| parameters.in_order);
-        let key = self.messages.insert(InTransit { id: transfer.id, sequence, flow, connection, need }) as u32;
+        let in_transit = InTransit { id: transfer.id, sequence, flow, connection, is_ready: false, need };
+        let key = self.messages.insert(in_transit) as u32;
+        if let Some(connection) = connection {
+            self.connections.send(connection, key);
+        }
         if let Some(contention) = &mut self.contention {
             contention.start(flow, ends, bound);
         }
@@ -206,11 +212,15 @@ impl Network for Flow {
             while let Some(member) = self.transfers.leave(flow, by) {
                 let message = self.messages.remove(member.message as usize);
                 self.complete.push((member.sequence, message.id));
-                match message.connection.and_then(|connection| self.connections.end(connection)) {
-                    // It takes over the share.
-                    Some(next) => self.next.push(next),
-                    None => self.solver.leave(flow),
+                let next = message.connection.and_then(|connection| self.connections.end(connection));
+                let next = next.filter(|&next| self.messages[next as usize].is_ready);
+                // The next message takes over the share, unless it has been given another route.
+                let its_flow = next.map(|next| self.messages[next as usize].flow);
+                if its_flow != Some(flow) {
+                    self.solver.leave(flow);
+                    its_flow.into_iter().for_each(|flow| self.solver.enter(flow));
                 }
+                self.next.extend(next);
                 users.messages -= 1;
                 if let Some(contention) = &mut self.contention {
                     contention.finish(flow);
@@ -220,14 +230,17 @@ impl Network for Flow {
                 self.idle.push(flow);
             }
             for key in self.next.drain(..) {
-                let &InTransit { sequence, need, .. } = &self.messages[key as usize];
+                let &InTransit { sequence, flow, need, .. } = &self.messages[key as usize];
                 self.transfers.enter(flow, need, sequence, key);
+                self.changed.push(flow);
             }
             self.changed.push(flow);
         }
         while let Some(key) = self.latencies.pop_by(now) {
-            let &InTransit { sequence, flow, connection, need, .. } = &self.messages[key as usize];
-            if connection.is_none_or(|connection| self.connections.begin(connection, key)) {
+            let message = &mut self.messages[key as usize];
+            message.is_ready = true;
+            let &mut InTransit { sequence, flow, connection, need, .. } = message;
+            if connection.is_none_or(|connection| self.connections.is_first(connection, key)) {
                 self.transfers.enter(flow, need, sequence, key);
                 self.solver.enter(flow);
                 self.changed.push(flow);

@@ -96,6 +96,28 @@ fn messages_of_a_connection_arrive_one_after_the_other() {
     assert_eq!(run(&together, &[there, again, other]), [3000.0, 3000.0, 3000.0]);
 }
 
+/// A small message whose latency is a millisecond is followed by one of 125 kB that has hardly any latency.
+#[test]
+fn no_message_of_a_connection_overtakes_another() {
+    let latency_factor = Factor::steps([(0, 1e-3 / 45e-6), (1000, 0.0)]);
+    let parameters = FlowParameters { latency_factor, ..Preset::Plain.into() };
+    let found = run(&mut cluster16(parameters), &[(0.0, 0, 1, 125), (0.0, 0, 1, 125_000)]);
+    assert_close(found[0], 1.001e-3);
+    assert_close(found[1], 2.001e-3);
+}
+
+/// Four hosts in a square send each neighbour two messages of 125 kB: four of them share each cable, one after the other or not.
+#[test]
+fn connections_in_order_use_all_of_a_cable() {
+    let square = [(0, 1), (0, 2), (1, 0), (1, 3), (2, 3), (2, 0), (3, 2), (3, 1)];
+    let messages: Vec<_> = square.iter().chain(&square).map(|&(from, to)| (0.0, from, to, 125_000)).collect();
+    for in_order in [false, true] {
+        let parameters = FlowParameters { in_order, ..Preset::Plain.into() };
+        let last = run(&mut cluster16(parameters), &messages).into_iter().fold(0.0, f64::max);
+        assert_close(last, 4e-3 + 45e-6);
+    }
+}
+
 /// γ = 4 MiB in a round trip of 2 × 0.1 s is 20,971,520 B/s, below the link's 125 MB/s.
 #[test]
 fn a_window_bounds_a_long_route() {

@@ -39,7 +39,7 @@ const LAYERS: &str = "\
 | `tracer/config` | `common` | `pattern` `value` |
 | `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `local_ranks` `never_called` `ranks` `directory` `sink` `counter` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
 | `tracer/launcher` | `tracer/config` | `elf` `library` `program` `options` |
-| `tracer/reenact` | `common` `replayer/workload` `wrappers/mpi` | `pace` `feasible` `communicators` `requests` `options` `report` `reenactment` |
+| `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `feasible` `communicators` `requests` `options` `reenactment` `report` |
 | `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `order` `plan` |
 ";
 

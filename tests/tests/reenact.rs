@@ -61,14 +61,18 @@ const WILDCARDS: &str = "\
 2 finalize
 ";
 
-/// `mpirun` of the reenactment, traced into `again` if that is given.
-fn reenact(family: Family, ranks: u32, trace: &Path, again: Option<&Path>) -> Run {
+/// `mpirun` of the reenactment with the changes of a file if that is given, traced into `again` if that is given.
+fn reenact(family: Family, ranks: u32, trace: &Path, changes: Option<&Path>, again: Option<&Path>) -> Run {
     let mut command: Command = family.mpirun();
     command.args(["-np", &ranks.to_string()]);
     if let Some(again) = again {
         command.arg(built("titrace")).arg("--dir").arg(again);
     }
-    run(command.arg(built("titr-reenact")).args(["--compute", "ignored"]).arg(trace))
+    command.arg(built("titr-reenact")).args(["--compute", "ignored"]);
+    if let Some(changes) = changes {
+        command.arg("--what-if").arg(changes);
+    }
+    run(command.arg(trace))
 }
 
 /// Whose calls a trace has. A reenactment waits in `MPI_Probe` where the program's `MPI_Iprobe` found a message, and repeats those in
@@ -157,19 +161,25 @@ fn plain(message: Incoming) -> Incoming {
 fn assert_reenacted(family: Family, ranks: u32, trace: &Path, what: &str) {
     let directory = TempDir::new().unwrap();
     let again = directory.path().join("again");
-    let reenacted = reenact(family, ranks, trace, Some(&again));
+    let reenacted = reenact(family, ranks, trace, None, Some(&again));
     assert_eq!(reenacted.status, Some(0), "{family:?} {what}: {}", reenacted.stderr);
     assert!(reenacted.stdout.contains("Reenacted time"), "{family:?} {what}: {}", reenacted.stdout);
     assert_sound(&again);
-    for (rank, (calls, repeated)) in calls(trace, By::Program).into_iter().zip(calls(&again, By::Reenactment)).enumerate() {
+    for (rank, (calls, repeated)) in
+        calls(trace, By::Program).into_iter().zip(calls(&again, By::Reenactment)).enumerate()
+    {
         assert_eq!(repeated, calls, "{family:?} {what}: rank {rank}");
     }
 }
 
-/// The refusal is one line on standard error, and the exit status is 1.
+/// The trace is refused: with one line on standard error, and exit status 1.
 #[track_caller]
 fn assert_refused(family: Family, ranks: u32, trace: &Path, reason: &str) {
-    let refused = reenact(family, ranks, trace, None);
+    assert_refusal(family, &reenact(family, ranks, trace, None, None), reason);
+}
+
+#[track_caller]
+fn assert_refusal(family: Family, refused: &Run, reason: &str) {
     let said = refused.stderr.lines().filter(|line| line.starts_with("titr-reenact:")).collect::<Vec<_>>();
     assert!(matches!(said[..], [line] if line.contains(reason)), "{family:?}: {}", refused.stderr);
     assert_eq!((refused.status, refused.stdout.as_str()), (Some(1), ""), "{family:?}: {}", refused.stderr);
@@ -238,5 +248,37 @@ fn a_trace_that_is_not_whole_or_not_of_this_world_is_refused() {
         fs::write(&torn, text).unwrap();
         fs::remove_file(stream(&trace, 2)).unwrap();
         assert_refused(family, 4, &trace, "the stream of rank 2 is missing");
+    }
+}
+
+/// A program whose messages without content are removed by a hypothesis makes the calls of the program without them.
+#[test]
+fn a_changed_program_is_reenacted() {
+    let directory = TempDir::new().unwrap();
+    let [changes, again] = ["changes.toml", "again"].map(|name| directory.path().join(name));
+    fs::write(&changes, "[[change]]\nkind = 'remove-messages'\nmax_bytes = 0\n").unwrap();
+    for family in Family::ALL {
+        let program = family.build("empty_messages.c", &[]);
+        let [with, without] = ["3", "0"].map(|number| titr_tests::traced_with(&[], family, 2, &program, &[number]));
+        let reenacted = reenact(family, 2, &with.path(), Some(&changes), Some(&again));
+        assert_eq!(reenacted.status, Some(0), "{family:?}: {}", reenacted.stderr);
+        assert_eq!(calls(&again, By::Reenactment), calls(&without.path(), By::Program), "{family:?}");
+    }
+}
+
+#[test]
+fn changes_of_the_machine_and_wrong_ones_are_refused() {
+    let directory = TempDir::new().unwrap();
+    let changes = directory.path().join("changes.toml");
+    let cases = [
+        ("[[change]]\nkind = 'ideal-network'\n", "cannot assume a network on which messages take no time"),
+        ("[[change]]\nkind = 'scale-compute'\nfactor = 2\nregion = 'foo'\n", "changes.toml:4:10"),
+    ];
+    for family in Family::ALL {
+        let original = traced_only(&[], family, 2, &family.build("persistent.c", &[]));
+        for (text, reason) in cases {
+            fs::write(&changes, text).unwrap();
+            assert_refusal(family, &reenact(family, 2, &original.path(), Some(&changes), None), reason);
+        }
     }
 }

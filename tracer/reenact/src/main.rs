@@ -1,14 +1,15 @@
 //! `titr-reenact`: replays a trace in real time on the machine that it runs on, with one process for each rank of the trace.
 //!
 //! ```text
-//!   options ─► trace ─► feasible? ─► all ranks agree ─► start together ─► reenactment ─► report
-//!                       (each rank reads its own stream)                  pace: computes by waiting
+//!   options ─► trace ─► changes ─► feasible? ─► all ranks agree ─► start together ─► reenactment ─► report
+//!                                   (each rank reads its own stream)                  pace: computes by waiting
 //! ```
 //!
 //! Each process makes the MPI calls of its rank with the same sizes, communicators and requests, and computes, by busy waiting,
 //! as long as the trace says. Messages have no content. Preload titr's tracer into it (`titrace titr-reenact traces/`), and the
 //! reenactment is a trace itself.
 
+mod calls;
 mod communicators;
 mod feasible;
 mod options;
@@ -42,6 +43,8 @@ enum Error {
     Size { trace: u32, world: u32 },
     #[error("{0}")]
     Infeasible(String),
+    #[error(transparent)]
+    WhatIf(#[from] options::Infeasible),
     #[error(transparent)]
     Mpi(#[from] MpiError),
     #[error(transparent)]
@@ -120,10 +123,15 @@ fn prepare(world: Comm<'_>, options: &Options) -> Result<Prepared, Error> {
         return Err(Error::Size { trace: trace.ranks(), world: world.size() });
     }
     let rank = Rank(world.rank());
-    let needs = feasible(&trace, rank).map_err(Error::Infeasible)?;
     let rate = options.rate_of(&trace, rank).map_err(Error::Infeasible)?;
     let recompute = Recompute { computation: options.computation(&trace), scale: options.compute_scale };
-    Ok(Prepared { trace: recompute.apply(trace)?, needs, rate })
+    let hypotheses = options.hypotheses()?;
+    let mut trace = recompute.apply(trace)?;
+    if let Some(hypotheses) = hypotheses {
+        trace = hypotheses.apply(trace)?;
+    }
+    let needs = feasible(&trace, rank).map_err(Error::Infeasible)?;
+    Ok(Prepared { trace, needs, rate })
 }
 
 /// Whether no rank objects. Rank 0 says who objects first, and to what. Collective.
@@ -153,6 +161,9 @@ fn perform(mpi: &Mpi, world: Comm<'_>, options: &Options, prepared: Prepared) ->
     let mut windows = Workload::new(vec![trace.stream(rank)?]).into_windows();
     world.synchronise()?;
     let reenactment = Reenactment::new(mpi, rate, report::delay(own, recorded));
-    let seconds = windows.first_mut().map_or(Ok(0.0), |events| reenactment.run(events))?;
-    Ok(report::print(world, options.json, recorded, seconds)?)
+    if let [events] = &mut windows[..] {
+        let duration = reenactment.run(events)?;
+        report::print(world, options.json, recorded, &duration)?;
+    }
+    Ok(())
 }

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use thiserror::Error;
 use titr_common::event::Rank;
 use titr_common::trace::Trace;
 use titr_common::trace::manifest::Mode;
+use titr_hypotheses::{Hypotheses, HypothesesError};
 use titr_workload::Computation;
 
 /// Replays a trace in real time on the machine that it runs on, with the same MPI calls and as much computation.
@@ -16,8 +18,9 @@ use titr_workload::Computation;
     after_help = "\
 Examples:
   mpirun -np 16 titr-reenact traces/
-  mpirun -np 16 titrace --output again titr-reenact traces/     # trace the reenactment
+  mpirun -np 16 titrace --dir again titr-reenact traces/        # trace the reenactment
   mpirun -np 16 titr-reenact --rate 2.5e9 traces/               # a time-independent trace, at this speed
+  mpirun -np 16 titr-reenact --what-if changes.toml traces/     # the program with changes
 
 Exit status: 0 reenacted; 1 the trace cannot be reenacted; 2 wrong usage."
 )]
@@ -34,6 +37,9 @@ pub struct Options {
     /// Multiplies all computation by this factor.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     pub compute_scale: f64,
+    /// Reenacts the program with the changes in a TOML file: balanced computation, fewer messages (see docs/WHAT-IF.md).
+    #[arg(long, value_name = "FILE")]
+    what_if: Option<PathBuf>,
     /// Prints the result as JSON.
     #[arg(long)]
     pub json: bool,
@@ -50,6 +56,15 @@ enum Compute {
     Ignored,
 }
 
+/// A reason why hypotheses are not reenacted.
+#[derive(Debug, Error)]
+pub enum Infeasible {
+    #[error(transparent)]
+    Hypotheses(#[from] HypothesesError),
+    #[error("{}: a reenactment runs on the machine as it is, and cannot assume {change}: replay with `titr-replay --what-if`", path.display())]
+    Machine { path: PathBuf, change: String },
+}
+
 impl Options {
     /// Where the computation of the trace comes from.
     pub fn computation(&self, trace: &Trace) -> Computation {
@@ -59,6 +74,16 @@ impl Options {
             Some(Compute::Ignored) => Computation::Ignored,
             None if is_extended(trace) => Computation::Timed,
             None => Computation::Counted,
+        }
+    }
+
+    /// The changes of the program.
+    pub fn hypotheses(&self) -> Result<Option<Hypotheses>, Infeasible> {
+        let Some(path) = &self.what_if else { return Ok(None) };
+        let hypotheses = Hypotheses::load(path)?;
+        match hypotheses.machine() {
+            [] => Ok(Some(hypotheses)),
+            [change, ..] => Err(Infeasible::Machine { path: path.clone(), change: change.to_string() }),
         }
     }
 

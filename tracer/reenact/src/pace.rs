@@ -13,6 +13,8 @@ pub struct Pace {
     began: Instant,
     /// When the last call returned.
     returned: Instant,
+    /// When the last call was made.
+    called: Instant,
     /// The computation since then, in seconds.
     computed: f64,
     /// The time, in seconds, by which calls were made later than they were due, and that no computation has made up for yet.
@@ -25,7 +27,7 @@ impl Pace {
     /// A pace that begins now, at which computation of a volume of `rate` takes a second.
     pub fn new(rate: f64) -> Self {
         let now = Instant::now();
-        Self { began: now, returned: now, computed: 0.0, late: 0.0, seconds_per_unit: 1.0 / rate }
+        Self { began: now, returned: now, called: now, computed: 0.0, late: 0.0, seconds_per_unit: 1.0 / rate }
     }
 
     /// Adds computation before the next call, by its volume.
@@ -38,9 +40,9 @@ impl Pace {
         self.computed += seconds;
     }
 
-    /// Waits until the next call is due.
+    /// Waits until the next call is due. Returns the computation before it, as it was due and as it took, in seconds.
     #[inline]
-    pub fn await_call(&mut self) {
+    pub fn await_call(&mut self) -> [f64; 2] {
         let due = self.computed - self.late;
         let mut passed = self.returned.elapsed();
         if due > 0.0 {
@@ -50,14 +52,17 @@ impl Pace {
                 passed = self.returned.elapsed();
             }
         }
-        self.late = passed.as_secs_f64() - due;
-        self.computed = 0.0;
+        let waited = passed.as_secs_f64();
+        self.called = self.returned + passed;
+        self.late = waited - due;
+        [std::mem::take(&mut self.computed), waited]
     }
 
-    /// The call has returned.
+    /// The call has returned. Returns the seconds that it took.
     #[inline]
-    pub fn call_returned(&mut self) {
+    pub fn call_returned(&mut self) -> f64 {
         self.returned = Instant::now();
+        (self.returned - self.called).as_secs_f64()
     }
 
     /// Seconds since the pace began, until the last call returned.

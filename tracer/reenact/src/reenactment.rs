@@ -2,12 +2,13 @@
 
 use thiserror::Error;
 use titr_common::event::{
-    Collective, CommId, Completion, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId, Tag,
+    Activity, Collective, CommId, Completion, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId, Tag,
 };
 use titr_common::trace::{EventSource, TraceError};
 use titr_mpi::{Comm, Mpi, MpiError, Peer, TagChoice};
 use titr_workload::{Match, Window};
 
+use crate::calls::{self, CallTimes, Times};
 use crate::communicators::CommunicatorTable;
 use crate::pace::Pace;
 use crate::requests::RequestTable;
@@ -41,6 +42,15 @@ pub struct Reenactment<'m> {
     communicators: CommunicatorTable<'m>,
     requests: RequestTable<'m>,
     pace: Pace,
+    calls: CallTimes,
+}
+
+/// How long a rank took.
+pub struct Reenacted {
+    /// The seconds until its last call returned.
+    pub seconds: f64,
+    /// The time of each activity.
+    pub calls: CallTimes,
 }
 
 impl<'m> Reenactment<'m> {
@@ -49,13 +59,14 @@ impl<'m> Reenactment<'m> {
         let communicators = CommunicatorTable::new(mpi.world(), mpi.alone());
         let mut pace = Pace::new(rate);
         pace.pass(delay);
-        Self { communicators, requests: RequestTable::default(), pace }
+        Self { communicators, requests: RequestTable::default(), pace, calls: CallTimes::default() }
     }
 
-    /// Makes all events happen; the seconds that they took.
-    pub fn run(mut self, events: &mut Window<impl EventSource>) -> Result<f64, ReenactmentError> {
+    /// Makes all events happen.
+    pub fn run(mut self, events: &mut Window<impl EventSource>) -> Result<Reenacted, ReenactmentError> {
         while let Some(event) = events.front()? {
             let event = event.to_event();
+            let recorded = events.take_call().map(calls::seconds);
             let mut matched = None;
             if let Event::Recv(message, Completion::Request(Some(id))) = &event
                 && message.is_open()
@@ -66,21 +77,32 @@ impl<'m> Reenactment<'m> {
                 self.pace.compute(volume.0);
             } else if let Event::Sleep(time) = event {
                 self.pace.pass(time.0);
-            } else if event != Event::Init {
-                self.pace.await_call();
-                let made = self.make(&event, matched);
-                self.pace.call_returned();
+            } else if event.activity().is_some_and(|activity| activity != Activity::Compute) {
+                let made = self.call(&event, matched, recorded);
                 made.map_err(|reason| ReenactmentError::Event { line: events.line().unwrap_or(0), reason })?;
             }
             events.pass();
         }
-        Ok(self.pace.seconds())
+        self.pace.await_call();
+        self.pace.call_returned();
+        Ok(Reenacted { seconds: self.pace.seconds(), calls: self.calls })
+    }
+
+    /// Makes a call when it is due; `recorded` are the seconds that it took in the program.
+    fn call(&mut self, event: &Event, matched: Option<Match>, recorded: Option<f64>) -> Result<(), Fault> {
+        let [due, waited] = self.pace.await_call();
+        let made = self.make(event, matched);
+        let reenacted = self.pace.call_returned();
+        if let (Some(recorded), Some(activity)) = (recorded, event.activity()) {
+            self.calls.add(Activity::Compute, Times { recorded: due, reenacted: waited });
+            self.calls.add(activity, Times { recorded, reenacted });
+        }
+        made
     }
 
     /// Makes a call; `matched` is what the trace says later about a receive that it leaves open.
     fn make(&mut self, event: &Event, matched: Option<Match>) -> Result<(), Fault> {
         match event {
-            // The program's last call is made when the time of all ranks is known.
             Event::Finalize | Event::Init | Event::Compute(_) | Event::Sleep(_) => Ok(()),
             Event::Matched(..) | Event::Region(_) | Event::Annotation(_) => Ok(()),
             Event::Send(mode, message, completion) => {

@@ -5,6 +5,9 @@ use titr_common::trace::Trace;
 use titr_common::units::Nanoseconds;
 use titr_mpi::{Comm, MpiError};
 
+use crate::calls::{self, ActivityOfAll};
+use crate::reenactment::Reenacted;
+
 /// When a rank of an extended trace began and ended, in nanoseconds by the clock of rank 0.
 #[derive(Clone, Copy)]
 pub struct Recorded {
@@ -36,20 +39,28 @@ pub fn delay(own: Option<Recorded>, all: Option<Recorded>) -> f64 {
     own.zip(all).map_or(0.0, |(own, all)| (own.began - all.began).max(0) as f64 * 1e-9)
 }
 
-/// Rank 0 prints the longest of the times that the ranks took, beside that of the program. Collective.
-pub fn print(world: Comm<'_>, is_json: bool, recorded: Option<Recorded>, seconds: f64) -> Result<(), MpiError> {
-    let reenacted = world.max((seconds * 1e9) as i64)? as f64 * 1e-9;
+/// Rank 0 prints the longest of the times that the ranks took, beside that of the program, and each activity. Collective.
+pub fn print(world: Comm<'_>, is_json: bool, recorded: Option<Recorded>, own: &Reenacted) -> Result<(), MpiError> {
+    let reenacted = world.max((own.seconds * 1e9) as i64)? as f64 * 1e-9;
+    let activities = calls::activities(&calls::of_all(world, &own.calls)?);
     if world.rank() != 0 {
         return Ok(());
     }
     let recorded = recorded.map(|all| (all.ended - all.began) as f64 * 1e-9);
     let deviation = recorded.map(|recorded| reenacted / recorded - 1.0).filter(|deviation| deviation.is_finite());
+    let error: f64 = activities.iter().map(|activity| activity.error).sum();
     if is_json {
+        let of = |activity: &ActivityOfAll| {
+            let ActivityOfAll { name, times, error } = activity;
+            serde_json::json!({ "activity": name, "recorded": times.recorded, "reenacted": times.reenacted, "error": error })
+        };
         let report = serde_json::json!({
             "ranks": world.size(),
             "recorded_time": recorded,
             "reenacted_time": reenacted,
             "deviation": deviation,
+            "activities": activities.iter().map(of).collect::<Vec<_>>(),
+            "aggregate_error": (!activities.is_empty()).then_some(error),
         });
         println!("{report}");
         return Ok(());
@@ -60,6 +71,13 @@ pub fn print(world: Comm<'_>, is_json: bool, recorded: Option<Recorded>, seconds
     }
     if let Some(deviation) = deviation {
         println!("Deviation       {:+.2} %", deviation * 100.0);
+    }
+    if !activities.is_empty() {
+        println!("\nall ranks       recorded, s   reenacted, s   error");
+        for ActivityOfAll { name, times, error } in &activities {
+            println!("{name:<14} {:>12.6}   {:>12.6}   {:>4.1} %", times.recorded, times.reenacted, error * 100.0);
+        }
+        println!("{:<14} {:>12}   {:>12}   {:>4.1} %", "all", "", "", error * 100.0);
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ mod tests;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use titr_common::event::{Annotation, Completion, Event, Message, RequestId, ThreadId};
+use titr_common::event::{Annotation, Completion, Event, Message, RequestId, Span, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
@@ -53,6 +53,8 @@ pub struct Window<S> {
     facts: Facts,
     /// The messages that stand before the next event; `None` if no annotation does.
     messages: Option<Vec<Message>>,
+    /// The time of the call that stands before the next event, until somebody takes it.
+    call: Option<Span>,
 }
 
 /// The index of an event that is not in the batch any more.
@@ -72,6 +74,7 @@ impl<S: EventSource> Window<S> {
             unseen: (0, 0),
             facts: Facts::default(),
             messages: None,
+            call: None,
         }
     }
 
@@ -131,6 +134,11 @@ impl<S: EventSource> Window<S> {
         Ok(if self.settle()? { self.give() } else { None })
     }
 
+    /// When the program made the call of the next event, by the rank's clock, if the trace says so and nobody has asked yet.
+    pub fn take_call(&mut self) -> Option<Span> {
+        self.call.take()
+    }
+
     /// Whether the next event is here and needs no more reading.
     #[inline]
     pub fn has_next(&self) -> bool {
@@ -157,7 +165,10 @@ impl<S: EventSource> Window<S> {
             match self.batch.events.get(self.at) {
                 Some(EventRef::Event(&Event::Annotation(seen))) => {
                     match seen {
-                        Annotation::Call(_) => self.messages.get_or_insert_default().clear(),
+                        Annotation::Call(call) => {
+                            self.call = Some(call);
+                            self.messages.get_or_insert_default().clear();
+                        }
                         Annotation::Message(message) => self.messages.get_or_insert_default().push(message),
                     }
                     self.pass();

@@ -225,10 +225,16 @@ impl<'a> Simulation<'a> {
         let follower = self.follower.as_mut().map(|follower| &mut **follower as &mut dyn Follower);
         let storage = self.platform.storage.clone();
         let options = Options { causality, partial, recorded, storage, follower };
-        let observer = (Breakdown::new(trace.ranks()), observers);
+        let breakdown = Breakdown::new(trace.ranks());
         let mut network = models::build(self.platform, run);
         let mpi = &self.platform.mpi;
-        let outcome = replay(workload, cores.to_vec(), mpi, network.as_mut(), observer, options);
+        let outcome = if observers.is_empty() {
+            replay(workload, cores.to_vec(), mpi, network.as_mut(), breakdown, options)
+        } else {
+            let observer = (breakdown, observers);
+            let outcome = replay(workload, cores.to_vec(), mpi, network.as_mut(), observer, options);
+            outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
+        };
         let outcome = outcome.map_err(|error| match error {
             ReplayError::Deadlock(deadlock) => {
                 let causes = causes(&deadlock, self.trace.manifest(), mpi.eager_threshold);
@@ -237,7 +243,7 @@ impl<'a> Simulation<'a> {
             error => SimulationError::Replay(error),
         })?;
         let packets = PacketStatistics::of(&*network, outcome.simulated_time);
-        Ok(Run { outcome: outcome.map(|(breakdown, _)| breakdown), links: network.link_loads(), packets })
+        Ok(Run { outcome, links: network.link_loads(), packets })
     }
 
     /// The core of each rank, and what should be known of ranks that do not count alike.

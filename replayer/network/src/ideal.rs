@@ -9,7 +9,7 @@ use titr_common::units::Seconds;
 use super::indexed_heap::Deadline;
 use super::route_cache::RouteCache;
 use super::timer_queue::TimerQueue;
-use super::{LinkLoad, Network, Transfer, TransferId};
+use super::{LinkLoad, Network, Transfer, TransferId, Unloaded};
 use crate::topology::{LinkId, Topology};
 use titr_common::time::Time;
 
@@ -55,16 +55,26 @@ impl Ideal {
             injected: 0,
         }
     }
+
+    /// The cost of the route of a message, to whose load `load` is added.
+    fn cost(&mut self, transfer: &Transfer, load: LinkLoad) -> Cost {
+        let topology = &*self.topology;
+        *self.paths.carry((transfer.from, transfer.to), load, |route, _| Cost::of(topology, route))
+    }
 }
 
 impl Network for Ideal {
     fn inject(&mut self, now: Time, transfer: Transfer) {
-        let topology = &*self.topology;
-        let cost = self.paths.carry((transfer.from, transfer.to), transfer.bytes, |route, _| Cost::of(topology, route));
+        let cost = self.cost(&transfer, LinkLoad { bytes: transfer.bytes, messages: 1 });
         let at = now + Seconds(cost.latency + cost.per_byte * transfer.bytes.0 as f64);
         let key = self.transfers.insert(transfer.id) as u32;
         self.arrivals.set(key, Deadline { at, sequence: self.injected });
         self.injected += 1;
+    }
+
+    fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
+        let cost = self.cost(transfer, LinkLoad::default());
+        Unloaded { latency: Seconds(cost.latency), transfer: Seconds(cost.per_byte * transfer.bytes.0 as f64) }
     }
 
     fn next_event(&mut self) -> Option<Time> {
@@ -79,5 +89,26 @@ impl Network for Ideal {
 
     fn link_loads(&self) -> Vec<LinkLoad> {
         self.paths.loads()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::units::Bytes;
+
+    use super::*;
+    use crate::topology::{Cable, Duplex, HostId, Star};
+
+    /// Two cables of 1 µs, then 5000 bytes at 1 GB/s.
+    #[test]
+    fn a_message_takes_its_unloaded_time() {
+        let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
+        let mut network = Ideal::new(Arc::new(Star::new(2, cable, None)));
+        let (from, to, bytes) = (HostId(0), HostId(1), Bytes(5000));
+        let transfer = Transfer { id: TransferId(0), from, to, bytes, connection: None };
+        assert_eq!(network.unloaded(&transfer), Unloaded { latency: Seconds(2e-6), transfer: Seconds(5e-6) });
+        assert!(network.link_loads().iter().all(|load| load.messages == 0), "to ask is no load");
+        network.inject(Time::ZERO, transfer);
+        assert_eq!(network.next_event(), Some(Time(7_000_000)));
     }
 }

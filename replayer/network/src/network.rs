@@ -5,7 +5,7 @@
 use std::any::Any;
 
 use titr_common::time::Time;
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Seconds};
 
 use crate::topology::HostId;
 
@@ -38,10 +38,23 @@ pub struct Connection {
     pub receiver: u32,
 }
 
+/// The time that a message takes with the network to itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unloaded {
+    /// Until the first byte arrives.
+    pub latency: Seconds,
+    /// From then on until the last byte arrives, at the rate of the slowest part of the way.
+    pub transfer: Seconds,
+}
+
 /// A model of how messages travel. Time moves by `advance` alone, and never backwards.
 pub trait Network: Any {
     /// `transfer` enters the network at `now`: the time last advanced to.
     fn inject(&mut self, now: Time, transfer: Transfer);
+
+    /// The time that `transfer` would take if no other message were under way. Its sum is the time that the message then
+    /// takes, but for rounding; a model whose messages can take several ways says it for a shortest one.
+    fn unloaded(&mut self, transfer: &Transfer) -> Unloaded;
 
     /// The time at which the network next has something to do by itself; `None` while nothing is under way.
     fn next_event(&mut self) -> Option<Time>;

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use titr_common::units::Bytes;
-
 use super::LinkLoad;
 use crate::topology::{HostId, LinkId, Topology};
 
@@ -42,12 +40,12 @@ impl<T> RouteCache<T> {
         }
     }
 
-    /// Counts a message of `bytes` between two hosts, and returns what was derived from their route. `derive` derives it
+    /// Adds to the load of the route between two hosts, and returns what was derived from it. `derive` derives it
     /// from a route that is not in the cache, and is handed what was derived from the route that is evicted.
     pub fn carry(
         &mut self,
         ends: (HostId, HostId),
-        bytes: Bytes,
+        load: LinkLoad,
         derive: impl FnOnce(&[LinkId], Option<T>) -> T,
     ) -> &mut T {
         let pair = u64::from(ends.0.0) * u64::from(self.topology.hosts()) + u64::from(ends.1.0);
@@ -62,8 +60,8 @@ impl<T> RouteCache<T> {
             let derived = derive(&self.route, other.map(|other| other.derived));
             CachedPath { ends, derived, carried: LinkLoad::default() }
         });
-        path.carried.bytes += bytes;
-        path.carried.messages += 1;
+        path.carried.bytes += load.bytes;
+        path.carried.messages += load.messages;
         &mut path.derived
     }
 

@@ -6,9 +6,9 @@
 use titr_common::collectives::{Library, Selection};
 use titr_common::time::Time;
 use titr_common::trace::{Trace, TraceError};
-use titr_common::units::{Bytes, Speed};
+use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::topology::HostId;
-use titr_network::{LinkLoad, Network, Transfer, TransferId};
+use titr_network::{LinkLoad, Network, Transfer, TransferId, Unloaded};
 use titr_platform::{
     EagerTransfer, Implementation, Mpi, OneSided, Overhead, Partitioned, Progress, Rendezvous, Spawn, Storage,
 };
@@ -58,6 +58,10 @@ impl Network for Instant {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         self.now = now;
         self.under_way.push(transfer.id);
+    }
+
+    fn unloaded(&mut self, _: &Transfer) -> Unloaded {
+        Unloaded { latency: Seconds(0.0), transfer: Seconds(0.0) }
     }
 
     fn next_event(&mut self) -> Option<Time> {

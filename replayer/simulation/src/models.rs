@@ -18,6 +18,6 @@ pub fn build(platform: &Platform, run: u32) -> Box<dyn Network> {
     match &platform.model {
         Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
         Model::Ideal => Box::new(Ideal::new(topology)),
-        Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_run(run)), topology.links())),
+        Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_run(run)), topology)),
     }
 }

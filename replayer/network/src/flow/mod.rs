@@ -51,8 +51,8 @@ use transfers::Transfers;
 use super::indexed_heap::Deadline;
 use super::route_cache::RouteCache;
 use super::timer_queue::TimerQueue;
-use super::{Connection, LinkLoad, Network, Transfer, TransferId};
-use crate::topology::Topology;
+use super::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded};
+use crate::topology::{HostId, LinkId, Topology};
 use titr_common::time::Time;
 
 /// A network whose messages are flows.
@@ -85,12 +85,14 @@ pub struct Flow {
 }
 
 /// A route between two hosts, as far as the model needs to know it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct CachedRoute {
     /// In seconds, before the factor for a message's size.
     latency: f64,
     /// The bound on a flow's rate, in bytes per second.
     bound: f64,
+    /// The rate of a flow that shares its links with no other, in bytes per second.
+    alone: f64,
     /// The stream of the messages that take it.
     flow: FlowId,
 }
@@ -142,6 +144,29 @@ impl Flow {
         }
     }
 
+    /// The route between two hosts, to whose load `load` is added.
+    fn route(&mut self, ends: (HostId, HostId), load: LinkLoad) -> CachedRoute {
+        let Self { topology, parameters, streams, idle, solver, cost, .. } = self;
+        *self.paths.carry(ends, load, |route, other| {
+            if let Some(CachedRoute { flow, .. }) = other {
+                let users = &mut streams[flow.0 as usize];
+                users.forgotten = true;
+                idle.extend((users.messages == 0).then_some(flow));
+            }
+            cost.compute(&**topology, parameters, ends, route);
+            let RouteCost { latency, demand, .. } = cost;
+            let flow = idle.pop().unwrap_or(FlowId(streams.len() as u32));
+            if streams.len() == flow.0 as usize {
+                streams.push(StreamUsers::default());
+            }
+            streams[flow.0 as usize].forgotten = false;
+            solver.define(flow, demand);
+            let share = |&(link, weight): &(LinkId, f64)| topology.links()[link.index()].bandwidth / weight;
+            let alone = demand.uses.iter().map(share).fold(demand.bound, f64::min);
+            CachedRoute { latency: *latency, bound: demand.bound, alone, flow }
+        })
+    }
+
     /// Updates shares, and when transfers end, after all that happened at this instant.
     fn update_rates(&mut self) {
         self.solver.solve(&mut self.changed);
@@ -161,25 +186,11 @@ impl Network for Flow {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         debug_assert_eq!(now, self.now, "messages are injected at the time advanced to");
         let ends = (transfer.from, transfer.to);
-        let Self { topology, parameters, streams, idle, solver, cost, .. } = self;
-        let &mut CachedRoute { latency, bound, flow } = self.paths.carry(ends, transfer.bytes, |route, other| {
-            if let Some(CachedRoute { flow, .. }) = other {
-                let users = &mut streams[flow.0 as usize];
-                users.forgotten = true;
-                idle.extend((users.messages == 0).then_some(flow));
-            }
-            cost.compute(&**topology, parameters, ends, route);
-            let RouteCost { latency, demand, .. } = cost;
-            let flow = idle.pop().unwrap_or(FlowId(streams.len() as u32));
-            if streams.len() == flow.0 as usize {
-                streams.push(StreamUsers::default());
-            }
-            streams[flow.0 as usize].forgotten = false;
-            solver.define(flow, demand);
-            CachedRoute { latency: *latency, bound: demand.bound, flow }
-        });
+        let load = LinkLoad { bytes: transfer.bytes, messages: 1 };
+        let CachedRoute { latency, bound, flow, .. } = self.route(ends, load);
         self.streams[flow.0 as usize].messages += 1;
 
+        let parameters = &self.parameters;
         let size = transfer.bytes + parameters.envelope;
         let sequence = self.injected;
         self.injected += 1;
@@ -195,6 +206,15 @@ impl Network for Flow {
         }
         let at = now + Seconds(latency * parameters.latency_factor.at(size));
         self.latencies.set(key, Deadline { at, sequence });
+    }
+
+    fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
+        let CachedRoute { latency, alone, .. } = self.route((transfer.from, transfer.to), LinkLoad::default());
+        let size = transfer.bytes + self.parameters.envelope;
+        Unloaded {
+            latency: Seconds(latency * self.parameters.latency_factor.at(size)),
+            transfer: Seconds(size.0 as f64 / self.parameters.bandwidth_factor.at(size) / alone),
+        }
     }
 
     fn next_event(&mut self) -> Option<Time> {

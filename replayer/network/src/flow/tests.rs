@@ -209,3 +209,18 @@ proptest! {
         }
     }
 }
+
+/// Each message alone, whatever the preset: as long as the model says that it takes.
+#[test]
+fn a_message_alone_takes_its_unloaded_time() {
+    for preset in [Preset::Smpi, Preset::Cm02, Preset::Lv08, Preset::Plain] {
+        for (from, to, bytes) in [(0, 1, 0), (0, 1, 1_000_000), (3, 3, 5000), (2, 9, 70_000)] {
+            let mut network = cluster16(preset);
+            let (from_host, to_host, id) = (HostId(from), HostId(to), TransferId(0));
+            let transfer = Transfer { id, from: from_host, to: to_host, bytes: Bytes(bytes), connection: None };
+            let Unloaded { latency, transfer } = network.unloaded(&transfer);
+            assert_eq!(network.link_loads().iter().map(|load| load.messages).sum::<u64>(), 0, "to ask is no load");
+            assert_close(1.0 + run(&mut network, &[(0.0, from, to, bytes)])[0], 1.0 + latency.0 + transfer.0);
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Numbers of cycles that things take, which are the same for all packets and all routers.
 
 use super::spec::PacketSpec;
+use crate::topology::LinkId;
 
 /// Cycles from one event to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,5 +32,22 @@ impl Delays {
     #[must_use]
     pub fn alone(&self, channels: u64) -> u64 {
         self.offer + channels * self.hop + self.consumption
+    }
+
+    /// Cycles that `packets` of one message take over `route` with nothing in their way: until the first phit is with the
+    /// host, and from then on until the last is. On links that are not alike, the slowest sets the pace.
+    #[must_use]
+    pub(super) fn unloaded(&self, spec: &PacketSpec, route: &[LinkId], packets: u64) -> (f64, f64) {
+        let cables = if spec.graph().has_host_cables() { 2 } else { 0 };
+        let channels = route.len().saturating_sub(cables) as u64;
+        let (mut latency, mut packet) = (self.alone(channels) - self.tail, self.tail as f64);
+        if let Some(timings) = &spec.timings {
+            for &link in route {
+                let timing = timings.get(link);
+                latency += timing.wire + timing.phit - 1;
+                packet = packet.max(timings.mean_packet(link));
+            }
+        }
+        (latency as f64, packets as f64 * packet)
     }
 }

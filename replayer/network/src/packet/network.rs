@@ -6,11 +6,11 @@ use std::sync::Arc;
 use titr_common::units::Seconds;
 
 use super::clock::Clock;
-use super::{Batch, Delivery, Engine, Message, Observation, PacketSpec, engine};
+use super::{Batch, Delays, Delivery, Engine, Message, Observation, PacketSpec, engine};
 use crate::indexed_heap::{Deadline, IndexedHeap};
-use crate::network::{LinkLoad, Network, Transfer, TransferId};
+use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded};
 use crate::statistics::Histogram;
-use crate::topology::{HostId, Link, LinkId};
+use crate::topology::{HostId, Link, LinkId, Topology};
 use titr_common::time::Time;
 
 /// Routers under a workload.
@@ -23,8 +23,9 @@ pub struct PacketNetwork {
     spec: Arc<PacketSpec>,
     engine: Box<dyn Engine>,
     clock: Clock,
-    /// The links of the topology.
-    links: Vec<Link>,
+    topology: Arc<dyn Topology>,
+    /// Kept to be used again.
+    route: Vec<LinkId>,
     /// The times at which messages that stay within their hosts arrive.
     local_arrivals: IndexedHeap,
     /// The messages that stay within their hosts, by their key in `local_arrivals`.
@@ -83,13 +84,14 @@ impl PendingDelivery {
 }
 
 impl PacketNetwork {
-    /// An idle network of these routers, whose channels are these links.
+    /// An idle network of these routers, which are those of `topology`.
     #[must_use]
-    pub fn new(spec: Arc<PacketSpec>, links: &[Link]) -> Self {
+    pub fn new(spec: Arc<PacketSpec>, topology: Arc<dyn Topology>) -> Self {
         Self {
             engine: engine(&spec),
             clock: Clock::new(spec.cycle()),
-            links: links.to_vec(),
+            topology,
+            route: Vec::new(),
             local_arrivals: IndexedHeap::default(),
             local: slab::Slab::new(),
             local_loads: vec![LinkLoad::default(); spec.graph().hosts().len()],
@@ -106,7 +108,7 @@ impl PacketNetwork {
     /// The link of its host's own that a message takes which stays within its host.
     fn loopback(&self, transfer: Transfer) -> Option<Link> {
         let link = self.spec.graph().loopback(transfer.from).filter(|_| transfer.from == transfer.to)?;
-        self.links.get(link.index()).copied()
+        self.topology.links().get(link.index()).copied()
     }
 }
 
@@ -127,6 +129,19 @@ impl Network for PacketNetwork {
         let packets = self.spec.parameters().packets(transfer.bytes);
         let message = Message { tag: arrival.tag(), from: transfer.from, to: transfer.to, packets };
         self.engine.offer(self.clock.cycle(now).max(self.cycle), message);
+    }
+
+    /// For the way that the topology describes, which is a shortest one.
+    fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
+        if let Some(link) = self.loopback(*transfer) {
+            let transfer = Seconds(transfer.bytes.0 as f64 / link.bandwidth);
+            return Unloaded { latency: link.latency, transfer };
+        }
+        self.route.clear();
+        self.topology.route(transfer.from, transfer.to, &mut self.route);
+        let packets = self.spec.parameters().packets(transfer.bytes);
+        let (latency, transfer) = Delays::of(&self.spec).unloaded(&self.spec, &self.route, packets);
+        Unloaded { latency: Seconds(latency * self.spec.cycle()), transfer: Seconds(transfer * self.spec.cycle()) }
     }
 
     fn next_event(&mut self) -> Option<Time> {
@@ -154,7 +169,7 @@ impl Network for PacketNetwork {
 
     /// The bytes and the number of the packets that took each link, instead of messages.
     fn link_loads(&self) -> Vec<LinkLoad> {
-        let mut loads = vec![LinkLoad::default(); self.links.len()];
+        let mut loads = vec![LinkLoad::default(); self.topology.links().len()];
         let bytes = self.spec.parameters().packet_bytes();
         let mut carried = |link: LinkId, packets: u64| {
             let load = &mut loads[link.index()];

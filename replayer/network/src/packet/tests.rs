@@ -370,3 +370,21 @@ proptest! {
         prop_assert_eq!(tags, Vec::from_iter(0..messages.len() as u64));
     }
 }
+
+/// In every network, packets of one message follow each other without a gap, unless routers hold them up.
+#[test]
+fn packets_of_one_message_alone_take_their_unloaded_time() {
+    for (topology, spec) in all_networks() {
+        let mut route = Vec::new();
+        for to in 1..topology.hosts() {
+            route.clear();
+            topology.route(HostId(0), HostId(to), &mut route);
+            let (latency, transfer) = Delays::of(&spec).unloaded(&spec, &route, 1);
+            let [delivery] = run(&spec, &[(7, message(0, to, 1))])[..] else { panic!("not delivered once") };
+            assert_eq!((delivery.at - 7) as f64, latency + transfer, "{} to {to}", topology.name());
+            let (latency, transfer) = Delays::of(&spec).unloaded(&spec, &route, 5);
+            let [delivery] = run(&spec, &[(7, message(0, to, 5))])[..] else { panic!("not delivered once") };
+            assert!((delivery.at - 7) as f64 >= latency + transfer, "{} to {to}", topology.name());
+        }
+    }
+}

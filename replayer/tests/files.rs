@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::support::machine::{events, finishes, mpi};
+use crate::support::machine::{events, explained, finishes, mpi};
 use proptest::prelude::*;
 use titr_common::units::{Bandwidth, Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
@@ -31,7 +31,8 @@ fn outcome(ranks: u32, per_host: u32, trace: &str, options: Options) -> Result<O
     let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
     let mut network = Ideal::new(Arc::new(Star::new(ranks, cable, None)));
     let core = |rank| Core { host: HostId(rank / per_host), speed: Speed { per_second: 1e9 } };
-    replay(workload, (0..ranks).map(core).collect(), &mpi(), &mut network, Breakdown::new(ranks), options)
+    let cores = (0..ranks).map(core).collect();
+    explained(ranks as usize, |observer| replay(workload, cores, &mpi(), &mut network, observer, options))
 }
 
 /// When each rank is done, in microseconds.

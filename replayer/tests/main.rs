@@ -5,6 +5,7 @@
 mod bad_input;
 mod causality;
 mod convert;
+mod critical_path;
 mod examples;
 mod extended;
 mod files;

@@ -7,7 +7,7 @@ use titr_platform::{EagerTransfer, Mpi, Progress, Rendezvous};
 
 /// Something that happens in a program, as one sees it who sees all ranks.
 #[derive(Clone, Debug)]
-enum Happening {
+pub enum Happening {
     Message {
         from: u32,
         to: u32,
@@ -23,13 +23,13 @@ enum Happening {
     Collective(&'static str),
 }
 
-const RANKS: u32 = 4;
+pub const RANKS: u32 = 4;
 
 const CALLS: [&str; 6] = ["send", "ssend", "bsend", "rsend", "isend", "issend"];
 const COLLECTIVES: [&str; 6] =
     ["barrier", "bcast 5000 1", "allreduce 800 100", "alltoall 700 700", "gather 40 40 2", "comm_dup"];
 
-fn happening() -> impl Strategy<Value = Happening> {
+pub fn happening() -> impl Strategy<Value = Happening> {
     let message =
         (0..RANKS, 1..RANKS, 0..3u8, 0..30_000u16, prop::sample::select(&CALLS[..]), any::<bool>(), any::<bool>())
             .prop_map(|(from, distance, tag, bytes, call, posted, known)| Happening::Message {
@@ -63,7 +63,7 @@ fn blocking(happening: &Happening) -> Happening {
 
 /// The text of the trace of a program in which all that happens is done in one order by all ranks: so none can wait for
 /// another that waits for it.
-fn trace(happenings: &[Happening]) -> String {
+pub fn trace(happenings: &[Happening]) -> String {
     let mut lines = Vec::new();
     let mut requests = [0; RANKS as usize];
     let mut request = |rank: u32| {
@@ -99,7 +99,7 @@ fn trace(happenings: &[Happening]) -> String {
     lines.join("\n")
 }
 
-fn protocol() -> impl Strategy<Value = Mpi> {
+pub fn protocol() -> impl Strategy<Value = Mpi> {
     (0..20_000u64, prop::bool::ANY).prop_map(|(threshold, on_match)| Mpi {
         eager_threshold: Bytes(threshold),
         eager_transfer: if on_match { EagerTransfer::OnMatch } else { EagerTransfer::AtOnce },

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use titr_common::collectives::{Library, Selection};
 use titr_common::event::Event;
 use titr_common::grammar::Parser;
+use titr_common::time::Time;
 use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
 use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Partitioned, Progress, Rendezvous, Spawn};
-use titr_simulation::observe::{Breakdown, Observer, Shares};
+use titr_simulation::observe::{ANALYSES, Analysis, Breakdown, Observer, Shares};
 use titr_simulation::ranks::{Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
 use titr_workload::Workload;
@@ -82,9 +83,30 @@ pub fn run_programs<S: EventSource>(programs: Vec<S>, mpi: &Mpi) -> Result<Outco
     run_workload(Workload::new(programs), mpi)
 }
 
+/// Replays a workload, whose critical path is as long as it takes.
 pub fn run_workload<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
-    let breakdown = Breakdown::new(workload.ranks() as u32);
-    observe(workload, mpi, breakdown)
+    explained(workload.ranks(), |observer| observe(workload, mpi, observer))
+}
+
+/// The breakdown of a replay, and analyses.
+pub type Watched<'o> = (Breakdown, Vec<&'o mut dyn Observer>);
+
+/// The outcome of a replay that is watched by analyses as well, whose findings add up to what it takes.
+pub fn explained(
+    ranks: usize,
+    replay: impl for<'o> FnOnce(Watched<'o>) -> Result<Outcome<Watched<'o>>, ReplayError>,
+) -> Result<Outcome<Breakdown>, ReplayError> {
+    let ranks = ranks as u32;
+    let mut path = analysis("critical-path", ranks);
+    let outcome = replay((Breakdown::new(ranks), vec![&mut *path]))?.map(|(breakdown, _)| breakdown);
+    let length = path.findings().unwrap()["length"].as_f64().unwrap();
+    assert_eq!(micros(Seconds(length)), micros(outcome.simulated_time.seconds()), "the length of the critical path");
+    Ok(outcome)
+}
+
+/// A new analysis of this name.
+fn analysis(name: &str, ranks: u32) -> Box<dyn Analysis> {
+    (ANALYSES.iter().find(|kind| kind.name == name).unwrap().new)(ranks)
 }
 
 pub fn observe<S: EventSource, O: Observer>(
@@ -97,6 +119,14 @@ pub fn observe<S: EventSource, O: Observer>(
     let mut network = Ideal::new(Arc::new(Star::new(ranks, cable, None)));
     let cores = (0..ranks).map(|host| Core { host: HostId(host), speed: Speed { per_second: 1e9 } }).collect();
     replay(workload, cores, mpi, &mut network, observer, Options::default())
+}
+
+/// When a program ends, and the findings of an analysis.
+pub fn analyse<S: EventSource>(name: &str, workload: Workload<S>, mpi: &Mpi) -> (Time, serde_json::Value) {
+    let mut analysis = analysis(name, workload.ranks() as u32);
+    let observers: Vec<&mut dyn Observer> = vec![&mut *analysis];
+    let time = observe(workload, mpi, observers).unwrap().simulated_time;
+    (time, analysis.findings().unwrap())
 }
 
 /// When each rank is done, in microseconds.

@@ -4,14 +4,17 @@
 //! it in a file of this folder and name it in [`ANALYSES`]. To add a callback, add it to the list below: tuples and lists
 //! of observers pass it on by themselves.
 //!
-//! What nobody listens to costs nothing: the two observers that every replay has are compiled into it as a tuple, and all
-//! others are in a list that is empty most of the time.
+//! A callback that nobody listens to costs nothing: the two observers that every replay has are compiled into it as a tuple.
+//! If there are others, the replay is one that is compiled with a list of them.
 
 mod breakdown;
 mod calls;
+mod causes;
+mod critical_path;
 mod matrix;
 mod timeline;
 mod traffic;
+mod waiter;
 
 pub use breakdown::{Breakdown, Shares};
 pub use calls::{
@@ -19,12 +22,13 @@ pub use calls::{
 };
 pub use timeline::Timeline;
 pub use traffic::Traffic;
+pub use waiter::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex, Waiter, Work};
 
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
-use titr_network::TransferId;
+use titr_network::{TransferId, Unloaded};
 
 pub use titr_common::event::Activity;
 
@@ -51,6 +55,11 @@ macro_rules! observers {
         #[allow(unused_variables)]
         pub trait Observer {
             $( $(#[$doc])* fn $callback(&mut self, $($argument: $type),*) {} )*
+
+            /// Whether [`unloaded`](Self::unloaded) is to be called, for which the network has to be asked.
+            fn wants_unloaded(&self) -> bool {
+                false
+            }
         }
 
         /// Two observers, which are told one after the other.
@@ -62,6 +71,11 @@ macro_rules! observers {
                     self.1.$callback($($argument),*);
                 }
             )*
+
+            #[inline(always)]
+            fn wants_unloaded(&self) -> bool {
+                self.0.wants_unloaded() || self.1.wants_unloaded()
+            }
         }
 
         /// Observers that are known only when the program runs. To find that there are none is all that they cost then.
@@ -74,6 +88,11 @@ macro_rules! observers {
                     }
                 }
             )*
+
+            #[inline(always)]
+            fn wants_unloaded(&self) -> bool {
+                self.iter().any(|observer| observer.wants_unloaded())
+            }
         }
     };
 }
@@ -88,6 +107,34 @@ observers! {
 
     /// `rank` has come to its end, or its main thread.
     fn finished(rank: Rank, at: Time);
+
+    /// The turn of `waiter` begins at `now`: whatever is sent, let go, posted, begun or completed until the next turn or
+    /// delivery is its doing.
+    fn goes_on(now: Time, waiter: Waiter);
+
+    /// A thread of `rank` begins that is not its main one, at `at`: at the end of the last call of the thread that it
+    /// follows, or where that thread began.
+    fn thread_began(at: Time, waiter: Waiter, rank: Rank, follows: Waiter);
+
+    /// A waiter of `rank` comes into being at `now`, made by whoever goes on. Threads and collectives have callbacks of
+    /// their own.
+    fn began(now: Time, waiter: Waiter, rank: Rank);
+
+    /// A waiter is gone; another one may get its name. Threads and collectives have callbacks of their own.
+    fn ended(waiter: Waiter);
+
+    /// A waiter works from `from` to `to`, which may be the same.
+    fn worked(waiter: Waiter, work: Work, from: Time, to: Time);
+
+    /// A waiter may go on at `now`, which costs it `cost` more: an operation that it waits for, or asks after, is complete,
+    /// or, if none is named, it may go on because of whoever goes on.
+    fn released(now: Time, waiter: Waiter, operation: Option<OperationId>, cost: Time);
+
+    /// A message may leave from `now` on, because of whoever goes on. If something else holds it back, this is called again.
+    fn let_go(now: Time, message: TransferId);
+
+    /// The time that a message would take with the network to itself, between its injection and its delivery.
+    fn unloaded(message: TransferId, time: Unloaded);
 
     /// A message enters the network at `now`.
     fn injected(now: Time, message: Departure);
@@ -139,4 +186,4 @@ pub struct AnalysisKind {
 }
 
 /// All analyses.
-pub static ANALYSES: &[AnalysisKind] = &[matrix::MATRIX];
+pub static ANALYSES: &[AnalysisKind] = &[matrix::MATRIX, critical_path::CRITICAL_PATH];

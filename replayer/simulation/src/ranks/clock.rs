@@ -3,20 +3,7 @@
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::ids::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex};
-use crate::observe::CollectiveId;
-
-/// A thread, a rank's part in a collective, a call that synchronises accesses to a window, an active message on its way to
-/// one, a rank's call on a file, or a side of a partitioned message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Waiter {
-    Thread(ThreadIndex),
-    Collective(CollectiveId),
-    Synchronisation(SynchronisationIndex),
-    ActiveMessage(ActiveMessageIndex),
-    FileCall(FileCallIndex),
-    Part(PartIndex),
-}
+pub(super) use crate::observe::Waiter;
 
 /// A waiter's own time. Computing moves it ahead of simulated time; what others can see happens when simulated time has
 /// caught up with it.
@@ -29,8 +16,11 @@ pub(super) struct Clock {
 
 impl Clock {
     /// Notes that one of the awaited operations was completed at `now`, which costs the waiter `overhead`, in seconds.
-    pub(super) fn complete(&mut self, now: Time, overhead: Seconds) {
-        self.time = self.time.max(now) + overhead;
+    /// Returns the time that the overhead ends after it began.
+    pub(super) fn complete(&mut self, now: Time, overhead: Seconds) -> Time {
+        let begin = self.time.max(now);
+        self.time = begin + overhead;
         self.awaited -= 1;
+        Time(self.time.0 - begin.0)
     }
 }

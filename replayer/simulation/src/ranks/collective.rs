@@ -21,8 +21,7 @@ use super::envelope::{Envelope, Selector, communicator};
 use super::exchange::{Exchange, Outbound};
 use super::operation::OperationKind;
 use super::scheduler::Scheduler;
-use crate::observe::{Caller, CollectiveCall, Observer};
-use crate::observe::{CollectiveId, OperationId};
+use crate::observe::{Caller, CollectiveCall, CollectiveId, Observer, OperationId, Work};
 
 /// The collectives in progress of all ranks.
 #[derive(Default)]
@@ -132,7 +131,7 @@ impl Collectives {
                 } else if instance.work.0 > 0.0 {
                     let work = std::mem::take(&mut instance.work);
                     let speed = &environment.cores[instance.rank.0 as usize].speed;
-                    instance.clock.time = instance.clock.time + speed.time_for(work);
+                    instance.work_for(speed.time_for(work), Work::Compute, index, environment.observer);
                 } else {
                     let operation = instance.operation;
                     self.0.remove(index.0 as usize);
@@ -144,7 +143,7 @@ impl Collectives {
             };
             if !instance.paid {
                 instance.paid = true;
-                instance.clock.time = instance.clock.time + cost(step, environment.exchange);
+                instance.work_for(cost(step, environment.exchange), Work::Overhead, index, environment.observer);
                 continue;
             }
             instance.paid = false;
@@ -165,6 +164,14 @@ fn cost(step: Step, exchange: &Exchange) -> Seconds {
 }
 
 impl CollectiveInstance {
+    /// The member works for `time`.
+    #[inline]
+    fn work_for(&mut self, time: Seconds, work: Work, index: CollectiveId, observer: &mut impl Observer) {
+        let from = self.clock.time;
+        self.clock.time = from + time;
+        observer.worked(Waiter::Collective(index), work, from, self.clock.time);
+    }
+
     fn take_step(&mut self, index: CollectiveId, step: Step, environment: &mut CollectiveEnvironment<impl Observer>) {
         match step {
             Step::Send { to, data } => {
@@ -222,16 +229,17 @@ impl CollectiveInstance {
         environment.exchange.receive(self.rank, selector, caller, environment.now, environment.observer)
     }
 
-    fn wait_for<O>(
+    fn wait_for(
         &mut self,
         operation: Option<OperationId>,
         index: CollectiveId,
-        environment: &mut CollectiveEnvironment<O>,
+        environment: &mut CollectiveEnvironment<impl Observer>,
     ) {
-        environment.exchange.wait_for(operation, Waiter::Collective(index), &mut self.clock, environment.now);
+        let CollectiveEnvironment { now, exchange, observer, .. } = environment;
+        exchange.wait_for(operation, Waiter::Collective(index), &mut self.clock, *now, *observer);
     }
 
-    fn wait_for_started<O>(&mut self, index: CollectiveId, environment: &mut CollectiveEnvironment<O>) {
+    fn wait_for_started(&mut self, index: CollectiveId, environment: &mut CollectiveEnvironment<impl Observer>) {
         while let Some(operation) = self.started.pop_front() {
             self.wait_for(operation, index, environment);
         }

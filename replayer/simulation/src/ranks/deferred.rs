@@ -3,6 +3,7 @@
 use titr_common::event::Rank;
 use titr_platform::Progress;
 
+use super::clock::Waiter;
 use super::ids::{ActiveMessageIndex, FileCallIndex, MessageId, PartIndex};
 use crate::observe::CollectiveId;
 
@@ -19,6 +20,19 @@ pub(super) enum Task {
     FileCall(FileCallIndex),
     /// The data of a partitioned message is to leave, now that its receiver has started.
     Part(PartIndex),
+}
+
+impl Task {
+    /// The waiter whose step it is; a handshake has none.
+    pub(super) fn waiter(self) -> Option<Waiter> {
+        match self {
+            Self::ActiveMessage(message) => Some(Waiter::ActiveMessage(message)),
+            Self::Handshake(_) => None,
+            Self::Collective(collective) => Some(Waiter::Collective(collective)),
+            Self::FileCall(call) => Some(Waiter::FileCall(call)),
+            Self::Part(part) => Some(Waiter::Part(part)),
+        }
+    }
 }
 
 /// The work that waits in all ranks.

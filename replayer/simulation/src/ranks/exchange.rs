@@ -60,7 +60,7 @@ impl Exchange {
     /// Sends a message; the operation that is to be waited for, if the send does not complete at once.
     pub(super) fn send(&mut self, message: Outbound, now: Time, observer: &mut impl Observer) -> Option<OperationId> {
         if self.backlogs.is_some() {
-            return self.send_unmatched(message, now);
+            return self.send_unmatched(message, now, observer);
         }
         let Outbound { to, envelope, bytes, mode } = message;
         let eager = self.protocol.is_eager(mode, bytes);
@@ -78,6 +78,7 @@ impl Exchange {
             Stage::Travelling
         };
         if stage != Stage::Held {
+            observer.let_go(now, id.into());
             self.outbox.push(id);
         }
         if let Some(receiver) = receiver {
@@ -99,16 +100,17 @@ impl Exchange {
             receiver,
         });
         if stage == Stage::Held {
-            self.found(to);
+            self.found(to, now, observer);
         }
         sender
     }
 
     /// Sends a message that nobody receives; what has to arrive before its sender goes on.
-    fn send_unmatched(&mut self, message: Outbound, now: Time) -> Option<OperationId> {
+    fn send_unmatched(&mut self, message: Outbound, now: Time, observer: &mut impl Observer) -> Option<OperationId> {
         let Outbound { to, envelope, bytes, mode } = message;
         let id = MessageId(self.messages.vacant_key() as u32);
         let sent = self.operations.open(OperationKind::Send(id));
+        observer.let_go(now, id.into());
         self.outbox.push(id);
         let sender = Some(sent);
         let synchronous = mode == SendMode::Synchronous;
@@ -128,10 +130,17 @@ impl Exchange {
     }
 
     /// Sends a message that no receive takes, at once; its arrival is told to `waiter`.
-    pub(super) fn transfer(&mut self, to: Rank, envelope: Envelope, bytes: Bytes, waiter: Waiter, now: Time) {
+    pub(super) fn transfer(
+        &mut self,
+        (to, envelope, bytes): (Rank, Envelope, Bytes),
+        waiter: Waiter,
+        now: Time,
+        observer: &mut impl Observer,
+    ) {
         let id = MessageId(self.messages.vacant_key() as u32);
         let sent = self.operations.open(OperationKind::ActiveMessage);
         self.operations.claim(sent, waiter);
+        observer.let_go(now, id.into());
         self.outbox.push(id);
         let sender = Some(sent);
         let (stage, synchronous) = (Stage::OneSided, true);
@@ -184,6 +193,7 @@ impl Exchange {
                 // A request that is sent at this moment is not there yet.
                 message.stage =
                     if message.sent < now { message.answered(&self.protocol) } else { message.matched(&self.protocol) };
+                observer.let_go(now, id.into());
                 self.outbox.push(id);
             }
             Stage::Requested | Stage::Answered | Stage::Travelling | Stage::OneSided => {}
@@ -215,13 +225,14 @@ impl Exchange {
     }
 
     /// The rank that a message waited for is in a call of MPI.
-    pub(super) fn shake_hands(&mut self, id: MessageId) {
+    pub(super) fn shake_hands(&mut self, id: MessageId, now: Time, observer: &mut impl Observer) {
         let message = &mut self.messages[id.0 as usize];
         message.stage = match message.stage {
             Stage::Requested => message.answered(&self.protocol),
             Stage::Answered => Stage::Travelling,
             other @ (Stage::Held | Stage::Travelling | Stage::Arrived | Stage::OneSided) => other,
         };
+        observer.let_go(now, id.into());
         self.outbox.push(id);
     }
 
@@ -243,7 +254,8 @@ impl Exchange {
         let is_one_sided = std::mem::replace(&mut message.stage, Stage::Arrived) == Stage::OneSided;
         let (to, sender, receiver) = (message.to, message.sender.take(), message.receiver);
         if let Some(half_duplex) = self.half_duplex.as_mut().filter(|_| is_answered) {
-            self.outbox.extend(half_duplex.deliver(id, message.envelope.source, to));
+            let leaving = half_duplex.deliver(id, message.envelope.source, to);
+            self.outbox.extend(leaving.inspect(|&id| observer.let_go(now, id.into())));
         }
         if let Some(receiver) = receiver {
             self.messages.remove(id.0 as usize);
@@ -252,7 +264,7 @@ impl Exchange {
         } else if self.backlogs.is_some() || is_one_sided {
             self.messages.remove(id.0 as usize);
         } else {
-            self.found(to);
+            self.found(to, now, observer);
         }
         if let Some(sender) = sender {
             observer.completed(now, sender);
@@ -261,11 +273,19 @@ impl Exchange {
     }
 
     /// `waiter` waits until `operation` is complete, if that is none that was complete at once.
-    pub(super) fn wait_for(&mut self, operation: Option<OperationId>, waiter: Waiter, clock: &mut Clock, now: Time) {
+    pub(super) fn wait_for(
+        &mut self,
+        operation: Option<OperationId>,
+        waiter: Waiter,
+        clock: &mut Clock,
+        now: Time,
+        observer: &mut impl Observer,
+    ) {
         let Some(operation) = operation else { return };
         clock.awaited += 1;
         if let Claim::Done(eager) = self.operations.claim(operation, waiter) {
-            clock.complete(now, self.protocol.cost_of_completion(eager));
+            let cost = clock.complete(now, self.protocol.cost_of_completion(eager));
+            observer.released(now, waiter, Some(operation), cost);
         }
     }
 
@@ -291,17 +311,18 @@ impl Exchange {
     }
 
     /// A message can now be found by a probe.
-    fn found(&mut self, receiver: Rank) {
+    fn found(&mut self, receiver: Rank, now: Time, observer: &mut impl Observer) {
         if !self.probing[receiver.0 as usize].is_empty() {
-            self.tell_probing(receiver);
+            self.tell_probing(receiver, now, observer);
         }
     }
 
     #[cold]
-    fn tell_probing(&mut self, receiver: Rank) {
+    fn tell_probing(&mut self, receiver: Rank, now: Time, observer: &mut impl Observer) {
         for (waiter, selector) in std::mem::take(&mut self.probing[receiver.0 as usize]) {
             if self.probe(waiter, receiver, selector) {
-                self.operations.completions.push(Completion { waiter, eager: None });
+                observer.released(now, waiter, None, Time::ZERO);
+                self.operations.completions.push(Completion { waiter, operation: None, eager: None });
             }
         }
     }

@@ -178,7 +178,7 @@ impl<O: Observer> Library<'_, O> {
     /// `thread` waits until `operation` is complete.
     #[inline]
     pub(super) fn wait_for(&mut self, thread: &mut Thread, operation: Option<OperationId>) {
-        self.exchange.wait_for(operation, thread.waiter(), &mut thread.clock, self.now);
+        self.exchange.wait_for(operation, thread.waiter(), &mut thread.clock, self.now, &mut self.observer);
     }
 }
 

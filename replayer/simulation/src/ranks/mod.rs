@@ -180,6 +180,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                 self.library.deferred.defer(rank, task);
                 continue;
             }
+            self.library.observer.goes_on(self.library.now, waiter);
             match waiter {
                 Waiter::Thread(thread) => {
                     self.run_thread(thread)?;
@@ -217,7 +218,11 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             let in_collective = message.envelope.context.is_collective();
             observer.injected(*now, Departure { id, from, to, bytes, in_collective });
             let connection = Some(Connection { sender: from.0, receiver: to.0 });
-            network.inject(*now, Transfer { id, from: host(from), to: host(to), bytes, connection });
+            let transfer = Transfer { id, from: host(from), to: host(to), bytes, connection };
+            if observer.wants_unloaded() {
+                observer.unloaded(id, network.unloaded(&transfer));
+            }
+            network.inject(*now, transfer);
         }
         exchange.outbox.clear();
         if !files.is_idle() {
@@ -258,7 +263,8 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// Lets those go on who waited only for operations that are complete.
     #[inline]
     fn wake(&mut self) {
-        let Library { now, exchange, collectives, one_sided, files, partitioned, scheduler, .. } = &mut self.library;
+        let Library { now, exchange, collectives, one_sided, files, partitioned, scheduler, observer, .. } =
+            &mut self.library;
         if exchange.operations.completions.is_empty() {
             return;
         }
@@ -268,6 +274,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                 Waiter::Collective(collective) => &mut collectives.get_mut(collective).clock,
                 Waiter::Synchronisation(call) => &mut one_sided.call_mut(call).clock,
                 Waiter::ActiveMessage(_) => {
+                    observer.released(*now, completion.waiter, completion.operation, Time::ZERO);
                     scheduler.ready(completion.waiter);
                     continue;
                 }
@@ -275,6 +282,8 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                 Waiter::Part(part) => {
                     let cost = exchange.protocol.cost_of_completion(completion.eager);
                     let done = partitioned.complete(part, *now, cost);
+                    let cost = Time(done.0 - now.0);
+                    observer.released(*now, completion.waiter, completion.operation, cost);
                     if done > *now {
                         scheduler.set_timer(done, completion.waiter);
                     } else {
@@ -283,7 +292,10 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                     continue;
                 }
             };
-            clock.complete(*now, exchange.protocol.cost_of_completion(completion.eager));
+            let cost = clock.complete(*now, exchange.protocol.cost_of_completion(completion.eager));
+            if completion.operation.is_some() {
+                observer.released(*now, completion.waiter, completion.operation, cost);
+            }
             if clock.awaited == 0 {
                 scheduler.ready(completion.waiter);
             }

@@ -83,9 +83,11 @@ pub(super) enum Claim {
     Awaited,
 }
 
-/// An operation that somebody waited for is complete.
+/// The end of what somebody waited for, such as an operation that is complete.
 pub(super) struct Completion {
     pub(super) waiter: Waiter,
+    /// The operation; `None`: the waiter may go on for another reason, which observers know already.
+    pub(super) operation: Option<OperationId>,
     pub(super) eager: Option<Bytes>,
 }
 
@@ -144,7 +146,7 @@ impl Operations {
             State::Pending | State::Done => entry.state = State::Done,
             State::Awaited(waiter) => {
                 let Operation { eager, .. } = self.all.remove(operation.0 as usize);
-                self.completions.push(Completion { waiter, eager });
+                self.completions.push(Completion { waiter, operation: Some(operation), eager });
             }
             State::Abandoned => {
                 self.all.remove(operation.0 as usize);

@@ -9,6 +9,7 @@
 //! once comes too late for it.
 
 use titr_common::event::Rank;
+use titr_common::time::Time;
 use titr_common::trace::EventSource;
 
 use super::Ranks;
@@ -68,9 +69,12 @@ impl<O: Observer> Library<'_, O> {
     #[cold]
     pub(super) fn go_on(&mut self, rank: Rank) {
         for task in self.deferred.take(rank) {
+            if let Some(waiter) = task.waiter() {
+                self.observer.released(self.now, waiter, None, Time::ZERO);
+            }
             match task {
                 Task::ActiveMessage(message) => self.begin_message(message),
-                Task::Handshake(message) => self.exchange.shake_hands(message),
+                Task::Handshake(message) => self.exchange.shake_hands(message, self.now, &mut self.observer),
                 Task::Collective(collective) => {
                     let (collectives, mut environment) = self.collectives();
                     collectives.advance(collective, &mut environment);

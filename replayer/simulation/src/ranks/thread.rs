@@ -18,7 +18,7 @@ use super::partitioned::PartitionedMessages;
 use super::program::Signal;
 use super::protocol::Protocol;
 use super::{Ranks, RequestTable};
-use crate::observe::{Activity, Observer};
+use crate::observe::{Activity, Observer, Work};
 
 /// The place of a thread in its program.
 pub(super) struct Thread {
@@ -123,7 +123,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                         &self.library.partitioned,
                     )
                 };
-                thread.clock.time = thread.clock.time + time;
+                thread.clock.time = thread.began + time;
+                let work = if is_call { Work::Overhead } else { Work::Compute };
+                self.library.observer.worked(Waiter::Thread(index), work, thread.began, thread.clock.time);
                 if !is_call {
                     self.pass(index)?;
                     self.account(index, Activity::Compute);
@@ -221,12 +223,15 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 Signal::Runnable(_) => {
                     let time = &mut self.threads[index.0 as usize].clock.time;
                     *time = (*time).max(now);
+                    self.library.observer.released(now, Waiter::Thread(index), None, Time::ZERO);
                 }
                 Signal::Begins { follows, .. } => {
                     let followed = &self.threads[follows.0 as usize];
                     let (begin, first_call) = (followed.last_call_over, followed.clock.time.max(now));
                     let thread = &mut self.threads[index.0 as usize];
                     (thread.clock.time, thread.last_call_over, thread.first_call) = (begin, begin, first_call);
+                    let (waiter, rank) = (Waiter::Thread(index), thread.actor.rank);
+                    self.library.observer.thread_began(begin, waiter, rank, Waiter::Thread(follows));
                 }
             }
             self.library.scheduler.ready(Waiter::Thread(index));
@@ -282,7 +287,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 &self.library.requests,
                 &self.library.partitioned,
             );
-            thread.clock.time = thread.clock.time + cost;
+            let from = thread.clock.time;
+            thread.clock.time = from + cost;
+            self.library.observer.worked(Waiter::Thread(index), Work::Overhead, from, thread.clock.time);
         }
     }
 }

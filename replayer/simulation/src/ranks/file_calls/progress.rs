@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use titr_common::collectives::{Call, Member, Step};
 use titr_common::event::{Actor, Direction, FileAccess, FileEvent};
 use titr_common::program::Fault;
+use titr_common::time::Time;
 use titr_common::units::{Bytes, Instructions};
 use titr_platform::CollectiveAccess;
 
@@ -54,6 +55,7 @@ impl<O: Observer> Library<'_, O> {
         let call =
             FileCall { actor, word, file, number, start, bytes, parts, access, collectives, closes, clock, operation };
         let index = FileCallIndex(self.files.calls.insert(call) as u32);
+        self.observer.began(self.now, Waiter::FileCall(index), rank);
         self.advance_file_call(index);
         Ok(operation)
     }
@@ -96,7 +98,10 @@ impl<O: Observer> Library<'_, O> {
                     let start = pointer.place;
                     pointer.place = start.saturating_add(bytes.0);
                     match pointer.waiting.pop_front() {
-                        Some(next) => self.scheduler.ready(Waiter::FileCall(next)),
+                        Some(next) => {
+                            self.observer.released(self.now, Waiter::FileCall(next), None, Time::ZERO);
+                            self.scheduler.ready(Waiter::FileCall(next));
+                        }
                         None => pointer.is_locked = false,
                     }
                     self.files.call_mut(index).start = start;
@@ -168,8 +173,9 @@ impl<O: Observer> Library<'_, O> {
     }
 
     fn file_call_waits(&mut self, index: FileCallIndex, operation: OperationId) {
-        let Self { files, exchange, now, .. } = self;
-        exchange.wait_for(Some(operation), Waiter::FileCall(index), &mut files.call_mut(index).clock, *now);
+        let Self { files, exchange, now, observer, .. } = self;
+        let clock = &mut files.call_mut(index).clock;
+        exchange.wait_for(Some(operation), Waiter::FileCall(index), clock, *now, observer);
     }
 
     fn end_file_call(&mut self, index: FileCallIndex) {
@@ -178,6 +184,7 @@ impl<O: Observer> Library<'_, O> {
             self.leave_file(file);
         }
         self.leave_file(file);
+        self.observer.ended(Waiter::FileCall(index));
         self.observer.completed(self.now, operation);
         self.exchange.operations.complete(operation);
     }

@@ -7,7 +7,7 @@ use titr_common::event::{Rank, Tag};
 use titr_common::units::{Bytes, Seconds};
 use titr_platform::{Flush, PassiveProgress};
 
-use crate::observe::{Observer, OperationId};
+use crate::observe::{Observer, OperationId, Work};
 use crate::ranks::clock::Waiter;
 use crate::ranks::deferred::Task;
 use crate::ranks::envelope::Envelope;
@@ -34,7 +34,9 @@ impl<O: Observer> Library<'_, O> {
         let envelope = Envelope { context: state.context, source: from, tag: Tag(0) };
         let message = ActiveMessage { window, from, to, content, paid: false };
         let index = ActiveMessageIndex(self.one_sided.messages.insert(message) as u32);
-        self.exchange.transfer(to, envelope, bytes, Waiter::ActiveMessage(index), self.now);
+        let waiter = Waiter::ActiveMessage(index);
+        self.observer.began(self.now, waiter, to);
+        self.exchange.transfer((to, envelope, bytes), waiter, self.now, &mut self.observer);
     }
 
     /// The network has delivered a message, or its target has had the time that it needs for it. `inside`: the target is in a
@@ -66,7 +68,9 @@ impl<O: Observer> Library<'_, O> {
         };
         if cost.0 > 0.0 {
             message.paid = true;
-            return self.scheduler.set_timer(self.now + cost, Waiter::ActiveMessage(index));
+            let (waiter, done) = (Waiter::ActiveMessage(index), self.now + cost);
+            self.observer.worked(waiter, Work::Overhead, self.now, done);
+            return self.scheduler.set_timer(done, waiter);
         }
         self.finish_message(index);
     }
@@ -81,6 +85,7 @@ impl<O: Observer> Library<'_, O> {
             return side.parked.push(index);
         }
         self.one_sided.messages.remove(index.0 as usize);
+        self.observer.ended(Waiter::ActiveMessage(index));
         self.act(window, from, to, content);
         self.one_sided.windows.get_mut(window).in_flight -= 1;
         self.forget_window(window);

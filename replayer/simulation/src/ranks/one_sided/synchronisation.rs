@@ -86,6 +86,7 @@ impl<O: Observer> Library<'_, O> {
         let instance =
             SynchronisationInstance { thread: index, actor, word, window, id, steps, next: 0, clock, operation };
         let index = SynchronisationIndex(self.one_sided.calls.insert(instance) as u32);
+        self.observer.began(self.now, Waiter::Synchronisation(index), actor.rank);
         self.advance_synchronisation(index)?;
         self.wait_for(thread, Some(operation));
         Ok(())
@@ -111,6 +112,7 @@ impl<O: Observer> Library<'_, O> {
             self.take_step(index, step)?;
         }
         let SynchronisationInstance { operation, .. } = self.one_sided.calls.remove(at);
+        self.observer.ended(Waiter::Synchronisation(index));
         self.observer.completed(self.now, operation);
         self.exchange.operations.complete(operation);
         Ok(())
@@ -185,8 +187,8 @@ impl<O: Observer> Library<'_, O> {
     }
 
     fn wait_within(&mut self, index: SynchronisationIndex, operation: OperationId) {
-        let Self { exchange, one_sided, now, .. } = self;
+        let Self { exchange, one_sided, now, observer, .. } = self;
         let clock = &mut one_sided.calls[index.0 as usize].clock;
-        exchange.wait_for(Some(operation), Waiter::Synchronisation(index), clock, *now);
+        exchange.wait_for(Some(operation), Waiter::Synchronisation(index), clock, *now, observer);
     }
 }

@@ -2,6 +2,7 @@
 
 use titr_common::event::{Rank, RequestId, SendMode, Tag};
 use titr_common::program::Fault;
+use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_platform::Partitioned as Implementation;
 
@@ -55,7 +56,7 @@ impl<O: Observer> Library<'_, O> {
         sent.into_iter().for_each(|message| self.take(index, message));
         if implementation == Implementation::Whole {
             let waiter = Waiter::Part(self.under_way(index, What::ClearToSend));
-            self.exchange.transfer(to, envelope, Self::CLEAR_TO_SEND, waiter, self.now);
+            self.exchange.transfer((to, envelope, Self::CLEAR_TO_SEND), waiter, self.now, &mut self.observer);
         }
         self.settle(index);
     }
@@ -126,19 +127,24 @@ impl<O: Observer> Library<'_, O> {
         let waiter = Waiter::Part(part);
         match operation.map(|operation| self.exchange.operations.claim(operation, waiter)) {
             None => self.scheduler.ready(waiter),
-            Some(Claim::Done(eager)) => self.exchange.operations.completions.push(Completion { waiter, eager }),
+            Some(Claim::Done(eager)) => {
+                self.exchange.operations.completions.push(Completion { waiter, operation, eager });
+            }
             Some(Claim::Awaited) => {}
         }
     }
 
     fn under_way(&mut self, channel: ChannelIndex, what: What) -> PartIndex {
         self.partitioned.channel_mut(channel).under_way += 1;
-        PartIndex(self.partitioned.parts.insert(PartMessage { channel, what }) as u32)
+        let part = PartIndex(self.partitioned.parts.insert(PartMessage { channel, what }) as u32);
+        self.observer.began(self.now, Waiter::Part(part), self.partitioned.waiting(part));
+        part
     }
 
     /// A message is sent or received, and the software's part of that is done.
     pub(in crate::ranks) fn advance_part(&mut self, part: PartIndex) {
         let PartMessage { channel: index, what } = self.partitioned.parts.remove(part.0 as usize);
+        self.observer.ended(Waiter::Part(part));
         let channel = self.partitioned.channel_mut(index);
         channel.under_way -= 1;
         match what {
@@ -149,8 +155,10 @@ impl<O: Observer> Library<'_, O> {
                     let waiting = std::mem::take(&mut receiver.waiting);
                     let (over, still): (Vec<_>, _) = waiting.into_iter().partition(|(_, range)| receiver.has(range));
                     receiver.waiting = still;
-                    let completions = over.into_iter().map(|(waiter, _)| Completion { waiter, eager: None });
-                    self.exchange.operations.completions.extend(completions);
+                    for (waiter, _) in over {
+                        self.observer.released(self.now, waiter, None, Time::ZERO);
+                        self.exchange.operations.completions.push(Completion { waiter, operation: None, eager: None });
+                    }
                 }
             }
             What::ClearToSend => {

@@ -1,0 +1,119 @@
+//! Time on a chain of causes: whose it is, where in the program, and what it is spent on.
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use titr_common::event::Rank;
+
+/// The name of a region of the program, by its number; 0 is outside of all regions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::observe) struct RegionName(pub u32);
+
+/// The kind of a stretch of time on a chain of causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::observe) enum SegmentKind {
+    /// Computing, or sleeping.
+    Compute,
+    /// The software's part of a message, at its sender or receiver.
+    Overhead,
+    /// A message's latency.
+    Latency,
+    /// A message's bytes, at the rate that they have with the network to themselves.
+    Transfer,
+    /// Further time of a message, which others in the network cost it.
+    Contention,
+    /// An access to files.
+    Storage,
+    /// Time of which the cause is not known.
+    Other,
+}
+
+impl SegmentKind {
+    /// All kinds, in the order of the type.
+    pub const ALL: [Self; 7] =
+        [Self::Compute, Self::Overhead, Self::Latency, Self::Transfer, Self::Contention, Self::Storage, Self::Other];
+}
+
+/// A stretch of time on a chain of causes. That of a message belongs to its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::observe) struct Segment {
+    pub rank: Rank,
+    pub region: RegionName,
+    pub kind: SegmentKind,
+}
+
+/// Sums of time by segment, in picoseconds.
+#[derive(Clone, Debug, Default)]
+pub(in crate::observe) struct SegmentSums {
+    by_segment: Table,
+    /// How many messages the time has in it.
+    pub messages: u64,
+}
+
+/// Few segments in a list, many by their hash.
+#[derive(Clone, Debug)]
+enum Table {
+    Few(Vec<(Segment, u64)>),
+    Many(FxHashMap<Segment, u64>),
+}
+
+/// Segments that a list has at most.
+const FEW: usize = 16;
+
+impl Default for Table {
+    fn default() -> Self {
+        Self::Few(Vec::new())
+    }
+}
+
+impl SegmentSums {
+    pub fn add(&mut self, segment: Segment, picoseconds: u64) {
+        match &mut self.by_segment {
+            Table::Few(list) => match list.iter().position(|(known, _)| *known == segment) {
+                Some(at) => list[at].1 += picoseconds,
+                None if list.len() < FEW => list.push((segment, picoseconds)),
+                None => {
+                    let mut map: FxHashMap<Segment, u64> = list.drain(..).collect();
+                    map.insert(segment, picoseconds);
+                    self.by_segment = Table::Many(map);
+                }
+            },
+            Table::Many(map) => *map.entry(segment).or_default() += picoseconds,
+        }
+    }
+
+    /// Adds all of `other`, in a time that grows with the smaller of the two.
+    pub fn merge(&mut self, mut other: Self) {
+        if self.len() < other.len() {
+            std::mem::swap(self, &mut other);
+        }
+        self.add_all(&other);
+    }
+
+    pub fn add_all(&mut self, other: &Self) {
+        other.iter().for_each(|(segment, sum)| self.add(segment, sum));
+        self.messages += other.messages;
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Segment, u64)> + '_ {
+        let (list, map) = match &self.by_segment {
+            Table::Few(list) => (Some(list.iter().copied()), None),
+            Table::Many(map) => (None, Some(map.iter().map(|(&segment, &sum)| (segment, sum)))),
+        };
+        list.into_iter().flatten().chain(map.into_iter().flatten())
+    }
+
+    /// The sums in the order of their segments.
+    pub fn sorted(&self) -> Vec<(Segment, u64)> {
+        let mut all: Vec<_> = self.iter().collect();
+        all.sort_unstable();
+        all
+    }
+
+    fn len(&self) -> usize {
+        match &self.by_segment {
+            Table::Few(list) => list.len(),
+            Table::Many(map) => map.len(),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Whoever can wait in a replay, by the names that observers know them by.
+
+use titr_common::event::Rank;
+
+use super::calls::CollectiveId;
+
+/// A thread of the simulated program: number *n* is the main thread of rank *n*, and those of the ranks that have more
+/// follow in the order in which they appear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadIndex(pub u32);
+
+impl From<Rank> for ThreadIndex {
+    fn from(rank: Rank) -> Self {
+        Self(rank.0)
+    }
+}
+
+/// An active message until it has acted at its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ActiveMessageIndex(pub u32);
+
+/// A synchronisation of a window in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SynchronisationIndex(pub u32);
+
+/// A message of a partitioned one that one side waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PartIndex(pub u32);
+
+/// A call on a file in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileCallIndex(pub u32);
+
+/// A thread, a rank's part in a collective, a call that synchronises accesses to a window, an active message on its way to
+/// one, a rank's call on a file, or a side of a partitioned message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)] // Named as their types are.
+pub enum Waiter {
+    Thread(ThreadIndex),
+    Collective(CollectiveId),
+    Synchronisation(SynchronisationIndex),
+    ActiveMessage(ActiveMessageIndex),
+    FileCall(FileCallIndex),
+    Part(PartIndex),
+}
+
+/// The work by which a waiter's clock moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Computation of the program, or of a reduction.
+    Compute,
+    /// The software's part of a message.
+    Overhead,
+}

@@ -1,0 +1,140 @@
+//! The critical path of programs whose times can be worked out by hand, on the machine of [`crate::support::machine`], and what
+//! holds for the path of any program.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use titr_common::units::{Bytes, Seconds};
+use titr_platform::{Mpi, Overhead, OverheadStep, Progress, Rendezvous};
+use titr_workload::Workload;
+
+use crate::properties::{RANKS, happening, protocol, trace};
+use crate::support::machine::{analyse, events, micros, mpi, threads};
+
+/// The parts of the path by rank and kind, and its length, in microseconds.
+fn path(ranks: u32, trace: &str, mpi: &Mpi) -> (f64, Vec<(u64, String, f64)>) {
+    let (time, found) = analyse("critical-path", Workload::new(threads(ranks, trace)), mpi);
+    assert_eq!(picoseconds(&found["length"]), time.0);
+    let part = |part: &Value| {
+        let kind = part["kind"].as_str().unwrap().to_owned();
+        (part["rank"].as_u64().unwrap(), kind, micros(Seconds(part["seconds"].as_f64().unwrap())))
+    };
+    let mut parts: Vec<_> = found["segments"].as_array().unwrap().iter().map(part).collect();
+    parts.sort_by(|one, other| one.partial_cmp(other).unwrap());
+    (micros(time.seconds()), parts)
+}
+
+fn picoseconds(seconds: &Value) -> u64 {
+    (seconds.as_f64().unwrap() * 1e12).round() as u64
+}
+
+fn parts(parts: &[(u64, &str, f64)]) -> Vec<(u64, String, f64)> {
+    parts.iter().map(|&(rank, kind, time)| (rank, kind.to_owned(), time)).collect()
+}
+
+#[test]
+fn a_late_sender_is_on_the_path() {
+    let found = path(2, "0 compute 5000\n0 send 1 7 1000\n1 recv 0 7 1000", &mpi());
+    assert_eq!(found, (8.0, parts(&[(0, "compute", 5.0), (0, "latency", 2.0), (0, "transfer", 1.0)])));
+}
+
+#[test]
+fn a_late_receiver_is_on_the_path_and_the_data_is_the_senders() {
+    let found = path(2, "0 send 1 7 20000\n1 compute 4000\n1 recv 0 7 20000", &mpi());
+    assert_eq!(found, (26.0, parts(&[(0, "latency", 2.0), (0, "transfer", 20.0), (1, "compute", 4.0)])));
+}
+
+/// Rank 2 computes too, but for a shorter time than it would wait.
+#[test]
+fn the_path_follows_a_chain_of_messages() {
+    let program =
+        "0 compute 10000\n0 send 1 0 0\n1 recv 0 0 0\n1 compute 1000\n1 send 2 0 0\n2 compute 4000\n2 recv 1 0 0";
+    let chain = [(0, "compute", 10.0), (0, "latency", 2.0), (1, "compute", 1.0), (1, "latency", 2.0)];
+    assert_eq!(path(3, program, &mpi()), (15.0, parts(&chain)));
+}
+
+/// The same, and rank 2 has computed for longer when the message comes.
+#[test]
+fn who_does_not_wait_is_alone_on_the_path() {
+    let program =
+        "0 compute 10000\n0 send 1 0 0\n1 recv 0 0 0\n1 compute 1000\n1 send 2 0 0\n2 compute 16000\n2 recv 1 0 0";
+    assert_eq!(path(3, program, &mpi()), (16.0, parts(&[(2, "compute", 16.0)])));
+}
+
+#[test]
+fn the_last_to_enter_a_barrier_is_on_the_path() {
+    let found = path(2, "0 compute 3000\n0 barrier\n1 barrier", &mpi());
+    assert_eq!(found, (5.0, parts(&[(0, "compute", 3.0), (0, "latency", 2.0)])));
+}
+
+#[test]
+fn the_later_of_two_messages_is_on_the_path() {
+    let waits = "0 irecv 1 0 0 6 1\n0 irecv 2 0 0 6 2\n0 waitall";
+    let program = format!("{waits}\n1 compute 8000\n1 send 0 0 0\n2 compute 10000\n2 send 0 0 0");
+    assert_eq!(path(3, &program, &mpi()), (12.0, parts(&[(2, "compute", 10.0), (2, "latency", 2.0)])));
+}
+
+/// An overhead of 1 µs for each send and of 0.5 µs for each receive of an eager message.
+#[test]
+fn overheads_are_on_the_path_at_both_sides() {
+    let mpi = Mpi { send_overhead: overhead(1e-6), recv_overhead: overhead(0.5e-6), ..mpi() };
+    let found = path(2, "0 send 1 7 1000\n1 recv 0 7 1000", &mpi);
+    let expected = [(0, "latency", 2.0), (0, "overhead", 1.0), (0, "transfer", 1.0), (1, "overhead", 0.5)];
+    assert_eq!(found, (4.5, parts(&expected)));
+}
+
+#[test]
+fn time_is_in_the_region_that_its_rank_is_in() {
+    let program =
+        "0 region_begin solve\n0 compute 5000\n0 region_end solve\n0 compute 1000\n0 send 1 7 1000\n1 recv 0 7 1000";
+    let (_, found) = analyse("critical-path", Workload::new(threads(2, program)), &mpi());
+    let region = |region: &Value| (region["region"].as_str().map(str::to_owned), picoseconds(&region["seconds"]));
+    let regions: Vec<_> = found["regions"].as_array().unwrap().iter().map(region).collect();
+    assert_eq!(regions, [(None, 4_000_000), (Some("solve".to_owned()), 5_000_000)]);
+}
+
+/// An overhead of so many seconds, whatever the size.
+fn overhead(seconds: f64) -> Overhead {
+    Overhead::new(vec![OverheadStep { above: Bytes(0), seconds: Seconds(seconds), seconds_per_byte: Seconds(0.0) }])
+}
+
+/// Libraries of each kind, with overheads or without.
+fn library() -> impl Strategy<Value = Mpi> {
+    let progress = prop::sample::select(vec![Progress::Thread, Progress::Calls]);
+    let rendezvous = prop::sample::select(vec![Rendezvous::ClearToSend, Rendezvous::Get]);
+    (protocol(), progress, rendezvous, any::<bool>(), any::<bool>()).prop_map(
+        |(mpi, progress, rendezvous, rendezvous_duplex, is_free)| {
+            let overhead = |seconds| if is_free { Overhead::default() } else { overhead(seconds) };
+            Mpi {
+                progress,
+                rendezvous,
+                rendezvous_duplex,
+                send_overhead: overhead(0.3e-6),
+                isend_overhead: overhead(0.7e-6),
+                recv_overhead: overhead(1.1e-6),
+                ..mpi
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// The path is as long as the program takes, every part of it has a cause, and its lists add up to it.
+    #[test]
+    fn the_path_is_as_long_as_the_program(happenings in prop::collection::vec(happening(), 0..60), mpi in library()) {
+        let trace = trace(&happenings);
+        let programs = events(RANKS, &trace).into_iter().map(Vec::into_iter).collect();
+        let (time, found) = analyse("critical-path", Workload::new(programs), &mpi);
+        prop_assert_eq!(picoseconds(&found["length"]), time.0, "{}", trace);
+        for kind in ["other", "storage", "contention"] {
+            prop_assert_eq!(&found["by_kind"][kind], 0.0, "{}: {}", kind, trace);
+        }
+        let sum = |list: &str| found[list].as_array().unwrap().iter().map(|part| picoseconds(&part["seconds"])).sum::<u64>();
+        for list in ["ranks", "regions", "segments"] {
+            prop_assert_eq!(sum(list), time.0, "{}", list);
+        }
+        let kinds: u64 = found["by_kind"].as_object().unwrap().values().map(picoseconds).sum();
+        prop_assert_eq!(kinds, time.0);
+    }
+}

@@ -12,6 +12,7 @@ mod files;
 mod gather;
 mod generate;
 mod inter;
+mod network_traces;
 mod observers;
 mod one_sided;
 mod one_sided_networks;

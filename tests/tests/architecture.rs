@@ -25,14 +25,15 @@ const LAYERS: &str = "\
 | --- | --- | --- |
 | `common` |  | `units` `event` `format` `time` `collectives` `event_buffer` `grammar` `program` `trace` |
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
+| `replayer/network-traces` | `common` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
 | `replayer/platform` | `common` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` |
 | `replayer/hypotheses` | `common` | `source` `selection` `position` `rewriting` `keys` `machine_change` `kind` `machine` `computation` `messages` `hypotheses` |
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
-| `replayer/simulation` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `dry_run` `deadlock_causes` `assumptions` `simulation` |
+| `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `assumptions` `simulation` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
-| `replayer` | `common` `replayer/network` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` `replayer/simulation` `replayer/calibration` | `inspect` `report` `diff` `schedule` `generate` `cli` |
+| `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` `replayer/simulation` `replayer/calibration` | `inspect` `report` `diff` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |

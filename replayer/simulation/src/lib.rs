@@ -35,6 +35,7 @@ pub mod result;
 mod simulation;
 mod stopwatch;
 pub mod traffic;
+pub mod triggered;
 mod warnings;
 
 pub use assumptions::assume;

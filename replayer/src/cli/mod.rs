@@ -8,6 +8,7 @@ mod diff;
 mod gather;
 mod generate;
 mod meter;
+mod network_trace;
 pub mod replay;
 mod report;
 mod schedule;
@@ -16,6 +17,7 @@ mod timeline;
 pub mod titr;
 mod trace;
 mod traffic;
+mod triggers;
 
 use std::io::{self, BufWriter, StdoutLock};
 use std::process::ExitCode;
@@ -30,9 +32,11 @@ use titr_common::collectives::Library;
 use titr_common::trace::TraceError;
 use titr_formats::output::ConvertError;
 use titr_hypotheses::HypothesesError;
+use titr_network_traces::{NetworkTraceError, NoTriggers};
 use titr_platform::PlatformError;
 use titr_simulation::SimulationError;
 use titr_simulation::traffic::TrafficError;
+use titr_simulation::triggered::TriggeredError;
 
 use crate::diff::DiffError;
 use crate::generate::NotWritten;
@@ -60,6 +64,12 @@ enum Failure {
     Generate(#[from] NotWritten),
     #[error(transparent)]
     Traffic(#[from] TrafficError),
+    #[error(transparent)]
+    Triggered(#[from] TriggeredError),
+    #[error(transparent)]
+    NetworkTrace(#[from] NetworkTraceError),
+    #[error(transparent)]
+    Triggers(#[from] NoTriggers),
     #[error(transparent)]
     Measurements(#[from] MeasurementsError),
     #[error(transparent)]

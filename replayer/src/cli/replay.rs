@@ -10,9 +10,11 @@ use titr_common::collectives::{Library, Selection};
 use titr_formats::timeline::Subject;
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
 use titr_simulation::observe::{ANALYSES, Timeline};
+use titr_simulation::triggered::TriggeredReplay;
 use titr_simulation::{Causality, Computation, Platform, Simulation, assume};
 
 use super::meter::Meter;
+use super::network_trace::{self, NetworkTraceArgs};
 use super::report::ReportArgs;
 use super::timeline::TimelineArgs;
 use super::traffic::{self, TrafficArgs};
@@ -25,12 +27,14 @@ Examples:
   titr-replay --platform examples/torus.toml --set 'network.bandwidth=40 Gbit/s' traces/
   titr-replay --platform examples/fat-tree.toml --json traces/ | jq .simulated_time
   titr-replay --platform examples/packet.toml --traffic uniform --load 0.05..1.0:0.05
+  titr-replay --platform examples/packet.toml --network-trace messages.gz traces/
+  titr-replay --platform examples/packet.toml --triggered messages.gz
 
 Exit status: 0 replayed; 1 the trace, the platform or a value is at fault; 2 wrong usage.";
 
 /// Predicts how long a traced MPI program takes on another machine.
 #[derive(Parser)]
-#[command(name = "titr-replay", version, after_help = EXAMPLES, mut_arg("places", or_traffic))]
+#[command(name = "titr-replay", version, after_help = EXAMPLES, mut_arg("places", or_messages))]
 struct ReplayArgs {
     /// The machine: a platform file of titr's (TOML) or of SimGrid's (XML).
     #[arg(short, long, value_name = "FILE")]
@@ -80,11 +84,14 @@ struct ReplayArgs {
     trace: TraceArgs,
     #[command(flatten)]
     traffic: TrafficArgs,
+    #[command(flatten)]
+    network_trace: NetworkTraceArgs,
 }
 
-/// A trace is needed where there is no synthetic traffic.
-fn or_traffic(trace: Arg) -> Arg {
-    trace.required(false).required_unless_present("traffic").conflicts_with("traffic")
+/// A trace is needed where there is neither synthetic traffic nor a network trace.
+fn or_messages(trace: Arg) -> Arg {
+    let others = ["traffic", "triggered"];
+    trace.required(false).required_unless_present_any(others).conflicts_with_all(others)
 }
 
 /// The messages that collectives are made of.
@@ -168,6 +175,11 @@ pub fn main() -> ExitCode {
         if let Some(Collectives::Of(library)) = args.collectives {
             platform.mpi.collectives = Selection::from(library);
         }
+        if let Some(trace) = args.network_trace.triggered() {
+            let (runs, open_loop) = (args.runs.unwrap_or(1), args.network_trace.open_loop());
+            let replay = TriggeredReplay { platform: &platform, trace, open_loop, runs, channels: args.channels };
+            return network_trace::replay(&replay, &args.report, out);
+        }
         match args.traffic.pattern() {
             Some(pattern) => {
                 let runs = args.runs.unwrap_or(3);
@@ -198,6 +210,7 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
     let trace = args.trace.open()?.partial(args.partial);
     let subject = Subject { ranks: trace.ranks(), time: "simulated time" };
     let mut timeline = args.timeline.begin(subject)?.map(Timeline::new);
+    let mut recorder = args.network_trace.recorder(platform.topology.hosts())?;
     let mut meter = Meter::new(&trace);
     let mut simulation = Simulation::new(&platform, &trace)
         .runs(args.runs.unwrap_or(1))
@@ -216,12 +229,16 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
     if let Some(timeline) = &mut timeline {
         simulation = simulation.observe(timeline);
     }
+    if let Some(recorder) = &mut recorder {
+        simulation = simulation.observe(recorder);
+    }
     if let Some(meter) = &mut meter {
         simulation = simulation.follow(meter);
     }
     let result = simulation.run()?;
     drop(meter);
     timeline.map_or(Ok(()), Timeline::finish)?;
+    args.network_trace.finish(recorder)?;
     args.report.write(Results::Simulation(&result), out)?;
     if args.report.has_summary() {
         text::summary(&result, out)?;

@@ -14,7 +14,7 @@ use titr_common::trace::manifest::{Ended, Manifest};
 use titr_simulation::Follower;
 
 use super::meter::Meter;
-use super::{Failure, TraceArgs, calibrate, convert, diff, gather, generate, run, schedule};
+use super::{Failure, TraceArgs, calibrate, convert, diff, gather, generate, run, schedule, triggers};
 use crate::inspect::{Inventory, Verdict, check};
 
 const EXAMPLES: &str = "\
@@ -28,6 +28,7 @@ Examples:
   titr generate all-to-all --ranks 32 --bytes 10kB -o all-to-all
   titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
   titr calibrate measurements.json --output cluster.toml
+  titr triggers messages.gz --exact -o triggered.gz
 
 Exit status: 0 done; 1 the trace is at fault; 2 wrong usage.";
 
@@ -72,6 +73,7 @@ enum Command {
     Gather(gather::GatherArgs),
     Generate(generate::GenerateArgs),
     Schedule(schedule::ScheduleArgs),
+    Triggers(triggers::TriggersArgs),
 }
 
 /// The command.
@@ -88,6 +90,7 @@ pub fn main() -> ExitCode {
         Command::Gather(args) => gather::gather(args),
         Command::Generate(args) => generate::generate(args, out),
         Command::Schedule(args) => schedule::schedule(args, out),
+        Command::Triggers(args) => triggers::triggers(args, out),
     })
 }
 

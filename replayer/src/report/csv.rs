@@ -8,7 +8,9 @@ use csv::WriterBuilder;
 use serde::Serialize;
 use serde_json::Value;
 use titr_simulation::SimulationResult;
+use titr_simulation::result::{LinkUse, NetworkName, Packets};
 use titr_simulation::traffic::{MeasuredPoint, TrafficResult};
+use titr_simulation::triggered::TriggeredResult;
 
 use super::{Form, Renderer, Results};
 
@@ -24,6 +26,7 @@ pub(super) const CSV: Form = Form {
             match results {
                 Results::Simulation(result) => of_simulation(result, directory),
                 Results::Traffic(result) => of_traffic(result, directory),
+                Results::Triggered(result) => of_triggered(result, directory),
             }
         },
     },
@@ -51,10 +54,21 @@ fn of_simulation(result: &SimulationResult, directory: &Path) -> io::Result<()> 
     let ranks = (0_u64..).zip(&result.per_rank);
     let ranks = ranks.map(|(rank, shares)| Ok([vec![("rank".to_owned(), rank.to_string())], row(shares)?].concat()));
     table(&directory.join("ranks.csv"), ranks)?;
-    table(&directory.join("links.csv"), result.all_links.iter().map(row))?;
-    let Some(packets) = &result.packets else { return Ok(()) };
+    of_network(&result.network, &result.all_links, result.packets.as_ref(), directory)
+}
+
+/// Writes `summary.csv` and `links.csv`, and of a packet network `channels.csv` and `hops.csv`.
+fn of_triggered(result: &TriggeredResult, directory: &Path) -> io::Result<()> {
+    table(&directory.join("summary.csv"), std::iter::once(row(result)))?;
+    of_network(&result.network, &result.all_links, result.packets.as_ref(), directory)
+}
+
+/// Writes `links.csv`, and of a packet network `channels.csv` and `hops.csv`.
+fn of_network(network: &NetworkName, links: &[LinkUse], packets: Option<&Packets>, directory: &Path) -> io::Result<()> {
+    table(&directory.join("links.csv"), links.iter().map(row))?;
+    let Some(packets) = packets else { return Ok(()) };
     table(&directory.join("hops.csv"), hops(&packets.figures.hop_histogram).map(Ok))?;
-    table(&directory.join("channels.csv"), result.network.named(&packets.figures.channels).iter().map(row))
+    table(&directory.join("channels.csv"), network.named(&packets.figures.channels).iter().map(row))
 }
 
 /// Writes rows that all have the same columns.

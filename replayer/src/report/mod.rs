@@ -6,6 +6,7 @@
 mod csv;
 mod json;
 pub mod text;
+pub mod triggered;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,6 +14,7 @@ use std::path::Path;
 use serde::Serialize;
 use titr_simulation::SimulationResult;
 use titr_simulation::traffic::TrafficResult;
+use titr_simulation::triggered::TriggeredResult;
 
 /// The result of a command.
 #[derive(Clone, Copy, Serialize)]
@@ -22,6 +24,8 @@ pub enum Results<'a> {
     Simulation(&'a SimulationResult),
     /// A platform was measured under synthetic traffic.
     Traffic(&'a TrafficResult),
+    /// A network trace was replayed.
+    Triggered(&'a TriggeredResult),
 }
 
 /// A form that results are written in.

@@ -134,7 +134,7 @@ fn most(ranks: &[Shares], part: Part) -> Option<(usize, Seconds)> {
 }
 
 /// Prints the figures of the routers.
-fn packets(packets: &Packets, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn packets(packets: &Packets, out: &mut impl Write) -> io::Result<()> {
     let Packets { cycles, figures, .. } = packets;
     writeln!(out, "\nRouters         {} cycles, {:.4} phits a cycle and host", count(*cycles), figures.accepted)?;
     let mut latency = |name: &str, mean: f64, ci99: Option<f64>, of: &Percentiles<u64>| {
@@ -152,7 +152,8 @@ fn packets(packets: &Packets, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "  in use        {mean:.1} %, at most {most:.1} %; {:.2} packets a queue", figures.queue_occupancy)
 }
 
-fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
+/// Prints the busiest links.
+pub(super) fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
     if links.is_empty() {
         return Ok(());
     }
@@ -167,7 +168,7 @@ fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Prints a row for each virtual channel.
-fn channel_table(channels: &[ChannelUse], out: &mut impl Write) -> io::Result<()> {
+pub(super) fn channel_table(channels: &[ChannelUse], out: &mut impl Write) -> io::Result<()> {
     let width = channels.iter().map(|channel| channel.link.chars().count()).max().unwrap_or_default().max(4);
     writeln!(out, "\n  {:<width$}  channel    packets    use  queue", "Link")?;
     for ChannelUse { link, channel, packets, utilization, occupancy } in channels {

@@ -5,6 +5,7 @@
 mod hypotheses;
 mod lines;
 mod manifest;
+mod network_trace;
 mod platform;
 mod trace;
 
@@ -16,6 +17,7 @@ use tempfile::TempDir;
 pub use hypotheses::hypotheses;
 pub use lines::lines;
 pub use manifest::manifest;
+pub use network_trace::{network_trace, trigger_rules};
 pub use platform::{platform, simgrid};
 pub use trace::{archive, stream};
 
@@ -23,7 +25,7 @@ pub use trace::{archive, stream};
 pub type Reader = fn(&[u8]);
 
 /// The readers, each by the name of its fuzz target and of the folder with its seeds.
-pub const ALL: [(&str, Reader); 7] = [
+pub const ALL: [(&str, Reader); 9] = [
     ("lines", lines),
     ("stream", stream),
     ("manifest", manifest),
@@ -31,6 +33,8 @@ pub const ALL: [(&str, Reader); 7] = [
     ("platform", platform),
     ("simgrid", simgrid),
     ("hypotheses", hypotheses),
+    ("network_trace", network_trace),
+    ("trigger_rules", trigger_rules),
 ];
 
 /// Whether there might be a list of millions, `0-4000000`, which rightly takes its time: how long it may be is tested where

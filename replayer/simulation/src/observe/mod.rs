@@ -12,23 +12,27 @@ mod calls;
 mod causes;
 mod critical_path;
 mod matrix;
+mod network_trace;
 mod timeline;
 mod traffic;
+mod transfer_kind;
 mod waiter;
 
 pub use breakdown::{Breakdown, Shares};
 pub use calls::{
     Caller, CollectiveCall, CollectiveId, CommunicatorId, OperationId, Receive, WindowCondition, WindowWait,
 };
+pub use network_trace::NetworkTraceRecorder;
 pub use timeline::Timeline;
 pub use traffic::Traffic;
+pub use transfer_kind::TransferKind;
 pub use waiter::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex, Waiter, Work};
 
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
-use titr_network::{TransferId, Unloaded};
+use titr_network::{Transfer, TransferId, Unloaded};
 
 pub use titr_common::event::Activity;
 
@@ -141,6 +145,12 @@ observers! {
 
     /// The message of this name is delivered.
     fn delivered(now: Time, id: TransferId);
+
+    /// Whatever it is, a message or a part of an access to a file, enters the network at `now`.
+    fn carried(now: Time, transfer: Transfer, kind: TransferKind);
+
+    /// The transfer of this name has arrived at `now`.
+    fn arrived(now: Time, id: TransferId);
 
     /// A receive is posted at `now`.
     fn posted(now: Time, receive: Receive);

@@ -78,7 +78,7 @@ use titr_network::{Connection, Network, Transfer, TransferId};
 use titr_platform::{Mpi, Storage};
 
 use crate::observe::OperationId;
-use crate::observe::{Departure, Observer};
+use crate::observe::{Departure, Observer, TransferKind};
 use clock::Waiter;
 use deferred::Deferred;
 use exchange::Exchange;
@@ -222,11 +222,15 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             if observer.wants_unloaded() {
                 observer.unloaded(id, network.unloaded(&transfer));
             }
+            observer.carried(*now, transfer, message.kind(&exchange.protocol));
             network.inject(*now, transfer);
         }
         exchange.outbox.clear();
         if !files.is_idle() {
-            files.storage_accesses().take_leaving().for_each(|transfer| network.inject(*now, transfer));
+            for transfer in files.storage_accesses().take_leaving() {
+                observer.carried(*now, transfer, TransferKind::File);
+                network.inject(*now, transfer);
+            }
         }
         Ok(())
     }
@@ -244,6 +248,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         let Library { exchange, files, observer, .. } = &mut self.library;
         observer.reached(now);
         for transfer in delivered.drain(..) {
+            observer.arrived(now, transfer);
             match Carried::from(transfer) {
                 Carried::Message(message) => {
                     observer.delivered(now, transfer);

@@ -6,7 +6,7 @@ use titr_common::units::Bytes;
 
 use super::super::envelope::Envelope;
 use super::super::protocol::Protocol;
-use crate::observe::OperationId;
+use crate::observe::{OperationId, TransferKind};
 
 /// A message from when it is sent until it is both delivered and received.
 #[derive(Debug)]
@@ -50,6 +50,19 @@ impl Message {
     /// Whether the message has data that leaves once the receiver has answered.
     pub(super) fn is_answered(&self, protocol: &Protocol) -> bool {
         self.stage != Stage::OneSided && protocol.has_separate_data(self.bytes)
+    }
+
+    /// The kind of a message that leaves.
+    pub(in super::super) fn kind(&self, protocol: &Protocol) -> TransferKind {
+        if self.stage == Stage::OneSided {
+            return TransferKind::OneSided;
+        }
+        match (self.envelope.context.is_collective(), protocol.has_separate_data(self.bytes)) {
+            (false, false) => TransferKind::Eager,
+            (false, true) => TransferKind::Rendezvous,
+            (true, false) => TransferKind::CollectiveEager,
+            (true, true) => TransferKind::CollectiveRendezvous,
+        }
     }
 
     /// The stage of a message whose request the receiver answers.

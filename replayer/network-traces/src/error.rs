@@ -1,0 +1,28 @@
+//! Errors of network traces: always the file, where there is one the line, and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// A network trace that cannot be read, or that makes no sense.
+#[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
+pub enum NetworkTraceError {
+    #[error("{path}: {error}")]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{path}:{line}: {what}")]
+    Line { path: PathBuf, line: u64, what: String },
+    #[error("{path}: torn after line {line}: {reason}. Record the trace again")]
+    Torn { path: PathBuf, line: u64, reason: String },
+    /// Messages that do not fit together.
+    #[error("{path}: {what}")]
+    Messages { path: PathBuf, what: String },
+}
+
+impl NetworkTraceError {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| Self::Io { path, error }
+    }
+}

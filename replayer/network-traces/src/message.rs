@@ -1,0 +1,83 @@
+//! A message of a network trace.
+
+use std::fmt;
+use std::sync::Arc;
+
+use titr_common::time::Time;
+use titr_common::units::Bytes;
+
+/// The name of a message: no other message of the trace has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(pub u64);
+
+/// A node of the traced network, from 0: a host, or whatever else sends and receives there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Node(pub u32);
+
+/// The kind of a message, a word such as `eager`. Rules for triggers go by it, a replay does not.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Kind(Arc<str>);
+
+impl Kind {
+    /// The kind of this name, if it is one word of letters, digits, `-`, `_` and `.`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        (!name.is_empty() && name.bytes().all(is_plain)).then(|| Self(name.into()))
+    }
+
+    /// The name of the kind.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A message whose reception a message waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// The message that has to be received first.
+    pub label: Label,
+    /// The time from that reception until the message that waits is generated.
+    pub delay: Time,
+}
+
+/// A message of a network trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TracedMessage {
+    /// The name of the message.
+    pub label: Label,
+    /// The node that sends it.
+    pub from: Node,
+    /// The node that receives it, perhaps the same.
+    pub to: Node,
+    /// The payload.
+    pub bytes: Bytes,
+    /// The kind of the message.
+    pub kind: Kind,
+    /// When its node gave it to the network.
+    pub generated: Time,
+    /// When it had arrived; `None` if it was still under way at the end.
+    pub arrived: Option<Time>,
+    /// The address in memory that a message of a coherence protocol is about.
+    pub address: Option<u64>,
+    /// The messages whose reception released this one in the simulation that recorded it, as far as it knows.
+    pub causes: Vec<Trigger>,
+    /// The messages that this one waits for; it is generated when the last of their delays is over. None: it is generated
+    /// at its own time.
+    pub after: Vec<Trigger>,
+    /// How many messages wait for this one.
+    pub triggers: u32,
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

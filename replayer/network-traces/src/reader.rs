@@ -1,0 +1,251 @@
+//! Reading a network trace, message by message.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use crate::error::NetworkTraceError;
+use crate::grammar::{HEADER, Kinds, Line, parse};
+use crate::lines::Lines;
+use crate::message::{Label, TracedMessage};
+use titr_common::time::Time;
+
+/// A network trace that is being read.
+pub struct NetworkTrace {
+    lines: Lines,
+    kinds: Kinds,
+    nodes: u32,
+    ordered: bool,
+    /// The message that was read last.
+    last: Option<(Label, Time)>,
+    messages: u64,
+    ended: bool,
+}
+
+impl NetworkTrace {
+    /// Opens the file at `path`, gzipped or not.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no network trace.
+    pub fn open(path: &Path) -> Result<Self, NetworkTraceError> {
+        Self::begin(Lines::open(path)?)
+    }
+
+    /// Reads a trace from `input`, which messages call `path`.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn of(path: &Path, input: impl BufRead + Send + 'static) -> Result<Self, NetworkTraceError> {
+        Self::begin(Lines::of(path, input)?)
+    }
+
+    fn begin(mut lines: Lines) -> Result<Self, NetworkTraceError> {
+        let header = lines.next()?.map(|header| header == HEADER);
+        match header {
+            Some(true) => {}
+            Some(false) => {
+                return Err(lines.wrong(format!("this is no network trace: the first line of one is '{HEADER}'")));
+            }
+            None => {
+                let what = "the file is empty: nothing was recorded, or this is another file".to_owned();
+                return Err(NetworkTraceError::Messages { path: lines.path().into(), what });
+            }
+        }
+        let mut this =
+            Self { lines, kinds: Kinds::default(), nodes: 0, ordered: false, last: None, messages: 0, ended: false };
+        match this.line()? {
+            Line::Nodes(nodes) if nodes > 0 => this.nodes = nodes,
+            Line::Nodes(_) => return Err(this.wrong("a network has nodes: write how many, `nodes 64`".to_owned())),
+            Line::Ordered | Line::Message(_) | Line::End(_) => {
+                return Err(this.wrong("the second line says how many nodes there are: `nodes 64`".to_owned()));
+            }
+        }
+        Ok(this)
+    }
+
+    /// The number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    /// Whether labels rise and times of generation never fall, as far as the trace was read.
+    ///
+    /// The trace says so before its first message, so that this is known once one was read.
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        self.ordered
+    }
+
+    /// The name of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.lines.path()
+    }
+
+    /// The next message; `None` at the end, and from then on.
+    ///
+    /// # Errors
+    /// If the trace cannot be read, or a line of it is wrong.
+    pub fn next_message(&mut self) -> Result<Option<TracedMessage>, NetworkTraceError> {
+        if self.ended {
+            return Ok(None);
+        }
+        loop {
+            match self.line()? {
+                Line::Message(message) => {
+                    self.check(&message).map_err(|what| self.wrong(what))?;
+                    self.last = Some((message.label, message.generated));
+                    self.messages += 1;
+                    return Ok(Some(message));
+                }
+                Line::Ordered if self.messages == 0 && !self.ordered => self.ordered = true,
+                Line::End(messages) if messages == self.messages => {
+                    self.ended = true;
+                    return self.after_the_end();
+                }
+                Line::End(messages) => {
+                    let found = self.messages;
+                    let what =
+                        format!("{found} messages where the end says {messages}: lines are missing or were added");
+                    return Err(self.wrong(what));
+                }
+                Line::Ordered | Line::Nodes(_) => {
+                    return Err(self.wrong("this line stands before the first message, once".to_owned()));
+                }
+            }
+        }
+    }
+
+    /// Makes sure that nothing follows the end.
+    fn after_the_end(&mut self) -> Result<Option<TracedMessage>, NetworkTraceError> {
+        while let Some(text) = self.lines.next()? {
+            if !text.starts_with('#') {
+                return Err(self.wrong("a line after the end".to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next line that is no comment.
+    fn line(&mut self) -> Result<Line, NetworkTraceError> {
+        let parsed = loop {
+            match self.lines.next()? {
+                None => break None,
+                Some(text) if text.starts_with('#') => {}
+                Some(text) => break Some(parse(text, &mut self.kinds)),
+            }
+        };
+        match parsed {
+            Some(Ok(line)) => Ok(line),
+            Some(Err(what)) => Err(self.wrong(what)),
+            None => Err(self.lines.torn("there is no `end`")),
+        }
+    }
+
+    /// The error that the line read last is wrong.
+    pub(crate) fn wrong(&self, what: String) -> NetworkTraceError {
+        self.lines.wrong(what)
+    }
+
+    /// The error that messages of the trace do not fit together.
+    pub(crate) fn unfit(&self, what: String) -> NetworkTraceError {
+        NetworkTraceError::Messages { path: self.path().into(), what }
+    }
+
+    /// Says what is wrong with a message, as far as the line and the one before tell.
+    fn check(&self, message: &TracedMessage) -> Result<(), String> {
+        let &TracedMessage { label, from, to, generated, arrived, ref after, .. } = message;
+        if let Some(node) = [from, to].into_iter().find(|node| node.0 >= self.nodes) {
+            return Err(format!("node {} of the {} that there are, from 0", node.0, self.nodes));
+        }
+        if arrived.is_some_and(|arrived| arrived < generated) {
+            return Err(format!("message {label} arrives before it is generated"));
+        }
+        if after.iter().any(|trigger| trigger.label == label) {
+            return Err(format!("message {label} waits for itself"));
+        }
+        if after.len() > 1 {
+            let mut labels: Vec<Label> = after.iter().map(|trigger| trigger.label).collect();
+            labels.sort_unstable();
+            if let Some(twice) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(format!("message {label} waits for {} twice", twice[0]));
+            }
+        }
+        if !self.ordered {
+            return Ok(());
+        }
+        if let Some(later) = after.iter().find(|trigger| trigger.label > label) {
+            return Err(format!("message {label} waits for {}, which comes later", later.label));
+        }
+        let Some((last, earlier)) = self.last else { return Ok(()) };
+        if label == last {
+            return Err(format!("there are two messages {label}"));
+        }
+        if label < last || generated < earlier {
+            return Err(format!(
+                "message {label} belongs before message {last}, and the trace says `ordered`: sort it, or delete that line"
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    fn read(text: &'static str) -> Result<Vec<TracedMessage>, String> {
+        let text = Cursor::new(text.as_bytes());
+        let mut trace = NetworkTrace::of("t".as_ref(), text).map_err(|error| error.to_string())?;
+        let mut messages = Vec::new();
+        while let Some(message) = trace.next_message().map_err(|error| error.to_string())? {
+            messages.push(message);
+        }
+        Ok(messages)
+    }
+
+    #[test]
+    fn a_trace_has_an_end_after_its_messages() {
+        let text = "# titr network trace 1\nnodes 3\nordered\n0 0 1 8 a 0 5\n# why\n4 1 2 8 a 0 -\nend 2\n# more\n";
+        let labels: Vec<u64> = read(text).unwrap().iter().map(|message| message.label.0).collect();
+        assert_eq!(labels, [0, 4]);
+    }
+
+    #[test]
+    fn bad_input_is_named_with_its_line() {
+        for (text, message) in [
+            ("", "t: the file is empty: nothing was recorded, or this is another file"),
+            ("0 init\n", "t:1: this is no network trace"),
+            ("# titr network trace 1\n0 0 1 8 a 0 5\n", "t:2: the second line says how many nodes there are"),
+            ("# titr network trace 1\nnodes 0\n", "t:2: a network has nodes"),
+            ("# titr network trace 1\nnodes 2\n", "t: torn after line 2: there is no `end`"),
+            ("# titr network trace 1\nnodes 2\n0 0 2 8 a 0 5\n", "t:3: node 2 of the 2 that there are"),
+            ("# titr network trace 1\nnodes 2\n0 0 1 8 a 5 0\n", "t:3: message 0 arrives before it is generated"),
+            ("# titr network trace 1\nnodes 2\n0 0 1 8 a 0 5 after=0+1\n", "t:3: message 0 waits for itself"),
+            (
+                "# titr network trace 1\nnodes 2\n3 0 1 8 a 0 5 after=0+1 after=0+2\n",
+                "t:3: message 3 waits for 0 twice",
+            ),
+            (
+                "# titr network trace 1\nnodes 2\nordered\n1 0 1 8 a 0 5\n1 0 1 8 a 0 5\n",
+                "t:5: there are two messages 1",
+            ),
+            (
+                "# titr network trace 1\nnodes 2\nordered\n1 0 1 8 a 0 5\n0 0 1 8 a 0 5\n",
+                "t:5: message 0 belongs before",
+            ),
+            (
+                "# titr network trace 1\nnodes 2\nordered\n1 0 1 8 a 0 5 after=2+0\n",
+                "t:4: message 1 waits for 2, which",
+            ),
+            ("# titr network trace 1\nnodes 2\n1 0 1 8 a 0 5\nend 2\n", "t:4: 1 messages where the end says 2"),
+            ("# titr network trace 1\nnodes 2\nend 0\nend 0\n", "t:4: a line after the end"),
+            ("# titr network trace 1\nnodes 2\n1 0 1 8 a 0 5\nordered\n", "t:4: this line stands before the first"),
+        ] {
+            let found = read(text).unwrap_err();
+            assert!(found.starts_with(message), "{text}{found}");
+        }
+    }
+}

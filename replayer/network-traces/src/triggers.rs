@@ -1,0 +1,359 @@
+//! Finds the triggers of the messages of a trace.
+//!
+//! By the rules of trace-driven simulation with network feedback, the first that applies to a message:
+//!
+//! 1. **reply** — a message of a kind that answers requests is triggered by the oldest request that its node has received,
+//!    from the node that it goes to, about the same address, and has not answered.
+//! 2. **protocol** — a message of a kind that the table of the protocol has is triggered by the last message of the kinds
+//!    in the table that its node has received about the same address.
+//! 3. **data** — any other message is triggered by the last data message that its node has received.
+//!
+//! The trigger delay is the time from that reception to the generation of the message. A message for which nothing is found has
+//! no trigger, and keeps its own time.
+//!
+//! Exact triggers are those that the simulation has recorded.
+//!
+//! A message says how many it triggers, so the trace is read twice: first to count, then to write. Between the two only the
+//! counts are kept; within a pass the messages under way, and the receptions that rules can refer to.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io::{self, Write};
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+use titr_common::time::Time;
+
+use crate::error::NetworkTraceError;
+use crate::message::{Kind, Label, Node, TracedMessage, Trigger};
+use crate::reader::NetworkTrace;
+use crate::rules::Rules;
+use crate::writer::NetworkTraceWriter;
+
+/// How triggers are found.
+#[derive(Clone, Debug)]
+pub enum TriggerSource {
+    /// By rules.
+    Rules(Rules),
+    /// The causes that the simulation has recorded.
+    Exact,
+}
+
+/// How many triggers each rule has found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TriggerCounts {
+    /// Messages of the trace.
+    pub messages: u64,
+    /// Messages with recorded causes.
+    pub exact: u64,
+    /// Messages that answer a request.
+    pub replies: u64,
+    /// Messages that the table of the protocol triggers.
+    pub protocol: u64,
+    /// Messages that the last data message triggers.
+    pub data: u64,
+    /// Messages without a trigger.
+    pub none: u64,
+}
+
+/// Why triggers were not found or not written.
+#[derive(Debug, thiserror::Error)]
+pub enum NoTriggers {
+    /// The trace cannot be read or makes no sense.
+    #[error(transparent)]
+    Trace(#[from] NetworkTraceError),
+    /// The new trace cannot be written.
+    #[error("{path}: {error}")]
+    Output {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+}
+
+/// Finds the triggers of the trace at `from`, and writes it with them to `to`.
+///
+/// # Errors
+/// If the trace cannot be read, makes no sense, or has no causes where these were asked for, or if `to` cannot be written.
+pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<TriggerCounts, NoTriggers> {
+    let failed = |error| NoTriggers::Output { path: to.into(), error };
+    let mut counts: FxHashMap<Label, u32> = FxHashMap::default();
+    let mut pass = Pass::begin(from, source)?;
+    while let Some(message) = pass.next()? {
+        message.after.iter().for_each(|trigger| *counts.entry(trigger.label).or_default() += 1);
+    }
+    if let TriggerSource::Exact = source
+        && pass.found.exact == 0
+        && pass.found.messages > 0
+    {
+        let what = "no message has a cause: record the trace with titr-replay, or use rules".to_owned();
+        return Err(NetworkTraceError::Messages { path: from.into(), what }.into());
+    }
+    let mut pass = Pass::begin(from, source)?;
+    let mut writer = None;
+    while let Some(mut message) = pass.next()? {
+        message.triggers = counts.remove(&message.label).unwrap_or_default();
+        let out = match &mut writer {
+            Some(out) => out,
+            empty => empty.insert(NetworkTraceWriter::create(to, pass.nodes(), pass.is_ordered()).map_err(failed)?),
+        };
+        out.write(&message).map_err(failed)?;
+    }
+    let writer = match writer {
+        Some(writer) => writer,
+        None => NetworkTraceWriter::create(to, pass.nodes(), true).map_err(failed)?,
+    };
+    writer.finish().and_then(|mut file| file.flush()).map_err(failed)?;
+    if let Some(label) = counts.keys().min() {
+        let what = format!("a message has the cause {label}, which is no message of the trace");
+        return Err(NetworkTraceError::Messages { path: from.into(), what }.into());
+    }
+    Ok(pass.found)
+}
+
+/// A pass over a trace, by time of generation.
+struct Pass<'a> {
+    source: &'a TriggerSource,
+    input: Input,
+    /// Messages under way, by the time at which they arrive.
+    under_way: BinaryHeap<Reverse<(Time, Label, Reception)>>,
+    receptions: Receptions,
+    found: TriggerCounts,
+}
+
+/// The messages of a pass: those of a trace that is not in order are sorted first.
+struct Input {
+    trace: NetworkTrace,
+    next: VecDeque<TracedMessage>,
+}
+
+/// A message as its receiver gets it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Reception {
+    from: Node,
+    to: Node,
+    kind: Kind,
+    address: Option<u64>,
+}
+
+/// A message that was received, and when.
+type Received = (Label, Time);
+
+/// The kind of a message that was received, and the message.
+type KindReceived = (Kind, Received);
+
+/// The receptions of all nodes, as far as rules can refer to them.
+#[derive(Default)]
+struct Receptions {
+    /// The last data message of each node.
+    data: FxHashMap<Node, Received>,
+    /// Requests that are not answered, by who sent them to whom about what.
+    requests: FxHashMap<(Node, Node, Option<u64>), VecDeque<KindReceived>>,
+    /// The last message of each node and address, of each kind that triggers others.
+    protocol: FxHashMap<(Node, Option<u64>), Vec<KindReceived>>,
+}
+
+impl Input {
+    fn open(path: &Path) -> Result<Self, NetworkTraceError> {
+        let mut trace = NetworkTrace::open(path)?;
+        let mut next = VecDeque::from_iter(trace.next_message()?);
+        if !trace.is_ordered() {
+            while let Some(message) = trace.next_message()? {
+                next.push_back(message);
+            }
+            let messages = next.make_contiguous();
+            messages.sort_by_key(|message| message.label);
+            if let Some(twice) = messages.windows(2).find(|pair| pair[0].label == pair[1].label) {
+                return Err(trace.unfit(format!("there are two messages {}", twice[0].label)));
+            }
+            messages.sort_by_key(|message| (message.generated, message.label));
+        }
+        Ok(Self { trace, next })
+    }
+
+    fn next(&mut self) -> Result<Option<TracedMessage>, NetworkTraceError> {
+        match self.next.pop_front() {
+            Some(message) => Ok(Some(message)),
+            None => self.trace.next_message(),
+        }
+    }
+}
+
+impl<'a> Pass<'a> {
+    fn begin(path: &Path, source: &'a TriggerSource) -> Result<Self, NetworkTraceError> {
+        Ok(Self {
+            source,
+            input: Input::open(path)?,
+            under_way: BinaryHeap::new(),
+            receptions: Receptions::default(),
+            found: TriggerCounts::default(),
+        })
+    }
+
+    fn nodes(&self) -> u32 {
+        self.input.trace.nodes()
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.input.trace.is_ordered()
+    }
+
+    /// The next message, with its triggers.
+    fn next(&mut self) -> Result<Option<TracedMessage>, NetworkTraceError> {
+        let Some(mut message) = self.input.next()? else { return Ok(None) };
+        self.found.messages += 1;
+        let rules = match self.source {
+            TriggerSource::Rules(rules) => rules,
+            TriggerSource::Exact => {
+                message.after.clone_from(&message.causes);
+                let count = if message.after.is_empty() { &mut self.found.none } else { &mut self.found.exact };
+                *count += 1;
+                return Ok(Some(message));
+            }
+        };
+        while let Some(Reverse((at, ..))) = self.under_way.peek()
+            && *at <= message.generated
+            && let Some(Reverse((at, label, reception))) = self.under_way.pop()
+        {
+            self.receptions.receive(rules, reception, (label, at));
+        }
+        let (trigger, count) = self.receptions.trigger(rules, &message, &mut self.found);
+        *count += 1;
+        let trigger = trigger.map(|(label, at)| Trigger { label, delay: Time(message.generated.0 - at.0) });
+        message.after = Vec::from_iter(trigger);
+        if let Some(arrived) = message.arrived {
+            let &TracedMessage { from, to, address, .. } = &message;
+            let reception = Reception { from, to, kind: message.kind.clone(), address };
+            self.under_way.push(Reverse((arrived, message.label, reception)));
+        }
+        Ok(Some(message))
+    }
+}
+
+impl Receptions {
+    fn receive(&mut self, rules: &Rules, reception: Reception, received: Received) {
+        let Reception { from, to, kind, address } = reception;
+        if rules.is_data(kind.name()) {
+            self.data.insert(to, received);
+        }
+        if rules.is_answered(kind.name()) {
+            self.requests.entry((from, to, address)).or_default().push_back((kind.clone(), received));
+        }
+        if rules.is_protocol_trigger(kind.name()) {
+            let last = self.protocol.entry((to, address)).or_default();
+            last.retain(|(other, _)| *other != kind);
+            last.push((kind, received));
+        }
+    }
+
+    /// The message that triggers `message`, and the count of the rule that has found it.
+    fn trigger<'c>(
+        &mut self,
+        rules: &Rules,
+        message: &TracedMessage,
+        found: &'c mut TriggerCounts,
+    ) -> (Option<Received>, &'c mut u64) {
+        let &TracedMessage { from, to, address, .. } = message;
+        if let Some(requests) = rules.answers(message.kind.name()) {
+            let place = (to, from, address);
+            if let Some(waiting) = self.requests.get_mut(&place)
+                && let Some(number) = waiting.iter().position(|(kind, _)| requests.contains(kind.name()))
+                && let Some((_, request)) = waiting.remove(number)
+            {
+                if waiting.is_empty() {
+                    self.requests.remove(&place);
+                }
+                return (Some(request), &mut found.replies);
+            }
+        }
+        if let Some(kinds) = rules.triggers_of(message.kind.name()) {
+            let last = self.protocol.get(&(from, address)).into_iter().flatten();
+            let last = last.filter(|(kind, _)| kinds.contains(kind.name())).map(|(_, received)| *received);
+            if let Some(last) = last.max_by_key(|&(label, at)| (at, label)) {
+                return (Some(last), &mut found.protocol);
+            }
+        }
+        match self.data.get(&from) {
+            Some(&last) => (Some(last), &mut found.data),
+            None => (None, &mut found.none),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGES: &str = "# titr network trace 1
+nodes 3
+ordered
+0 0 1 8 read 0 10 address=40
+1 0 1 8 read 1 11 address=80
+2 2 1 8 write 2 12 address=40
+3 1 0 40 data 20 30 address=80
+4 1 0 40 data 21 31 address=40 cause=2+9
+5 1 0 8 invalidate 22 33 address=40
+6 0 2 8 read 35 40 address=c0
+7 0 1 8 ack 36 41 address=40
+end 8
+";
+
+    const RULES: &str = "data = [\"data\"]
+[replies]
+data = [\"read\", \"write\"]
+[protocol]
+invalidate = [\"write\"]
+ack = [\"invalidate\"]
+";
+
+    /// Of each message its trigger or 99, its delay, and how many it triggers; and the counts.
+    type Found = (Vec<(u64, u64, u32)>, TriggerCounts);
+
+    fn found(text: &str, source: &TriggerSource) -> Result<Found, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        std::fs::write(&from, text).unwrap();
+        let counts = find_triggers(&from, &to, source).map_err(|error| error.to_string())?;
+        let mut trace = NetworkTrace::open(&to).unwrap();
+        let mut found = Vec::new();
+        while let Some(message) = trace.next_message().unwrap() {
+            let (label, delay) = message.after.first().map_or((99, 0), |first| (first.label.0, first.delay.0));
+            found.push((label, delay, message.triggers));
+        }
+        Ok((found, counts))
+    }
+
+    /// The replies match by address, not by order; the write of node 2 triggers the invalidation at its home, which
+    /// triggers the acknowledgement; the read after the data waits for the last of them.
+    #[test]
+    fn each_rule_finds_its_triggers() {
+        let rules = Rules::parse("r".as_ref(), RULES).unwrap();
+        let (found, counts) = found(MESSAGES, &TriggerSource::Rules(rules)).unwrap();
+        let expected =
+            vec![(99, 0, 1), (99, 0, 1), (99, 0, 1), (1, 9, 0), (0, 11, 1), (2, 10, 1), (4, 4, 0), (5, 3, 0)];
+        assert_eq!(found, expected);
+        assert_eq!(
+            counts,
+            TriggerCounts { messages: 8, replies: 2, protocol: 2, data: 1, none: 3, ..Default::default() }
+        );
+    }
+
+    #[test]
+    fn without_rules_every_message_waits_for_the_last_one_received() {
+        let (found, counts) = found(MESSAGES, &TriggerSource::Rules(Rules::default())).unwrap();
+        assert_eq!(found[3..], [(2, 8, 0), (2, 9, 0), (2, 10, 2), (5, 2, 0), (5, 3, 0)]);
+        assert_eq!((counts.data, counts.none), (5, 3));
+    }
+
+    #[test]
+    fn exact_triggers_are_the_recorded_causes() {
+        let (found, counts) = found(MESSAGES, &TriggerSource::Exact).unwrap();
+        assert_eq!((found[2], found[4]), ((99, 0, 1), (2, 9, 0)));
+        assert_eq!((counts.exact, counts.none), (1, 7));
+        let without = MESSAGES.replace(" cause=2+9", "");
+        assert!(self::found(&without, &TriggerSource::Exact).unwrap_err().contains("no message has a cause"));
+        let wrong = MESSAGES.replace("cause=2", "cause=77");
+        assert!(self::found(&wrong, &TriggerSource::Exact).unwrap_err().contains("the cause 77, which is no message"));
+    }
+}

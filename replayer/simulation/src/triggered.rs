@@ -1,0 +1,241 @@
+//! Replays a network trace on a platform: messages are injected as their triggers arrive, and the network's speed feeds
+//! back into its load.
+//!
+//! A message without a trigger enters the network at its own time, any other when all its triggers have arrived and their
+//! delays are over. In an **open loop** all messages enter at their own times, as a contrast. Messages that enter at one
+//! instant do so in the order of their labels, wherever they are in the file.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use thiserror::Error;
+use titr_common::time::Time;
+use titr_common::units::{Bytes, Seconds};
+use titr_network::packet::PacketStatistics;
+use titr_network::statistics::Histogram;
+use titr_network::topology::HostId;
+use titr_network::{LinkLoad, Transfer, TransferId};
+use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
+use titr_platform::{Model, Platform};
+
+use crate::models;
+use crate::result::{LinkUse, NetworkName, Packets, Percentiles, Runs};
+use crate::stopwatch::Stopwatch;
+
+/// A replay of a network trace on a platform.
+#[derive(Clone, Copy, Debug)]
+pub struct TriggeredReplay<'a> {
+    /// The platform, whose host *n* is node *n* of the trace.
+    pub platform: &'a Platform,
+    /// The file of the trace.
+    pub trace: &'a Path,
+    /// Whether messages are injected at their own times, whatever their triggers are.
+    pub open_loop: bool,
+    /// Runs with different chance: at least 1.
+    pub runs: u32,
+    /// Whether each virtual channel is listed in what is serialised.
+    pub channels: bool,
+}
+
+/// Why a network trace cannot be replayed.
+#[derive(Debug, Error)]
+pub enum TriggeredError {
+    /// The trace cannot be read or makes no sense.
+    #[error(transparent)]
+    Trace(#[from] NetworkTraceError),
+    /// The platform is too small.
+    #[error("{}: the trace has {nodes} nodes, and the platform {hosts} hosts", path.display())]
+    TooManyNodes {
+        /// The file.
+        path: PathBuf,
+        /// Nodes of the trace.
+        nodes: u32,
+        /// Hosts of the platform.
+        hosts: u32,
+    },
+    /// Time has come to its end.
+    #[error("simulated time is more than 213 days: is a time or a delay of the trace not in picoseconds?")]
+    EndOfTime,
+}
+
+/// The result of a replay of a network trace; but for the runs and packets, that of the first run.
+#[derive(Clone, Debug, Serialize)]
+pub struct TriggeredResult {
+    /// When the last message arrived.
+    pub simulated_time: Seconds,
+    /// When the last message arrived in the trace.
+    pub recorded_time: Seconds,
+    /// Whether messages were injected at their own times, whatever their triggers are.
+    pub open_loop: bool,
+    /// Messages that entered the network.
+    pub messages: u64,
+    /// Messages of these that waited for a trigger.
+    pub triggered: u64,
+    /// Payload of these messages.
+    pub bytes: Bytes,
+    /// From when a message enters the network until it has arrived, in the mean.
+    pub latency: Seconds,
+    /// Percentiles of that time.
+    pub latency_percentiles: Percentiles<Seconds>,
+    /// The network.
+    pub network: NetworkName,
+    /// The busiest links.
+    pub links: Vec<LinkUse>,
+    /// All links that carried anything, busiest first.
+    #[serde(skip)]
+    pub all_links: Vec<LinkUse>,
+    /// Figures of a packet network over all runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Packets>,
+    /// Where there were several runs, the time that each took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Runs>,
+    /// Sentences on what has to be kept in mind.
+    pub warnings: Vec<String>,
+    /// titr's own speed: the only part that differs from one replay to the next.
+    pub replay: TriggeredSpeed,
+}
+
+/// The speed of a replay of a network trace.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TriggeredSpeed {
+    /// Time on the wall, in seconds.
+    pub wall_seconds: f64,
+    /// Time of a processor, in seconds.
+    pub cpu_seconds: f64,
+    /// Messages in a second of a processor's time.
+    pub messages_per_second: f64,
+    /// In the packet model, phits times the channels that they took in a second of a processor's time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phit_hops_per_second: Option<f64>,
+}
+
+/// The observations of one run.
+#[derive(Default)]
+struct TriggeredRun {
+    end: Time,
+    recorded: Time,
+    messages: u64,
+    triggered: u64,
+    bytes: Bytes,
+    /// Picoseconds that messages took, and their sum.
+    latencies: Histogram,
+    latency: u128,
+    loads: Vec<LinkLoad>,
+    packets: Option<PacketStatistics>,
+}
+
+/// A message in the network.
+struct UnderWay {
+    label: Label,
+    since: Time,
+}
+
+impl TriggeredReplay<'_> {
+    /// Replays the trace in each run.
+    ///
+    /// # Errors
+    /// If the trace cannot be read, makes no sense or does not fit the platform.
+    pub fn run(&self) -> Result<TriggeredResult, TriggeredError> {
+        let stopwatch = Stopwatch::start();
+        let mut first = self.run_once(0)?;
+        let mut times = vec![first.end];
+        let mut packets = Vec::from_iter(first.packets.take());
+        for number in 1..self.runs {
+            let further = self.run_once(number)?;
+            times.push(further.end);
+            packets.extend(further.packets);
+        }
+        let replay = speed(&stopwatch, first.messages * times.len() as u64, &packets);
+
+        let platform = self.platform;
+        let network = NetworkName::from(platform);
+        let simulated_time = first.end.seconds();
+        let all_links = LinkUse::by_use(platform, &first.loads, simulated_time);
+        let observations: Vec<_> = packets.into_iter().map(|packets| packets.observation).collect();
+        let packets = match &platform.model {
+            Model::Packet(spec) => Some(Packets::new(spec, &observations, self.channels.then_some(&network))),
+            Model::Flow(_) | Model::Ideal => None,
+        };
+        let mut warnings = platform.warnings.clone();
+        if first.triggered == 0 && !self.open_loop && first.messages > 0 {
+            warnings.push(
+                "no message of the trace has a trigger, so that all were injected at their own times: `titr triggers` finds triggers"
+                    .to_owned(),
+            );
+        }
+        Ok(TriggeredResult {
+            simulated_time,
+            recorded_time: first.recorded.seconds(),
+            open_loop: self.open_loop,
+            messages: first.messages,
+            triggered: if self.open_loop { 0 } else { first.triggered },
+            bytes: first.bytes,
+            latency: Time((first.latency / u128::from(first.messages.max(1))) as u64).seconds(),
+            latency_percentiles: first.latencies.percentiles().map(|time| Time(time).seconds()),
+            network,
+            links: LinkUse::busiest(&all_links),
+            all_links,
+            packets,
+            runs: (times.len() > 1).then(|| Runs::of(&times)),
+            warnings,
+            replay,
+        })
+    }
+
+    fn run_once(&self, number: u32) -> Result<TriggeredRun, TriggeredError> {
+        let trace = NetworkTrace::open(self.trace)?;
+        let (nodes, hosts) = (trace.nodes(), self.platform.topology.hosts());
+        if nodes > hosts {
+            return Err(TriggeredError::TooManyNodes { path: self.trace.into(), nodes, hosts });
+        }
+        let mut feedback = Feedback::new(trace, self.open_loop)?;
+        let mut network = models::build(self.platform, number);
+        let mut run = TriggeredRun::default();
+        let mut under_way: slab::Slab<UnderWay> = slab::Slab::new();
+        let mut delivered = Vec::new();
+        loop {
+            let wires = network.next_event();
+            let release = feedback.next_release(wires)?;
+            let Some(now) = [wires, release].into_iter().flatten().min() else { break };
+            if now == Time::NEVER {
+                return Err(TriggeredError::EndOfTime);
+            }
+            network.advance(now, &mut delivered);
+            for TransferId(id) in delivered.drain(..) {
+                let Some(UnderWay { label, since }) = under_way.try_remove(id as usize) else { continue };
+                run.end = now;
+                run.latencies.add(now.0 - since.0);
+                run.latency += u128::from(now.0 - since.0);
+                feedback.arrived(label, now)?;
+            }
+            while let Some(Released { message, .. }) = feedback.take_released(now) {
+                let id = under_way.insert(UnderWay { label: message.label, since: now });
+                run.messages += 1;
+                run.triggered += u64::from(!message.after.is_empty());
+                run.bytes += message.bytes;
+                run.recorded = run.recorded.max(message.arrived.unwrap_or_default());
+                let (from, to) = (HostId(message.from.0), HostId(message.to.0));
+                let transfer = Transfer { id: TransferId(id as u32), from, to, bytes: message.bytes, connection: None };
+                network.inject(now, transfer);
+            }
+        }
+        feedback.finish()?;
+        run.loads = network.link_loads();
+        run.packets = PacketStatistics::of(&*network, run.end);
+        Ok(run)
+    }
+}
+
+/// The speed at which so many messages were replayed.
+fn speed(stopwatch: &Stopwatch, messages: u64, packets: &[PacketStatistics]) -> TriggeredSpeed {
+    let (wall_seconds, cpu_seconds) = (stopwatch.wall().as_secs_f64(), stopwatch.cpu().as_secs_f64());
+    let per_second = |count: u64| if cpu_seconds > 0.0 { count as f64 / cpu_seconds } else { 0.0 };
+    let phit_hops = packets.iter().map(|packets| packets.phit_hops).sum();
+    TriggeredSpeed {
+        wall_seconds,
+        cpu_seconds,
+        messages_per_second: per_second(messages),
+        phit_hops_per_second: (!packets.is_empty()).then(|| per_second(phit_hops)),
+    }
+}

@@ -1,0 +1,53 @@
+//! The summary of a replayed network trace, for people.
+
+use std::io::{self, Write};
+
+use titr_common::format::{TimeUnit, count, plural, volume};
+use titr_simulation::result::{Percentiles, Runs};
+use titr_simulation::triggered::TriggeredResult;
+
+use super::text::{channel_table, links, packets};
+
+/// Prints the summary of a replayed network trace.
+///
+/// # Errors
+/// Where `out` cannot be written.
+pub fn summary(result: &TriggeredResult, out: &mut impl Write) -> io::Result<()> {
+    let TriggeredResult { simulated_time, recorded_time, messages, triggered, bytes, network, .. } = result;
+    writeln!(out, "Last arrival    {:.9} s", simulated_time.0)?;
+    if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &result.runs {
+        let (runs, sure) = (simulated_times.len(), simulated_time_ci99.unwrap_or(0.0));
+        writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;
+    }
+    writeln!(out, "                {:.9} s when it was recorded", recorded_time.0)?;
+    let hosts = u64::from(network.hosts);
+    let noun = plural(hosts, "host", "hosts");
+    writeln!(out, "                on a {}, {} {noun}, {} model", network.topology, count(hosts), network.model)?;
+    let how = if result.open_loop {
+        "all at their own times".to_owned()
+    } else {
+        format!("{} by triggers", count(*triggered))
+    };
+    let noun = plural(*messages, "message", "messages");
+    writeln!(out, "                {} {noun}, {how}, {}", count(*messages), volume(*bytes))?;
+    let Percentiles { p50, p95, p99, max } = result.latency_percentiles;
+    let unit = TimeUnit::of(max);
+    let [mean, p50, p95, p99, max] = [result.latency, p50, p95, p99, max].map(|time| unit.show(time));
+    let name = unit.name;
+    writeln!(out, "  message takes {mean} {name}; half within {p50}, 95 % {p95}, 99 % {p99}, all {max}")?;
+    if let Some(found) = &result.packets {
+        packets(found, out)?;
+    }
+    links(&result.links, out)?;
+    if let Some(channels) = result.packets.as_ref().and_then(|packets| packets.channels.as_ref()) {
+        channel_table(channels, out)?;
+    }
+    if !result.warnings.is_empty() {
+        writeln!(out, "\nTo be kept in mind")?;
+        for warning in &result.warnings {
+            writeln!(out, "  {warning}")?;
+        }
+    }
+    let (wall, rate) = (result.replay.wall_seconds, count(result.replay.messages_per_second as u64));
+    writeln!(out, "\nReplayed in {wall:.3} s, {rate} messages a second of a processor's time")
+}

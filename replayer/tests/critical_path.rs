@@ -23,7 +23,7 @@ fn path(ranks: u32, trace: &str, mpi: &Mpi) -> (f64, Vec<(u64, String, f64)>) {
     (micros(time.seconds()), parts)
 }
 
-fn picoseconds(seconds: &Value) -> u64 {
+pub fn picoseconds(seconds: &Value) -> u64 {
     (seconds.as_f64().unwrap() * 1e12).round() as u64
 }
 
@@ -98,7 +98,7 @@ fn overhead(seconds: f64) -> Overhead {
 }
 
 /// Libraries of each kind, with overheads or without.
-fn library() -> impl Strategy<Value = Mpi> {
+pub fn library() -> impl Strategy<Value = Mpi> {
     let progress = prop::sample::select(vec![Progress::Thread, Progress::Calls]);
     let rendezvous = prop::sample::select(vec![Rendezvous::ClearToSend, Rendezvous::Get]);
     (protocol(), progress, rendezvous, any::<bool>(), any::<bool>()).prop_map(

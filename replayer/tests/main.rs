@@ -32,5 +32,6 @@ mod studies;
 mod support;
 mod threads;
 mod timeline;
+mod wait_states;
 mod what_if;
 mod worlds;

@@ -83,7 +83,7 @@ pub fn run_programs<S: EventSource>(programs: Vec<S>, mpi: &Mpi) -> Result<Outco
     run_workload(Workload::new(programs), mpi)
 }
 
-/// Replays a workload, whose critical path is as long as it takes.
+/// Replays a workload, whose analyses add up to what it takes.
 pub fn run_workload<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
     explained(workload.ranks(), |observer| observe(workload, mpi, observer))
 }
@@ -97,10 +97,15 @@ pub fn explained(
     replay: impl for<'o> FnOnce(Watched<'o>) -> Result<Outcome<Watched<'o>>, ReplayError>,
 ) -> Result<Outcome<Breakdown>, ReplayError> {
     let ranks = ranks as u32;
-    let mut path = analysis("critical-path", ranks);
-    let outcome = replay((Breakdown::new(ranks), vec![&mut *path]))?.map(|(breakdown, _)| breakdown);
+    let (mut path, mut waits) = (analysis("critical-path", ranks), analysis("wait-states", ranks));
+    let outcome = replay((Breakdown::new(ranks), vec![&mut *path, &mut *waits]))?.map(|(breakdown, _)| breakdown);
     let length = path.findings().unwrap()["length"].as_f64().unwrap();
     assert_eq!(micros(Seconds(length)), micros(outcome.simulated_time.seconds()), "the length of the critical path");
+    let waits = waits.findings().unwrap();
+    let picoseconds = |part: &serde_json::Value| (part.as_f64().unwrap() * 1e12).round() as u64;
+    let sum =
+        |list: &str| waits[list].as_array().unwrap().iter().map(|part| picoseconds(&part["seconds"])).sum::<u64>();
+    assert_eq!([sum("patterns"), sum("causes")], [picoseconds(&waits["waiting"]); 2], "waiting and its causes");
     Ok(outcome)
 }
 

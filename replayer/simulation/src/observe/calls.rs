@@ -1,6 +1,7 @@
 //! The calls, operations and communicators that observers are told of.
 
-use titr_common::event::{Actor, Rank, Tag};
+use titr_common::event::{Actor, CollectiveKind, Rank, Tag};
+use titr_network::TransferId;
 
 /// The name of an operation that somebody can wait for, from when it starts until it is completed and waited for: a
 /// receive, a send that does not complete at once, or a collective.
@@ -22,6 +23,23 @@ pub enum Caller {
     Thread(Actor),
     /// A collective, for a step of its schedule.
     Collective(CollectiveId),
+}
+
+/// A message that is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentMessage {
+    /// The name that the network will have for it.
+    pub id: TransferId,
+    /// The sender.
+    pub from: Rank,
+    /// The receiver.
+    pub to: Rank,
+    /// The communicator of the message.
+    pub communicator: CommunicatorId,
+    /// The operation that its arrival completes; `None`: its send is complete at once.
+    pub operation: Option<OperationId>,
+    /// Whether the message is part of a collective.
+    pub in_collective: bool,
 }
 
 /// A receive that is posted.
@@ -95,4 +113,48 @@ pub struct CollectiveCall {
     pub number: u64,
     /// The operation that its end completes.
     pub operation: OperationId,
+    /// Who depends on whom in it.
+    pub flow: CollectiveFlow,
+    /// The root, if it has one of this communicator's only group.
+    pub root: Option<Rank>,
+    /// The rank's place among the members.
+    pub member: u32,
+    /// The number of members.
+    pub members: u32,
+}
+
+/// The dependences between the members of a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CollectiveFlow {
+    /// Each waits for all, and there is no data.
+    Barrier,
+    /// Each needs data of all.
+    AllToAll,
+    /// All need data of the root.
+    OneToAll,
+    /// The root needs data of all.
+    AllToOne,
+    /// Each needs data of those before it.
+    Prefix,
+    /// Each needs data of some.
+    Neighborhood,
+}
+
+impl From<CollectiveKind> for CollectiveFlow {
+    fn from(kind: CollectiveKind) -> Self {
+        match kind {
+            CollectiveKind::Barrier => Self::Barrier,
+            CollectiveKind::Bcast | CollectiveKind::Scatter | CollectiveKind::Scatterv => Self::OneToAll,
+            CollectiveKind::Reduce | CollectiveKind::Gather | CollectiveKind::Gatherv => Self::AllToOne,
+            CollectiveKind::Scan | CollectiveKind::Exscan => Self::Prefix,
+            CollectiveKind::Allreduce
+            | CollectiveKind::ReduceScatter
+            | CollectiveKind::ReduceScatterBlock
+            | CollectiveKind::Allgather
+            | CollectiveKind::Allgatherv
+            | CollectiveKind::Alltoall
+            | CollectiveKind::Alltoallv
+            | CollectiveKind::Alltoallw => Self::AllToAll,
+        }
+    }
 }

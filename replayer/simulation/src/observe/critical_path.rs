@@ -14,7 +14,7 @@ use super::{Analysis, AnalysisKind};
 
 /// The critical path, under this name.
 pub(super) const CRITICAL_PATH: AnalysisKind =
-    AnalysisKind { name: "critical-path", new: |ranks| Box::new(Tips::new(ranks)) };
+    AnalysisKind { name: "critical-path", new: |ranks| Box::new(Tips::new(ranks, ())) };
 
 /// The findings as they are serialised. The times of each list add up to `length`.
 #[derive(Serialize)]
@@ -86,7 +86,7 @@ fn by<K: Ord>(path: &SegmentSums, key: impl Fn(&super::causes::Segment) -> K) ->
     by
 }
 
-impl Analysis for Tips {
+impl Analysis for Tips<()> {
     fn findings(&self) -> serde_json::Result<serde_json::Value> {
         let (end, path) = self.longest();
         let name = |region| Some(self.regions.name(region)).filter(|name| !name.is_empty());

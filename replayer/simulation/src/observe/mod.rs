@@ -16,11 +16,13 @@ mod network_trace;
 mod timeline;
 mod traffic;
 mod transfer_kind;
+mod wait_states;
 mod waiter;
 
 pub use breakdown::{Breakdown, Shares};
 pub use calls::{
-    Caller, CollectiveCall, CollectiveId, CommunicatorId, OperationId, Receive, WindowCondition, WindowWait,
+    Caller, CollectiveCall, CollectiveFlow, CollectiveId, CommunicatorId, OperationId, Receive, SentMessage,
+    WindowCondition, WindowWait,
 };
 pub use network_trace::NetworkTraceRecorder;
 pub use timeline::Timeline;
@@ -134,6 +136,9 @@ observers! {
     /// or, if none is named, it may go on because of whoever goes on.
     fn released(now: Time, waiter: Waiter, operation: Option<OperationId>, cost: Time);
 
+    /// A message for which there will be a receive is sent at `now`, by whoever goes on.
+    fn sent(now: Time, message: SentMessage);
+
     /// A message may leave from `now` on, because of whoever goes on. If something else holds it back, this is called again.
     fn let_go(now: Time, message: TransferId);
 
@@ -196,4 +201,4 @@ pub struct AnalysisKind {
 }
 
 /// All analyses.
-pub static ANALYSES: &[AnalysisKind] = &[matrix::MATRIX, critical_path::CRITICAL_PATH];
+pub static ANALYSES: &[AnalysisKind] = &[matrix::MATRIX, critical_path::CRITICAL_PATH, wait_states::WAIT_STATES];

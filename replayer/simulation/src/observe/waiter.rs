@@ -16,24 +16,24 @@ impl From<Rank> for ThreadIndex {
 }
 
 /// An active message until it has acted at its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActiveMessageIndex(pub u32);
 
 /// A synchronisation of a window in progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SynchronisationIndex(pub u32);
 
 /// A message of a partitioned one that one side waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartIndex(pub u32);
 
 /// A call on a file in progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileCallIndex(pub u32);
 
 /// A thread, a rank's part in a collective, a call that synchronises accesses to a window, an active message on its way to
 /// one, a rank's call on a file, or a side of a partitioned message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)] // Named as their types are.
 pub enum Waiter {
     Thread(ThreadIndex),

@@ -21,7 +21,7 @@ use super::envelope::{Envelope, Selector, communicator};
 use super::exchange::{Exchange, Outbound};
 use super::operation::OperationKind;
 use super::scheduler::Scheduler;
-use crate::observe::{Caller, CollectiveCall, CollectiveId, Observer, OperationId, Work};
+use crate::observe::{Caller, CollectiveCall, CollectiveFlow, CollectiveId, Observer, OperationId, Work};
 
 /// The collectives in progress of all ranks.
 #[derive(Default)]
@@ -60,6 +60,8 @@ pub(super) struct CollectiveStart {
     pub(super) members: Rc<Members>,
     /// The number of the collective on the communicator.
     pub(super) number: u64,
+    pub(super) flow: CollectiveFlow,
+    pub(super) root: Option<Rank>,
     pub(super) steps: Vec<Step>,
     /// The computation that is to be done in the end.
     pub(super) work: Instructions,
@@ -89,11 +91,21 @@ impl Collectives {
         start: CollectiveStart,
         environment: &mut CollectiveEnvironment<impl Observer>,
     ) -> OperationId {
-        let CollectiveStart { rank, word, context, members, number, steps, work } = start;
+        let CollectiveStart { rank, word, context, members, number, flow, root, steps, work } = start;
         let index = CollectiveId(self.0.vacant_key() as u32);
         let operation = environment.exchange.operations.open(OperationKind::Collective);
-        let call =
-            CollectiveCall { id: index, rank, name: word, communicator: communicator(context), number, operation };
+        let call = CollectiveCall {
+            id: index,
+            rank,
+            name: word,
+            communicator: communicator(context),
+            number,
+            operation,
+            flow,
+            root,
+            member: members.place(rank).unwrap_or_default(),
+            members: members.len() as u32,
+        };
         environment.observer.collective_entered(environment.now, call);
         self.0.insert(CollectiveInstance {
             rank,

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use titr_common::collectives::{Call, CallMode, RootRole, Step, neighborhood_steps};
+use titr_common::collectives::{Call, CallMode, Member, RootRole, Step, neighborhood_steps};
 use titr_common::event::{
     Collective, CollectiveKind, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank,
 };
@@ -14,7 +14,7 @@ use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
 use super::library::Library;
 use super::recorded::{self, Recorded};
 use super::thread::Thread;
-use crate::observe::{Observer, OperationId};
+use crate::observe::{CollectiveFlow, Observer, OperationId};
 
 impl<O: Observer> Library<'_, O> {
     /// A collective, which is the messages `recorded` or else those of its schedule.
@@ -90,7 +90,8 @@ impl<O: Observer> Library<'_, O> {
             }
             None => self.algorithms.steps(&form),
         };
-        Ok(self.start_steps(call.kind.word(), rank, index, number, steps, call.work))
+        let flow = (call.kind.into(), self.root(index, call, root));
+        Ok(self.start_steps(call.kind.word(), rank, (index, number), flow, steps, call.work))
     }
 
     /// Starts a collective of all members that another call is made of, which has this `word`: of an inter-communicator, those
@@ -105,7 +106,8 @@ impl<O: Observer> Library<'_, O> {
         let Participation { me, root, number } = self.communicators.enter(index, rank, call)?;
         let size = self.communicators.get(index).members.len() as u32;
         let steps = self.algorithms.steps(&Call::of(call, me, size, root));
-        Ok(self.start_steps(word, rank, index, number, steps, call.work))
+        let flow = (call.kind.into(), self.root(index, call, root));
+        Ok(self.start_steps(word, rank, (index, number), flow, steps, call.work))
     }
 
     pub(super) fn start_neighborhood(
@@ -117,7 +119,8 @@ impl<O: Observer> Library<'_, O> {
     ) -> Result<OperationId, Fault> {
         let members = &self.communicators.get(index).members;
         let steps = neighborhood_steps(call, |rank| members.member(rank))?;
-        Ok(self.start_steps(call.op.word(), rank, index, number, steps, Instructions(0.0)))
+        let flow = (CollectiveFlow::Neighborhood, None);
+        Ok(self.start_steps(call.op.word(), rank, (index, number), flow, steps, Instructions(0.0)))
     }
 
     /// Starts the steps of a member in a collective with this number on a communicator.
@@ -125,15 +128,22 @@ impl<O: Observer> Library<'_, O> {
         &mut self,
         word: &'static str,
         rank: Rank,
-        index: CommIndex,
-        number: u64,
+        (index, number): (CommIndex, u64),
+        (flow, root): (CollectiveFlow, Option<Rank>),
         steps: Vec<Step>,
         work: Instructions,
     ) -> OperationId {
         let communicator = self.communicators.get(index);
         let (context, members) = (communicator.context, Rc::clone(&communicator.members));
         let (collectives, mut environment) = self.collectives();
-        collectives.start(CollectiveStart { rank, word, context, members, number, steps, work }, &mut environment)
+        let start = CollectiveStart { rank, word, context, members, number, flow, root, steps, work };
+        collectives.start(start, &mut environment)
+    }
+
+    /// The root of a collective among the members of one group.
+    fn root(&self, index: CommIndex, call: &Collective, root: Member) -> Option<Rank> {
+        let members = &self.communicators.get(index).members;
+        (call.kind.signature().is_rooted && !members.is_inter()).then(|| members.rank(root))
     }
 
     /// The collectives, and what they need to go on.

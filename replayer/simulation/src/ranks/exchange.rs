@@ -19,7 +19,7 @@ use super::ids::MessageId;
 use super::matching::Matching;
 use super::operation::{Claim, Completion, OperationKind, Operations};
 use super::protocol::Protocol;
-use crate::observe::{Caller, Observer, OperationId, Receive};
+use crate::observe::{Caller, Observer, OperationId, Receive, SentMessage};
 use titr_platform::Mpi;
 
 mod message;
@@ -77,6 +77,10 @@ impl Exchange {
         } else {
             Stage::Travelling
         };
+        let in_collective = envelope.context.is_collective();
+        let (from, communicator) = (envelope.source, communicator(envelope.context));
+        let sent = SentMessage { id: id.into(), from, to, communicator, operation: sender, in_collective };
+        observer.sent(now, sent);
         if stage != Stage::Held {
             observer.let_go(now, id.into());
             self.outbox.push(id);

@@ -16,5 +16,6 @@ mod segment;
 mod tips;
 mod tree;
 
-pub(super) use segment::{Segment, SegmentKind, SegmentSums};
-pub(super) use tips::Tips;
+pub(super) use segment::{RegionName, Segment, SegmentKind, SegmentSums};
+pub(super) use tips::{Tips, Wait, WaitListener};
+pub(super) use tree::{Causes, Tip};

@@ -19,6 +19,8 @@ struct NodeId(u32);
 #[derive(Debug, Default)]
 pub(in crate::observe) struct Causes {
     nodes: Slab<CauseNode>,
+    /// The number of the last search for a common ancestor.
+    search: u64,
 }
 
 #[derive(Debug, Default)]
@@ -33,6 +35,8 @@ struct CauseNode {
     /// The sum of all segments of the chain that ends here, in picoseconds.
     at: u64,
     spent: SegmentSums,
+    /// The last search that has found the node to be an ancestor.
+    found: u64,
 }
 
 impl Causes {
@@ -74,13 +78,37 @@ impl Causes {
 
     /// The segments of a whole chain.
     pub fn path(&self, tip: &Tip) -> SegmentSums {
-        let (mut path, mut next) = (SegmentSums::default(), Some(tip.0));
+        self.sum(Some(tip.0), None)
+    }
+
+    /// The segments of two chains beyond the last that they have in common.
+    pub fn branches(&mut self, one: &Tip, other: &Tip) -> (SegmentSums, SegmentSums) {
+        self.search += 1;
+        let mut next = Some(one.0);
         while let Some(id) = next {
-            let node = self.node(id);
-            path.add_all(&node.spent);
+            let search = self.search;
+            let node = self.node_mut(id);
+            node.found = search;
             next = node.parent;
         }
-        path
+        let mut common = Some(other.0);
+        while let Some(id) = common
+            && self.node(id).found != self.search
+        {
+            common = self.node(id).parent;
+        }
+        (self.sum(Some(one.0), common), self.sum(Some(other.0), common))
+    }
+
+    /// The sum of the segments from `end` to its ancestor `until`, or to the beginning.
+    fn sum(&self, end: Option<NodeId>, until: Option<NodeId>) -> SegmentSums {
+        let (mut sum, mut next) = (SegmentSums::default(), end);
+        while let Some(id) = next.filter(|_| next != until) {
+            let node = self.node(id);
+            sum.add_all(&node.spent);
+            next = node.parent;
+        }
+        sum
     }
 
     /// The node of a tip, which no other chain has: a new one if the tip's has been shared.
@@ -196,13 +224,14 @@ mod tests {
     }
 
     proptest! {
-        /// Each chain is what was put on it, and memory is bounded.
+        /// Each chain is what was put on it, two chains differ in what follows their common beginning, and memory is bounded.
+        /// The elements of the chains beside the tree are numbered, so that equal ones are told apart.
         #[test]
         fn the_tree_has_the_chains_that_it_was_told(changes in prop::collection::vec(change(), 0..200)) {
             let mut tree = Causes::default();
             let first = tree.root();
-            let mut tips: Vec<(Tip, Vec<(u32, u64)>)> = vec![(first, Vec::new())];
-            for change in changes {
+            let mut tips: Vec<(Tip, Vec<(usize, (u32, u64))>)> = vec![(first, Vec::new())];
+            for (number, change) in changes.into_iter().enumerate() {
                 let count = tips.len();
                 match change {
                     Change::Share(at) => {
@@ -213,7 +242,7 @@ mod tests {
                     Change::Extend(at, rank, time) => {
                         let (tip, chain) = &mut tips[at % count];
                         tree.extend(tip, segment(rank), time);
-                        chain.push((rank, time));
+                        chain.push((number, (rank, time)));
                     }
                     Change::Release(at) if count > 1 => tree.release(tips.swap_remove(at % count).0),
                     Change::Release(_) => {}
@@ -221,8 +250,16 @@ mod tests {
                 prop_assert!(tree.nodes.len() <= 2 * tips.len());
             }
             for (tip, chain) in &tips {
-                prop_assert_eq!(found(&tree.path(tip)), totals(chain));
-                prop_assert_eq!(tree.at(tip), chain.iter().map(|(_, time)| time).sum::<u64>());
+                prop_assert_eq!(found(&tree.path(tip)), totals(chain.iter().map(|(_, element)| element)));
+                prop_assert_eq!(tree.at(tip), chain.iter().map(|(_, (_, time))| time).sum::<u64>());
+            }
+            for (one, chain) in tips.iter().take(5) {
+                for (other, its_chain) in &tips {
+                    let common = chain.iter().zip(its_chain).take_while(|(a, b)| a == b).count();
+                    let (own, cause) = tree.branches(one, other);
+                    let rest = |chain: &[(usize, (u32, u64))]| totals(chain[common..].iter().map(|(_, element)| element));
+                    prop_assert_eq!((found(&own), found(&cause)), (rest(chain), rest(its_chain)));
+                }
             }
             for (tip, _) in tips {
                 tree.release(tip);

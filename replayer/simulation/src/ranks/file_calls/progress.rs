@@ -10,7 +10,7 @@ use titr_common::time::Time;
 use titr_common::units::{Bytes, Instructions};
 use titr_platform::CollectiveAccess;
 
-use crate::observe::{Observer, OperationId};
+use crate::observe::{CollectiveFlow, Observer, OperationId};
 use crate::ranks::clock::{Clock, Waiter};
 use crate::ranks::collective::CollectiveStart;
 use crate::ranks::files::Files;
@@ -166,7 +166,8 @@ impl<O: Observer> Library<'_, O> {
         let number = call.number.wrapping_mul(PARTS).wrapping_add(call.collectives % PARTS);
         let file = &self.files.files[file.0];
         let (members, context) = (Rc::clone(&file.members), self.communicators.get(file.comm).context);
-        let start = CollectiveStart { rank, word, context, members, number, steps, work: Instructions(0.0) };
+        let (flow, root, work) = (CollectiveFlow::AllToAll, None, Instructions(0.0));
+        let start = CollectiveStart { rank, word, context, members, number, flow, root, steps, work };
         let (collectives, mut environment) = self.collectives();
         let operation = collectives.start(start, &mut environment);
         self.file_call_waits(index, operation);
@@ -184,8 +185,8 @@ impl<O: Observer> Library<'_, O> {
             self.leave_file(file);
         }
         self.leave_file(file);
-        self.observer.ended(Waiter::FileCall(index));
         self.observer.completed(self.now, operation);
+        self.observer.ended(Waiter::FileCall(index));
         self.exchange.operations.complete(operation);
     }
 

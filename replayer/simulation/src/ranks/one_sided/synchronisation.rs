@@ -112,8 +112,8 @@ impl<O: Observer> Library<'_, O> {
             self.take_step(index, step)?;
         }
         let SynchronisationInstance { operation, .. } = self.one_sided.calls.remove(at);
-        self.observer.ended(Waiter::Synchronisation(index));
         self.observer.completed(self.now, operation);
+        self.observer.ended(Waiter::Synchronisation(index));
         self.exchange.operations.complete(operation);
         Ok(())
     }

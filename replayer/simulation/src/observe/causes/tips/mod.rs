@@ -9,21 +9,58 @@
 //!   always: for accesses to files this is [`SegmentKind::Storage`], for the sides of partitioned messages, which do one part
 //!   after another, [`SegmentKind::Overhead`], and for anything else [`SegmentKind::Other`].
 
-use titr_common::event::{Event, Rank};
-use titr_common::event_buffer::EventRef;
+mod callbacks;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_common::units::Seconds;
 use titr_network::{TransferId, Unloaded};
 
 use super::regions::Regions;
 use super::segment::{RegionName, Segment, SegmentKind, SegmentSums};
 use super::tree::{Causes, Tip};
 use crate::observe::waiter::{Waiter, Work};
-use crate::observe::{CollectiveCall, CollectiveId, Departure, Observer, OperationId};
+use crate::observe::{Observer, OperationId};
+
+/// A time in which a waiter has waited.
+#[derive(Debug)]
+pub(in crate::observe) struct Wait<'t> {
+    pub waiter: Waiter,
+    pub rank: Rank,
+    pub region: RegionName,
+    pub from: Time,
+    pub to: Time,
+    /// The operation whose completion ended the wait; `None`: whoever went on ended it in another way.
+    pub operation: Option<OperationId>,
+    /// The end of the waiter's own chain.
+    pub own: &'t Tip,
+    /// The end of the chain of the cause. If that is not known, the kind of time that the wait becomes.
+    pub cause: Result<&'t Tip, SegmentKind>,
+}
+
+/// Is told of waits, and of the callbacks that say more of them. A callback reaches it before the chains are changed.
+pub(in crate::observe) trait WaitListener: Observer {
+    /// Whether there is anybody who wants to know.
+    const LISTENS: bool;
+
+    /// A wait has ended.
+    fn waited(&mut self, tree: &mut Causes, wait: &Wait);
+
+    /// The turn of a waiter begins.
+    fn takes_turn(&mut self, tree: &mut Causes, waiter: Waiter);
+}
+
+impl WaitListener for () {
+    const LISTENS: bool = false;
+
+    fn waited(&mut self, _: &mut Causes, _: &Wait) {}
+
+    fn takes_turn(&mut self, _: &mut Causes, _: Waiter) {}
+}
 
 /// The ends of all chains.
 #[derive(Debug)]
-pub(in crate::observe) struct Tips {
+pub(in crate::observe) struct Tips<L> {
     tree: Causes,
     pub regions: Regions,
     /// By the kind of the waiter, and by its number.
@@ -32,7 +69,8 @@ pub(in crate::observe) struct Tips {
     messages: Vec<Option<MessageTip>>,
     turn: Turn,
     /// The causes of what was completed at this instant.
-    completed: Vec<(OperationId, Tip)>,
+    completed: FxHashMap<OperationId, Tip>,
+    pub listener: L,
 }
 
 #[derive(Debug)]
@@ -63,9 +101,9 @@ enum Turn {
     Past(Tip, Rank, RegionName),
 }
 
-impl Tips {
+impl<L: WaitListener> Tips<L> {
     /// The chains of a world of `ranks` ranks, which have no segment yet.
-    pub fn new(ranks: u32) -> Self {
+    pub fn new(ranks: u32, listener: L) -> Self {
         let mut tree = Causes::default();
         let main = |rank| {
             let (rank, region) = (Rank(rank), RegionName::default());
@@ -73,8 +111,8 @@ impl Tips {
         };
         let mut waiters: [Vec<Option<WaiterTip>>; 6] = Default::default();
         waiters[0] = (0..ranks).map(main).collect();
-        let (regions, messages, completed) = (Regions::new(ranks), Vec::new(), Vec::new());
-        Self { tree, regions, waiters, messages, turn: Turn::Nobody, completed }
+        let (regions, messages, completed) = (Regions::new(ranks), Vec::new(), FxHashMap::default());
+        Self { tree, regions, waiters, messages, turn: Turn::Nobody, completed, listener }
     }
 
     /// The chain of the thread that is the last to end, and when that is.
@@ -165,19 +203,22 @@ impl Tips {
         let is_late = now.0 > at;
         let cause = match operation {
             _ if !is_late => None,
-            Some(operation) => {
-                let found = self.completed.iter().find(|(completed, _)| *completed == operation);
-                found.map(|(_, tip)| self.tree.share(tip))
-            }
+            Some(operation) => self.completed.get(&operation).map(|tip| self.tree.share(tip)),
             None => self.cause(now),
         };
-        let Self { tree, waiters, .. } = self;
+        let Self { tree, waiters, listener, .. } = self;
         let Some(released) = waiters[kind][number].as_mut() else { return };
         let cause = cause.ok_or(match (waiter, operation) {
             (Waiter::Part(_), _) => SegmentKind::Overhead,
             (_, Some(_)) => SegmentKind::Storage,
             (_, None) => SegmentKind::Other,
         });
+        if is_late && L::LISTENS {
+            released.settle(tree);
+            let &mut WaiterTip { rank, region, tip: ref own, .. } = released;
+            let (from, to, cause) = (Time(at), now, cause.as_ref().map_err(|kind| *kind));
+            listener.waited(tree, &Wait { waiter, rank, region, from, to, operation, own, cause });
+        }
         match cause {
             Ok(cause) => {
                 tree.release(std::mem::replace(&mut released.tip, cause));
@@ -235,121 +276,4 @@ fn place(waiter: Waiter) -> (usize, usize) {
 
 fn other(rank: Rank, region: RegionName) -> Segment {
     Segment { rank, region, kind: SegmentKind::Other }
-}
-
-/// The parts of the time that a message was under way, in picoseconds: latency, transfer and contention. The flow model
-/// rounds to picoseconds twice, and rates to the precision of floats, so a rest that could be of that is no contention.
-fn split(span: u64, unloaded: Unloaded) -> [(SegmentKind, u64); 3] {
-    let latency = Time::from_seconds(unloaded.latency).0.min(span);
-    let transfer = Time::from_seconds(unloaded.transfer).0.min(span - latency);
-    let rest = span - latency - transfer;
-    let (transfer, contention) = if rest <= 2 + span / 1_000_000_000 { (transfer + rest, 0) } else { (transfer, rest) };
-    [(SegmentKind::Latency, latency), (SegmentKind::Transfer, transfer), (SegmentKind::Contention, contention)]
-}
-
-impl Observer for Tips {
-    fn wants_unloaded(&self) -> bool {
-        true
-    }
-
-    fn entered(&mut self, rank: Rank, event: EventRef<'_>, _: Time) {
-        if let EventRef::Event(Event::Region(mark)) = event
-            && let Some(main) = self.waiters[0].get_mut(rank.0 as usize).and_then(Option::as_mut)
-        {
-            main.settle(&mut self.tree);
-            main.region = self.regions.pass(rank, mark);
-        }
-    }
-
-    fn goes_on(&mut self, _: Time, waiter: Waiter) {
-        self.take_turn(Turn::Waiter(waiter));
-    }
-
-    fn thread_began(&mut self, at: Time, waiter: Waiter, rank: Rank, follows: Waiter) {
-        let turn = std::mem::replace(&mut self.turn, Turn::Waiter(follows));
-        self.begin(at, waiter, rank);
-        self.turn = turn;
-    }
-
-    fn began(&mut self, now: Time, waiter: Waiter, rank: Rank) {
-        self.begin(now, waiter, rank);
-    }
-
-    fn ended(&mut self, waiter: Waiter) {
-        self.end(waiter);
-    }
-
-    fn worked(&mut self, waiter: Waiter, work: Work, from: Time, to: Time) {
-        let (kind, number) = place(waiter);
-        if let Some(worker) = self.waiters[kind].get_mut(number).and_then(Option::as_mut) {
-            if from.0 > worker.at {
-                worker.settle(&mut self.tree);
-                self.tree.extend(&mut worker.tip, other(worker.rank, worker.region), from.0 - worker.at);
-                worker.at = from.0;
-            }
-            let time = to.0.saturating_sub(worker.at);
-            worker.pending[work as usize] += time;
-            worker.at += time;
-        }
-    }
-
-    fn released(&mut self, now: Time, waiter: Waiter, operation: Option<OperationId>, cost: Time) {
-        self.release(now, waiter, operation, cost.0);
-    }
-
-    fn let_go(&mut self, now: Time, message: TransferId) {
-        // The sender is not known before the message is injected, and needs to be only where there is no cause.
-        let (from, region) = (Rank(0), RegionName::default());
-        let tip = self.cause_or_other(now, from, region);
-        let unloaded = Unloaded { latency: Seconds(0.0), transfer: Seconds(0.0) };
-        let new = MessageTip { tip, from, region, departed: now.0, unloaded };
-        if let Some(old) = self.message(message).replace(new) {
-            self.tree.release(old.tip);
-        }
-    }
-
-    fn unloaded(&mut self, message: TransferId, time: Unloaded) {
-        if let Some(message) = self.message(message) {
-            message.unloaded = time;
-        }
-    }
-
-    fn injected(&mut self, now: Time, departure: Departure) {
-        let region = self.regions.of(departure.from);
-        if let Some(message) = self.message(departure.id) {
-            (message.from, message.region, message.departed) = (departure.from, region, now.0);
-        }
-    }
-
-    fn delivered(&mut self, now: Time, id: TransferId) {
-        let Some(MessageTip { mut tip, from: rank, region, departed, unloaded }) = self.message(id).take() else {
-            return;
-        };
-        for (kind, time) in split(now.0 - departed, unloaded) {
-            self.tree.extend(&mut tip, Segment { rank, region, kind }, time);
-        }
-        self.tree.count_message(&mut tip);
-        self.take_turn(Turn::Past(tip, rank, region));
-    }
-
-    fn completed(&mut self, now: Time, operation: OperationId) {
-        if let Some(tip) = self.cause(now) {
-            self.completed.push((operation, tip));
-        }
-    }
-
-    fn collective_entered(&mut self, now: Time, call: CollectiveCall) {
-        self.begin(now, Waiter::Collective(call.id), call.rank);
-    }
-
-    fn collective_left(&mut self, _: Time, id: CollectiveId) {
-        self.end(Waiter::Collective(id));
-    }
-
-    fn reached(&mut self, _: Time) {
-        self.take_turn(Turn::Nobody);
-        for (_, tip) in self.completed.drain(..) {
-            self.tree.release(tip);
-        }
-    }
 }

@@ -25,16 +25,16 @@ const RANKS: [&str; 2] = [
     "1 init\n1 compute 1000000000\n1 recv 0 7 100\n1 finalize\n",
 ];
 
-fn traced() -> Folder {
+fn traced(ranks: &[&str]) -> Folder {
     let folder = Folder::new();
     folder.file("cluster.toml", PLATFORM);
-    folder.trace(&RANKS);
+    folder.trace(ranks);
     folder
 }
 
 /// The same trace as it is left by ranks that have a directory each.
 fn in_parts() -> Folder {
-    let folder = traced();
+    let folder = traced(&RANKS);
     let path = |name: &str| folder.path().join(name);
     fs::create_dir(path("b")).unwrap();
     let mut manifest = Manifest::read(&path("traces")).unwrap();
@@ -48,7 +48,7 @@ fn in_parts() -> Folder {
 #[test]
 fn every_command_reads_parts_and_archives() {
     let folder = in_parts();
-    let whole = traced();
+    let whole = traced(&RANKS);
     let gathered = folder.run(TITR, &["gather", "b", "a", "-o", "all.tar"]);
     assert!(gathered.starts_with("all.tar: 2 ranks, ") && gathered.ends_with("[0]"), "{gathered}");
     for (trace, shown) in [(&["a", "b"][..], "a b"), (&["all.tar"], "all.tar")] {
@@ -130,7 +130,12 @@ fn an_archive_that_was_changed_is_refused() {
 
 /// A trace whose rank 1 counts otherwise.
 fn unlike(change: impl Fn(&mut RankEntry)) -> Folder {
-    let folder = traced();
+    unlike_ranks(&RANKS, change)
+}
+
+/// The same of other ranks.
+fn unlike_ranks(ranks: &[&str], change: impl Fn(&mut RankEntry)) -> Folder {
+    let folder = traced(ranks);
     let path = folder.path().join("traces");
     let mut manifest = Manifest::read(&path).unwrap();
     for entry in &mut manifest.per_rank {
@@ -176,6 +181,21 @@ fn a_slower_processor_is_told_and_rescaled() {
     let (as_recorded, warnings) = replayed(&folder, &[]);
     assert_eq!((as_recorded, warnings.len()), (vec![1.0, 1.0], 3));
     assert_eq!(replayed(&folder, &["--normalise"]), (vec![1.0, 0.5], Vec::new()));
+}
+
+/// The arithmetic of a reduction is nothing that a rank has counted.
+#[test]
+fn reductions_are_not_rescaled() {
+    let ranks = [0, 1].map(|rank| format!("{rank} init\n{rank} allreduce 8000000 1000000 0\n{rank} finalize\n"));
+    let folder = unlike_ranks(&ranks.each_ref().map(String::as_str), |entry| {
+        entry.cpu = "a slow processor".into();
+        entry.counter.reference = Some(ReferenceCount { volume: 500_000.0, seconds: 500e-6 });
+    });
+    let time = |more: &[&str]| {
+        let shown = folder.run(TITR_REPLAY, &[&["--platform", "cluster.toml", "--json", "traces"], more].concat());
+        shown.split("\"simulated_time\":").nth(1).unwrap().split(',').next().unwrap().to_owned()
+    };
+    assert_eq!(time(&["--normalise"]), time(&[]));
 }
 
 #[test]

@@ -85,12 +85,6 @@ impl FromStr for Bytes {
 }
 
 impl Speed {
-    /// How fast a core works off computation whose counts are each worth `factor`.
-    #[must_use]
-    pub fn for_counts_worth(self, factor: f64) -> Self {
-        Self { per_second: self.per_second / factor }
-    }
-
     /// How long `work` takes on one core.
     #[must_use]
     pub fn time_for(self, work: Instructions) -> Seconds {

@@ -9,7 +9,7 @@ use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_network::LinkLoad;
 use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform, Spawn};
-use titr_workload::{Computation, Recompute, Workload};
+use titr_workload::{Computation, Normalise, Recompute, Workload};
 
 use crate::deadlock_causes::causes;
 use crate::normalisation::Comparison;
@@ -161,8 +161,9 @@ impl<'a> Simulation<'a> {
         if self.runs == 0 {
             return Err(SimulationError::NoRuns);
         }
-        let (cores, unlike) = self.cores()?;
-        let trace = self.transformed()?;
+        let cores = self.cores()?;
+        let (normalisation, unlike) = self.normalisation()?;
+        let trace = self.transformed(&normalisation)?;
         let mut analyses = self.analyses()?;
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(std::mem::take(&mut self.observers).into_iter().map(|observer| observer as &mut dyn Observer));
@@ -246,19 +247,22 @@ impl<'a> Simulation<'a> {
         Ok(Run { outcome, links: network.link_loads(), packets })
     }
 
-    /// The core of each rank, and what should be known of ranks that do not count alike.
-    fn cores(&self) -> Result<(Vec<Core>, Vec<String>), SimulationError> {
-        let comparison = self.trace.manifest().map(Comparison::of);
-        let (factors, unlike) = match comparison {
+    /// The worth of each rank's counts, and what should be known of ranks that do not count alike.
+    fn normalisation(&self) -> Result<(Normalise, Vec<String>), SimulationError> {
+        let (worth, unlike) = match self.trace.manifest().map(Comparison::of) {
             Some(comparison) if self.normalise => {
                 (comparison.factors().map_err(SimulationError::NotComparable)?, Vec::new())
             }
-            Some(comparison) => (vec![1.0; self.trace.ranks() as usize], comparison.warnings()),
-            None => (vec![1.0; self.trace.ranks() as usize], Vec::new()),
+            Some(comparison) => (Vec::new(), comparison.warnings()),
+            None => (Vec::new(), Vec::new()),
         };
+        Ok((Normalise { worth }, unlike))
+    }
+
+    /// The core of each rank.
+    fn cores(&self) -> Result<Vec<Core>, SimulationError> {
         let hosts = self.platform.place(self.trace.ranks())?.0;
-        let core = |(host, factor)| Core { host, speed: self.platform.speed(host).for_counts_worth(factor) };
-        Ok((hosts.into_iter().zip(factors).map(core).collect(), unlike))
+        Ok(hosts.into_iter().map(|host| Core { host, speed: self.platform.speed(host) }).collect())
     }
 
     /// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow
@@ -274,13 +278,13 @@ impl<'a> Simulation<'a> {
     }
 
     /// The trace with the computation that was asked for, seen through all transformations.
-    fn transformed(&self) -> Result<Trace, SimulationError> {
+    fn transformed(&self, normalisation: &Normalise) -> Result<Trace, SimulationError> {
         let is_extended = self.trace.manifest().is_none_or(|manifest| manifest.mode == Mode::Extended);
         if self.computation == Computation::Timed && !is_extended {
             return Err(SimulationError::NoTimes);
         }
         let recompute = Recompute { computation: self.computation, scale: self.compute_scale };
-        let recomputed = recompute.apply(self.trace.clone())?;
+        let recomputed = normalisation.apply(recompute.apply(self.trace.clone())?)?;
         Ok(self.transformations.iter().try_fold(recomputed, |trace, transformation| transformation.apply(trace))?)
     }
 

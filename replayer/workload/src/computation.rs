@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use titr_common::event::{Annotation, Event, Span, ThreadId};
+use titr_common::event::{Annotation, Event, Rank, Span, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError, Transformation};
 use titr_common::units::{Instructions, Nanoseconds, Seconds};
@@ -35,6 +35,25 @@ impl Transformation for Recompute {
             return Ok(trace);
         }
         Ok(trace.map_sources(move |_, source| Recomputed::new(source, computation, scale)))
+    }
+}
+
+/// The transformation of a trace whose ranks count computation in different units: each rank's count is multiplied with what one of
+/// its units is worth. Computation that is a time stays as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Normalise {
+    /// By rank.
+    pub worth: Vec<f64>,
+}
+
+impl Transformation for Normalise {
+    fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
+        if self.worth.iter().all(|worth| worth.to_bits() == 1.0_f64.to_bits()) {
+            return Ok(trace);
+        }
+        let worth = self.worth.clone();
+        let of_rank = move |rank: Rank| worth.get(rank.0 as usize).copied().unwrap_or(1.0);
+        Ok(trace.map_sources(move |rank, source| Recomputed::new(source, Computation::Counted, of_rank(rank))))
     }
 }
 

@@ -19,7 +19,7 @@ use std::thread;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::EventSource;
 
-pub use computation::{Computation, Recompute};
+pub use computation::{Computation, Normalise, Recompute};
 use prefetch::BatchReader;
 pub use window::{Match, Window};
 

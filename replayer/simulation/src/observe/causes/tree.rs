@@ -230,7 +230,7 @@ mod tests {
         fn the_tree_has_the_chains_that_it_was_told(changes in prop::collection::vec(change(), 0..200)) {
             let mut tree = Causes::default();
             let first = tree.root();
-            let mut tips: Vec<(Tip, Vec<(usize, (u32, u64))>)> = vec![(first, Vec::new())];
+            let mut tips = vec![(first, Vec::<(usize, (u32, u64))>::new())];
             for (number, change) in changes.into_iter().enumerate() {
                 let count = tips.len();
                 match change {

@@ -156,7 +156,7 @@ fn exact_triggers_are_all_receptions_that_a_sender_waited_for() {
     ]);
     json(&folder, "packet.toml", &["--network-trace", "t.gz", "traces"]);
     let report = folder.run(TITR, &["triggers", "--exact", "t.gz", "-o", "triggered.gz"]);
-    assert!(report.contains("recorded by the simulation             2"), "{report}");
+    assert!(report.contains("known from the trace                   2"), "{report}");
     let text = Command::new("zcat").arg("triggered.gz").current_dir(folder.path()).output().unwrap();
     let text = String::from_utf8(text.stdout).unwrap();
     assert_eq!(text.matches("after=1+1000000 after=0+1000000").count(), 2, "{text}");
@@ -168,6 +168,39 @@ fn exact_triggers_are_all_receptions_that_a_sender_waited_for() {
         let replayed = json(&folder, "packet.toml", &[slow, &["--triggered", "triggered.gz"]].concat());
         assert_eq!(replayed["simulated_time"], of_run["simulated_time"], "{bandwidth}");
     }
+}
+
+/// A read request from node 0 to 2 in cycle 10, its response in cycle 30, of which the network took 6, and a packet that waits
+/// for both.
+#[test]
+fn a_netrace_file_has_triggers_of_its_own() {
+    let folder = Folder::new();
+    let mut file = 0x484a_5455_u32.to_le_bytes().to_vec();
+    file.extend(1.0_f32.to_le_bytes());
+    file.extend([b'x'; 30]);
+    file.extend([3, 0]);
+    file.extend([100_u64, 3, 0, 0].map(u64::to_le_bytes).concat());
+    let packets: [(u64, u32, [u8; 3], &[u32]); 3] =
+        [(10, 7, [1, 0, 2], &[9, 12]), (30, 9, [2, 2, 0], &[12]), (35, 12, [27, 0, 1], &[])];
+    for (cycle, id, bytes, waiting) in packets {
+        file.extend(cycle.to_le_bytes());
+        file.extend([id, 0x40].map(u32::to_le_bytes).concat());
+        file.extend(bytes);
+        file.extend([0, waiting.len() as u8]);
+        waiting.iter().for_each(|id| file.extend(id.to_le_bytes()));
+    }
+    folder.file("n.tra", &file);
+    let refused = folder.run(TITR, &["triggers", "n.tra", "-o", "t.gz"]);
+    assert!(
+        refused.starts_with("titr: n.tra is of netrace, which counts cycles") && refused.ends_with("[2]"),
+        "{refused}"
+    );
+    let cycle = ["--cycle", "3200 ps", "--latency", "6"];
+    let report = folder.run(TITR, &[&["triggers", "n.tra", "-o", "t.gz"], &cycle[..]].concat());
+    assert!(report.contains("known from the trace                   2"), "{report}");
+    let found = json(&folder, "packet.toml", &["--triggered", "t.gz"]);
+    // Offered in cycle 10, there after 19; 14 later the response of two packets, there after 35, when the last one follows.
+    assert_eq!(found["packets"]["cycles"], 10 + 19 + 14 + 35 + 18);
 }
 
 #[test]

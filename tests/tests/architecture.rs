@@ -25,7 +25,7 @@ const LAYERS: &str = "\
 | --- | --- | --- |
 | `common` |  | `units` `event` `format` `time` `collectives` `event_buffer` `grammar` `program` `trace` |
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
-| `replayer/network-traces` | `common` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `triggers` |
+| `replayer/network-traces` | `common` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
 | `replayer/platform` | `common` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` |

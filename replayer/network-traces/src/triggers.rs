@@ -26,6 +26,7 @@ use titr_common::time::Time;
 
 use crate::error::NetworkTraceError;
 use crate::message::{Kind, Label, Node, TracedMessage, Trigger};
+use crate::netrace::{Cycles, Netrace};
 use crate::reader::NetworkTrace;
 use crate::rules::Rules;
 use crate::writer::NetworkTraceWriter;
@@ -44,7 +45,7 @@ pub enum TriggerSource {
 pub struct TriggerCounts {
     /// Messages of the trace.
     pub messages: u64,
-    /// Messages with recorded causes.
+    /// Messages whose triggers the trace had: recorded causes, or dependences of netrace.
     pub exact: u64,
     /// Messages that answer a request.
     pub replies: u64,
@@ -72,7 +73,7 @@ pub enum NoTriggers {
     },
 }
 
-/// Finds the triggers of the trace at `from`, and writes it with them to `to`.
+/// Finds the triggers of the trace at `from`, and writes it with them, instead of the recorded causes, to `to`.
 ///
 /// # Errors
 /// If the trace cannot be read, makes no sense, or has no causes where these were asked for, or if `to` cannot be written.
@@ -110,6 +111,25 @@ pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<T
         return Err(NetworkTraceError::Messages { path: from.into(), what }.into());
     }
     Ok(pass.found)
+}
+
+/// Writes the netrace file at `from` as a network trace to `to`, with its dependences as triggers.
+///
+/// # Errors
+/// If `from` cannot be read or makes no sense, or `to` cannot be written.
+pub fn convert_netrace(from: &Path, to: &Path, cycles: Cycles) -> Result<TriggerCounts, NoTriggers> {
+    let failed = |error| NoTriggers::Output { path: to.into(), error };
+    let mut trace = Netrace::open(from, cycles)?;
+    let mut writer = NetworkTraceWriter::create(to, trace.nodes(), true).map_err(failed)?;
+    let mut found = TriggerCounts::default();
+    while let Some(message) = trace.next_message()? {
+        found.messages += 1;
+        let count = if message.after.is_empty() { &mut found.none } else { &mut found.exact };
+        *count += 1;
+        writer.write(&message).map_err(failed)?;
+    }
+    writer.finish().and_then(|mut file| file.flush()).map_err(failed)?;
+    Ok(found)
 }
 
 /// A pass over a trace, by time of generation.
@@ -206,7 +226,7 @@ impl<'a> Pass<'a> {
         let rules = match self.source {
             TriggerSource::Rules(rules) => rules,
             TriggerSource::Exact => {
-                message.after.clone_from(&message.causes);
+                message.after = std::mem::take(&mut message.causes);
                 let count = if message.after.is_empty() { &mut self.found.none } else { &mut self.found.exact };
                 *count += 1;
                 return Ok(Some(message));
@@ -222,6 +242,7 @@ impl<'a> Pass<'a> {
         *count += 1;
         let trigger = trigger.map(|(label, at)| Trigger { label, delay: Time(message.generated.0 - at.0) });
         message.after = Vec::from_iter(trigger);
+        message.causes.clear();
         if let Some(arrived) = message.arrived {
             let &TracedMessage { from, to, address, .. } = &message;
             let reception = Reception { from, to, kind: message.kind.clone(), address };

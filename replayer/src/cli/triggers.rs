@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 use titr_common::format::count;
-use titr_network_traces::{Rules, TriggerCounts, TriggerSource, find_triggers};
+use titr_common::time::Time;
+use titr_common::units::{Quantity, Seconds};
+use titr_network_traces::{Cycles, Netrace, Rules, TriggerCounts, TriggerSource, convert_netrace, find_triggers};
 
 use super::Failure;
 
 /// Finds the message that triggers each message of a network trace, and writes the trace with these triggers.
 #[derive(Debug, Args)]
 pub struct TriggersArgs {
-    /// The trace, as `titr-replay --network-trace` writes it.
+    /// The trace, as `titr-replay --network-trace` writes it, or a file of netrace, which has triggers of its own.
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Writes the trace with its triggers to this file.
@@ -25,6 +27,20 @@ pub struct TriggersArgs {
     /// Takes the triggers that the simulation knew when it recorded the trace.
     #[arg(long)]
     exact: bool,
+    /// Says how long a cycle of a file of netrace is.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["rules", "exact"], value_parser = cycle)]
+    cycle: Option<Time>,
+    /// Says how many cycles a packet took in the network that a file of netrace was recorded on. Delays are without them.
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, requires = "cycle")]
+    latency: u64,
+}
+
+fn cycle(text: &str) -> Result<Time, String> {
+    let Quantity(seconds) = text.parse::<Quantity<Seconds>>().map_err(|error| error.to_string())?;
+    match Time::from_seconds(seconds) {
+        Time::ZERO => Err("a cycle takes a picosecond at least".to_owned()),
+        length => Ok(length),
+    }
 }
 
 /// The command.
@@ -32,16 +48,26 @@ pub fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure
     if args.output.canonicalize().is_ok_and(|output| args.trace.canonicalize().is_ok_and(|trace| trace == output)) {
         return Err(Failure::Usage("--output must be another file than the trace".to_owned()));
     }
-    let source = match &args.rules {
-        _ if args.exact => TriggerSource::Exact,
-        Some(rules) => TriggerSource::Rules(Rules::load(rules)?),
-        None => TriggerSource::Rules(Rules::default()),
+    let (length, latency) = (args.cycle, args.latency);
+    let counts = match (Netrace::recognises(&args.trace)?, length) {
+        (true, Some(length)) => convert_netrace(&args.trace, &args.output, Cycles { length, latency })?,
+        (true, None) => {
+            let path = args.trace.display();
+            return Err(Failure::Usage(format!(
+                "{path} is of netrace, which counts cycles: how long is one? (--cycle 500ps)"
+            )));
+        }
+        (false, Some(_)) => {
+            return Err(Failure::Usage(
+                "--cycle is for files of netrace, and other traces have picoseconds".to_owned(),
+            ));
+        }
+        (false, None) => find_triggers(&args.trace, &args.output, &source(args)?)?,
     };
-    let TriggerCounts { messages, exact, replies, protocol, data, none } =
-        find_triggers(&args.trace, &args.output, &source)?;
+    let TriggerCounts { messages, exact, replies, protocol, data, none } = counts;
     writeln!(out, "{} messages", count(messages))?;
     let rows = [
-        ("recorded by the simulation", exact),
+        ("known from the trace", exact),
         ("reply to a request", replies),
         ("table of the protocol", protocol),
         ("last data received", data),
@@ -52,4 +78,13 @@ pub fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure
         writeln!(out, "  {rule:<28}{:>12}  {share:>5.1} %", count(found))?;
     }
     Ok(())
+}
+
+/// How the triggers of a trace are found that has none.
+fn source(args: &TriggersArgs) -> Result<TriggerSource, Failure> {
+    Ok(match &args.rules {
+        _ if args.exact => TriggerSource::Exact,
+        Some(rules) => TriggerSource::Rules(Rules::load(rules)?),
+        None => TriggerSource::Rules(Rules::default()),
+    })
 }

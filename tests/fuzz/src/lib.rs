@@ -17,7 +17,7 @@ use tempfile::TempDir;
 pub use hypotheses::hypotheses;
 pub use lines::lines;
 pub use manifest::manifest;
-pub use network_trace::{network_trace, trigger_rules};
+pub use network_trace::{netrace, network_trace, trigger_rules};
 pub use platform::{platform, simgrid};
 pub use trace::{archive, stream};
 
@@ -25,7 +25,7 @@ pub use trace::{archive, stream};
 pub type Reader = fn(&[u8]);
 
 /// The readers, each by the name of its fuzz target and of the folder with its seeds.
-pub const ALL: [(&str, Reader); 9] = [
+pub const ALL: [(&str, Reader); 10] = [
     ("lines", lines),
     ("stream", stream),
     ("manifest", manifest),
@@ -35,6 +35,7 @@ pub const ALL: [(&str, Reader); 9] = [
     ("hypotheses", hypotheses),
     ("network_trace", network_trace),
     ("trigger_rules", trigger_rules),
+    ("netrace", netrace),
 ];
 
 /// Whether there might be a list of millions, `0-4000000`, which rightly takes its time: how long it may be is tested where

@@ -5,7 +5,9 @@ use std::io::Cursor;
 use std::path::Path;
 
 use titr_common::time::Time;
-use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Rules, TriggerSource, find_triggers};
+use titr_network_traces::{
+    Cycles, Feedback, Label, NetworkTrace, NetworkTraceError, Rules, TriggerSource, convert_netrace, find_triggers,
+};
 
 /// Picoseconds that every message takes.
 const LATENCY: u64 = 10;
@@ -61,6 +63,20 @@ fn replay(trace: NetworkTrace, open_loop: bool) -> Result<u64, NetworkTraceError
     }
     feedback.finish()?;
     Ok(messages)
+}
+
+/// Reads a netrace file; the trace that it becomes can be replayed.
+pub fn netrace(data: &[u8]) {
+    let folder = super::folder();
+    let [from, to] = ["netrace", "converted"].map(|name| folder.join(name));
+    std::fs::write(&from, data).unwrap();
+    match convert_netrace(&from, &to, Cycles { length: Time(500), latency: 20 }) {
+        Ok(counts) => {
+            let replayed = NetworkTrace::open(&to).and_then(|trace| replay(trace, false));
+            assert_eq!(replayed.unwrap(), counts.messages);
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
 }
 
 /// Reads rules for triggers.

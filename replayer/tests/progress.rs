@@ -113,6 +113,16 @@ fn any_thread_in_a_call_makes_progress() {
     assert_eq!(time(&calls()), [100.0, 72.0]);
 }
 
+/// The messages are through after 2.008 µs. Both ranks are in no call then, so they reduce in the wait, for 5 µs.
+#[test]
+fn a_rank_that_computes_reduces_when_it_waits() {
+    let trace: String = (0..2)
+        .map(|rank| format!("{rank} iallreduce 1 8 5000 6 8\n{rank} compute 100000\n{rank} wait_of 1\n"))
+        .collect();
+    assert_eq!(with(2, &trace, &mpi()), [100.0, 100.0]);
+    assert_eq!(with(2, &trace, &calls()), [105.0, 105.0]);
+}
+
 /// How long all ranks of a torus of 2 × 2 take for an `iallreduce` of so many bytes by recursive doubling, which has two rounds
 /// that take the same time, and `compute` microseconds before they wait for it.
 fn overlapped(model: &str, progress: &str, bytes: u64, compute: u64) -> f64 {

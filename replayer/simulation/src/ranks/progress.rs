@@ -77,6 +77,9 @@ impl<O: Observer> Library<'_, O> {
                 Task::Handshake(message) => self.exchange.shake_hands(message, self.now, &mut self.observer),
                 Task::Collective(collective) => {
                     let (collectives, mut environment) = self.collectives();
+                    // The next step is work of the rank, which begins now.
+                    let clock = &mut collectives.get_mut(collective).clock;
+                    clock.time = clock.time.max(environment.now);
                     collectives.advance(collective, &mut environment);
                 }
                 Task::FileCall(call) => self.advance_file_call(call),

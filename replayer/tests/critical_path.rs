@@ -1,10 +1,13 @@
 //! The critical path of programs whose times can be worked out by hand, on the machine of [`crate::support::machine`], and what
 //! holds for the path of any program.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 use serde_json::Value;
 use titr_common::units::{Bytes, Seconds};
 use titr_platform::{Mpi, Overhead, OverheadStep, Progress, Rendezvous};
+use titr_simulation::{Platform, Simulation, Trace};
 use titr_workload::Workload;
 
 use crate::properties::{RANKS, happening, protocol, trace};
@@ -92,6 +95,37 @@ fn time_is_in_the_region_that_its_rank_is_in() {
     assert_eq!(regions, [(None, 4_000_000), (Some("solve".to_owned()), 5_000_000)]);
 }
 
+/// Of 8 µs, 5 are computed, 2 are latency, and 1 is bandwidth.
+#[test]
+fn sensitivities_are_parts_of_the_path() {
+    let program = threads(2, "0 compute 5000\n0 send 1 7 1000\n1 recv 0 7 1000");
+    let (_, found) = analyse("critical-path", Workload::new(program), &mpi());
+    let expected = [("host-speed", -0.625), ("latency", 0.25), ("bandwidth", -0.125), ("overheads", 0.0)];
+    let expected = expected.map(|(parameter, path)| serde_json::json!({"parameter": parameter, "path": path}));
+    assert_eq!(found["sensitivities"], Value::from(expected.to_vec()));
+}
+
+/// The ring's path stays the same if a parameter changes by a percent, so that replays find what the path says, but for terms of
+/// second order: a bandwidth of 1 % less takes 1.0101 % more time.
+#[test]
+fn replays_agree_with_sensitivities() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let trace = Trace::open(&folder.join("ring.txt")).unwrap();
+    for (platform, checked) in [("cluster16.toml", 4), ("packet.toml", 2)] {
+        let platform = Platform::load(&folder.join(platform), &[]).unwrap();
+        let simulation = Simulation::new(&platform, &trace).analyse("critical-path").check_sensitivities(true);
+        let sensitivities = simulation.run().unwrap().analyses.remove("critical-path").unwrap()["sensitivities"].take();
+        let number = |sensitivity: &Value, key: &str| sensitivity[key].as_f64();
+        let replays = |sensitivity: &&Value| number(sensitivity, "replays").is_some();
+        let known: Vec<&Value> = sensitivities.as_array().unwrap().iter().filter(replays).collect();
+        assert_eq!(known.len(), checked);
+        for sensitivity in known {
+            let (path, replays) = (number(sensitivity, "path").unwrap(), number(sensitivity, "replays").unwrap());
+            assert!((path - replays).abs() < 1e-3, "{sensitivities:#}");
+        }
+    }
+}
+
 /// An overhead of so many seconds, whatever the size.
 fn overhead(seconds: f64) -> Overhead {
     Overhead::new(vec![OverheadStep { above: Bytes(0), seconds: Seconds(seconds), seconds_per_byte: Seconds(0.0) }])
@@ -136,5 +170,8 @@ proptest! {
         }
         let kinds: u64 = found["by_kind"].as_object().unwrap().values().map(picoseconds).sum();
         prop_assert_eq!(kinds, time.0);
+        // Nothing else than these parameters takes time in such a program.
+        let elasticities = found["sensitivities"].as_array().unwrap().iter().map(|part| part["path"].as_f64().unwrap().abs());
+        prop_assert!((elasticities.sum::<f64>() - f64::from(time.0 > 0)).abs() < 1e-9);
     }
 }

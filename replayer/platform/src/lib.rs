@@ -45,7 +45,7 @@ pub use spawn::Spawn;
 pub use storage::{Buffering, CollectiveAccess, Servers, Storage};
 
 /// Hosts, their network, and what MPI costs on them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Platform {
     /// Hosts, links, and the route between any two hosts.
     pub topology: Arc<dyn Topology>,

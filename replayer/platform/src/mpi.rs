@@ -39,6 +39,23 @@ pub struct Mpi {
 }
 
 impl Mpi {
+    /// These protocols and algorithms, with overheads of messages multiplied with `factor`.
+    #[must_use]
+    pub fn scale_overheads(&self, factor: f64) -> Self {
+        let one_sided = OneSided {
+            origin_overhead: self.one_sided.origin_overhead.scaled(factor),
+            target_overhead: self.one_sided.target_overhead.scaled(factor),
+            ..self.one_sided.clone()
+        };
+        Self {
+            send_overhead: self.send_overhead.scaled(factor),
+            isend_overhead: self.isend_overhead.scaled(factor),
+            recv_overhead: self.recv_overhead.scaled(factor),
+            one_sided,
+            ..self.clone()
+        }
+    }
+
     /// These protocols and algorithms, at no cost of their own.
     #[must_use]
     pub fn without_overheads(&self) -> Self {

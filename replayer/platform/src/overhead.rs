@@ -29,6 +29,17 @@ impl Overhead {
         Self { steps }
     }
 
+    /// These costs, each multiplied with `factor`.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        let scaled = |step: &OverheadStep| OverheadStep {
+            seconds: Seconds(step.seconds.0 * factor),
+            seconds_per_byte: Seconds(step.seconds_per_byte.0 * factor),
+            ..*step
+        };
+        Self { steps: self.steps.iter().map(scaled).collect() }
+    }
+
     /// The cost for a message of `bytes`.
     #[must_use]
     pub fn of(&self, bytes: Bytes) -> Seconds {

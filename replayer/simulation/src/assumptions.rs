@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use titr_hypotheses::{MachineChange, Mistake, Network};
-use titr_network::topology::InstantTopology;
+use titr_network::topology::ChangedLinks;
 use titr_platform::{Model, Platform};
 
 /// Changes a platform, change after change.
@@ -20,7 +20,7 @@ pub fn assume(changes: &[MachineChange], mut platform: Platform) -> Result<Platf
             MachineChange::Network(network) => {
                 platform.model = Model::Ideal;
                 if *network == Network::Instant {
-                    platform.topology = Arc::new(InstantTopology::new(platform.topology));
+                    platform.topology = Arc::new(ChangedLinks::instant(platform.topology));
                     platform.mpi = platform.mpi.without_overheads();
                 }
             }

@@ -32,6 +32,7 @@ pub mod observe;
 pub mod ranks;
 pub mod replay;
 pub mod result;
+mod sensitivity;
 mod simulation;
 mod stopwatch;
 pub mod traffic;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use serde_json::Value;
 use thiserror::Error;
 use titr_common::time::Time;
 use titr_common::trace::manifest::{Mode, RankEntry};
@@ -17,6 +18,7 @@ use crate::observe::{ANALYSES, Analysis, Breakdown, Observer};
 use crate::ranks::{Causality, Core, Deadlock, Recorded, ReplayError};
 use crate::replay::{Follower, Options, Outcome, replay};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
+use crate::sensitivity::{Parameter, STEP, scaled};
 use crate::stopwatch::Stopwatch;
 use crate::{models, warnings};
 
@@ -34,6 +36,7 @@ pub struct Simulation<'a> {
     channels: bool,
     transformations: Vec<&'a dyn Transformation>,
     analyses: Vec<&'a str>,
+    checks_sensitivities: bool,
     observers: Vec<&'a mut dyn Observer>,
     follower: Option<&'a mut dyn Follower>,
 }
@@ -90,6 +93,7 @@ impl<'a> Simulation<'a> {
             channels: false,
             transformations: Vec::new(),
             analyses: Vec::new(),
+            checks_sensitivities: false,
             observers: Vec::new(),
             follower: None,
         }
@@ -142,6 +146,11 @@ impl<'a> Simulation<'a> {
         self
     }
 
+    /// Checks the sensitivities that the analysis `critical-path` finds by eight more replays, two for each parameter.
+    pub fn check_sensitivities(self, checks: bool) -> Self {
+        Self { checks_sensitivities: checks, ..self }
+    }
+
     /// Tells `observer` of the first run.
     pub fn observe(mut self, observer: &'a mut dyn Observer) -> Self {
         self.observers.push(observer);
@@ -161,7 +170,7 @@ impl<'a> Simulation<'a> {
         if self.runs == 0 {
             return Err(SimulationError::NoRuns);
         }
-        let cores = self.cores()?;
+        let cores = self.cores(self.platform)?;
         let (normalisation, unlike) = self.normalisation()?;
         let trace = self.transformed(&normalisation)?;
         let mut analyses = self.analyses()?;
@@ -170,14 +179,18 @@ impl<'a> Simulation<'a> {
         observers.extend(analyses.iter_mut().map(|named| &mut *named.analysis as &mut dyn Observer));
 
         let stopwatch = Stopwatch::start();
-        let Run { outcome, links, packets } = self.run_once(0, &trace, &cores, observers)?;
+        let Run { outcome, links, packets } = self.run_once(0, &trace, self.platform, &cores, observers)?;
         let (mut times, mut packets) = (vec![outcome.simulated_time], Vec::from_iter(packets));
         for run in 1..self.runs {
-            let further = self.run_once(run, &trace, &cores, Vec::new())?;
+            let further = self.run_once(run, &trace, self.platform, &cores, Vec::new())?;
             times.push(further.outcome.simulated_time);
             packets.extend(further.packets);
         }
         let replay = speed(&stopwatch, outcome.events, &times, &packets);
+        let mut findings = findings(&analyses)?;
+        if let Some(path) = findings.get_mut("critical-path").filter(|_| self.checks_sensitivities) {
+            self.check(path, &trace, outcome.simulated_time)?;
+        }
 
         let platform = self.platform;
         let network = NetworkName::from(platform);
@@ -207,10 +220,28 @@ impl<'a> Simulation<'a> {
             all_links,
             packets,
             runs: (times.len() > 1).then(|| Runs::of(&times)),
-            analyses: findings(&analyses)?,
+            analyses: findings,
             warnings: [of_platform, warnings, approximations, of_manifest, unlike, self.trace.untranslated()].concat(),
             replay,
         })
+    }
+
+    /// Adds to the sensitivities of a critical path what two replays say of each, with a little more and less of its
+    /// parameter.
+    fn check(&mut self, path: &mut Value, trace: &Trace, time: Time) -> Result<(), SimulationError> {
+        for (at, parameter) in Parameter::ALL.into_iter().enumerate() {
+            let mut times = Vec::new();
+            for factor in [1.0 + STEP, 1.0 - STEP] {
+                let Some(platform) = scaled(self.platform, parameter, factor) else { continue };
+                let cores = self.cores(&platform)?;
+                let run = self.run_once(0, trace, &platform, &cores, Vec::new())?;
+                times.push(run.outcome.simulated_time.seconds().0);
+            }
+            if let [more, less] = times[..] {
+                path["sensitivities"][at]["replays"] = ((more - less) / (2.0 * STEP * time.seconds().0)).into();
+            }
+        }
+        Ok(())
     }
 
     /// Replays `trace` once; the number of the run decides what is left to chance.
@@ -218,17 +249,18 @@ impl<'a> Simulation<'a> {
         &mut self,
         run: u32,
         trace: &Trace,
+        platform: &Platform,
         cores: &[Core],
         observers: Vec<&mut dyn Observer>,
     ) -> Result<Run, SimulationError> {
         let workload = Workload::read_ahead(trace.streams()?);
         let (causality, partial, recorded) = (self.causality, self.trace.is_partial(), self.recorded());
         let follower = self.follower.as_mut().map(|follower| &mut **follower as &mut dyn Follower);
-        let storage = self.platform.storage.clone();
+        let storage = platform.storage.clone();
         let options = Options { causality, partial, recorded, storage, follower };
         let breakdown = Breakdown::new(trace.ranks());
-        let mut network = models::build(self.platform, run);
-        let mpi = &self.platform.mpi;
+        let mut network = models::build(platform, run);
+        let mpi = &platform.mpi;
         let outcome = if observers.is_empty() {
             replay(workload, cores.to_vec(), mpi, network.as_mut(), breakdown, options)
         } else {
@@ -259,10 +291,10 @@ impl<'a> Simulation<'a> {
         Ok((Normalise { worth }, unlike))
     }
 
-    /// The core of each rank.
-    fn cores(&self) -> Result<Vec<Core>, SimulationError> {
-        let hosts = self.platform.place(self.trace.ranks())?.0;
-        Ok(hosts.into_iter().map(|host| Core { host, speed: self.platform.speed(host) }).collect())
+    /// The core of each rank on a platform.
+    fn cores(&self, platform: &Platform) -> Result<Vec<Core>, SimulationError> {
+        let hosts = platform.place(self.trace.ranks())?.0;
+        Ok(hosts.into_iter().map(|host| Core { host, speed: platform.speed(host) }).collect())
     }
 
     /// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow

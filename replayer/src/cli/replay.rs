@@ -76,6 +76,9 @@ struct ReplayArgs {
     /// Adds the findings of an analysis to the JSON object. May be given several times.
     #[arg(long = "analyse", value_name = "ANALYSIS", value_parser = analyses(), conflicts_with = "traffic")]
     analyses: Vec<String>,
+    /// Checks the sensitivities of the critical path by eight more replays, with 1 % more and less of each parameter.
+    #[arg(long, requires = "analyses")]
+    check_sensitivities: bool,
     #[command(flatten)]
     report: ReportArgs,
     #[command(flatten)]
@@ -219,7 +222,8 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
         .normalise(args.normalise)
         .recorded_collectives(args.collectives == Some(Collectives::Recorded))
         .causality(args.causality.into())
-        .channels(args.channels);
+        .channels(args.channels)
+        .check_sensitivities(args.check_sensitivities);
     if let Some(hypotheses) = &hypotheses {
         simulation = simulation.transform(hypotheses);
     }

@@ -6,11 +6,11 @@
 //! in `routings!`.
 
 mod cable;
+mod changed_links;
 mod dragonfly;
 mod explicit;
 mod fat_tree;
 mod grid;
-mod instant;
 mod lattice;
 mod limiter;
 mod loopback;
@@ -28,11 +28,11 @@ use titr_common::units::Seconds;
 use crate::ids::ids;
 
 pub use cable::{Cable, Direction, Duplex};
+pub use changed_links::ChangedLinks;
 pub use dragonfly::{Blade, Dragonfly, Shape};
 pub use explicit::{Explicit, Routes};
 pub use fat_tree::{FatTree, Stage, Stages};
 pub use grid::Grid;
-pub use instant::InstantTopology;
 pub use lattice::{Edge, Lattice};
 pub use loopback::WithLoopback;
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};

@@ -23,6 +23,7 @@ struct CriticalPath<'a> {
     /// How many messages are on the path.
     messages: u64,
     by_kind: ByKind,
+    sensitivities: Vec<Sensitivity>,
     /// Ranks that have time on the path, in their order.
     ranks: Vec<RankShare>,
     /// Regions that have time on the path, by their names; `null` is outside of all.
@@ -41,6 +42,43 @@ struct ByKind {
     contention: Seconds,
     storage: Seconds,
     other: Seconds,
+}
+
+/// A parameter of the machine that the time depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Parameter {
+    /// The speed of all hosts.
+    HostSpeed,
+    /// The latency of all links.
+    Latency,
+    /// The bandwidth of all links.
+    Bandwidth,
+    /// The overheads of messages.
+    Overheads,
+}
+
+impl Parameter {
+    /// All parameters.
+    pub const ALL: [Self; 4] = [Self::HostSpeed, Self::Latency, Self::Bandwidth, Self::Overheads];
+
+    /// The time that grows in proportion to the parameter, without that which shrinks.
+    fn growing(self, sums: &KindSums) -> f64 {
+        let sum = |kind| sums[kind as usize] as f64;
+        match self {
+            Self::HostSpeed => -sum(SegmentKind::Compute),
+            Self::Latency => sum(SegmentKind::Latency),
+            Self::Bandwidth => -(sum(SegmentKind::Transfer) + sum(SegmentKind::Contention)),
+            Self::Overheads => sum(SegmentKind::Overhead),
+        }
+    }
+}
+
+/// The elasticity of the predicted time: its relative change by that of a parameter, as long as the path stays the same.
+#[derive(Serialize)]
+struct Sensitivity {
+    parameter: Parameter,
+    path: f64,
 }
 
 #[derive(Serialize)]
@@ -93,10 +131,15 @@ impl Analysis for Tips<()> {
         let seconds = |sums: &KindSums| Time(sums.iter().sum()).seconds();
         let mut segments = path.sorted();
         segments.sort_by_key(|(_, sum)| std::cmp::Reverse(*sum));
+        let sums = by(&path, |_| ()).remove(&()).unwrap_or_default();
+        let elasticity = |parameter: Parameter| parameter.growing(&sums) / end.0.max(1) as f64;
         serde_json::to_value(CriticalPath {
             length: end.seconds(),
             messages: path.messages,
-            by_kind: by(&path, |_| ()).remove(&()).unwrap_or_default().into(),
+            by_kind: sums.into(),
+            sensitivities: Parameter::ALL
+                .map(|parameter| Sensitivity { parameter, path: elasticity(parameter) })
+                .into(),
             ranks: by(&path, |segment| segment.rank)
                 .into_iter()
                 .map(|(rank, sums)| RankShare { rank: rank.0, seconds: seconds(&sums), by_kind: sums.into() })

@@ -24,6 +24,7 @@ pub use calls::{
     Caller, CollectiveCall, CollectiveFlow, CollectiveId, CommunicatorId, OperationId, Receive, SentMessage,
     WindowCondition, WindowWait,
 };
+pub use critical_path::Parameter;
 pub use network_trace::NetworkTraceRecorder;
 pub use timeline::Timeline;
 pub use traffic::Traffic;

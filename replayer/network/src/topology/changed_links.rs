@@ -1,4 +1,4 @@
-//! A topology whose links take no time.
+//! A topology whose links are changed.
 
 use std::sync::Arc;
 
@@ -6,23 +6,34 @@ use titr_common::units::Seconds;
 
 use super::{HostId, Link, LinkId, NoRouters, RouterGraph, Topology};
 
-/// Another topology, on whose links a message of any size takes no time.
+/// Another topology with links of other latencies and bandwidths.
 #[derive(Debug)]
-pub struct InstantTopology {
+pub struct ChangedLinks {
     inner: Arc<dyn Topology>,
     links: Vec<Link>,
 }
 
-impl InstantTopology {
-    /// The hosts and links of `inner`.
+impl ChangedLinks {
+    /// The topology `inner`, on whose links a message of any size takes no time.
     #[must_use]
-    pub fn new(inner: Arc<dyn Topology>) -> Self {
+    pub fn instant(inner: Arc<dyn Topology>) -> Self {
         let instant = |link: &Link| Link { bandwidth: f64::INFINITY, latency: Seconds(0.0), ..*link };
         Self { links: inner.links().iter().map(instant).collect(), inner }
     }
+
+    /// The topology `inner`, whose links have so many times the latency and the bandwidth.
+    #[must_use]
+    pub fn scaled(inner: Arc<dyn Topology>, latency: f64, bandwidth: f64) -> Self {
+        let scaled = |link: &Link| Link {
+            bandwidth: link.bandwidth * bandwidth,
+            latency: Seconds(link.latency.0 * latency),
+            ..*link
+        };
+        Self { links: inner.links().iter().map(scaled).collect(), inner }
+    }
 }
 
-impl Topology for InstantTopology {
+impl Topology for ChangedLinks {
     fn name(&self) -> String {
         self.inner.name()
     }

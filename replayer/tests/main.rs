@@ -33,5 +33,6 @@ mod support;
 mod threads;
 mod timeline;
 mod wait_states;
+mod timeline_formats;
 mod what_if;
 mod worlds;

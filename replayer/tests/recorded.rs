@@ -4,6 +4,7 @@
 
 use crate::support::command::{Folder, TITR, pj_dump};
 use serde_json::Value;
+use titr_test_support::perfetto::Picture;
 
 /// A receive that waits for its send; a wildcard that gets the second of two messages; a broadcast as a chain of messages; a
 /// barrier in the background, of which the trace tells when it is waited for; a persistent send.
@@ -72,10 +73,10 @@ const TRACE: [&str; 3] = [
 fn draw(trace: &[&str]) -> (Folder, String) {
     let folder = Folder::new();
     folder.trace(trace);
-    let [paje, json] = [["--to", "paje", "-o", "t.paje"], ["--to", "perfetto", "-o", "t.json"]]
+    let [paje, perfetto] = [["--to", "paje", "-o", "t.paje"], ["--to", "perfetto", "-o", "t.pftrace"]]
         .map(|to| folder.run(TITR, &[&["convert"], &to[..], &["traces"]].concat()));
-    assert_eq!(paje.replace("t.paje", "t.json"), json);
-    (folder, json)
+    assert_eq!(paje.replace("t.paje", "t.pftrace"), perfetto);
+    (folder, perfetto)
 }
 
 #[test]
@@ -88,28 +89,23 @@ fn as_it_was() {
 #[test]
 fn both_pictures_show_the_same() {
     let (folder, _) = draw(&TRACE);
-    let text = std::fs::read_to_string(folder.path().join("t.json")).unwrap();
-    let picture: Value = serde_json::from_str(&text).unwrap();
-    let events = picture["traceEvents"].as_array().unwrap();
-    let ids = |phase: &str| -> Vec<u64> {
-        let mut ids: Vec<_> =
-            events.iter().filter(|event| event["ph"] == phase).map(|it| it["id"].as_u64().unwrap()).collect();
-        ids.sort_unstable();
-        ids
+    let picture = Picture::read(&std::fs::read(folder.path().join("t.pftrace")).unwrap());
+    let keys = |arrives: bool| -> Vec<u64> {
+        let mut keys: Vec<_> = picture.ends.iter().filter(|end| end.arrives == arrives).map(|end| end.key).collect();
+        keys.sort_unstable();
+        keys
     };
-    assert_eq!(ids("s"), Vec::from_iter(1..=7));
-    assert_eq!(ids("f"), ids("s"));
+    assert_eq!(keys(false), Vec::from_iter(1..=7));
+    assert_eq!(keys(true), keys(false));
     let dump = pj_dump(&folder, "t.paje");
-    let states = |event: &&Value| event["ph"] == "X" && !event["cat"].as_str().unwrap().starts_with("message");
-    assert_eq!(dump.lines().filter(|line| line.starts_with("State")).count(), events.iter().filter(states).count());
+    assert_eq!(dump.lines().filter(|line| line.starts_with("State")).count(), picture.slices.len());
     for rank in 0..3 {
         let mut now = 0;
-        for state in events.iter().filter(states).filter(|state| state["tid"] == rank + 1) {
-            let at = |key: &str| (state[key].as_f64().unwrap() * 1000.0).round() as u64;
-            assert_eq!(at("ts"), now, "{state}");
-            now += at("dur");
+        for state in picture.slices.iter().filter(|state| state.rank == rank) {
+            assert_eq!(state.begin, now, "{state:?}");
+            now = state.end;
         }
-        assert_eq!(now, [2200, 2100, 2000][rank]);
+        assert_eq!(now, [2200, 2100, 2000][rank as usize]);
     }
 }
 
@@ -125,8 +121,8 @@ fn what_was_not_received_arrives_in_the_end() {
 fn without_times_there_is_nothing_to_draw() {
     let folder = Folder::new();
     folder.trace(&["0 init\n0 compute 5\n0 finalize\n"]);
-    let said = folder.run(TITR, &["convert", "--to", "perfetto", "-o", "t.json", "traces"]);
-    assert!(!folder.path().join("t.json").exists());
+    let said = folder.run(TITR, &["convert", "--to", "perfetto", "-o", "t.pftrace", "traces"]);
+    assert!(!folder.path().join("t.pftrace").exists());
     insta::assert_snapshot!(said);
 }
 

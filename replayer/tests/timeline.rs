@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::support::command::{Folder, TITR, TITR_REPLAY, pj_dump};
 use serde_json::Value;
+use titr_test_support::perfetto::{End, Picture};
 
 /// A message of n bytes takes 2 µs + n ns, an instruction a nanosecond.
-const PLATFORM: &str = r#"
+pub const PLATFORM: &str = r#"
 schema = 1
 hosts = { count = 16, speed = "1 Ginstr/s" }
 topology.star = {}
@@ -24,18 +25,18 @@ collectives = "mpich"
 /// Replays what is in `t`, and returns the report.
 fn replay(folder: &Folder) -> Value {
     folder.file("p.toml", PLATFORM);
-    let arguments = ["--platform", "p.toml", "--json", "--paje", "t.paje", "--perfetto", "t.json", "t"];
+    let arguments = ["--platform", "p.toml", "--json", "--paje", "t.paje", "--perfetto", "t.pftrace", "t"];
     let report = folder.run(TITR_REPLAY, &arguments);
     let report = report.strip_suffix("[0]").unwrap_or_else(|| panic!("{report}"));
     serde_json::from_str(report).unwrap()
 }
 
-fn text(folder: &Folder, name: &str) -> String {
-    std::fs::read_to_string(folder.path().join(name)).unwrap()
+fn picture(folder: &Folder) -> Picture {
+    Picture::read(&std::fs::read(folder.path().join("t.pftrace")).unwrap())
 }
 
 /// An eager message, a large one whose receiver comes late, and a barrier.
-const TRACE: &str = "\
+pub const TRACE: &str = "\
 0 init
 1 init
 0 compute 1000
@@ -64,10 +65,10 @@ fn as_perfetto_reads_it() {
     let folder = Folder::new();
     folder.file("t", TRACE);
     replay(&folder);
-    insta::assert_snapshot!(text(&folder, "t.json"));
+    insta::assert_debug_snapshot!(picture(&folder));
 }
 
-const PROGRAMS: [&str; 6] = [
+pub const PROGRAMS: [&str; 6] = [
     "random --ranks 13 --bytes 1kB --messages 500 --wave 60 --compute 10us",
     "random --ranks 13 --bytes 20kB --messages 300 --wave 300",
     "wavefront --ranks 16 --dimensions 4x4 --bytes 11kB --iterations 30 --compute 5000",
@@ -76,17 +77,12 @@ const PROGRAMS: [&str; 6] = [
     "tree --ranks 15 --bytes 9kB --iterations 4",
 ];
 
-fn generated(program: &str) -> Folder {
+pub fn generated(program: &str) -> Folder {
     let folder = Folder::new();
     let arguments: Vec<&str> = ["generate"].into_iter().chain(program.split_whitespace()).chain(["-o", "t"]).collect();
     let made = folder.run(TITR, &arguments);
     assert!(made.ends_with("[0]"), "{made}");
     folder
-}
-
-/// Nanoseconds.
-fn at(event: &Value, key: &str) -> u64 {
-    (event[key].as_f64().unwrap() * 1000.0).round() as u64
 }
 
 /// The states of each rank follow each other from 0 to its end, and take as long as the report says that it was at what they are.
@@ -95,15 +91,13 @@ fn states_cover_each_ranks_time() {
     for program in PROGRAMS {
         let folder = generated(program);
         let report = replay(&folder);
-        let picture: Value = serde_json::from_str(&text(&folder, "t.json")).unwrap();
-        let events = picture["traceEvents"].as_array().unwrap();
-        for (rank, shares) in report["per_rank"].as_array().unwrap().iter().enumerate() {
-            let states = events.iter().filter(|event| event["ph"] == "X" && event["tid"] == rank + 1);
+        let picture = picture(&folder);
+        for (rank, shares) in (0..).zip(report["per_rank"].as_array().unwrap()) {
             let (mut now, mut by_category, mut number) = (0, HashMap::<_, u64>::new(), 0);
-            for state in states.filter(|state| !state["cat"].as_str().unwrap().starts_with("message")) {
-                assert_eq!(at(state, "ts"), now, "{program}: {state}");
-                now += at(state, "dur");
-                *by_category.entry(state["cat"].as_str().unwrap()).or_default() += at(state, "dur");
+            for state in picture.slices.iter().filter(|state| state.rank == rank) {
+                assert_eq!(state.begin, now, "{program}: {state:?}");
+                now = state.end;
+                *by_category.entry(state.category.as_str()).or_default() += state.end - state.begin;
                 number += 1;
             }
             // A state is off by less than a nanosecond at each end.
@@ -124,32 +118,24 @@ fn every_arrow_has_two_ends() {
     for program in PROGRAMS {
         let folder = generated(program);
         let report = replay(&folder);
-        let picture: Value = serde_json::from_str(&text(&folder, "t.json")).unwrap();
-        let events = picture["traceEvents"].as_array().unwrap();
-        let ends = |phase: &str| -> BTreeMap<u64, &Value> {
-            let all: Vec<_> = events.iter().filter(|event| event["ph"] == phase).collect();
-            let by_id: BTreeMap<_, _> = all.iter().map(|&event| (event["id"].as_u64().unwrap(), event)).collect();
-            assert_eq!(by_id.len(), all.len(), "{program}: no two arrows are called alike");
-            by_id
+        let picture = picture(&folder);
+        let ends = |arrives: bool| -> BTreeMap<u64, &End> {
+            let all: Vec<_> = picture.ends.iter().filter(|end| end.arrives == arrives).collect();
+            let by_key: BTreeMap<_, _> = all.iter().map(|&end| (end.key, end)).collect();
+            assert_eq!(by_key.len(), all.len(), "{program}: no two arrows are called alike");
+            by_key
         };
-        let (starts, finishes) = (ends("s"), ends("f"));
+        let (starts, finishes) = (ends(false), ends(true));
         assert_eq!(starts.len() as u64, report["messages"].as_u64().unwrap(), "{program}");
+        assert_eq!(starts.values().map(|end| end.bytes).sum::<u64>(), report["bytes"].as_u64().unwrap(), "{program}");
         assert!(starts.keys().eq(finishes.keys()), "{program}");
-        // The slice that says what it is stands before each end, at the same place.
-        let mut bytes = 0;
-        for pair in events.windows(2).filter(|pair| pair[1]["ph"] == "s" || pair[1]["ph"] == "f") {
-            let (slice, end) = (&pair[0], &pair[1]);
-            assert_eq!([&slice["tid"], &slice["ts"]], [&end["tid"], &end["ts"]], "{program}");
-            let args = &slice["args"];
-            let (said, other) = if end["ph"] == "s" { ("from", "to") } else { ("to", "from") };
-            assert_eq!(args[said].as_u64().unwrap() + 1, end["tid"].as_u64().unwrap());
-            assert_eq!(slice["name"], format!("{other} {}", args[other]));
-            bytes += if said == "from" { args["bytes"].as_u64().unwrap() } else { 0 };
-        }
-        assert_eq!(bytes, report["bytes"].as_u64().unwrap(), "{program}");
-        for (id, start) in starts {
+        for (key, start) in starts {
+            let finish = finishes[&key];
+            assert_eq!(start.name, format!("to {}", finish.rank), "{program}");
+            assert_eq!(finish.name, format!("from {}", start.rank), "{program}");
+            assert_eq!((start.bytes, &start.category), (finish.bytes, &finish.category), "{program}");
             // Nothing takes less than the latency.
-            assert!(at(finishes[&id], "ts") >= at(start, "ts") + 2000, "{program}: {start}");
+            assert!(finish.at >= start.at + 2000, "{program}: {start:?}");
         }
     }
 }
@@ -160,17 +146,16 @@ fn both_pictures_show_the_same() {
     for program in PROGRAMS {
         let folder = generated(program);
         replay(&folder);
-        let picture: Value = serde_json::from_str(&text(&folder, "t.json")).unwrap();
-        let slices = picture["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
-        let (messages, states): (Vec<_>, Vec<_>) =
-            slices.partition(|slice| slice["cat"].as_str().unwrap().starts_with("message"));
+        let picture = picture(&folder);
         let dump = pj_dump(&folder, "t.paje");
         let of = |kind| dump.lines().filter(move |line| line.starts_with(kind));
-        assert_eq!(of("State").count(), states.len(), "{program}");
-        assert_eq!(of("Link").count() * 2, messages.len(), "{program}");
+        assert_eq!(of("State").count(), picture.slices.len(), "{program}");
+        assert_eq!(of("Link").count() * 2, picture.ends.len(), "{program}");
         let bytes = |line: &str| line.rsplit(", ").next().unwrap().parse::<u64>().unwrap();
-        let said: u64 = messages.iter().map(|message| message["args"]["bytes"].as_u64().unwrap()).sum();
+        let said: u64 = picture.ends.iter().map(|end| end.bytes).sum();
         assert_eq!(of("Link").map(bytes).sum::<u64>() * 2, said, "{program}");
+        // It shows a variable from each change to the next, and the last one to the end.
+        assert_eq!(of("Variable").count(), picture.counters["bytes in flight"].len(), "{program}");
     }
 }
 
@@ -179,10 +164,9 @@ fn a_deadlock_can_be_looked_at() {
     let folder = Folder::new();
     folder.file("t", "0 compute 1000\n0 recv 1 0 1\n1 recv 0 0 1\n");
     folder.file("p.toml", PLATFORM);
-    let said = folder.run(TITR_REPLAY, &["--platform", "p.toml", "--paje", "t.paje", "--perfetto", "t.json", "t"]);
+    let said = folder.run(TITR_REPLAY, &["--platform", "p.toml", "--paje", "t.paje", "--perfetto", "t.pftrace", "t"]);
     assert!(said.ends_with("[1]"), "{said}");
-    let picture: Value = serde_json::from_str(&text(&folder, "t.json")).unwrap();
-    insta::assert_snapshot!(format!("{picture:#}\n{}", pj_dump(&folder, "t.paje")));
+    insta::assert_snapshot!(format!("{:#?}\n{}", picture(&folder), pj_dump(&folder, "t.paje")));
 }
 
 #[test]

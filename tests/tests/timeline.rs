@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use titr_test_support::perfetto::Picture;
 use titr_tests::{Family, Run, binary, run, traced_only};
 
 fn draw(format: &str, trace: &Path, picture: &Path) -> Run {
@@ -16,11 +16,9 @@ fn draw(format: &str, trace: &Path, picture: &Path) -> Run {
     drawn
 }
 
-/// Where each arrow begins or ends: the rank, and when, in nanoseconds.
-fn ends(picture: &Value, phase: &str) -> BTreeMap<u64, (u64, u64)> {
-    let events = picture["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == phase);
-    let nanoseconds = |event: &Value| (event["ts"].as_f64().unwrap() * 1e3).round() as u64;
-    events.map(|event| (event["id"].as_u64().unwrap(), (event["tid"].as_u64().unwrap(), nanoseconds(event)))).collect()
+/// Where each arrow begins or ends, in nanoseconds.
+fn ends(picture: &Picture, arrives: bool) -> BTreeMap<u64, u64> {
+    picture.ends.iter().filter(|end| end.arrives == arrives).map(|end| (end.key, end.at)).collect()
 }
 
 /// All collectives, blocking and not, on several communicators: each message that one rank sent, another has received,
@@ -30,14 +28,14 @@ fn every_message_of_every_collective_is_an_arrow() {
     for family in Family::ALL {
         let program = family.build("every_collective.c", &["-pthread"]);
         let trace = traced_only(&[("TITRACE_MODE", "extended")], family, 5, &program);
-        let [paje, json] = ["picture.paje", "picture.json"].map(|name| trace.path().with_file_name(name));
+        let [paje, perfetto] = ["picture.paje", "picture.pftrace"].map(|name| trace.path().with_file_name(name));
         draw("paje", &trace.path(), &paje);
-        draw("perfetto", &trace.path(), &json);
-        let picture: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
-        let (begins, ends) = (ends(&picture, "s"), ends(&picture, "f"));
+        draw("perfetto", &trace.path(), &perfetto);
+        let picture = Picture::read(&fs::read(&perfetto).unwrap());
+        let (begins, ends) = (ends(&picture, false), ends(&picture, true));
         assert!(begins.len() > 1000 && begins.keys().eq(ends.keys()), "{family:?}: {} {}", begins.len(), ends.len());
-        for (arrow, (_, begin)) in &begins {
-            assert!(ends[arrow].1 >= *begin, "{family:?}: arrow {arrow}");
+        for (arrow, begin) in &begins {
+            assert!(ends[arrow] >= *begin, "{family:?}: arrow {arrow}");
         }
         let dump = run(Command::new("pj_dump").arg(&paje));
         let links = dump.stdout.lines().filter(|line| line.starts_with("Link")).count();

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use titr_common::event::RankSet;
 use titr_common::units::{Bytes, Written};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::selection::{CommunicatorName, RankSet, Selection};
+use crate::selection::{CommunicatorName, Selection};
 use crate::source::{Mistake, Place, Source};
 
 /// The keys of one `[[change]]` that no one has taken yet. Each kind takes those that it knows; any other is a mistake.

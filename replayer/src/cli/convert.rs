@@ -11,7 +11,7 @@ use titr_formats::output::{self, Rules};
 use titr_formats::timeline;
 use titr_platform::Platform;
 
-use super::timeline::begin;
+use super::timeline::ExcerptArgs;
 use super::{Failure, TraceArgs, library};
 
 const NOTES: &str = "\
@@ -28,9 +28,9 @@ format cannot express are counted on standard error; docs/CONVERT.md says how th
 `ti` writes a trace directory. It removes the times and the messages of collectives from an extended trace, which gives \
 the time-independent trace. It also turns a trace of another tool into one of titr's.
 
-`paje` and `perfetto` write a timeline of the recorded times of an extended trace: what each rank did when, and each \
-message as an arrow. ViTE and pj_dump read Pajé, https://ui.perfetto.dev reads the other. titr-replay has options of the \
-same names for simulated time.
+`paje`, `perfetto`, `paraver` and `timeline-csv` write a timeline of the recorded times of an extended trace: what each \
+rank did when, and each message. ViTE and pj_dump read Pajé, https://ui.perfetto.dev reads Perfetto's format. titr-replay \
+has options of the same names for simulated time.
 
 Exit status: 0 done; 1 the trace, the platform or the directory is at fault; 2 wrong usage.";
 
@@ -41,7 +41,7 @@ pub(super) struct ConvertArgs {
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     to: String,
-    /// The output: a new or empty directory; for paje and perfetto a file.
+    /// The output: a new or empty directory; for a timeline a file.
     #[arg(short, long, value_name = "PLACE")]
     output: PathBuf,
     /// Uses the collective algorithms of simgrid, simgrid-openmpi, openmpi or mpich [default: the platform's, or simgrid].
@@ -53,6 +53,8 @@ pub(super) struct ConvertArgs {
     /// Converts what there is of a torn trace.
     #[arg(long)]
     partial: bool,
+    #[command(flatten)]
+    excerpt: ExcerptArgs,
     #[command(flatten)]
     trace: TraceArgs,
 }
@@ -70,6 +72,7 @@ fn formats() -> PossibleValuesParser {
 pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     let rules = rules(args)?;
     let (trace, output) = (args.trace.open()?.partial(args.partial), &args.output);
+    args.excerpt.is_of(timeline::FORMATS.iter().any(|format| format.name == args.to))?;
     let notes = if let Some(format) = output::FORMATS.iter().find(|format| format.name == args.to) {
         (format.convert)(&trace, &rules, output)?
     } else if let Some(format) = timeline::FORMATS.iter().find(|format| format.name == args.to) {
@@ -78,7 +81,8 @@ pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
                         was recorded is of one world; --perfetto and --paje of titr-replay draw the replay of all";
             return Err(TraceError::Directory { path: first.place.clone(), what: what.to_owned() }.into());
         }
-        timeline::recorded::convert(&trace, output, |subject| begin(format, output, subject))?
+        let excerpt = args.excerpt.of(trace.ranks())?;
+        timeline::recorded::convert(&trace, output, excerpt, |subject| format.begin(output, subject))?
     } else {
         return Err(Failure::Usage(format!("there is no format '{}'", args.to)));
     };

@@ -7,16 +7,16 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
-use titr_formats::timeline::Subject;
+use titr_formats::timeline::{EventSorter, Subject};
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
-use titr_simulation::observe::{ANALYSES, Timeline};
+use titr_simulation::observe::{ANALYSES, LinkHistory, Timeline};
 use titr_simulation::triggered::TriggeredReplay;
-use titr_simulation::{Causality, Computation, Platform, Simulation, assume};
+use titr_simulation::{Causality, Computation, Platform, Simulation, SimulationError, assume};
 
 use super::meter::Meter;
 use super::network_trace::{self, NetworkTraceArgs};
 use super::report::ReportArgs;
-use super::timeline::TimelineArgs;
+use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::traffic::{self, TrafficArgs};
 use super::{Failure, TraceArgs, run};
 use crate::report::{Results, text};
@@ -84,6 +84,8 @@ struct ReplayArgs {
     #[command(flatten)]
     timeline: TimelineArgs,
     #[command(flatten)]
+    excerpt: ExcerptArgs,
+    #[command(flatten)]
     trace: TraceArgs,
     #[command(flatten)]
     traffic: TrafficArgs,
@@ -105,6 +107,9 @@ enum Collectives {
     /// A library's algorithms.
     Of(Library),
 }
+
+/// How many of the busiest links a timeline shows.
+const DRAWN_LINKS: usize = 32;
 
 /// Where computation comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -174,6 +179,7 @@ fn collectives(name: &str) -> Result<Collectives, String> {
 pub fn main() -> ExitCode {
     let args = ReplayArgs::parse();
     run("titr-replay", |out| {
+        args.excerpt.is_of(!args.timeline.is_empty())?;
         let mut platform = Platform::load(&args.platform, &args.set)?;
         if let Some(Collectives::Of(library)) = args.collectives {
             platform.mpi.collectives = Selection::from(library);
@@ -211,8 +217,15 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
         None => platform,
     };
     let trace = args.trace.open()?.partial(args.partial);
-    let subject = Subject { ranks: trace.ranks(), time: "simulated time" };
-    let mut timeline = args.timeline.begin(subject)?.map(Timeline::new);
+    let subject = Subject { ranks: trace.ranks(), time: "simulated time", excerpt: args.excerpt.of(trace.ranks())? };
+    let writers = args.timeline.begin(&subject)?;
+    let mut timeline = match writers.is_empty() {
+        true => None,
+        false => {
+            let links = LinkHistory::new(&platform, trace.ranks()).map_err(SimulationError::from)?;
+            Some((Timeline::new(EventSorter::new(writers)), links))
+        }
+    };
     let mut recorder = args.network_trace.recorder(platform.topology.hosts())?;
     let mut meter = Meter::new(&trace);
     let mut simulation = Simulation::new(&platform, &trace)
@@ -230,8 +243,8 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
     for name in &args.analyses {
         simulation = simulation.analyse(name);
     }
-    if let Some(timeline) = &mut timeline {
-        simulation = simulation.observe(timeline);
+    if let Some((timeline, links)) = &mut timeline {
+        simulation = simulation.observe(timeline).observe(links);
     }
     if let Some(recorder) = &mut recorder {
         simulation = simulation.observe(recorder);
@@ -241,7 +254,9 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
     }
     let result = simulation.run()?;
     drop(meter);
-    timeline.map_or(Ok(()), Timeline::finish)?;
+    if let Some((timeline, links)) = timeline {
+        timeline.finish(&links.busiest(DRAWN_LINKS))?;
+    }
     args.network_trace.finish(recorder)?;
     args.report.write(Results::Simulation(&result), out)?;
     if args.report.has_summary() {

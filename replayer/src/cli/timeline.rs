@@ -1,23 +1,30 @@
-//! Options for timelines, and the files that these are written to.
+//! Options for timelines, and for the part of a run that they show.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 use clap::error::Error;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use titr_formats::timeline::{EventSorter, FORMATS, Subject, TimelineFormat, TimelineWriter};
+use titr_common::event::RankSet;
+use titr_common::time::Time;
+use titr_common::units::{Seconds, Written};
+use titr_formats::timeline::{Excerpt, FORMATS, Subject, TimelineFormat, TimelineWriter};
+
+use super::Failure;
 
 /// The timelines that are asked for: an option for each format.
 #[derive(Default)]
 pub(super) struct TimelineArgs(Vec<(&'static TimelineFormat, PathBuf)>);
 
 impl TimelineArgs {
-    /// Begins the files; `None` if none is asked for.
-    pub(super) fn begin(&self, subject: Subject) -> io::Result<Option<EventSorter>> {
-        let writers = self.0.iter().map(|(format, path)| begin(format, path, subject));
-        let writers: Vec<_> = writers.collect::<io::Result<_>>()?;
-        Ok((!writers.is_empty()).then(|| EventSorter::new(writers)))
+    /// Begins the files.
+    pub(super) fn begin(&self, subject: &Subject) -> io::Result<Vec<Box<dyn TimelineWriter>>> {
+        self.0.iter().map(|(format, path)| format.begin(path, subject)).collect()
+    }
+
+    /// Whether none is asked for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -25,8 +32,8 @@ impl Args for TimelineArgs {
     fn augment_args(command: Command) -> Command {
         let option = |format: &TimelineFormat| {
             let help = format!(
-                "Writes a timeline for {}: what each rank does when, and each message as an arrow. With several runs, the \
-                 timeline is that of the first",
+                "Writes a timeline for {}: what each rank does when, and each message. With several runs, the timeline is \
+                 that of the first",
                 format.viewers
             );
             let option = Arg::new(format.name).long(format.name).value_name("FILE").help(help);
@@ -52,28 +59,61 @@ impl FromArgMatches for TimelineArgs {
     }
 }
 
-/// Begins a file in `format` at `path`.
-pub(super) fn begin(format: &TimelineFormat, path: &Path, subject: Subject) -> io::Result<Box<dyn TimelineWriter>> {
-    let file = File::create(path).map_err(|error| at(path, error))?;
-    (format.begin)(Box::new(BufWriter::new(NamedFile { path: path.into(), file })), &subject)
+/// The part of a run that is shown.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ExcerptArgs {
+    /// Shows only these ranks in timelines, such as 0-31,40, and the messages between them.
+    #[arg(long, value_name = "RANKS", value_parser = ranks)]
+    timeline_ranks: Option<RankSet>,
+    /// Shows only this part of the time in timelines, such as 10ms..20ms; either end may be left out.
+    #[arg(long, value_name = "FROM..TO", value_parser = window)]
+    timeline_window: Option<Window>,
 }
 
-/// A file whose errors name its path.
-struct NamedFile {
-    path: PathBuf,
-    file: File,
+/// The beginning and the end of what is shown.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    from: Time,
+    to: Time,
 }
 
-impl Write for NamedFile {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        self.file.write(text).map_err(|error| at(&self.path, error))
+impl ExcerptArgs {
+    /// The excerpt of a world of so many ranks.
+    pub(super) fn of(&self, world: u32) -> Result<Excerpt, Failure> {
+        if let Some(ranks) = self.timeline_ranks.as_ref().filter(|ranks| ranks.last().0 >= world) {
+            let (missing, last) = (ranks.last().0, world.saturating_sub(1));
+            let message =
+                format!("--timeline-ranks: there is no rank {missing} in this trace, whose ranks are 0 to {last}");
+            return Err(Failure::Usage(message));
+        }
+        let Window { from, to } = self.timeline_window.unwrap_or(Window { from: Time::ZERO, to: Time::NEVER });
+        Ok(Excerpt { ranks: self.timeline_ranks.clone(), from, to })
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush().map_err(|error| at(&self.path, error))
+    /// Finds fault with an excerpt where there is nothing that it is of.
+    pub(super) fn is_of(&self, something: bool) -> Result<(), Failure> {
+        if something || (self.timeline_ranks.is_none() && self.timeline_window.is_none()) {
+            return Ok(());
+        }
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let message = format!(
+            "--timeline-ranks and --timeline-window say what a timeline shows, and none is asked for: there are {}",
+            names.join(", ")
+        );
+        Err(Failure::Usage(message))
     }
 }
 
-fn at(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+fn ranks(text: &str) -> Result<RankSet, String> {
+    RankSet::written(text).ok_or_else(|| "expected ranks, such as 0-31,40".to_owned())
+}
+
+fn window(text: &str) -> Result<Window, String> {
+    let (from, to) = text.split_once("..").ok_or("expected a beginning and an end, such as 10ms..20ms")?;
+    let time = |text: &str, default: Time| match text.trim() {
+        "" => Ok(default),
+        text => Seconds::written(text).map(Time::from_seconds).map_err(|error| error.to_string()),
+    };
+    let window = Window { from: time(from, Time::ZERO)?, to: time(to, Time::NEVER)? };
+    if window.from < window.to { Ok(window) } else { Err("it ends before it begins".to_owned()) }
 }

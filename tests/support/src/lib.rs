@@ -1,5 +1,7 @@
-//! Two things that the tests of every crate share: how a test says that this machine lacks what it needs, and how a test
-//! measures on a machine that does other work.
+//! Three things that the tests of every crate share: how a test says that this machine lacks what it needs, how a test
+//! measures on a machine that does other work, and a reader of [`perfetto`]'s format.
+
+pub mod perfetto;
 
 use std::env;
 use std::fmt::Display;

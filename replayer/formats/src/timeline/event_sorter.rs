@@ -2,14 +2,15 @@
 //!
 //! A rank's clock runs ahead of simulated time while nobody can see it: when a computation ends is known as soon as it
 //! begins. So an event may be pushed before its time, but never after it; the sorter keeps what a rank does by itself before
-//! it next meets others.
+//! it next meets others. As it knows the order, it also counts the payload under way.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use titr_common::time::Time;
+use titr_common::units::Bytes;
 
-use super::{TimelineEvent, TimelineWriter};
+use super::{Series, TimelineEvent, TimelineWriter};
 
 /// Puts events in the order of time, and writes them in several formats.
 pub struct EventSorter {
@@ -19,6 +20,11 @@ pub struct EventSorter {
     pushed: u64,
     /// The time of the latest event.
     end: Time,
+    /// The time of the event that was written last.
+    now: Time,
+    /// The payload under way, and how much of it was written of last.
+    in_flight: Bytes,
+    told: Bytes,
     /// The first error; nothing is written after it.
     failed: Option<io::Error>,
 }
@@ -27,7 +33,16 @@ impl EventSorter {
     /// A timeline without events, which is written by `writers`.
     #[must_use]
     pub fn new(writers: Vec<Box<dyn TimelineWriter>>) -> Self {
-        Self { writers, ahead: BTreeMap::new(), pushed: 0, end: Time::ZERO, failed: None }
+        Self {
+            writers,
+            ahead: BTreeMap::new(),
+            pushed: 0,
+            end: Time::ZERO,
+            now: Time::ZERO,
+            in_flight: Bytes(0),
+            told: Bytes(0),
+            failed: None,
+        }
     }
 
     /// Adds what happens at `at`, which is not before the time that was last [flushed](Self::flush_until).
@@ -47,21 +62,44 @@ impl EventSorter {
     pub fn flush_until(&mut self, now: Time) {
         while let Some(first) = self.ahead.first_entry().filter(|first| first.key().0 <= now) {
             let ((at, _), event) = first.remove_entry();
+            if at > self.now {
+                self.tell_in_flight();
+                self.now = at;
+            }
+            match event {
+                TimelineEvent::Depart(arrow) => self.in_flight += arrow.bytes,
+                TimelineEvent::Arrive(arrow) => self.in_flight.0 = self.in_flight.0.saturating_sub(arrow.bytes.0),
+                TimelineEvent::Enter(..) | TimelineEvent::Leave(_) | TimelineEvent::InFlight(_) => {}
+            }
             self.write(|writer| writer.event(at, event));
         }
     }
 
-    /// Writes the rest.
+    /// Writes how much is under way, if that is no longer what was written last: once for all that happens at one time.
+    fn tell_in_flight(&mut self) {
+        let (now, in_flight) = (self.now, self.in_flight);
+        if in_flight != std::mem::replace(&mut self.told, in_flight) {
+            self.write(|writer| writer.event(now, TimelineEvent::InFlight(in_flight)));
+        }
+    }
+
+    /// Writes the rest, and numbers that changed over time.
     ///
     /// # Errors
     /// Where a file could not be written, now or before.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self, series: &[Series]) -> io::Result<()> {
+        self.flush_until(Time::NEVER);
+        self.tell_in_flight();
+        for series in series {
+            self.write(|writer| writer.series(series));
+        }
         self.end_all();
         self.failed.take().map_or(Ok(()), Err)
     }
 
     fn end_all(&mut self) {
         self.flush_until(Time::NEVER);
+        self.tell_in_flight();
         let end = self.end;
         self.write(|writer| writer.finish(end));
         self.writers.clear();
@@ -100,6 +138,10 @@ mod tests {
             Ok(())
         }
 
+        fn series(&mut self, series: &Series) -> io::Result<()> {
+            self.event(Time(series.samples.len() as u64), TimelineEvent::Leave(Rank(50)))
+        }
+
         fn finish(&mut self, end: Time) -> io::Result<()> {
             self.event(end, TimelineEvent::Leave(Rank(99)))
         }
@@ -115,7 +157,7 @@ mod tests {
         sorter.flush_until(Time(5));
         assert_eq!(*list.borrow(), [(3, 2), (5, 1), (5, 3)]);
         sorter.push(Time(7), TimelineEvent::Leave(Rank(5)));
-        sorter.finish().unwrap();
-        assert_eq!(list.borrow()[3..], [(7, 5), (9, 4), (9, 99)]);
+        sorter.finish(&[Series { name: String::new(), samples: Vec::new() }]).unwrap();
+        assert_eq!(list.borrow()[3..], [(7, 5), (9, 4), (0, 50), (9, 99)]);
     }
 }

@@ -3,18 +3,28 @@
 //! A timeline is a series of **events** in the order of time, whether they come from a replay as simulated time goes on or
 //! from an extended trace. A rank is in one state from its first event to its last; a message departs and arrives. Viewers
 //! want files of any length in this order, so a [`TimelineWriter`] writes each event as it comes. Who learns of events ahead
-//! of time keeps them in an [`EventSorter`] until then.
+//! of time keeps them in an [`EventSorter`] until then. Numbers that are known only when all is over, such as the load of a
+//! link, come last, as a [`Series`].
+//!
+//! An [`Excerpt`] keeps a large run viewable: some of the ranks, and a part of the time.
 //!
 //! To add a format, write it in a file of this folder and name it in [`FORMATS`].
 
+mod csv;
 mod event_sorter;
+mod excerpt;
+mod named_file;
 mod paje;
+mod paraver;
 mod perfetto;
+mod protobuf;
 pub mod recorded;
 
 pub use event_sorter::EventSorter;
+pub use excerpt::{Excerpt, Excerpted};
 
-use std::io::{self, Write};
+use std::io;
+use std::path::Path;
 
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
@@ -89,6 +99,17 @@ pub enum TimelineEvent {
     Depart(Arrow),
     /// A message arrives.
     Arrive(Arrow),
+    /// The payload of all messages under way, from now on.
+    InFlight(Bytes),
+}
+
+/// A number that changes as time goes by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The name for people: `node-3 up, % of its bandwidth`.
+    pub name: String,
+    /// The number from each time on, until the next.
+    pub samples: Vec<(Time, f64)>,
 }
 
 /// A format that viewers read.
@@ -97,24 +118,43 @@ pub struct TimelineFormat {
     pub name: &'static str,
     /// The programs that read the format.
     pub viewers: &'static str,
-    /// Begins a file.
-    pub begin: Begin,
+    /// Begins a file, or several with the same name but for the ending.
+    begin: Begin,
 }
 
-/// Begins a file that shows a subject.
-pub type Begin = fn(Box<dyn Write>, &Subject) -> io::Result<Box<dyn TimelineWriter>>;
+type Begin = fn(&Path, &Subject) -> io::Result<Box<dyn TimelineWriter>>;
+
+impl TimelineFormat {
+    /// Begins a file at `path`, with no more in it than the excerpt.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn begin(&self, path: &Path, subject: &Subject) -> io::Result<Box<dyn TimelineWriter>> {
+        let writer = (self.begin)(path, subject)?;
+        Ok(if subject.excerpt.is_everything() { writer } else { Box::new(Excerpted::new(writer, subject)) })
+    }
+}
 
 /// The subject of a timeline.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Subject {
     /// Size of the world.
     pub ranks: u32,
     /// The kind of time that goes by, such as `simulated time`.
     pub time: &'static str,
+    /// The part that is shown.
+    pub excerpt: Excerpt,
+}
+
+impl Subject {
+    /// The ranks that are shown.
+    fn shown(&self) -> impl Iterator<Item = Rank> {
+        (0..self.ranks).map(Rank).filter(|rank| self.excerpt.has(*rank))
+    }
 }
 
 /// All formats of timelines.
-pub static FORMATS: &[TimelineFormat] = &[paje::PAJE, perfetto::PERFETTO];
+pub static FORMATS: &[TimelineFormat] = &[paje::PAJE, perfetto::PERFETTO, paraver::PARAVER, csv::CSV];
 
 /// A file in a format that viewers read.
 pub trait TimelineWriter {
@@ -123,6 +163,13 @@ pub trait TimelineWriter {
     /// # Errors
     /// Where the file cannot be written.
     fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()>;
+
+    /// Writes a number that changed, once all events are told. A format whose readers want everything in the order of time
+    /// leaves it out.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    fn series(&mut self, series: &Series) -> io::Result<()>;
 
     /// Writes that there is nothing after `end`.
     ///

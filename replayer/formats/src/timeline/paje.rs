@@ -2,7 +2,7 @@
 //! format", 2003; L. M. Schnorr, "Pajé trace file", 2014).
 //!
 //! A container for each rank, in one for the program; a state of type `S`; a link of type `M` for each message, with its
-//! bytes. A file begins with what its events are made of, and any event refers to what was defined before it by an alias.
+//! bytes; a variable of the program, `V`, for the bytes of all messages under way. A file begins with what its events are made of, and any event refers to what was defined before it by an alias.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -10,7 +10,8 @@ use std::io::{self, Write};
 use titr_common::event::Rank;
 use titr_common::time::Time;
 
-use super::{Activity, Arrow, State, TimelineEvent, TimelineFormat, TimelineWriter};
+use super::named_file::NamedFile;
+use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineFormat, TimelineWriter};
 
 /// Events by their number, with their fields.
 const HEADER: &str = "\
@@ -72,10 +73,23 @@ const HEADER: &str = "\
 % EndContainer string
 % Key string
 %EndEventDef
+%EventDef PajeDefineVariableType 9
+% Alias string
+% Type string
+% Name string
+% Color color
+%EndEventDef
+%EventDef PajeSetVariable 10
+% Time date
+% Type string
+% Container string
+% Value double
+%EndEventDef
 0 P 0 program
 0 R P rank
 1 S R state
 2 M P R R message
+9 V P \"bytes in flight\" \"0.3 0.3 0.3\"
 3 m M message \"0.1 0.1 0.1\"
 3 c M \"message of a collective\" \"0.6 0.5 0.7\"
 4 0 p P 0 program
@@ -85,7 +99,7 @@ const HEADER: &str = "\
 pub(super) const PAJE: TimelineFormat = TimelineFormat {
     name: "paje",
     viewers: "ViTE and pj_dump",
-    begin: |out, subject| Ok(Box::new(Paje::new(out, subject.ranks)?)),
+    begin: |path, subject| Ok(Box::new(Paje::new(NamedFile::create(path)?, subject)?)),
 };
 
 /// A Paje file.
@@ -96,10 +110,10 @@ struct Paje<W> {
 }
 
 impl<W: Write> Paje<W> {
-    /// Begins a file of so many ranks.
-    fn new(mut out: W, ranks: u32) -> io::Result<Self> {
+    /// Begins a file.
+    fn new(mut out: W, subject: &Subject) -> io::Result<Self> {
         out.write_all(HEADER.as_bytes())?;
-        for rank in 0..ranks {
+        for Rank(rank) in subject.shown() {
             writeln!(out, "4 0 r{rank} R p \"rank {rank}\"")?;
         }
         Ok(Self { out, aliases: HashMap::new() })
@@ -154,7 +168,13 @@ impl<W: Write> TimelineWriter for Paje<W> {
             TimelineEvent::Arrive(arrow) => {
                 writeln!(self.out, "8 {at} M p {} r{} {}", kind(arrow), arrow.to.0, arrow.key)
             }
+            TimelineEvent::InFlight(bytes) => writeln!(self.out, "10 {at} V p {}", bytes.0),
         }
+    }
+
+    /// `pj_dump` refuses what is not in the order of time.
+    fn series(&mut self, _: &Series) -> io::Result<()> {
+        Ok(())
     }
 
     fn finish(&mut self, end: Time) -> io::Result<()> {

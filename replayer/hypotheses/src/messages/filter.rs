@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use titr_common::event::{Outgoing, Rank, Tag, ThreadId};
+use titr_common::event::{Outgoing, Rank, RankSet, Tag, ThreadId};
 use titr_common::units::Bytes;
 use toml::Spanned;
 
 use crate::keys::Keys;
 use crate::position::Position;
-use crate::selection::{RankSet, Selection};
+use crate::selection::Selection;
 use crate::source::Mistake;
 
 /// The messages that a change is about, as their senders see them.

@@ -11,6 +11,7 @@ mod breakdown;
 mod calls;
 mod causes;
 mod critical_path;
+mod link_history;
 mod matrix;
 mod network_trace;
 mod timeline;
@@ -25,6 +26,7 @@ pub use calls::{
     WindowCondition, WindowWait,
 };
 pub use critical_path::Parameter;
+pub use link_history::LinkHistory;
 pub use network_trace::NetworkTraceRecorder;
 pub use timeline::Timeline;
 pub use traffic::Traffic;

@@ -5,7 +5,7 @@ use std::io;
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
-use titr_formats::timeline::{Arrow, EventSorter, State, TimelineEvent};
+use titr_formats::timeline::{Arrow, EventSorter, Series, State, TimelineEvent};
 use titr_network::TransferId;
 
 use super::{Departure, Observer};
@@ -26,12 +26,12 @@ impl Timeline {
         Self { sorter, messages: 0, under_way: Vec::new() }
     }
 
-    /// Writes the rest.
+    /// Writes the rest, and numbers that changed over time.
     ///
     /// # Errors
     /// Where a file could not be written, now or before.
-    pub fn finish(self) -> io::Result<()> {
-        self.sorter.finish()
+    pub fn finish(self, series: &[Series]) -> io::Result<()> {
+        self.sorter.finish(series)
     }
 }
 

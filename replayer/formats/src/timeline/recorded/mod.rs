@@ -22,23 +22,24 @@ use titr_common::program::{Communicators, Fault, Place, RequestTable, Template};
 use titr_common::time::Time;
 use titr_common::trace::Trace;
 
-use super::{EventSorter, State, Subject, TimelineEvent, TimelineWriter};
+use super::{EventSorter, Excerpt, State, Subject, TimelineEvent, TimelineWriter};
 use crate::output::{ConversionNotes, ConvertError};
 use calls::{Call, Calls};
 use channels::{Channel, Channels};
 
-/// Writes the recorded times of an extended trace to `path`, in a file that `begin` begins.
+/// Writes the recorded times of an extended trace, or an excerpt of them, to `path`, in a file that `begin` begins.
 ///
 /// # Errors
 /// Where the trace cannot be read or says nothing of time, or the file cannot be written.
 pub fn convert(
     trace: &Trace,
     path: &Path,
-    begin: impl FnOnce(Subject) -> io::Result<Box<dyn TimelineWriter>>,
+    excerpt: Excerpt,
+    begin: impl FnOnce(&Subject) -> io::Result<Box<dyn TimelineWriter>>,
 ) -> Result<ConversionNotes, ConvertError> {
     let recording = Recording::open(trace)?;
-    let subject = Subject { ranks: trace.ranks(), time: "recorded time" };
-    let writer = begin(subject).map_err(ConvertError::Drawing)?;
+    let subject = Subject { ranks: trace.ranks(), time: "recorded time", excerpt };
+    let writer = begin(&subject).map_err(ConvertError::Drawing)?;
     let TimelineStats { calls, messages, lost } = recording.write(EventSorter::new(vec![writer]))?;
     let (path, ranks) = (path.display(), trace.ranks());
     let of = plural(u64::from(ranks), "rank", "ranks");
@@ -140,7 +141,7 @@ impl Recording {
             sorter.flush_until(begun.into_iter().chain(next).min().unwrap_or(call.to));
         }
         let (messages, lost) = (self.channels.messages(), self.channels.end(&mut sorter));
-        sorter.finish().map_err(ConvertError::Drawing)?;
+        sorter.finish(&[]).map_err(ConvertError::Drawing)?;
         Ok(TimelineStats { calls, messages, lost })
     }
 

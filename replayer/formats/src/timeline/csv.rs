@@ -1,0 +1,101 @@
+//! A timeline as one table (RFC 4180) for scripts and spreadsheets: a row for each state, for each message, and for each
+//! change of a counter, in the order in which they end.
+
+use std::io::{self, Write};
+
+use rustc_hash::FxHashMap;
+use titr_common::event::Rank;
+use titr_common::time::Time;
+
+use super::named_file::NamedFile;
+use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineFormat, TimelineWriter};
+
+/// The table.
+pub(super) const CSV: TimelineFormat = TimelineFormat {
+    name: "timeline-csv",
+    viewers: "scripts and spreadsheets: a table of states, messages and counters, with seconds",
+    begin: |path, subject| Ok(Box::new(Table::new(NamedFile::create(path)?, subject)?)),
+};
+
+/// A table.
+struct Table<W> {
+    out: W,
+    /// The state of each rank, and since when.
+    states: Vec<Option<(State, Time)>>,
+    /// When each message that is under way departed.
+    departed: FxHashMap<u64, Time>,
+}
+
+impl<W: Write> Table<W> {
+    fn new(mut out: W, subject: &Subject) -> io::Result<Self> {
+        writeln!(out, "kind,rank,to,begin,end,name,activity,value")?;
+        Ok(Self { out, states: vec![None; subject.ranks as usize], departed: FxHashMap::default() })
+    }
+
+    fn end_state(&mut self, rank: Rank, at: Time) -> io::Result<()> {
+        let Some((state, since)) = self.states[rank.0 as usize].take() else { return Ok(()) };
+        let (name, activity) = (state.name(), activity(state.activity));
+        writeln!(self.out, "state,{},,{},{},{name},{activity},", rank.0, Decimal(since), Decimal(at))
+    }
+}
+
+fn activity(activity: Activity) -> &'static str {
+    match activity {
+        Activity::Compute => "compute",
+        Activity::Send => "send",
+        Activity::Recv => "receive",
+        Activity::Wait => "wait",
+        Activity::File => "file",
+        Activity::Collective => "collective",
+    }
+}
+
+/// Whole picoseconds, shown in seconds.
+struct Decimal(Time);
+
+impl std::fmt::Display for Decimal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Time(picoseconds) = self.0;
+        write!(f, "{}.{:012}", picoseconds / 1_000_000_000_000, picoseconds % 1_000_000_000_000)
+    }
+}
+
+impl<W: Write> TimelineWriter for Table<W> {
+    fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()> {
+        match event {
+            TimelineEvent::Enter(rank, state) => {
+                self.end_state(rank, at)?;
+                self.states[rank.0 as usize] = Some((state, at));
+                Ok(())
+            }
+            TimelineEvent::Leave(rank) => self.end_state(rank, at),
+            TimelineEvent::Depart(arrow) => {
+                self.departed.insert(arrow.key, at);
+                Ok(())
+            }
+            TimelineEvent::Arrive(Arrow { key, from, to, bytes, in_collective }) => {
+                let departed = Decimal(self.departed.remove(&key).unwrap_or(at));
+                let name = if in_collective { "message of a collective" } else { "message" };
+                writeln!(self.out, "message,{},{},{departed},{},{name},,{}", from.0, to.0, Decimal(at), bytes.0)
+            }
+            TimelineEvent::InFlight(bytes) => {
+                writeln!(self.out, "counter,,,{},,bytes in flight,,{}", Decimal(at), bytes.0)
+            }
+        }
+    }
+
+    fn series(&mut self, series: &Series) -> io::Result<()> {
+        let name = series.name.replace('"', "\"\"");
+        series
+            .samples
+            .iter()
+            .try_for_each(|&(at, number)| writeln!(self.out, "counter,,,{},,\"{name}\",,{number}", Decimal(at)))
+    }
+
+    fn finish(&mut self, end: Time) -> io::Result<()> {
+        for rank in (0..self.states.len() as u32).map(Rank) {
+            self.end_state(rank, end)?;
+        }
+        self.out.flush()
+    }
+}

@@ -1,0 +1,152 @@
+//! A part of a timeline: some of the ranks, and a window of the time.
+//!
+//! States and messages that begin before the window are shown from its beginning on, and those that end after it up to its
+//! end. A message is shown where both of its ranks are.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use titr_common::event::{Rank, RankSet};
+use titr_common::time::Time;
+use titr_common::units::Bytes;
+
+use super::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
+
+/// The ranks and the time that are shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The ranks; `None`: all.
+    pub ranks: Option<RankSet>,
+    /// The beginning of the window.
+    pub from: Time,
+    /// The end of the window; [`Time::NEVER`]: the end of everything.
+    pub to: Time,
+}
+
+impl Default for Excerpt {
+    /// All of it.
+    fn default() -> Self {
+        Self { ranks: None, from: Time::ZERO, to: Time::NEVER }
+    }
+}
+
+impl Excerpt {
+    /// Whether nothing is left out.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether `rank` is shown.
+    #[must_use]
+    pub fn has(&self, rank: Rank) -> bool {
+        self.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank))
+    }
+}
+
+/// Passes on an excerpt of a timeline.
+pub struct Excerpted<W> {
+    excerpt: Excerpt,
+    writer: W,
+    phase: WindowPhase,
+    /// The state that each rank is in, where it is shown.
+    states: Vec<Option<State>>,
+    /// Messages under way that are shown.
+    under_way: BTreeMap<u64, Arrow>,
+    in_flight: Bytes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WindowPhase {
+    Before,
+    Within,
+    After,
+}
+
+impl Excerpted<Box<dyn TimelineWriter>> {
+    /// The excerpt of `subject`, which `writer` writes.
+    #[must_use]
+    pub fn new(writer: Box<dyn TimelineWriter>, subject: &Subject) -> Self {
+        Self {
+            excerpt: subject.excerpt.clone(),
+            writer,
+            phase: WindowPhase::Before,
+            states: vec![None; subject.ranks as usize],
+            under_way: BTreeMap::new(),
+            in_flight: Bytes(0),
+        }
+    }
+
+    /// Moves on to `now`: tells how things stand where the window begins before it, and closes everything where it ends.
+    fn move_on(&mut self, now: Time) -> io::Result<()> {
+        let Excerpt { from, to, .. } = self.excerpt;
+        if self.phase == WindowPhase::Before && now >= from {
+            self.phase = WindowPhase::Within;
+            for (rank, state) in (0..).map(Rank).zip(&self.states) {
+                if let Some(state) = *state {
+                    self.writer.event(from, TimelineEvent::Enter(rank, state))?;
+                }
+            }
+            for arrow in self.under_way.values() {
+                self.writer.event(from, TimelineEvent::Depart(*arrow))?;
+            }
+            if self.in_flight > Bytes(0) {
+                self.writer.event(from, TimelineEvent::InFlight(self.in_flight))?;
+            }
+        }
+        if self.phase == WindowPhase::Within && now > to {
+            self.phase = WindowPhase::After;
+            for arrow in self.under_way.values() {
+                self.writer.event(to, TimelineEvent::Arrive(*arrow))?;
+            }
+            for (rank, _) in (0..).map(Rank).zip(&self.states).filter(|(_, state)| state.is_some()) {
+                self.writer.event(to, TimelineEvent::Leave(rank))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps how things stand; whether that is shown.
+    fn keep(&mut self, event: TimelineEvent) -> bool {
+        match event {
+            TimelineEvent::Enter(rank, state) => self.excerpt.has(rank) && self.set(rank, Some(state)),
+            TimelineEvent::Leave(rank) => self.excerpt.has(rank) && self.set(rank, None),
+            TimelineEvent::Depart(arrow) => {
+                let shown = self.excerpt.has(arrow.from) && self.excerpt.has(arrow.to);
+                if shown {
+                    self.under_way.insert(arrow.key, arrow);
+                }
+                shown
+            }
+            TimelineEvent::Arrive(arrow) => self.under_way.remove(&arrow.key).is_some(),
+            TimelineEvent::InFlight(bytes) => {
+                self.in_flight = bytes;
+                true
+            }
+        }
+    }
+
+    fn set(&mut self, rank: Rank, state: Option<State>) -> bool {
+        self.states.get_mut(rank.0 as usize).map(|entry| *entry = state).is_some()
+    }
+}
+
+impl TimelineWriter for Excerpted<Box<dyn TimelineWriter>> {
+    fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()> {
+        self.move_on(at)?;
+        let shown = self.keep(event);
+        if shown && self.phase == WindowPhase::Within { self.writer.event(at, event) } else { Ok(()) }
+    }
+
+    fn series(&mut self, series: &Series) -> io::Result<()> {
+        let Excerpt { from, to, .. } = self.excerpt;
+        let before = series.samples.iter().rfind(|(at, _)| *at <= from).map(|&(_, number)| (from, number));
+        let within = series.samples.iter().filter(|(at, _)| *at > from && *at <= to).copied();
+        self.writer.series(&Series { name: series.name.clone(), samples: before.into_iter().chain(within).collect() })
+    }
+
+    fn finish(&mut self, end: Time) -> io::Result<()> {
+        self.move_on(end)?;
+        self.writer.finish(end.min(self.excerpt.to))
+    }
+}

@@ -1,0 +1,202 @@
+//! Paraver's format: a trace (`.prv`), what its numbers mean (`.pcf`), and the names of its rows (`.row`) (Barcelona
+//! Supercomputing Center, "Paraver: Parallel Program Visualization and Analysis tool, version 3.1, Traceformat
+//! Description", 2001).
+//!
+//! Each rank is a task with one thread on a processor of its own. A rank has a state and events: the call that it is in, and, at
+//! the first rank, the payload of all messages under way. A message is a communication whose logical and physical times are
+//! the same. Records are in the order in which they begin, and the first line has the time of the last one: all are kept until
+//! the end.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use titr_common::event::Rank;
+use titr_common::time::Time;
+use titr_common::units::Bytes;
+
+use super::named_file::NamedFile;
+use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineFormat, TimelineWriter};
+
+/// The format of Paraver.
+pub(super) const PARAVER: TimelineFormat = TimelineFormat {
+    name: "paraver",
+    viewers: "Paraver; .pcf and .row are written beside the .prv",
+    begin: |path, subject| Ok(Box::new(Paraver::new(path, subject)?)),
+};
+
+/// Types of events. Other tools have given none of these a meaning.
+const CALL: u32 = 77_000_001;
+const IN_FLIGHT: u32 = 77_000_002;
+
+/// The states: Paraver's number, name and colour of each.
+const STATES: [(Activity, u32, &str, &str); 6] = [
+    (Activity::Compute, 1, "Running", "{77,179,77}"),
+    (Activity::Send, 4, "Blocking Send", "{51,102,204}"),
+    (Activity::Recv, 3, "Waiting a message", "{230,153,26}"),
+    (Activity::Wait, 8, "Wait/WaitAll", "{204,51,51}"),
+    (Activity::File, 12, "I/O", "{128,102,51}"),
+    (Activity::Collective, 13, "Group Communication", "{153,77,179}"),
+];
+
+/// A record of the trace. Times are nanoseconds.
+#[derive(Clone, Copy, Debug)]
+enum Record {
+    State { row: u32, to: u64, state: u32 },
+    Call { row: u32, value: u32 },
+    InFlight(Bytes),
+    Message { from: u32, to: u32, arrival: u64, bytes: Bytes, tag: u32 },
+}
+
+/// The files of a trace.
+struct Paraver {
+    trace: NamedFile,
+    config: NamedFile,
+    rows: NamedFile,
+    /// The row of each rank, from 1; `None` where it is not shown.
+    row_of: Vec<Option<u32>>,
+    /// The state of each rank, and since when.
+    states: Vec<Option<(State, u64)>>,
+    /// Records, and when each begins.
+    records: Vec<(u64, Record)>,
+    /// When each message that is under way departed.
+    departed: rustc_hash::FxHashMap<u64, u64>,
+    /// The calls so far: a call's value is its place, from 1.
+    calls: Vec<State>,
+}
+
+impl Paraver {
+    fn new(path: &Path, subject: &Subject) -> io::Result<Self> {
+        let file = |ending: &str| NamedFile::create(&beside(path, ending));
+        let mut row_of = vec![None; subject.ranks as usize];
+        for (row, rank) in (1..).zip(subject.shown()) {
+            row_of[rank.0 as usize] = Some(row);
+        }
+        Ok(Self {
+            trace: NamedFile::create(path)?,
+            config: file("pcf")?,
+            rows: file("row")?,
+            states: vec![None; row_of.len()],
+            row_of,
+            records: Vec::new(),
+            departed: rustc_hash::FxHashMap::default(),
+            calls: Vec::new(),
+        })
+    }
+
+    fn row(&self, rank: Rank) -> Option<u32> {
+        self.row_of.get(rank.0 as usize).copied().flatten()
+    }
+
+    fn enter(&mut self, rank: Rank, state: State, at: u64) {
+        self.leave(rank, at);
+        self.states[rank.0 as usize] = Some((state, at));
+        let Some(row) = self.row(rank) else { return };
+        if state.word != State::COMPUTING.word {
+            let known = self.calls.iter().position(|call| call.word == state.word);
+            let place = known.unwrap_or_else(|| {
+                self.calls.push(state);
+                self.calls.len() - 1
+            });
+            self.records.push((at, Record::Call { row, value: place as u32 + 1 }));
+        }
+    }
+
+    fn leave(&mut self, rank: Rank, at: u64) {
+        let Some((state, since)) = self.states[rank.0 as usize].take() else { return };
+        let Some(row) = self.row(rank) else { return };
+        let number = STATES.iter().find(|(activity, ..)| *activity == state.activity).map_or(0, |found| found.1);
+        self.records.push((since, Record::State { row, to: at, state: number }));
+        if state.word != State::COMPUTING.word {
+            self.records.push((at, Record::Call { row, value: 0 }));
+        }
+    }
+
+    /// Writes the trace, whose records are sorted.
+    fn write_trace(&mut self, end: u64) -> io::Result<()> {
+        let (out, rows) = (&mut self.trace, self.row_of.iter().flatten().count());
+        let tasks = vec!["1:1"; rows].join(",");
+        // A date would make two files of one replay differ.
+        writeln!(out, "#Paraver (01/01/1970 at 00:00):{end}_ns:1({rows}):1:{rows}({tasks})")?;
+        for &(at, record) in &self.records {
+            match record {
+                Record::State { row, to, state } => writeln!(out, "1:{row}:1:{row}:1:{at}:{to}:{state}"),
+                Record::Call { row, value } => writeln!(out, "2:{row}:1:{row}:1:{at}:{CALL}:{value}"),
+                Record::InFlight(bytes) => writeln!(out, "2:1:1:1:1:{at}:{IN_FLIGHT}:{}", bytes.0),
+                Record::Message { from, to, arrival, bytes, tag } => {
+                    writeln!(out, "3:{from}:1:{from}:1:{at}:{at}:{to}:1:{to}:1:{arrival}:{arrival}:{}:{tag}", bytes.0)
+                }
+            }?;
+        }
+        out.flush()
+    }
+
+    fn write_config(&mut self) -> io::Result<()> {
+        let out = &mut self.config;
+        writeln!(out, "DEFAULT_OPTIONS\n\nLEVEL               TASK\nUNITS               NANOSEC\n")?;
+        writeln!(out, "STATES")?;
+        STATES.iter().try_for_each(|(_, number, name, _)| writeln!(out, "{number:<4}{name}"))?;
+        writeln!(out, "\nSTATES_COLOR")?;
+        STATES.iter().try_for_each(|(_, number, _, color)| writeln!(out, "{number:<4}{color}"))?;
+        writeln!(out, "\nEVENT_TYPE\n0    {CALL}    MPI call\nVALUES\n0      End")?;
+        for (value, call) in (1..).zip(&self.calls) {
+            writeln!(out, "{value:<6} {}", call.name())?;
+        }
+        writeln!(out, "\nEVENT_TYPE\n0    {IN_FLIGHT}    Bytes in flight, all ranks")?;
+        out.flush()
+    }
+
+    fn write_rows(&mut self) -> io::Result<()> {
+        let (out, shown) = (&mut self.rows, (0..).zip(&self.row_of).filter(|(_, row)| row.is_some()));
+        let names: Vec<String> = shown.map(|(rank, _): (u32, _)| format!("rank {rank}")).collect();
+        for level in ["CPU", "TASK", "THREAD"] {
+            writeln!(out, "LEVEL {level} SIZE {}", names.len())?;
+            names.iter().try_for_each(|name| writeln!(out, "{name}"))?;
+            writeln!(out)?;
+        }
+        out.flush()
+    }
+}
+
+/// The file of the same name but for its ending.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    path.with_extension(ending)
+}
+
+impl TimelineWriter for Paraver {
+    fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()> {
+        let at = at.0 / 1000;
+        match event {
+            TimelineEvent::Enter(rank, state) => self.enter(rank, state, at),
+            TimelineEvent::Leave(rank) => self.leave(rank, at),
+            TimelineEvent::Depart(arrow) => {
+                self.departed.insert(arrow.key, at);
+            }
+            TimelineEvent::Arrive(Arrow { key, from, to, bytes, in_collective }) => {
+                let departure = self.departed.remove(&key).unwrap_or(at);
+                if let (Some(from), Some(to)) = (self.row(from), self.row(to)) {
+                    let tag = u32::from(in_collective);
+                    self.records.push((departure, Record::Message { from, to, arrival: at, bytes, tag }));
+                }
+            }
+            TimelineEvent::InFlight(bytes) => self.records.push((at, Record::InFlight(bytes))),
+        }
+        Ok(())
+    }
+
+    /// Paraver's events are of ranks and not of links.
+    fn series(&mut self, _: &Series) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, end: Time) -> io::Result<()> {
+        let end = end.0 / 1000;
+        for rank in (0..self.states.len() as u32).map(Rank) {
+            self.leave(rank, end);
+        }
+        // Stable: a call ends before the next begins at the same time.
+        self.records.sort_by_key(|(at, _)| *at);
+        self.write_trace(end)?;
+        self.write_config()?;
+        self.write_rows()
+    }
+}

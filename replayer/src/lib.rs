@@ -4,5 +4,6 @@ pub mod cli;
 pub mod diff;
 pub mod generate;
 pub mod inspect;
+pub mod page;
 pub mod report;
 pub mod schedule;

@@ -1,45 +1,53 @@
 //! How far a command is that takes its time.
 
 use std::io::{IsTerminal, stderr};
-use std::time::{Duration, Instant};
 
-use titr_common::format::count;
+use indicatif::{ProgressBar, ProgressStyle};
 use titr_common::trace::{Manifest, Trace};
 use titr_simulation::Follower;
 
-/// Shows how far a replay is, on one line of a terminal.
-pub(super) struct Meter {
-    start: Instant,
-    shown: Duration,
-    /// How many events there are, where the trace says so.
-    total: Option<u64>,
-}
+/// Where the trace says how many events there are.
+const OF_KNOWN: &str = "{bar:24} {percent:>3} %  {human_pos} events, {per_sec}, {eta} left{msg}";
+const OF_UNKNOWN: &str = "{human_pos} events, {per_sec}{msg}";
+
+/// Shows how far a replay is, on one line of a terminal: events, their rate, and the time that is left.
+pub(super) struct Meter(ProgressBar);
 
 impl Meter {
     /// The meter of a replay; `None` where nobody looks.
     pub(super) fn new(trace: &Trace) -> Option<Self> {
+        if !stderr().is_terminal() {
+            return None;
+        }
         let total = |manifest: &Manifest| manifest.per_rank.iter().map(|rank| rank.events).sum();
-        let total = trace.manifest().map(total).filter(|&total| total > 0);
-        stderr().is_terminal().then(|| Self { start: Instant::now(), shown: Duration::ZERO, total })
+        let total: Option<u64> = trace.manifest().map(total).filter(|&total| total > 0);
+        let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
+        let style = ProgressStyle::with_template(if total.is_some() { OF_KNOWN } else { OF_UNKNOWN });
+        Some(Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))))
     }
 }
 
 impl Follower for Meter {
     fn at(&mut self, events: u64, simulated: f64) {
-        let elapsed = self.start.elapsed();
-        if elapsed < self.shown + Duration::from_millis(200) {
-            return;
+        if simulated > 0.0 {
+            self.0.set_message(format!(", {simulated:.6} s simulated"));
         }
-        self.shown = elapsed;
-        let part =
-            self.total.map_or(String::new(), |total| format!(" ({:.0} %)", 100.0 * events as f64 / total as f64));
-        let simulated = if simulated > 0.0 { format!(", {simulated:.6} s simulated") } else { String::new() };
-        eprint!("\r\x1b[K{} events{part}{simulated}", count(events));
+        self.0.set_position(events);
     }
 }
 
 impl Drop for Meter {
     fn drop(&mut self) {
-        eprint!("\r\x1b[K");
+        self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_as_the_library_wants_them() {
+        assert!([OF_KNOWN, OF_UNKNOWN].iter().all(|template| ProgressStyle::with_template(template).is_ok()));
     }
 }

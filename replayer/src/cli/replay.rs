@@ -1,11 +1,11 @@
 //! `titr-replay`.
 
-use std::io::{BufWriter, StdoutLock};
+use std::io::{BufWriter, IsTerminal, StdoutLock, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, Parser, ValueEnum};
+use clap::{Arg, Command, CommandFactory, Parser, ValueEnum};
 use titr_common::collectives::{Library, Selection};
 use titr_formats::timeline::{EventSorter, Subject};
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
@@ -15,10 +15,12 @@ use titr_simulation::{Causality, Computation, Platform, Simulation, SimulationEr
 
 use super::meter::Meter;
 use super::network_trace::{self, NetworkTraceArgs};
+use super::page::PageArgs;
 use super::report::ReportArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::traffic::{self, TrafficArgs};
 use super::{Failure, TraceArgs, run};
+use crate::page::Recorder;
 use crate::report::{Results, text};
 
 const EXAMPLES: &str = "\
@@ -81,6 +83,8 @@ struct ReplayArgs {
     check_sensitivities: bool,
     #[command(flatten)]
     report: ReportArgs,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     timeline: TimelineArgs,
     #[command(flatten)]
@@ -174,12 +178,22 @@ fn collectives(name: &str) -> Result<Collectives, String> {
     }
 }
 
+/// Whether standard output shows letters in bold, and the user has nothing against it (<https://no-color.org>).
+fn is_bold() -> bool {
+    stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// The options and their help, for manual pages and shells.
+pub(super) fn command() -> Command {
+    ReplayArgs::command()
+}
+
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
     let args = ReplayArgs::parse();
     run("titr-replay", |out| {
-        args.excerpt.is_of(!args.timeline.is_empty())?;
+        args.excerpt.is_of(!args.timeline.is_empty() || args.page.is_asked_for())?;
         let mut platform = Platform::load(&args.platform, &args.set)?;
         if let Some(Collectives::Of(library)) = args.collectives {
             platform.mpi.collectives = Selection::from(library);
@@ -218,7 +232,9 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
     };
     let trace = args.trace.open()?.partial(args.partial);
     let subject = Subject { ranks: trace.ranks(), time: "simulated time", excerpt: args.excerpt.of(trace.ranks())? };
-    let writers = args.timeline.begin(&subject)?;
+    let mut writers = args.timeline.begin(&subject)?;
+    let page = args.page.is_asked_for().then(|| Recorder::new(&subject));
+    writers.extend(page.iter().flat_map(Recorder::writers));
     let mut timeline = match writers.is_empty() {
         true => None,
         false => {
@@ -227,7 +243,7 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
         }
     };
     let mut recorder = args.network_trace.recorder(platform.topology.hosts())?;
-    let mut meter = Meter::new(&trace);
+    let mut meter = if args.report.is_quiet() { None } else { Meter::new(&trace) };
     let mut simulation = Simulation::new(&platform, &trace)
         .runs(args.runs.unwrap_or(1))
         .computation(args.compute.into())
@@ -240,7 +256,7 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
     if let Some(hypotheses) = &hypotheses {
         simulation = simulation.transform(hypotheses);
     }
-    for name in &args.analyses {
+    for name in args.page.analyses(&args.analyses) {
         simulation = simulation.analyse(name);
     }
     if let Some((timeline, links)) = &mut timeline {
@@ -254,13 +270,18 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
     }
     let result = simulation.run()?;
     drop(meter);
+    let mut loads = Vec::new();
     if let Some((timeline, links)) = timeline {
-        timeline.finish(&links.busiest(DRAWN_LINKS))?;
+        loads = links.busiest(DRAWN_LINKS);
+        timeline.finish(&loads)?;
+    }
+    if let Some(page) = page {
+        args.page.write(page, &result, &loads, &args.platform)?;
     }
     args.network_trace.finish(recorder)?;
     args.report.write(Results::Simulation(&result), out)?;
     if args.report.has_summary() {
-        text::summary(&result, out)?;
+        text::summary(&result, is_bold(), out)?;
     }
     Ok(())
 }

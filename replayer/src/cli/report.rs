@@ -3,14 +3,22 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
 use crate::report::{FORMS, Form, Print, Renderer, Results, Save};
 
+/// The option that says which form is printed, and the name there of the summary.
+const FORMAT: &str = "format";
+const SUMMARY: &str = "text";
+/// The option by which nothing is said.
+const QUIET: &str = "quiet";
+
 /// The forms that are asked for: an option for each.
 #[derive(Default)]
 pub(super) struct ReportArgs {
+    quiet: bool,
     print: Option<Print>,
     save: Vec<(Save, PathBuf)>,
 }
@@ -18,7 +26,12 @@ pub(super) struct ReportArgs {
 impl ReportArgs {
     /// Whether the summary for people is to be printed.
     pub(super) fn has_summary(&self) -> bool {
-        self.print.is_none()
+        self.print.is_none() && !self.quiet
+    }
+
+    /// Whether nothing but errors is to be said.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Writes `results` in all forms that are asked for, but the summary.
@@ -37,7 +50,14 @@ impl Args for ReportArgs {
                 Renderer::Save { place, .. } => option.value_name(place).value_parser(value_parser!(PathBuf)),
             }
         };
-        command.args(FORMS.iter().map(option))
+        let printed = FORMS.iter().filter(|form| matches!(form.renderer, Renderer::Print(_))).map(|form| form.option);
+        let names: Vec<&str> = [SUMMARY].into_iter().chain(printed.clone()).collect();
+        let format = Arg::new(FORMAT).long(FORMAT).value_name("FORM").value_parser(PossibleValuesParser::new(names));
+        let format =
+            format.help("Says what is printed [default: text]").conflicts_with_all(printed.collect::<Vec<_>>());
+        let quiet = Arg::new(QUIET).long(QUIET).short('q').action(ArgAction::SetTrue);
+        let quiet = quiet.help("Prints neither a summary nor how far the replay is");
+        command.args(FORMS.iter().map(option)).args([format, quiet])
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -47,10 +67,15 @@ impl Args for ReportArgs {
 
 impl FromArgMatches for ReportArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let mut asked_for = Self::default();
+        let mut asked_for = Self { quiet: matches.get_flag(QUIET), ..Self::default() };
+        let format = matches.get_one::<String>(FORMAT);
         for form in FORMS {
             match form.renderer {
-                Renderer::Print(print) if matches.get_flag(form.option) => asked_for.print = Some(print),
+                Renderer::Print(print)
+                    if matches.get_flag(form.option) || format.is_some_and(|name| name == form.option) =>
+                {
+                    asked_for.print = Some(print);
+                }
                 Renderer::Print(_) => {}
                 Renderer::Save { save, .. } => {
                     let path = matches.get_one::<PathBuf>(form.option);

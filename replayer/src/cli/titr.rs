@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, StdoutLock, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use serde::Serialize;
 use titr_common::event::{Actor, Rank};
 use titr_common::format::{count, plural, volume};
@@ -14,7 +14,7 @@ use titr_common::trace::manifest::{Ended, Manifest};
 use titr_simulation::Follower;
 
 use super::meter::Meter;
-use super::{Failure, TraceArgs, calibrate, convert, diff, gather, generate, run, schedule, triggers};
+use super::{Failure, TraceArgs, calibrate, convert, diff, gather, generate, manual, run, schedule, triggers};
 use crate::inspect::{Inventory, Verdict, check};
 
 const EXAMPLES: &str = "\
@@ -68,10 +68,12 @@ enum Command {
         trace: TraceArgs,
     },
     Calibrate(calibrate::CalibrateArgs),
+    Completions(manual::CompletionsArgs),
     Convert(convert::ConvertArgs),
     Diff(diff::DiffArgs),
     Gather(gather::GatherArgs),
     Generate(generate::GenerateArgs),
+    Man(manual::ManArgs),
     Schedule(schedule::ScheduleArgs),
     Triggers(triggers::TriggersArgs),
 }
@@ -85,10 +87,12 @@ pub fn main() -> ExitCode {
         Command::Check { trace } => report_check(trace, out),
         Command::Cat { rank, partial, trace } => cat(trace, *rank, *partial, out),
         Command::Calibrate(args) => calibrate::calibrate(args, out),
+        Command::Completions(args) => manual::completions(args, TitrArgs::command(), out),
         Command::Convert(args) => convert::convert(args),
         Command::Diff(args) => diff::diff(args, out),
         Command::Gather(args) => gather::gather(args),
         Command::Generate(args) => generate::generate(args, out),
+        Command::Man(args) => manual::man(args, TitrArgs::command()),
         Command::Schedule(args) => schedule::schedule(args, out),
         Command::Triggers(args) => triggers::triggers(args, out),
     })

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use titr_simulation::SimulationResult;
 
 pub use text::summary;
 
@@ -113,6 +114,14 @@ impl ReplayedResult {
         let text =
             std::fs::read_to_string(path).map_err(|error| DiffError::Unreadable { path: path.to_owned(), error })?;
         serde_json::from_str(&text).map_err(|error| DiffError::NoResult { path: path.to_owned(), error })
+    }
+
+    /// The compared parts of a result that was not written yet.
+    ///
+    /// # Errors
+    /// If the result cannot be serialised.
+    pub fn of(result: &SimulationResult) -> serde_json::Result<Self> {
+        serde_json::from_value(serde_json::to_value(result)?)
     }
 
     /// The difference to a result that came `after`.

@@ -3,6 +3,7 @@
 //! To add a form, write it in a file of this folder and name it in [`FORMS`]; `titr-replay` then has an option for it. The
 //! [summary for people](text) is what is printed where no other form is asked for.
 
+mod cause;
 mod csv;
 mod json;
 pub mod text;

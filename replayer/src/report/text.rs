@@ -8,18 +8,25 @@ use titr_simulation::SimulationResult;
 use titr_simulation::result::{ChannelUse, LinkUse, Packets, Percentiles, Runs, Shares, WorldRanks};
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 
-/// Prints the summary of a simulation.
+use super::cause::Cause;
+
+/// Prints the summary of a simulation: the answer, its main cause and what to try, and then the details. A terminal shows
+/// the answer in bold.
 ///
 /// # Errors
 /// Where `out` cannot be written.
-pub fn summary(report: &SimulationResult, out: &mut impl Write) -> io::Result<()> {
+pub fn summary(report: &SimulationResult, bold: bool, out: &mut impl Write) -> io::Result<()> {
     let SimulationResult { simulated_time, ranks, hosts_used: used, events, messages, bytes, network, .. } = report;
     let hosts = u64::from(network.hosts);
     let part = if *used as u64 == hosts { String::new() } else { format!("{} of ", count(*used as u64)) };
-    writeln!(out, "Predicted time  {:.9} s", simulated_time.0)?;
+    let (on, off) = if bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    writeln!(out, "Predicted time  {on}{:.9} s{off}", simulated_time.0)?;
     if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &report.runs {
         let (runs, sure) = (simulated_times.len(), simulated_time_ci99.unwrap_or(0.0));
         writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;
+    }
+    if let Some(Cause { cause, advice }) = Cause::of(report) {
+        writeln!(out, "Mostly          {cause}\nTo try          {advice}")?;
     }
     writeln!(
         out,

@@ -1,4 +1,5 @@
 //! What the tests of this folder share.
 
+pub mod browser;
 pub mod command;
 pub mod machine;

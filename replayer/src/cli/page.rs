@@ -1,0 +1,70 @@
+//! Options for the page that shows a replay.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use titr_formats::timeline::Series;
+use titr_simulation::SimulationResult;
+use titr_simulation::observe::ANALYSES;
+
+use super::Failure;
+use crate::diff::ReplayedResult;
+use crate::page::{Origin, PageData, Recorder, write};
+
+/// The analysis that the page has a picture of its own for.
+const DRAWN: &str = "matrix";
+
+/// The page that is asked for.
+#[derive(Debug, Args)]
+pub(super) struct PageArgs {
+    /// Also writes one page to look at, as a file of HTML with everything in it: where the time goes, ranks, timeline,
+    /// messages, links, and the findings of all analyses.
+    #[arg(long = "report", value_name = "FILE", conflicts_with_all = ["traffic", "triggered"])]
+    file: Option<PathBuf>,
+    /// Compares on the page with this earlier result of --json.
+    #[arg(long, value_name = "BEFORE.json", requires = "file")]
+    compare: Option<PathBuf>,
+}
+
+impl PageArgs {
+    /// Whether a page is asked for.
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// The analyses that are to be made where these were asked for: a page shows the findings of all.
+    pub(super) fn analyses<'a>(&self, asked_for: &'a [String]) -> Vec<&'a str> {
+        let mut names: Vec<&str> = asked_for.iter().map(String::as_str).collect();
+        if self.is_asked_for() {
+            let others = ANALYSES.iter().map(|kind| kind.name).filter(|name| *name != DRAWN);
+            names.extend(others.filter(|name| !asked_for.iter().any(|asked| asked == name)));
+        }
+        names
+    }
+
+    /// Writes the page of what `recorder` has recorded.
+    pub(super) fn write(
+        &self,
+        recorder: Recorder,
+        result: &SimulationResult,
+        loads: &[Series],
+        platform: &Path,
+    ) -> Result<(), Failure> {
+        let Some(path) = &self.file else { return Ok(()) };
+        let comparison = match &self.compare {
+            Some(before) => {
+                let after = ReplayedResult::of(result).map_err(std::io::Error::from)?;
+                Some(ReplayedResult::read(before)?.to(&after)?)
+            }
+            None => None,
+        };
+        let origin = Origin {
+            command: std::env::args().collect(),
+            platform: platform.display().to_string(),
+            platform_text: std::fs::read_to_string(platform)?,
+        };
+        let (overview, detail) = recorder.finish();
+        let data = PageData::new(&origin, result, (&overview, &detail), loads, comparison.as_ref());
+        Ok(write(&data, path)?)
+    }
+}

@@ -1,0 +1,119 @@
+//! One page to look at a replay: a file of HTML with everything in it, that a browser opens without a network.
+//!
+//! Two writers of timelines listen to the replay. [`overview`] keeps for all ranks what fits a picture, however long the run
+//! is: the shares of activities in cells of ranks and time, and the communication matrix. [`detail`] keeps states and messages
+//! one by one while they are few. What they found, the result, the load of links and the options become one object
+//! ([`data`]), compressed, in a page whose style and script are in `assets/`.
+
+mod cells;
+mod data;
+mod detail;
+mod embedded;
+mod overview;
+
+pub use data::{Origin, PageData};
+pub use detail::Detail;
+pub use overview::Overview;
+
+use std::cell::RefCell;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use titr_formats::timeline::{Excerpt, Excerpted, Subject, TimelineWriter};
+
+use detail::DetailWriter;
+use overview::OverviewWriter;
+
+/// The page; a word in braces is filled in.
+const PAGE: &str = include_str!("assets/page.html");
+const STYLE: &str = include_str!("assets/page.css");
+/// Parts of the script, in the order in which they build on each other.
+const SCRIPTS: [&str; 7] = [
+    include_str!("assets/base.js"),
+    include_str!("assets/summary.js"),
+    include_str!("assets/gantt.js"),
+    include_str!("assets/network.js"),
+    include_str!("assets/topology.js"),
+    include_str!("assets/findings.js"),
+    include_str!("assets/page.js"),
+];
+
+/// Records a replay for its page.
+pub struct Recorder {
+    overview: Rc<RefCell<Overview>>,
+    detail: Rc<RefCell<Detail>>,
+    subject: Subject,
+}
+
+impl Recorder {
+    /// A recorder of a replay, of which the excerpt is kept in detail.
+    #[must_use]
+    pub fn new(subject: &Subject) -> Self {
+        Self {
+            overview: Rc::new(RefCell::new(Overview::new(subject.ranks))),
+            detail: Rc::default(),
+            subject: subject.clone(),
+        }
+    }
+
+    /// The writers that are to be told of the replay.
+    #[must_use]
+    pub fn writers(&self) -> Vec<Box<dyn TimelineWriter>> {
+        let detail = DetailWriter::new(Rc::clone(&self.detail), self.subject.ranks);
+        let detail: Box<dyn TimelineWriter> = match self.subject.excerpt == Excerpt::default() {
+            true => Box::new(detail),
+            false => Box::new(Excerpted::new(Box::new(detail), &self.subject)),
+        };
+        vec![Box::new(OverviewWriter::new(Rc::clone(&self.overview), self.subject.ranks)), detail]
+    }
+
+    /// The recording, once the replay has ended.
+    #[must_use]
+    pub fn finish(self) -> (Overview, Detail) {
+        (self.overview.take(), self.detail.take())
+    }
+}
+
+/// Writes a page.
+///
+/// # Errors
+/// Where the data cannot be serialised, or the file not be written.
+pub fn write(data: &PageData, path: &Path) -> io::Result<()> {
+    let data = embedded::encoded(&serde_json::to_vec(data)?);
+    let parts = [("{style}", STYLE), ("{data}", &data), ("{script}", &SCRIPTS.concat())];
+    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + data.len() + 100_000);
+    let mut rest = PAGE;
+    for (place, part) in parts {
+        let (before, after) = rest.split_once(place).unwrap_or((rest, ""));
+        page.push_str(before);
+        page.push_str(part);
+        rest = after;
+    }
+    page.push_str(rest);
+    std::fs::write(path, page).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_has_one_place_in_the_page() {
+        let places = ["{style}", "{data}", "{script}"]
+            .map(|place| PAGE.match_indices(place).map(|(at, _)| at).collect::<Vec<_>>());
+        assert!(places.iter().all(|places| places.len() == 1), "{places:?}");
+        assert!(places.is_sorted());
+    }
+
+    /// The script stands within the page and comes from nowhere else.
+    #[test]
+    fn nothing_comes_from_outside() {
+        for text in [PAGE, STYLE].into_iter().chain(SCRIPTS) {
+            for outside in ["http:", "https:", "import(", "fetch(", "@import", "url(", "src="] {
+                assert!(!text.contains(outside), "{outside}");
+            }
+            assert!(!SCRIPTS.contains(&text) || !text.contains("</script"));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A whole run in a bounded number of cells: activities by ranks and time, and messages by pairs of ranks.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
+
+use serde::Serialize;
+use titr_common::event::Rank;
+use titr_common::time::Time;
+use titr_formats::timeline::{Activity, Series, TimelineEvent, TimelineWriter};
+
+use super::cells::Cells;
+use super::embedded::letters;
+
+/// Rows of the picture of activities at most.
+const ROWS: u32 = 512;
+/// Rows and columns of the matrix at most.
+const GROUPS: u32 = 256;
+
+/// The overview of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Overview {
+    ranks: u32,
+    cells: Cells,
+    /// Messages and bytes, by groups of senders and receivers.
+    pairs: BTreeMap<(u32, u32), (u64, u64)>,
+    end: Time,
+}
+
+/// The shares of activities as they are serialised.
+#[derive(Serialize)]
+pub(super) struct ActivityMap {
+    /// Ranks in each row but perhaps the last.
+    ranks_per_row: u32,
+    rows: u32,
+    intervals: usize,
+    /// The length of an interval in seconds.
+    interval: f64,
+    /// Shares in 255ths, row by row, interval by interval, activity by activity; in base 64.
+    shares: String,
+}
+
+/// The communication matrix as it is serialised.
+#[derive(Serialize)]
+pub(super) struct PairMap {
+    /// Ranks in each group but perhaps the last.
+    ranks_per_group: u32,
+    groups: u32,
+    /// From, to, messages, bytes.
+    cells: Vec<(u32, u32, u64, u64)>,
+}
+
+impl Overview {
+    /// The overview of a world of so many ranks, before anything happens.
+    pub(super) fn new(ranks: u32) -> Self {
+        let rows = ranks.div_ceil(per_part(ranks, ROWS));
+        Self { ranks, cells: Cells::new(rows as usize), pairs: BTreeMap::new(), end: Time::ZERO }
+    }
+
+    pub(super) fn activities(&self) -> ActivityMap {
+        let ranks_per_row = per_part(self.ranks, ROWS);
+        let rows = self.ranks.div_ceil(ranks_per_row);
+        let ranks = |row: usize| u64::from(ranks_per_row.min(self.ranks - row as u32 * ranks_per_row));
+        let shares = self.cells.shares(self.end, ranks);
+        let (intervals, interval) = (self.cells.until(self.end), self.cells.interval().seconds().0);
+        ActivityMap { ranks_per_row, rows, intervals, interval, shares: letters(&shares) }
+    }
+
+    pub(super) fn matrix(&self) -> PairMap {
+        let ranks_per_group = per_part(self.ranks, GROUPS);
+        let cells = self.pairs.iter().map(|(&(from, to), &(messages, bytes))| (from, to, messages, bytes)).collect();
+        PairMap { ranks_per_group, groups: self.ranks.div_ceil(ranks_per_group), cells }
+    }
+}
+
+/// Ranks in each of at most so many parts.
+fn per_part(ranks: u32, parts: u32) -> u32 {
+    ranks.div_ceil(parts).max(1)
+}
+
+/// Keeps the overview of what it is told.
+pub(super) struct OverviewWriter {
+    overview: Rc<RefCell<Overview>>,
+    /// The activity of each rank, and since when.
+    states: Vec<Option<(Activity, Time)>>,
+}
+
+impl OverviewWriter {
+    pub(super) fn new(overview: Rc<RefCell<Overview>>, ranks: u32) -> Self {
+        Self { overview, states: vec![None; ranks as usize] }
+    }
+
+    fn leave(&mut self, rank: Rank, at: Time) {
+        let Some((activity, since)) = self.states.get_mut(rank.0 as usize).and_then(Option::take) else { return };
+        let overview = &mut *self.overview.borrow_mut();
+        let row = rank.0 / per_part(overview.ranks, ROWS);
+        overview.cells.add(row as usize, activity, since, at);
+        overview.end = overview.end.max(at);
+    }
+}
+
+impl TimelineWriter for OverviewWriter {
+    fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()> {
+        match event {
+            TimelineEvent::Enter(rank, state) => {
+                self.leave(rank, at);
+                if let Some(entry) = self.states.get_mut(rank.0 as usize) {
+                    *entry = Some((state.activity, at));
+                }
+            }
+            TimelineEvent::Leave(rank) => self.leave(rank, at),
+            TimelineEvent::Depart(arrow) => {
+                let overview = &mut *self.overview.borrow_mut();
+                let per_group = per_part(overview.ranks, GROUPS);
+                let pair = overview.pairs.entry((arrow.from.0 / per_group, arrow.to.0 / per_group)).or_default();
+                pair.0 += 1;
+                pair.1 += arrow.bytes.0;
+            }
+            TimelineEvent::Arrive(_) | TimelineEvent::InFlight(_) => {}
+        }
+        Ok(())
+    }
+
+    fn series(&mut self, _: &Series) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, end: Time) -> io::Result<()> {
+        for rank in (0..self.states.len() as u32).map(Rank) {
+            self.leave(rank, end);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,282 @@
+//! The page of `--report` in a real browser.
+
+use std::path::PathBuf;
+
+use crate::support::browser::Browser;
+use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
+use serde_json::{Value, json};
+use titr_formats::input;
+use titr_formats::timeline::{Excerpt, Subject};
+use titr_replayer::page::{Origin, PageData, Recorder, write};
+use titr_simulation::{Platform, Simulation};
+use titr_test_support::cannot_run;
+
+const TORUS: &str = "stencil --ranks 64 --dimensions 4x4x4 --torus --bytes 64KiB --iterations 4 --compute 1e5";
+
+/// The page of a generated program on an example platform.
+fn page(folder: &Folder, program: &str, platform: &str, more: &[&str]) -> PathBuf {
+    if !folder.path().join("t").exists() {
+        let arguments: Vec<&str> =
+            ["generate"].into_iter().chain(program.split_whitespace()).chain(["-o", "t"]).collect();
+        let made = folder.run(TITR, &arguments);
+        assert!(made.ends_with("[0]"), "{made}");
+    }
+    let platform = here(platform);
+    let basic = ["--platform", platform.to_str().unwrap(), "--json", "--report", "page.html"];
+    let said = folder.run(TITR_REPLAY, &[&basic, more, &["t"]].concat());
+    let json = said.strip_suffix("[0]").unwrap_or_else(|| panic!("{said}"));
+    folder.file("result.json", json);
+    folder.path().join("page.html")
+}
+
+/// Opens a page, if there is a browser.
+fn open(page: &std::path::Path) -> Option<Browser> {
+    let browser = Browser::open(page);
+    if browser.is_none() {
+        cannot_run("there is no chromium (`ci/install test` installs it)");
+    }
+    browser
+}
+
+/// How many colours each chart has, by its name.
+const COLOURS: &str = "Object.fromEntries([...document.querySelectorAll('canvas')].map((canvas) => {
+    const probe = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+    probe.drawImage(canvas, 0, 0);
+    const { data } = probe.getImageData(0, 0, canvas.width, canvas.height);
+    return [canvas.id, new Set(new Uint32Array(data.buffer)).size];
+}))";
+
+#[test]
+fn every_chart_is_drawn_and_nothing_is_complained_about() {
+    let folder = Folder::new();
+    let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
+    let Some(mut browser) = open(&page) else { return };
+    let colours = browser.evaluate(COLOURS);
+    for chart in ["ranks-chart", "gantt-chart", "matrix-chart", "links-chart", "loads-chart"] {
+        // Ranks that are all alike have one colour, and the paper.
+        assert!(colours[chart].as_u64().unwrap() >= 2, "{chart}: {colours}");
+    }
+    let result: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.path().join("result.json")).unwrap()).unwrap();
+    let time = result["simulated_time"].as_f64().unwrap();
+    assert_eq!(browser.evaluate("document.querySelector('.answer').textContent"), format!("{time:.9} s"));
+    let resources = browser.evaluate("performance.getEntriesByType('resource').length");
+    assert_eq!(resources, 0, "everything is in the file");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+#[test]
+fn the_timeline_can_be_zoomed_with_keys_buttons_and_the_wheel() {
+    let folder = Folder::new();
+    let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
+    let Some(mut browser) = open(&page) else { return };
+    let span = |browser: &mut Browser| {
+        let view = browser.evaluate("({...document.getElementById('gantt-chart').dataset})");
+        let edge = |name: &str| view[name].as_str().unwrap().parse::<f64>().unwrap();
+        (edge("from"), edge("to"), edge("top"), edge("bottom"))
+    };
+    browser.evaluate("document.getElementById('gantt-chart').focus()");
+    let whole = span(&mut browser);
+    assert_eq!((whole.2, whole.3), (0.0, 64.0));
+    browser.press("+");
+    let half = span(&mut browser);
+    assert!(((half.1 - half.0) * 2.0 / (whole.1 - whole.0) - 1.0).abs() < 1e-9, "{whole:?} {half:?}");
+    browser.press("ArrowRight");
+    assert!(span(&mut browser).0 > half.0);
+    browser.press("PageDown");
+    let fewer = span(&mut browser);
+    assert_eq!(fewer.3 - fewer.2, 32.0);
+    browser.press("0");
+    assert_eq!(span(&mut browser), whole);
+    browser.evaluate("document.querySelector('button[title=\"Zoom in\"]').click()");
+    assert!(span(&mut browser).1 < whole.1);
+    browser.press("0");
+    browser.evaluate("document.getElementById('gantt-chart').scrollIntoView()");
+    let place =
+        browser.evaluate("(({x, y}) => ({x, y}))(document.getElementById('gantt-chart').getBoundingClientRect())");
+    let at = |name: &str, by: f64| place[name].as_f64().unwrap() + by;
+    let wheel = json!({"type": "mouseWheel", "x": at("x", 300.0), "y": at("y", 90.0), "deltaX": 0, "deltaY": -400});
+    browser.call("Input.dispatchMouseEvent", wheel);
+    browser.wait_for(&format!("Number(document.getElementById('gantt-chart').dataset.to) < {}", whole.1));
+    let drawn = browser.evaluate("Number(document.getElementById('gantt-chart').dataset.arrows)");
+    assert!(drawn.as_u64().unwrap() > 0, "messages are drawn");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+#[test]
+fn the_keyboard_reaches_every_chart_and_every_rank() {
+    let folder = Folder::new();
+    let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
+    let Some(mut browser) = open(&page) else { return };
+    let mut reached = Vec::new();
+    for _ in 0..60 {
+        browser.press("Tab");
+        reached.push(browser.evaluate("document.activeElement.id").as_str().unwrap().to_owned());
+    }
+    for chart in ["ranks-chart", "gantt-chart", "matrix-chart", "links-chart", "loads-chart"] {
+        assert!(reached.iter().any(|id| id == chart), "{chart}: {reached:?}");
+    }
+    browser.evaluate("document.getElementById('ranks-chart').focus()");
+    browser.press("ArrowRight");
+    browser.press("ArrowRight");
+    let told = browser.evaluate("document.querySelector('#ranks output').textContent");
+    assert!(told.as_str().unwrap().starts_with("rank 2: compute "), "{told}");
+    browser.evaluate("document.getElementById('matrix-chart').focus()");
+    browser.press("ArrowDown");
+    let told = browser.evaluate("document.querySelector('#matrix output').textContent");
+    assert_eq!(told, "from rank 1 to rank 0: 4 messages, 262 kB");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+#[test]
+fn it_is_dark_where_the_reader_wants_it_and_white_on_paper() {
+    let folder = Folder::new();
+    let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
+    let Some(mut browser) = open(&page) else { return };
+    let look = "(() => {
+        const probe = new OffscreenCanvas(9, 9).getContext('2d', { willReadFrequently: true });
+        probe.drawImage(document.getElementById('gantt-chart'), 0, 0);
+        return [getComputedStyle(document.body).backgroundColor, probe.getImageData(2, 2, 1, 1).data.join()].join(' ');
+    })()";
+    let mut looks = Vec::new();
+    for (media, scheme) in [("screen", "light"), ("screen", "dark"), ("print", "dark")] {
+        let feature = json!({"media": media, "features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        browser.call("Emulation.setEmulatedMedia", feature);
+        browser.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+        looks.push(browser.evaluate(look).as_str().unwrap().to_owned());
+        let controls = browser.evaluate("getComputedStyle(document.querySelector('.controls')).display");
+        assert_eq!(controls == "none", media == "print");
+    }
+    assert_eq!(
+        looks,
+        ["rgb(252, 252, 250) 252,252,250,255", "rgb(23, 24, 26) 23,24,26,255", "rgb(255, 255, 255) 252,252,250,255"]
+    );
+    let pdf = browser.call("Page.printToPDF", json!({"printBackground": true}));
+    let pdf = pdf["data"].as_str().unwrap();
+    // "%PDF-"
+    assert!(pdf.starts_with("JVBERi") && pdf.len() > 50_000, "{} letters", pdf.len());
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// Findings of any shape, a comparison, and a tree of switches; texts that look like HTML stay texts.
+#[test]
+fn findings_and_comparisons_are_shown() {
+    let folder = Folder::new();
+    let program = "collective allreduce --ranks 16 --bytes 64KiB --iterations 5";
+    page(&folder, program, "../examples/fat-tree.toml", &[]);
+    std::fs::rename(folder.path().join("result.json"), folder.path().join("before.json")).unwrap();
+    let again = ["--set", "network.latency=50 us", "--compare", "before.json"];
+    let page = page(&folder, program, "../examples/fat-tree.toml", &again);
+    let Some(mut browser) = open(&page) else { return };
+    let told = browser.evaluate("document.getElementById('comparison').innerText");
+    assert!(told.as_str().unwrap().contains("The predicted time was "), "{told}");
+    let colours = browser.evaluate(COLOURS);
+    assert!(colours["links-chart"].as_u64().unwrap() > 10, "{colours}");
+    let command = browser.evaluate("document.querySelector('#origin pre').textContent");
+    assert!(command.as_str().unwrap().contains("'network.latency=50 us'"), "{command}");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// A run that is too large to be shown state by state: the page stays small, opens, and answers within a moment.
+#[test]
+fn sixteen_thousand_ranks_stay_fluid() {
+    let folder = Folder::new();
+    let program = "stencil --ranks 16384 --dimensions 32x32x16 --torus --bytes 8kB --iterations 2 --compute 1e5";
+    let large = ["--set", "topology.torus.dims=[32,32,16]", "--set", "hosts.cores=1"];
+    let page = page(&folder, program, "../examples/torus.toml", &large);
+    let size = std::fs::metadata(&page).unwrap().len();
+    assert!(size <= 10_000_000, "{size} bytes");
+    let Some(mut browser) = open(&page) else { return };
+    let colours = browser.evaluate(COLOURS);
+    for chart in ["gantt-chart", "matrix-chart", "links-chart"] {
+        assert!(colours[chart].as_u64().unwrap() > 2, "{chart}: {colours}");
+    }
+    browser.evaluate("document.getElementById('gantt-chart').focus()");
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let press = "(() => { const start = performance.now();
+            document.getElementById('gantt-chart').dispatchEvent(new KeyboardEvent('keydown', { key: '+' }));
+            return performance.now() - start; })()";
+        best = best.min(browser.evaluate(press).as_f64().unwrap());
+    }
+    assert!(best < 250.0, "to zoom takes {best} ms");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// Findings of any shape are shown, and texts that look like HTML stay texts.
+#[test]
+fn findings_are_shown_as_they_are() {
+    let folder = Folder::new();
+    let path = folder.path().join("page.html");
+    let platform = Platform::load(&here("../examples/torus.toml"), &[]).unwrap();
+    let trace = input::open(&[here("../examples/ring.txt")]).unwrap();
+    let mut result = Simulation::new(&platform, &trace).run().unwrap();
+    let findings = json!({
+        "length": 0.002, "messages": 3, "by_kind": {"compute": 0.0015, "latency": 0.0005, "storage": 0.0},
+        "ranks": (0..50).map(|rank| json!({"rank": rank, "seconds": 1e-5 * f64::from(rank), "storage": 0.0})).collect::<Vec<_>>(),
+        "regions": [{"region": "<script>alert(1)</script>", "seconds": 0.001}, {"region": null, "seconds": 0.001}],
+        "none": [],
+    });
+    result.analyses.insert("critical-path", findings);
+    let subject = Subject { ranks: trace.ranks(), time: "simulated time", excerpt: Excerpt::default() };
+    let (overview, detail) = Recorder::new(&subject).finish();
+    let origin =
+        Origin { command: vec!["titr-replay".into()], platform: "p".into(), platform_text: "</script>".into() };
+    write(&PageData::new(&origin, &result, (&overview, &detail), &[], None), &path).unwrap();
+    let Some(mut browser) = open(&path) else { return };
+    let told =
+        browser.evaluate("document.getElementById('finding-critical-path').innerText").as_str().unwrap().to_owned();
+    for text in ["Critical path", "length\t2.000 ms", "compute\t1.500 ms", "<script>alert(1)</script>", "and 10 more"] {
+        assert!(told.contains(text), "{text}: {told}");
+    }
+    assert!(!told.contains("storage"), "{told}");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// The pictures of `docs/REPORT.md`. `UPDATE=1` writes them.
+#[test]
+fn pictures_for_the_documentation() {
+    let folder = Folder::new();
+    let program = "wavefront --ranks 64 --dimensions 8x8 --bytes 40kB --iterations 12 --compute 60us";
+    let page = page(&folder, program, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
+    let Some(mut browser) = open(&page) else { return };
+    for scheme in ["light", "dark"] {
+        let feature = json!({"media": "screen", "features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        browser.call("Emulation.setEmulatedMedia", feature);
+        let sections = if scheme == "light" { ["answer", "gantt"] } else { ["matrix", "links"] };
+        let clip = format!(
+            "(([first, last]) => ({{ x: 0, y: first.top + scrollY - 8, width: 1280, height: last.bottom - first.top + 16, scale: 1 }}))(
+                ['{}', '{}'].map((id) => document.getElementById(id).getBoundingClientRect()))",
+            sections[0], sections[1]
+        );
+        let clip = browser.evaluate(&clip);
+        let shot = json!({"format": "webp", "quality": 70, "clip": clip, "captureBeyondViewport": true});
+        let picture = browser.call("Page.captureScreenshot", shot);
+        let picture = picture["data"].as_str().unwrap();
+        assert!(picture.len() > 20_000, "{} letters", picture.len());
+        if std::env::var_os("UPDATE").is_some() {
+            let pictures = here("../docs/pictures");
+            std::fs::create_dir_all(&pictures).unwrap();
+            std::fs::write(pictures.join(format!("report-{scheme}.webp")), bytes(picture)).unwrap();
+        }
+    }
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// The bytes that are written in base 64.
+fn bytes(letters: &str) -> Vec<u8> {
+    let value = |letter: u8| match letter {
+        b'A'..=b'Z' => letter - b'A',
+        b'a'..=b'z' => letter - b'a' + 26,
+        b'0'..=b'9' => letter - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let letters: Vec<u8> = letters.bytes().filter(|letter| *letter != b'=').map(value).collect();
+    let group = |group: &[u8]| {
+        let number =
+            group.iter().fold(0_u32, |number, value| number << 6 | u32::from(*value)) << (6 * (4 - group.len()));
+        number.to_be_bytes()[1..group.len()].to_vec()
+    };
+    letters.chunks(4).flat_map(group).collect()
+}

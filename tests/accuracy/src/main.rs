@@ -6,6 +6,8 @@
 //! * `traces-RANKS-RATE/`, a trace of `tests/programs/accuracy` on so many ranks, and `sections-RANKS-RATE`, what that run printed;
 //! * `measured/SHAPE-HOSTSxSLOTS-RATE`, what the program printed in each configuration of the lab;
 //! * perhaps `remarks`, what a reader should know of these measurements.
+//!
+//! `titr-accuracy split RESULTS` prints where errors come from.
 
 mod calibration;
 mod configuration;
@@ -14,6 +16,7 @@ mod measured;
 mod page;
 mod row;
 mod sections;
+mod split;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -26,14 +29,17 @@ use row::Row;
 
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let [results] = &arguments[..] else {
-        eprintln!("usage: titr-accuracy RESULTS");
-        return ExitCode::from(2);
+    let printed = match &arguments[..] {
+        [command, results] if command.as_os_str() == "split" => split::table(results),
+        [results] => page(results),
+        _ => {
+            eprintln!("usage: titr-accuracy [split] RESULTS");
+            return ExitCode::from(2);
+        }
     };
-    match compare(results) {
-        Ok((calibrations, rows)) => {
-            let remarks = std::fs::read_to_string(results.join("remarks")).unwrap_or_default();
-            print!("{}", page::Page { rows: &rows, calibrations: &calibrations, remarks: &remarks });
+    match printed {
+        Ok(text) => {
+            print!("{text}");
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -41,6 +47,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The page `docs/ACCURACY.md`.
+fn page(results: &Path) -> Result<String, Box<dyn Error>> {
+    let (calibrations, rows) = compare(results)?;
+    let remarks = std::fs::read_to_string(results.join("remarks")).unwrap_or_default();
+    Ok(page::Page { rows: &rows, calibrations: &calibrations, remarks: &remarks }.to_string())
 }
 
 /// The calibration of links, by their rate.

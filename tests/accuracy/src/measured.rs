@@ -34,11 +34,14 @@ impl Measured {
         patterns
     }
 
+    /// How often the pattern was measured.
+    pub fn repeats(&self) -> usize {
+        self.seconds.len()
+    }
+
     /// The median of all times, in seconds.
     pub fn median(&self) -> f64 {
-        let middle = self.seconds.len() / 2;
-        let upper = self.seconds.get(middle).copied().unwrap_or(f64::NAN);
-        if self.seconds.len().is_multiple_of(2) { (upper + self.seconds[middle - 1]) / 2.0 } else { upper }
+        median(&self.seconds)
     }
 
     /// The difference of the longest and the shortest time as a part of the median.
@@ -48,6 +51,15 @@ impl Measured {
             _ => 0.0,
         }
     }
+}
+
+/// The number in the middle, or the mean of the two there.
+pub fn median(numbers: &[f64]) -> f64 {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    let upper = sorted.get(middle).copied().unwrap_or(f64::NAN);
+    if sorted.len().is_multiple_of(2) && middle > 0 { (upper + sorted[middle - 1]) / 2.0 } else { upper }
 }
 
 #[cfg(test)]

@@ -1,0 +1,89 @@
+//! Where the error of a prediction comes from: the same pattern predicted from computation that was counted, predicted from
+//! computation as long as it took, and reenacted. `ci/error-split` measures, and prints the table.
+//!
+//! The directory RESULTS/split has for each configuration of the lab a directory with
+//!
+//! * `output`, what the program printed when it was traced there;
+//! * `traced`, the extended trace of that run;
+//! * `again`, the extended trace of its reenactment in the same lab.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::path::Path;
+
+use titr_common::event::{Annotation, Event, Rank};
+use titr_simulation::{Computation, Simulation, Trace};
+
+use crate::calibration::Calibration;
+use crate::configuration::Configuration;
+use crate::machine;
+use crate::measured::{Measured, median};
+use crate::sections::Sections;
+
+/// The table of all configurations in RESULTS/split.
+pub fn table(results: &Path) -> Result<String, Box<dyn Error>> {
+    let mut text = "\
+| pattern | shape | hosts × ranks | Mbit/s | measured, s | counted, s | error | timed, s | error | reenacted, s | error |
+|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|
+"
+    .to_owned();
+    let mut errors: [Vec<f64>; 3] = Default::default();
+    for configuration in Configuration::measured(&results.join("split"))? {
+        let directory = results.join("split").join(configuration.to_string());
+        let calibration = Calibration::read(&results.join(format!("cluster-{}.toml", configuration.rate)))?;
+        let platform = machine::platform(&calibration, &configuration, "flow")?;
+        let trace = Trace::open(&directory.join("traced"))?;
+        let predict = |computation| -> Result<Vec<f64>, Box<dyn Error>> {
+            let mut sections = Sections::new(trace.ranks());
+            Simulation::new(&platform, &trace).computation(computation).observe(&mut sections).run()?;
+            Ok(sections.seconds())
+        };
+        let columns = [
+            predict(Computation::Counted)?,
+            predict(Computation::Timed)?,
+            recorded(&Trace::open(&directory.join("again"))?)?,
+        ];
+        let mut place = 0;
+        for measured in Measured::read(&directory.join("output"))? {
+            let (pattern, seconds) = (&measured.pattern, measured.median());
+            let repeats = place..place + measured.repeats();
+            place = repeats.end;
+            let rate = configuration.rate.trim_end_matches("mbit");
+            let Configuration { shape, hosts, slots, .. } = configuration;
+            write!(text, "| {pattern} | {shape} | {hosts} × {slots} | {rate} | {seconds:.4} |")?;
+            for (column, errors) in columns.iter().zip(&mut errors) {
+                let missing = || format!("{pattern} is not in a trace of {configuration}");
+                let predicted = median(column.get(repeats.clone()).ok_or_else(missing)?);
+                let error = predicted / seconds - 1.0;
+                errors.push(error.abs());
+                write!(text, " {predicted:.4} | {:+.1} % |", error * 100.0)?;
+            }
+            writeln!(text)?;
+        }
+    }
+    let [counted, timed, reenacted] = errors.map(|errors| median(&errors) * 100.0);
+    writeln!(text, "\nMedian error: counted {counted:.1} %, timed {timed:.1} %, reenacted {reenacted:.1} %.")?;
+    Ok(text)
+}
+
+/// The intervals of a run that was recorded in extended mode, as [`Sections`] finds them in a replay, in seconds.
+fn recorded(trace: &Trace) -> Result<Vec<f64>, Box<dyn Error>> {
+    let mut longest: Vec<f64> = Vec::new();
+    for rank in 0..trace.ranks() {
+        let mut stream = trace.stream(Rank(rank))?;
+        let (mut call, mut marks) = (None, Vec::new());
+        while let Some(event) = stream.next_event()? {
+            if let Event::Annotation(Annotation::Call(span)) = event {
+                call = Some(span.begin);
+            } else if let Event::Iprobe(..) = event {
+                marks.extend(call);
+            }
+        }
+        let intervals = marks.chunks_exact(2).map(|pair| pair[1].0.saturating_sub(pair[0].0) as f64 * 1e-9);
+        for (place, seconds) in intervals.enumerate() {
+            longest.resize(longest.len().max(place + 1), 0.0);
+            longest[place] = longest[place].max(seconds);
+        }
+    }
+    Ok(longest)
+}

@@ -14,8 +14,14 @@ use crate::properties::{RANKS, happening, trace};
 use crate::support::machine::{analyse, events, micros, mpi, threads};
 use titr_common::event::Rank;
 
-/// Waits by rank and pattern, and causes by rank and kind with what they cost directly and indirectly, in microseconds.
-fn waits(ranks: u32, trace: &str, mpi: &Mpi) -> (Vec<(u64, String, f64)>, Vec<(u64, String, f64, f64)>) {
+/// A rank's waiting, by its pattern, in microseconds.
+type Wait = (u64, String, f64);
+
+/// A rank's part in the waiting of others, by the kind of time, and what it cost directly and indirectly, in microseconds.
+type Cause = (u64, String, f64, f64);
+
+/// The waits and their causes.
+fn waits(ranks: u32, trace: &str, mpi: &Mpi) -> (Vec<Wait>, Vec<Cause>) {
     let (_, found) = analyse("wait-states", Workload::new(threads(ranks, trace)), mpi);
     let time = |part: &Value, key: &str| micros(Seconds(part[key].as_f64().unwrap()));
     let text = |part: &Value, key: &str| part[key].as_str().unwrap().to_owned();

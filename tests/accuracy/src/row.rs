@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use titr_simulation::{Simulation, Trace};
+use titr_simulation::{Computation, Trace};
 
 use crate::calibration::Calibration;
 use crate::configuration::Configuration;
@@ -57,9 +57,7 @@ pub fn predicted(
     let traced = Measured::read(&results.join(format!("sections-{kind}")))?;
     let predict = |model: &str| -> Result<Vec<f64>, Box<dyn Error>> {
         let platform = machine::platform(calibration, configuration, model)?;
-        let mut sections = Sections::new(trace.ranks());
-        Simulation::new(&platform, &trace).observe(&mut sections).run()?;
-        Ok(sections.seconds())
+        Sections::replayed(&platform, &trace, Computation::Counted)
     };
     let (flow, packet) = (predict("flow")?, predict("packet")?);
     let mut rows = Vec::new();

@@ -1,10 +1,13 @@
 //! The intervals of a replay that the program measures in a real run: on each rank from a call of `MPI_Iprobe` to the next, on the
 //! rank where that takes longest.
 
-use titr_common::event::{Event, Rank};
+use std::error::Error;
+
+use titr_common::event::{Annotation, Event, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_simulation::observe::Observer;
+use titr_simulation::{Computation, Platform, Simulation, Trace};
 
 /// Hears a replay and notes how long each measured interval takes.
 pub struct Sections {
@@ -22,20 +25,42 @@ struct Progress {
 }
 
 impl Sections {
-    /// No sections yet, of a replay of `ranks` ranks.
-    pub fn new(ranks: u32) -> Self {
+    /// No sections yet, of `ranks` ranks.
+    fn new(ranks: u32) -> Self {
         Self { ranks: vec![Progress::default(); ranks as usize], longest: Vec::new() }
     }
 
+    /// The intervals of a replay, in seconds.
+    pub fn replayed(platform: &Platform, trace: &Trace, computation: Computation) -> Result<Vec<f64>, Box<dyn Error>> {
+        let mut sections = Self::new(trace.ranks());
+        Simulation::new(platform, trace).computation(computation).observe(&mut sections).run()?;
+        Ok(sections.seconds())
+    }
+
+    /// The intervals of the run that an extended trace recorded, in seconds.
+    pub fn recorded(trace: &Trace) -> Result<Vec<f64>, Box<dyn Error>> {
+        let mut sections = Self::new(trace.ranks());
+        for rank in (0..trace.ranks()).map(Rank) {
+            let mut stream = trace.stream(rank)?;
+            let mut called = None;
+            while let Some(event) = stream.next_event()? {
+                if let Event::Annotation(Annotation::Call(call)) = event {
+                    called = Some(Time(call.begin.0.saturating_mul(1000)));
+                } else if let (Event::Iprobe(..), Some(at)) = (event, called) {
+                    sections.mark(rank, at);
+                }
+            }
+        }
+        Ok(sections.seconds())
+    }
+
     /// The intervals, in seconds.
-    pub fn seconds(&self) -> Vec<f64> {
+    fn seconds(&self) -> Vec<f64> {
         self.longest.iter().map(|time| time.seconds().0).collect()
     }
-}
 
-impl Observer for Sections {
-    fn entered(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
-        let EventRef::Event(Event::Iprobe(..)) = event else { return };
+    /// A rank calls `MPI_Iprobe`.
+    fn mark(&mut self, rank: Rank, at: Time) {
         let Some(progress) = self.ranks.get_mut(rank.0 as usize) else { return };
         let Some(since) = progress.since.take() else {
             progress.since = Some(at);
@@ -43,7 +68,15 @@ impl Observer for Sections {
         };
         self.longest.resize(self.longest.len().max(progress.complete + 1), Time::ZERO);
         let longest = &mut self.longest[progress.complete];
-        *longest = (*longest).max(Time(at.0 - since.0));
+        *longest = (*longest).max(Time(at.0.saturating_sub(since.0)));
         progress.complete += 1;
+    }
+}
+
+impl Observer for Sections {
+    fn entered(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
+        if let EventRef::Event(Event::Iprobe(..)) = event {
+            self.mark(rank, at);
+        }
     }
 }

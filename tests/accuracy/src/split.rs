@@ -11,8 +11,7 @@ use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 
-use titr_common::event::{Annotation, Event, Rank};
-use titr_simulation::{Computation, Simulation, Trace};
+use titr_simulation::{Computation, Trace};
 
 use crate::calibration::Calibration;
 use crate::configuration::Configuration;
@@ -33,15 +32,10 @@ pub fn table(results: &Path) -> Result<String, Box<dyn Error>> {
         let calibration = Calibration::read(&results.join(format!("cluster-{}.toml", configuration.rate)))?;
         let platform = machine::platform(&calibration, &configuration, "flow")?;
         let trace = Trace::open(&directory.join("traced"))?;
-        let predict = |computation| -> Result<Vec<f64>, Box<dyn Error>> {
-            let mut sections = Sections::new(trace.ranks());
-            Simulation::new(&platform, &trace).computation(computation).observe(&mut sections).run()?;
-            Ok(sections.seconds())
-        };
         let columns = [
-            predict(Computation::Counted)?,
-            predict(Computation::Timed)?,
-            recorded(&Trace::open(&directory.join("again"))?)?,
+            Sections::replayed(&platform, &trace, Computation::Counted)?,
+            Sections::replayed(&platform, &trace, Computation::Timed)?,
+            Sections::recorded(&Trace::open(&directory.join("again"))?)?,
         ];
         let mut place = 0;
         for measured in Measured::read(&directory.join("output"))? {
@@ -64,26 +58,4 @@ pub fn table(results: &Path) -> Result<String, Box<dyn Error>> {
     let [counted, timed, reenacted] = errors.map(|errors| median(&errors) * 100.0);
     writeln!(text, "\nMedian error: counted {counted:.1} %, timed {timed:.1} %, reenacted {reenacted:.1} %.")?;
     Ok(text)
-}
-
-/// The intervals of a run that was recorded in extended mode, as [`Sections`] finds them in a replay, in seconds.
-fn recorded(trace: &Trace) -> Result<Vec<f64>, Box<dyn Error>> {
-    let mut longest: Vec<f64> = Vec::new();
-    for rank in 0..trace.ranks() {
-        let mut stream = trace.stream(Rank(rank))?;
-        let (mut call, mut marks) = (None, Vec::new());
-        while let Some(event) = stream.next_event()? {
-            if let Event::Annotation(Annotation::Call(span)) = event {
-                call = Some(span.begin);
-            } else if let Event::Iprobe(..) = event {
-                marks.extend(call);
-            }
-        }
-        let intervals = marks.chunks_exact(2).map(|pair| pair[1].0.saturating_sub(pair[0].0) as f64 * 1e-9);
-        for (place, seconds) in intervals.enumerate() {
-            longest.resize(longest.len().max(place + 1), 0.0);
-            longest[place] = longest[place].max(seconds);
-        }
-    }
-    Ok(longest)
 }

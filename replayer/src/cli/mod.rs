@@ -2,6 +2,7 @@
 //!
 //! 0: done. 1: the input is at fault, and standard error says how. 2: wrong usage (clap's status).
 
+mod advise;
 mod calibrate;
 mod convert;
 mod diff;

@@ -14,7 +14,7 @@ use titr_common::trace::manifest::{Ended, Manifest};
 use titr_simulation::Follower;
 
 use super::meter::Meter;
-use super::{Failure, TraceArgs, calibrate, convert, diff, gather, generate, manual, run, schedule, triggers};
+use super::{Failure, TraceArgs, advise, calibrate, convert, diff, gather, generate, manual, run, schedule, triggers};
 use crate::inspect::{Inventory, Verdict, check};
 
 const EXAMPLES: &str = "\
@@ -25,6 +25,7 @@ Examples:
   titr gather node1/ node2/ --output traces.tar
   titr convert --to simgrid traces/ -o for-simgrid
   titr diff before.json after.json
+  titr advise --platform cluster.toml traces/
   titr generate all-to-all --ranks 32 --bytes 10kB -o all-to-all
   titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
   titr calibrate measurements.json --output cluster.toml
@@ -67,6 +68,7 @@ enum Command {
         #[command(flatten)]
         trace: TraceArgs,
     },
+    Advise(advise::AdviseArgs),
     Calibrate(calibrate::CalibrateArgs),
     Completions(manual::CompletionsArgs),
     Convert(convert::ConvertArgs),
@@ -86,6 +88,7 @@ pub fn main() -> ExitCode {
         Command::Info { json, trace } => info(trace, *json, out),
         Command::Check { trace } => report_check(trace, out),
         Command::Cat { rank, partial, trace } => cat(trace, *rank, *partial, out),
+        Command::Advise(args) => advise::advise(args, out),
         Command::Calibrate(args) => calibrate::calibrate(args, out),
         Command::Completions(args) => manual::completions(args, TitrArgs::command(), out),
         Command::Convert(args) => convert::convert(args),

@@ -1,0 +1,101 @@
+//! Advice: hypotheses that the causes of waiting suggest, each replayed, and what each would save.
+
+mod candidates;
+mod text;
+
+use std::path::Path;
+
+use serde::Serialize;
+use titr_common::event::CollectiveKind;
+use titr_common::trace::{Trace, TraceError};
+use titr_hypotheses::{Hypotheses, HypothesesError};
+use titr_simulation::{Computation, Platform, Simulation, SimulationError, assume};
+
+pub use candidates::Candidate;
+pub use text::summary;
+
+/// The times that a program would take under a standard set of hypotheses.
+#[derive(Clone, Debug, Serialize)]
+pub struct Advice {
+    /// The predicted time of the program as it is, in seconds.
+    pub simulated_time: f64,
+    /// The hypotheses that save the most first.
+    pub hypotheses: Vec<Tried>,
+    /// Hypotheses that cannot come true: they say how much can be saved at most.
+    pub bounds: Vec<Tried>,
+    /// Hypotheses that do not fit the program, and why.
+    pub not_tried: Vec<NotTried>,
+}
+
+/// A hypothesis that was replayed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tried {
+    /// The hypothesis in words.
+    pub hypothesis: String,
+    /// The cause that suggests it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// The predicted time, in seconds.
+    pub simulated_time: f64,
+    /// The part of the predicted time that it saves, in seconds; negative if the program would take longer.
+    pub saves: f64,
+    /// A file of hypotheses for `titr-replay --what-if`.
+    pub changes: String,
+}
+
+/// A hypothesis that does not fit the program.
+#[derive(Clone, Debug, Serialize)]
+pub struct NotTried {
+    /// The hypothesis in words.
+    pub hypothesis: String,
+    /// Why it does not fit.
+    pub why: String,
+}
+
+/// Replays the trace as it is, and with each hypothesis that its waits suggest. Calls `follow` before each replay with the
+/// number of those that are done and of all.
+///
+/// # Errors
+/// If the trace cannot be replayed as it is.
+pub fn advise(
+    platform: &Platform,
+    trace: &Trace,
+    collectives: &[CollectiveKind],
+    computation: Computation,
+    mut follow: impl FnMut(usize, usize),
+) -> Result<Advice, SimulationError> {
+    let base = Simulation::new(platform, trace).computation(computation).analyse("wait-states").run()?;
+    let simulated_time = base.simulated_time.0;
+    let mut advice = Advice { simulated_time, hypotheses: Vec::new(), bounds: Vec::new(), not_tried: Vec::new() };
+    let candidates = candidates::candidates(&base, collectives);
+    let all = candidates.len();
+    for (done, candidate) in candidates.into_iter().enumerate() {
+        follow(done, all);
+        let Candidate { title: hypothesis, because, changes } = candidate;
+        match replayed(platform, trace, computation, &changes) {
+            Ok(time) => {
+                let is_bound = because.is_none();
+                let saves = simulated_time - time;
+                let tried = Tried { hypothesis, because, simulated_time: time, saves, changes };
+                if is_bound { advice.bounds.push(tried) } else { advice.hypotheses.push(tried) }
+            }
+            Err(why) => advice.not_tried.push(NotTried { hypothesis, why }),
+        }
+    }
+    advice.hypotheses.sort_by(|a, b| b.saves.total_cmp(&a.saves));
+    Ok(advice)
+}
+
+/// The predicted time with these changes, in seconds; an error says why they do not fit the program.
+fn replayed(platform: &Platform, trace: &Trace, computation: Computation, changes: &str) -> Result<f64, String> {
+    let last = |error: &dyn ToString| error.to_string().lines().next().unwrap_or_default().to_owned();
+    let hypotheses =
+        Hypotheses::parse(Path::new("advice"), changes.to_owned()).map_err(|error: HypothesesError| last(&error))?;
+    let platform = assume(hypotheses.machine(), platform.clone()).map_err(|error| last(&error))?;
+    let result = Simulation::new(&platform, trace).computation(computation).transform(&hypotheses).run();
+    match result {
+        Ok(result) => Ok(result.simulated_time.0),
+        Err(SimulationError::Trace(TraceError::Change(error))) => Err(last(&error)),
+        Err(error) => Err(last(&error)),
+    }
+}

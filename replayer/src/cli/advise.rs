@@ -1,0 +1,47 @@
+//! `titr advise`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use titr_common::event::CollectiveKind;
+use titr_simulation::{Computation, Platform};
+
+use super::{Failure, TraceArgs};
+use crate::advise::{advise as advice_for, summary};
+use crate::inspect::Inventory;
+
+/// Replays a trace with hypotheses that its waits suggest, and ranks them by what they would save.
+#[derive(Debug, Args)]
+pub(super) struct AdviseArgs {
+    /// The machine: a platform file of titr's (TOML) or of SimGrid's (XML).
+    #[arg(short, long, value_name = "FILE")]
+    platform: PathBuf,
+    /// Sets a key of the platform. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Takes computation to be as long as it was in an extended trace, whatever the simulated host.
+    #[arg(long)]
+    timed: bool,
+    /// Prints one JSON object, with a file of hypotheses for each.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    trace: TraceArgs,
+}
+
+/// The command.
+pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let platform = Platform::load(&args.platform, &args.set)?;
+    let trace = args.trace.open()?;
+    let kinds = Inventory::of(&trace)?.kinds;
+    let collectives: Vec<CollectiveKind> =
+        CollectiveKind::ALL.into_iter().filter(|kind| kinds.contains_key(kind.name())).collect();
+    let computation = if args.timed { Computation::Timed } else { Computation::Counted };
+    let advice = advice_for(&platform, &trace, &collectives, computation, |_, _| ())?;
+    if !args.json {
+        return Ok(summary(&advice, out)?);
+    }
+    serde_json::to_writer(&mut *out, &advice).map_err(std::io::Error::from)?;
+    Ok(writeln!(out)?)
+}

@@ -1,0 +1,61 @@
+//! `titr advise`: hypotheses that the causes of waiting suggest, and what they would save.
+
+use crate::support::command::{Folder, TITR, TITR_REPLAY};
+
+/// A machine on which an instruction takes a nanosecond, a message 2 µs and a nanosecond a byte.
+const PLATFORM: &str = r#"
+schema = 1
+[hosts]
+count = 4
+speed = "1 Ginstr/s"
+[topology.star]
+[network]
+model = "ideal"
+bandwidth = "1 GB/s"
+latency = "1 us"
+[mpi]
+collectives = "openmpi"
+"#;
+
+/// Two ranks that compute for 10 and for 30 µs in a region, and then exchange 1000 bytes.
+fn unbalanced() -> Folder {
+    let rank = |me: usize, work: u32| {
+        let other = 1 - me;
+        format!(
+            "{me} region_begin foo\n{me} compute {work}\n{me} region_end foo\n{me} sendrecv {other} 0 1000 {other} 0 1000\n"
+        )
+    };
+    let folder = Folder::new();
+    folder.file("cluster.toml", PLATFORM);
+    folder.trace(&[rank(0, 10_000), rank(1, 30_000)].each_ref().map(String::as_str));
+    folder
+}
+
+const ADVISE: [&str; 4] = ["advise", "--platform", "cluster.toml", "traces"];
+
+#[test]
+fn the_cause_of_waiting_is_found_and_what_it_costs() {
+    let folder = unbalanced();
+    let said = folder.run(TITR, &[&ADVISE[..], &["--json"]].concat());
+    let advice: serde_json::Value = serde_json::from_str(said.strip_suffix("[0]").unwrap()).unwrap();
+    let micros = |seconds: &serde_json::Value| (seconds.as_f64().unwrap() * 1e9).round() / 1e3;
+    let best = &advice["hypotheses"][0];
+    assert_eq!(
+        (micros(&advice["simulated_time"]), micros(&best["simulated_time"]), micros(&best["saves"])),
+        (33.0, 23.0, 10.0)
+    );
+    let bounds: Vec<f64> =
+        advice["bounds"].as_array().unwrap().iter().map(|bound| micros(&bound["simulated_time"])).collect();
+    assert_eq!(bounds, [30.0, 3.0], "without a network, and without computation");
+
+    folder.file("changes.toml", best["changes"].as_str().unwrap());
+    let replay = ["--platform", "cluster.toml", "--json", "--what-if", "changes.toml", "traces"];
+    let replayed: serde_json::Value =
+        serde_json::from_str(folder.run(TITR_REPLAY, &replay).strip_suffix("[0]").unwrap()).unwrap();
+    assert_eq!(replayed["simulated_time"], best["simulated_time"]);
+}
+
+#[test]
+fn advice_for_people() {
+    insta::assert_snapshot!(unbalanced().run(TITR, &ADVISE));
+}

@@ -1,6 +1,6 @@
 //! The calls of a program: one event after another, each carried out at the time it takes place.
 
-use titr_common::event::{CommCall, Completion, Event, Incoming, Outgoing, Partitioned, RequestId, SendMode};
+use titr_common::event::{CommCall, Completion, Event, Incoming, Outgoing, Partitioned, RequestId};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
@@ -34,8 +34,7 @@ impl From<Fault> for Failure {
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     #[inline]
     pub(super) fn blocking_send(&mut self, index: ThreadIndex, message: Outgoing) -> Result<Option<Activity>, Failure> {
-        let thread = &mut self.threads[index.0 as usize];
-        self.library.send(thread, SendMode::Standard, message, Completion::Blocking)?;
+        self.library.blocking_send(&mut self.threads[index.0 as usize], message)?;
         Ok(Some(Activity::Send))
     }
 
@@ -45,7 +44,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         index: ThreadIndex,
         message: Incoming,
     ) -> Result<Option<Activity>, Failure> {
-        self.library.receive(&mut self.threads[index.0 as usize], message, Completion::Blocking, None)?;
+        self.library.blocking_receive(&mut self.threads[index.0 as usize], message)?;
         Ok(Some(Activity::Recv))
     }
 

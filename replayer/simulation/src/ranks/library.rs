@@ -48,6 +48,22 @@ pub(super) struct Library<'a, O> {
 
 /// Point-to-point messages.
 impl<O: Observer> Library<'_, O> {
+    /// `MPI_Send`.
+    #[inline]
+    pub(super) fn blocking_send(&mut self, thread: &mut Thread, message: Outgoing) -> Result<(), Fault> {
+        let sent = self.start_send(thread.actor.rank, SendMode::Standard, message)?;
+        self.wait_for(thread, sent);
+        Ok(())
+    }
+
+    /// `MPI_Recv`.
+    #[inline]
+    pub(super) fn blocking_receive(&mut self, thread: &mut Thread, message: Incoming) -> Result<(), Fault> {
+        let received = self.start_receive(thread.actor, message, None)?;
+        self.wait_for(thread, received);
+        Ok(())
+    }
+
     /// `MPI_Send` and its kin.
     #[inline]
     pub(super) fn send(

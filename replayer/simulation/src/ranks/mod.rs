@@ -268,11 +268,14 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// Lets those go on who waited only for operations that are complete.
     #[inline]
     fn wake(&mut self) {
+        if !self.library.exchange.operations.completions.is_empty() {
+            self.wake_waiters();
+        }
+    }
+
+    fn wake_waiters(&mut self) {
         let Library { now, exchange, collectives, one_sided, files, partitioned, scheduler, observer, .. } =
             &mut self.library;
-        if exchange.operations.completions.is_empty() {
-            return;
-        }
         for completion in exchange.operations.completions.drain(..) {
             let clock = match completion.waiter {
                 Waiter::Thread(thread) => &mut self.threads[thread.0 as usize].clock,

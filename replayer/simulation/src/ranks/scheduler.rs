@@ -72,7 +72,14 @@ impl Scheduler {
     }
 
     /// Lets those go on whose timers have come by `now`.
+    #[inline]
     pub(super) fn advance(&mut self, now: Time) {
+        if self.next_timer().is_some_and(|first| first <= now) {
+            self.ring(now);
+        }
+    }
+
+    fn ring(&mut self, now: Time) {
         while let Some(timer) = self.timers.peek_mut()
             && timer.time <= now
         {

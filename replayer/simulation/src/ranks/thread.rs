@@ -14,6 +14,7 @@ use super::call::Failure;
 use super::clock::{Clock, Waiter};
 use super::error::ReplayError;
 use super::ids::ThreadIndex;
+use super::library::Library;
 use super::partitioned::PartitionedMessages;
 use super::program::Signal;
 use super::protocol::Protocol;
@@ -101,36 +102,30 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             let thread = &mut self.threads[at];
             if !thread.paid {
                 thread.events += 1;
-                let is_call = !matches!(event, EventRef::Compute(_) | EventRef::Event(Event::Sleep(_)));
-                if is_call {
+                let core = &self.library.cores[thread.actor.rank.0 as usize];
+                let computing = match event {
+                    EventRef::Compute(work) => Some(core.speed.time_for(work)),
+                    EventRef::Event(&Event::Sleep(time)) if self.library.causality.is_timed() => Some(time),
+                    EventRef::Event(Event::Sleep(_)) => Some(Seconds(0.0)),
+                    EventRef::Send(_) | EventRef::Recv(_) | EventRef::Event(_) => None,
+                };
+                if computing.is_none() {
                     thread.clock.time = thread.clock.time.max(thread.first_call);
                 }
                 thread.began = thread.clock.time;
                 if thread.is_main() {
                     self.library.observer.entered(thread.actor.rank, event, thread.began);
                 }
-                let core = &self.library.cores[thread.actor.rank.0 as usize];
-                let time = if let EventRef::Compute(work) = event {
-                    core.speed.time_for(work)
-                } else if let EventRef::Event(&Event::Sleep(time)) = event {
-                    if self.library.causality.is_timed() { time } else { Seconds(0.0) }
-                } else {
-                    overhead(
-                        event,
-                        thread,
-                        &self.library.exchange.protocol,
-                        &self.library.requests,
-                        &self.library.partitioned,
-                    )
-                };
-                thread.clock.time = thread.began + time;
-                let work = if is_call { Work::Overhead } else { Work::Compute };
-                self.library.observer.worked(Waiter::Thread(index), work, thread.began, thread.clock.time);
-                if !is_call {
+                if let Some(time) = computing {
+                    thread.clock.time = thread.began + time;
+                    self.library.observer.worked(Waiter::Thread(index), Work::Compute, thread.began, thread.clock.time);
                     self.pass(index)?;
                     self.account(index, Activity::Compute);
                     continue;
                 }
+                let Library { exchange, requests, partitioned, observer, .. } = &mut self.library;
+                thread.clock.time = thread.began + overhead(event, thread, &exchange.protocol, requests, partitioned);
+                observer.worked(Waiter::Thread(index), Work::Overhead, thread.began, thread.clock.time);
                 thread.paid = true;
             }
             if thread.clock.time > self.library.now {

@@ -14,6 +14,7 @@ const PACKETS: &str = "\
 packet = \"1448 B\"\n\
 phit = \"8 B\"\n\
 output_queue = 64\n\
+injection_order = \"round-robin\"\n\
 injection_ports = 1\n\
 consumption_ports = 1\n";
 

@@ -83,6 +83,7 @@ mod tests;
 #[cfg(test)]
 mod uneven_tests;
 
+use crate::Connection;
 use crate::topology::HostId;
 
 pub use arbitration::Arbitration;
@@ -91,6 +92,7 @@ pub use engine::{Engine, engine};
 pub use figures::{Batch, ChannelFigures, Figures, Observation};
 pub use network::{PacketNetwork, PacketStatistics};
 pub use parameters::PacketParameters;
+pub use sources::InjectionOrder;
 pub use spec::PacketSpec;
 pub use usage::{ChannelUsage, Usage};
 
@@ -105,6 +107,8 @@ pub struct Message {
     pub to: HostId,
     /// The number of its packets: at least one.
     pub packets: u64,
+    /// The connection that it takes; `None`: one of its own.
+    pub connection: Option<Connection>,
 }
 
 /// A message that has arrived. Times are cycles.

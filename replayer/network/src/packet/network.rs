@@ -127,7 +127,13 @@ impl Network for PacketNetwork {
             return;
         }
         let packets = self.spec.parameters().packets(transfer.bytes);
-        let message = Message { tag: arrival.tag(), from: transfer.from, to: transfer.to, packets };
+        let message = Message {
+            tag: arrival.tag(),
+            from: transfer.from,
+            to: transfer.to,
+            packets,
+            connection: transfer.connection,
+        };
         self.engine.offer(self.clock.cycle(now).max(self.cycle), message);
     }
 

@@ -3,6 +3,7 @@
 use titr_common::units::Bytes;
 
 use super::arbitration::Arbitration;
+use super::sources::InjectionOrder;
 use crate::topology::RoutingOptions;
 
 /// Parameters of a packet network (`[network.packet]` in platform files).
@@ -25,6 +26,8 @@ pub struct PacketParameters {
     pub routing: RoutingOptions,
     /// Which packet is granted a port that several ask for.
     pub arbitration: Arbitration,
+    /// The order in which a host sends the packets of its messages.
+    pub injection_order: InjectionOrder,
     /// Packets that a host can send at once.
     pub injection_ports: u32,
     /// Packets that a host can receive at once.
@@ -49,6 +52,7 @@ impl Default for PacketParameters {
             output_queue: 0,
             routing: RoutingOptions::default(),
             arbitration: Arbitration::RoundRobin,
+            injection_order: InjectionOrder::default(),
             injection_ports: 1,
             consumption_ports: 1,
             router_delay: 0,

@@ -1,16 +1,35 @@
 //! Messages that hosts have to send: a queue for each host, cut into packets one by one as injection ports take them.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
 
 use super::Message;
 use super::ids::MessageId;
+use crate::Connection;
 use crate::topology::HostId;
+
+/// The order in which a host sends the packets of its messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InjectionOrder {
+    /// All packets of a message before the first of the next message.
+    #[default]
+    Fifo,
+    /// Messages of different connections take turns, a packet each, as TCP's do. Those of one connection follow each other.
+    RoundRobin,
+}
 
 /// Messages that are under way, and for each host those that wait to be sent.
 #[derive(Debug)]
 pub(super) struct Sources {
     messages: slab::Slab<Progress>,
+    /// For each host, the messages that it sends, the next first.
     waiting: Vec<VecDeque<MessageId>>,
+    /// Where connections take turns: the messages of each that follow the one that is waiting.
+    following: Option<FxHashMap<Connection, VecDeque<MessageId>>>,
 }
 
 /// A message and how far it is.
@@ -30,8 +49,12 @@ pub(super) struct Progress {
 }
 
 impl Sources {
-    pub fn new(hosts: usize) -> Self {
-        Self { messages: slab::Slab::new(), waiting: vec![VecDeque::new(); hosts] }
+    pub fn new(hosts: usize, order: InjectionOrder) -> Self {
+        let following = match order {
+            InjectionOrder::Fifo => None,
+            InjectionOrder::RoundRobin => Some(FxHashMap::default()),
+        };
+        Self { messages: slab::Slab::new(), waiting: vec![VecDeque::new(); hosts], following }
     }
 
     pub fn insert(&mut self, message: Message, created: u64) -> MessageId {
@@ -46,9 +69,20 @@ impl Sources {
 
     /// Lets the packets of a message be sent. Returns its host.
     pub fn ready(&mut self, id: MessageId) -> HostId {
-        let host = self.get(id).message.from;
-        self.waiting[host.index()].push_back(id);
-        host
+        let Message { from, connection, .. } = self.get(id).message;
+        if let Some((following, connection)) = self.following.as_mut().zip(connection) {
+            match following.entry(connection) {
+                Entry::Occupied(mut others) => {
+                    others.get_mut().push_back(id);
+                    return from;
+                }
+                Entry::Vacant(none) => {
+                    none.insert(VecDeque::new());
+                }
+            }
+        }
+        self.waiting[from.index()].push_back(id);
+        from
     }
 
     /// The message that the next packet of a host is from.
@@ -57,8 +91,18 @@ impl Sources {
         let id = *waiting.front()?;
         let progress = &mut self.messages[id.index()];
         progress.unsent -= 1;
-        if progress.unsent == 0 {
+        let is_sent = progress.unsent == 0;
+        if is_sent || self.following.is_some() {
             waiting.pop_front();
+        }
+        let Some(following) = &mut self.following else { return Some(id) };
+        if !is_sent {
+            waiting.push_back(id);
+        } else if let Some(connection) = progress.message.connection {
+            match following.get_mut(&connection).and_then(VecDeque::pop_front) {
+                Some(next) => waiting.push_back(next),
+                None => drop(following.remove(&connection)),
+            }
         }
         Some(id)
     }

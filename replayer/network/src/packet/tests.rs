@@ -99,8 +99,10 @@ pub(super) fn run_reference(spec: &PacketSpec, messages: &[(u64, Message)], most
     spec.routing.visit(ReferenceRun { spec, messages, most_cycles })
 }
 
+/// A message of an even number of packets takes the connection of its hosts, any other one of its own.
 pub(super) fn message(from: u32, to: u32, packets: u64) -> Message {
-    Message { tag: from.into(), from: HostId(from), to: HostId(to), packets }
+    let connection = packets.is_multiple_of(2).then_some(Connection { sender: from, receiver: to });
+    Message { tag: from.into(), from: HostId(from), to: HostId(to), packets, connection }
 }
 
 /// Channels between routers on a shortest way: the links of the topology's own route but the hosts' cables.
@@ -298,15 +300,17 @@ pub(super) fn any_parameters() -> impl Strategy<Value = PacketParameters> {
         Arbitration::Random,
         Arbitration::Longest,
     ]);
+    let order = prop::sample::select(vec![InjectionOrder::Fifo, InjectionOrder::RoundRobin]);
+    let orders = (arbitration, order);
     let shape = (1_u32..6, 1_u32..4, 2_u32..5, 1_u32..3, 1_u32..3);
     let output_queue = prop_oneof![Just(0_u32), 1_u32..4];
-    (shape, output_queue, 0_u32..3, 0_u32..3, arbitration, any::<u64>()).prop_map(
+    (shape, output_queue, 0_u32..3, 0_u32..3, orders, any::<u64>()).prop_map(
         |(
             (packet_phits, virtual_channels, queue_packets, injection_ports, consumption_ports),
             output_queue,
             r,
             w,
-            arbitration,
+            (arbitration, injection_order),
             seed,
         )| {
             PacketParameters {
@@ -314,6 +318,7 @@ pub(super) fn any_parameters() -> impl Strategy<Value = PacketParameters> {
                 routing: RoutingOptions { virtual_channels: Some(virtual_channels), ..RoutingOptions::default() },
                 queue_packets,
                 output_queue,
+                injection_order,
                 injection_ports,
                 consumption_ports,
                 router_delay: r,

@@ -153,7 +153,7 @@ fn run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32) -> Mea
         offers.take(now, &mut random, |from, random| {
             let packets = parameters.packets(plan.sizes.draw(random));
             if let Some(to) = plan.destinations.draw(from, random) {
-                engine.offer(now, Message { tag: 0, from: HostId(from), to: HostId(to), packets });
+                engine.offer(now, Message { tag: 0, from: HostId(from), to: HostId(to), packets, connection: None });
             }
         });
         engine.advance(now, &mut delivered);

@@ -8,7 +8,7 @@ pub fn spec(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec
 }
 
 pub fn message(tag: u64, from: u32, to: u32, packets: u64) -> Message {
-    Message { tag, from: HostId(from), to: HostId(to), packets }
+    Message { tag, from: HostId(from), to: HostId(to), packets, connection: None }
 }
 
 /// Offers all messages at cycle 0 and lives until nothing happens any more.

@@ -53,6 +53,7 @@ impl Builder<'_> {
             },
             routing,
             arbitration: table.arbitration,
+            injection_order: table.injection_order,
             injection_ports: self.number(table.injection_ports.as_ref(), defaults.injection_ports)?,
             consumption_ports: self.number(table.consumption_ports.as_ref(), defaults.consumption_ports)?,
             router_delay: table.router_delay,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use titr_common::units::{Bytes, Quantity};
-use titr_network::packet::Arbitration;
+use titr_network::packet::{Arbitration, InjectionOrder};
 use titr_network::topology::{Ascent, RoutingName};
 use toml::Spanned;
 
@@ -30,6 +30,8 @@ pub struct PacketTable {
     pub flow_control: Option<Spanned<FlowControl>>,
     /// Default: `"round-robin"`.
     pub arbitration: Arbitration,
+    /// The order in which a host sends the packets of its messages. Default: `"fifo"`.
+    pub injection_order: InjectionOrder,
     /// Packets that a host can send at once. Default: 1.
     pub injection_ports: Option<Spanned<u32>>,
     /// Packets that a host can receive at once. Default: 1.

@@ -14,7 +14,6 @@ use super::call::Failure;
 use super::clock::{Clock, Waiter};
 use super::error::ReplayError;
 use super::ids::ThreadIndex;
-use super::library::Library;
 use super::partitioned::PartitionedMessages;
 use super::program::Signal;
 use super::protocol::Protocol;
@@ -123,9 +122,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                     self.account(index, Activity::Compute);
                     continue;
                 }
-                let Library { exchange, requests, partitioned, observer, .. } = &mut self.library;
-                thread.clock.time = thread.began + overhead(event, thread, &exchange.protocol, requests, partitioned);
-                observer.worked(Waiter::Thread(index), Work::Overhead, thread.began, thread.clock.time);
+                let library = &mut self.library;
+                let (protocol, requests) = (&library.exchange.protocol, &library.requests);
+                thread.clock.time = thread.began + overhead(event, thread, protocol, requests, &library.partitioned);
+                library.observer.worked(Waiter::Thread(index), Work::Overhead, thread.began, thread.clock.time);
                 thread.paid = true;
             }
             if thread.clock.time > self.library.now {

@@ -128,7 +128,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         let Delays { offer, hop, tail, consumption } = Delays::of(spec);
         Self {
             hosts: layout.hosts.iter().map(|&places| HostState { places, sent: 0, received: 0 }).collect(),
-            sources: Sources::new(graph.hosts().len()),
+            sources: Sources::new(graph.hosts().len(), parameters.injection_order),
             packets: Packets::new(routing.state_words()),
             waiting: vec![0; layout.words as usize],
             output_queues: OutputQueues::new(&layout, spec.virtual_channels(), parameters.output_queue, tail),

@@ -11,7 +11,7 @@ use crate::chance::chance;
 use crate::packet::ids::{MessageId, OutputId, QueueIndex};
 use crate::packet::layout::{Layout, Source};
 use crate::packet::packets::Packet;
-use crate::packet::{Arbitration, Delivery, Message, PacketParameters, PacketSpec};
+use crate::packet::{Arbitration, Delivery, InjectionOrder, Message, PacketParameters, PacketSpec};
 use crate::topology::{ChannelIndex, Header, LinkId, OutputVc, PortIndex, RouterId, Routing};
 
 /// A network, the cycle that it is in, and all that is in it.
@@ -217,10 +217,20 @@ impl<'a, R: Routing> Reference<'a, R> {
                 let Some(&id) = self.waiting[host].front() else { break };
                 let progress = &mut self.messages[id];
                 progress.unsent -= 1;
+                let Message { from, to, connection, .. } = progress.message;
                 if progress.unsent == 0 {
-                    self.waiting[host].pop_front();
+                    self.waiting[host].remove(0);
                 }
-                let Message { from, to, .. } = self.messages[id].message;
+                if self.parameters().injection_order == InjectionOrder::RoundRobin {
+                    // The packet's connection has its turn after all others.
+                    let is_same = |&other: &usize| {
+                        let other = (other, self.messages[other].message.connection);
+                        other.0 == id || connection.is_some() && other.1 == connection
+                    };
+                    let (same, mut others): (Vec<_>, Vec<_>) = self.waiting[host].iter().copied().partition(is_same);
+                    others.extend(same);
+                    self.waiting[host] = others.into();
+                }
                 let random = chance(self.parameters().seed, host as u64, self.sent[host]);
                 self.sent[host] += 1;
                 let header = Header { from, to, destination: self.spec.graph.hosts()[to.index()].router, random };

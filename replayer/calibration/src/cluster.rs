@@ -54,6 +54,10 @@ pub fn cluster(fit: &Fit, hosts: Hosts, topology: &NamedTopology, cables: u32, c
         let _ = writeln!(text, "latency_factor = {}", of(&|segment| segment.line.seconds / fit.latency()));
         let _ = writeln!(text, "bandwidth_factor = {}", of(&|segment| 1.0 / segment.line.per_byte / fit.bandwidth()));
     }
+    if fit.crosstraffic > 0.0 {
+        text += "# The part of a message's rate that goes back for it, such as acknowledgements.\n";
+        let _ = writeln!(text, "crosstraffic = {}", float(fit.crosstraffic));
+    }
     text += "\n[mpi]\n";
     match fit.eager_threshold {
         Some(Bytes(bytes)) => {

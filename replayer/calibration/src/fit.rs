@@ -38,6 +38,8 @@ pub struct Fit {
     pub loopback: Option<Line>,
     /// Whether messages go both ways at once.
     pub duplex: Duplexity,
+    /// The part of a message's rate that what goes back for it takes from messages the other way.
+    pub crosstraffic: f64,
     /// The two ranks whose messages were fitted.
     pub pair: [u32; 2],
     /// Whether there was one host only, so that the lines are those of its memory.
@@ -132,6 +134,7 @@ impl Fit {
             overheads_cut: 1.0 / cut,
             loopback: None,
             duplex: Duplexity::Full,
+            crosstraffic: 0.0,
             pair: [alone.ranks[0], alone.ranks[1]],
             is_one_host,
             fastest,
@@ -150,6 +153,14 @@ impl Fit {
             let shift = measurements.first(Pattern::Shift, is_one_host).map(Series::medians).unwrap_or_default();
             fit.duplex = fit.duplexity(&times, &exchange.medians(), &shift);
         }
+        let both_ways = match fit.duplex {
+            Duplexity::Full => {
+                measurements.first(Pattern::Opposite, false).or(measurements.first(Pattern::Exchange, false))
+            }
+            Duplexity::RendezvousOneWay => measurements.first(Pattern::Opposite, false),
+            Duplexity::Half => None,
+        };
+        fit.crosstraffic = both_ways.map_or(0.0, |both_ways| fit.crosstraffic(&times, &both_ways.medians()));
         Ok(fit)
     }
 
@@ -179,6 +190,17 @@ impl Fit {
 
     fn segment(&self, bytes: Bytes) -> Option<&Segment> {
         self.segments.iter().rev().find(|segment| segment.above < bytes).or(self.segments.first())
+    }
+
+    /// The part by which messages take longer if others go the other way, by messages whose time is nearly all transfer. Less than is
+    /// known of a time counts as nothing.
+    fn crosstraffic(&self, alone: &[(Bytes, f64)], both_ways: &[(Bytes, f64)]) -> f64 {
+        let excesses = both_ways.iter().filter_map(|&(bytes, both)| {
+            let &(_, one) = alone.iter().find(|&&(size, _)| size == bytes)?;
+            let transfer = bytes.0 as f64 / self.bandwidth();
+            (transfer >= 0.9 * one).then(|| (both - one.max(transfer)) / transfer)
+        });
+        median(&excesses.collect::<Vec<_>>()).filter(|&part| part >= LEAST_UNCERTAINTY).unwrap_or(0.0).min(1.0)
     }
 
     /// Whether both directions share the cable, by exchanges for which the bandwidth counts. A message is not compared with one

@@ -37,6 +37,9 @@ pub enum Pattern {
     PingPong,
     /// Two ranks send each other a message at once; a time is until both are there.
     Exchange,
+    /// Four ranks on two hosts: the first plays ping-pong with the second, which is on the other host, and the third, which is there
+    /// too, with the fourth at once, so that messages go both ways between two hosts and one way between two ranks.
+    Opposite,
     /// Ranks are in two halves, and each rank of the first plays ping-pong with one of the second, all at once.
     Bisection,
     /// Every rank but the first sends the first a message, which answers all with an empty one.
@@ -228,6 +231,7 @@ impl Pattern {
         match self {
             Self::PingPong => "ping-pong",
             Self::Exchange => "exchange",
+            Self::Opposite => "two opposite ping-pongs",
             Self::Bisection => "bisection",
             Self::Incast => "incast",
             Self::Shift => "shift",

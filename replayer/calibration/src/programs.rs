@@ -33,6 +33,10 @@ pub fn trace(pattern: Pattern, ranks: &[u32], world: u32, bytes: Bytes) -> Optio
             ping_pong(*ranks.first()?, *ranks.get(1)?, bytes, &mut of);
             2.0
         }
+        Pattern::Opposite => {
+            ranks.as_chunks().0.iter().for_each(|&[one, two]| ping_pong(one, two, bytes, &mut of));
+            2.0
+        }
         Pattern::Bisection => {
             let (half, other) = ranks.split_at(ranks.len() / 2);
             half.iter().zip(other).for_each(|(&one, &two)| ping_pong(one, two, bytes, &mut of));

@@ -115,8 +115,10 @@ pub fn contradictions(all: &[Residuals], bandwidth: f64) -> Vec<String> {
             }
             (Pattern::Incast, true) => "messages to one host disturb each other more than by sharing its cable",
             (Pattern::Incast, false) => "one host receives more than its cable is said to carry",
-            (Pattern::Exchange, true) => "messages both ways slow each other down",
-            (Pattern::Exchange, false) => "messages both ways do not slow each other down as the platform says",
+            (Pattern::Exchange | Pattern::Opposite, true) => "messages both ways slow each other down",
+            (Pattern::Exchange | Pattern::Opposite, false) => {
+                "messages both ways do not slow each other down as the platform says"
+            }
             (Pattern::Send | Pattern::Isend | Pattern::Receive, _) => "a call takes another time",
         };
 

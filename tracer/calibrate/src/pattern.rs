@@ -32,6 +32,10 @@ pub(crate) fn sample(world: Comm<'_>, measured: &Measured) -> Result<Option<Dura
     // With empty messages the ranks wait for each other, and connect if they have not yet.
     match pattern {
         Pattern::PingPong => role.pair(ranks[0], ranks[1]).ping_pong(bytes, repetitions),
+        Pattern::Opposite => {
+            let first = at - at % 2;
+            role.pair(ranks[first], ranks[first + 1]).ping_pong(bytes, repetitions)
+        }
         Pattern::Bisection => {
             let half = ranks.len() / 2;
             role.pair(ranks[at % half], ranks[half + at % half]).ping_pong(bytes, repetitions)

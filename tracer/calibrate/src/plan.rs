@@ -29,7 +29,7 @@ pub(crate) fn measure(
     seconds: f64,
 ) -> Result<(), Failure> {
     let leaders = leaders(measurements);
-    let neighbour = (1..measurements.places.len() as u32).find(|&rank| measurements.places[rank as usize] == 0);
+    let neighbour = beside(measurements, 0);
     let far = leaders.get(1).map(|&other| [leaders[0], other]);
     let near = neighbour.map(|other| [0, other]);
     let Some(pair) = far.or(near) else { return Ok(()) };
@@ -45,6 +45,11 @@ pub(crate) fn measure(
         plan.push((Pattern::PingPong, near.to_vec(), &all, 0.05));
     }
     plan.push((Pattern::Exchange, pair.to_vec(), &all, 0.2));
+    if let Some([one, two]) = far
+        && let [Some(beside_one), Some(beside_two)] = [one, two].map(|leader| beside(measurements, leader))
+    {
+        plan.push((Pattern::Opposite, vec![one, two, beside_two, beside_one], &all, 0.1));
+    }
     if leaders.len() > 2 {
         plan.push((Pattern::Bisection, leaders[..leaders.len() / 2 * 2].to_vec(), &some, 0.1));
         plan.push((Pattern::Incast, leaders.clone(), &some, 0.1));
@@ -68,6 +73,12 @@ fn leaders(measurements: &Measurements) -> Vec<u32> {
     (0..measurements.hosts.len() as u32).filter_map(first).collect()
 }
 
+/// The next rank on the host of a rank.
+fn beside(measurements: &Measurements, rank: u32) -> Option<u32> {
+    let place = measurements.places[rank as usize];
+    (rank + 1..measurements.places.len() as u32).find(|&other| measurements.places[other as usize] == place)
+}
+
 /// Powers of two, and from 1 KiB on what is half as large again.
 fn sizes() -> Vec<u64> {
     let powers = (0..=LARGEST.ilog2()).map(|power| 1_u64 << power);
@@ -78,7 +89,8 @@ fn sizes() -> Vec<u64> {
 /// Measures sizes as long as there is time.
 fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Measuring<'_>) -> Result<(), Failure> {
     let begin = Instant::now();
-    let ways = if matches!(series.pattern, Pattern::PingPong | Pattern::Bisection) { 2.0 } else { 1.0 };
+    let ways =
+        if matches!(series.pattern, Pattern::PingPong | Pattern::Opposite | Pattern::Bisection) { 2.0 } else { 1.0 };
     // How long the first size takes, nobody knows.
     let mut measured = Measured {
         pattern: series.pattern,

@@ -16,18 +16,19 @@ struct Machine {
     /// How many latencies the way of a message takes that is not eager.
     handshake: f64,
     duplex: &'static str,
+    crosstraffic: f64,
     overhead: f64,
 }
 
 impl Machine {
     fn platform(self) -> Platform {
-        let Self { bandwidth, latency, eager, handshake, duplex, overhead } = self;
+        let Self { bandwidth, latency, eager, handshake, duplex, crosstraffic, overhead } = self;
         let above = eager - 1;
         let text = format!(
             "schema = 1\n[hosts]\ncount = 4\ncores = 2\nspeed = \"1 Ginstr/s\"\n[topology.star]\n[network]\n\
              bandwidth = \"{bandwidth} B/s\"\nlatency = \"{latency:.12} s\"\nduplex = \"{duplex}\"\n\
              [network.loopback]\nbandwidth = \"{} B/s\"\nlatency = \"{:.12} s\"\n\
-             [network.flow]\nlatency_factor = [[{above}, {handshake:.3}]]\n[mpi]\neager_threshold = \"{eager} B\"\n\
+             [network.flow]\ncrosstraffic = {crosstraffic:.6}\nlatency_factor = [[{above}, {handshake:.3}]]\n[mpi]\neager_threshold = \"{eager} B\"\n\
              send_overhead = [[0, {overhead:.12}, 0.0]]\nisend_overhead = [[0, {overhead:.12}, 0.0]]\n\
              recv_overhead = [[0, {overhead:.12}, 0.0]]\n",
             bandwidth * 20.0,
@@ -55,6 +56,7 @@ impl Machine {
                 series(Pattern::PingPong, &[0, 2]),
                 series(Pattern::PingPong, &[0, 1]),
                 series(Pattern::Exchange, &[0, 2]),
+                series(Pattern::Opposite, &[0, 2, 3, 1]),
                 series(Pattern::Bisection, &[0, 2, 4, 6]),
                 series(Pattern::Incast, &[0, 2, 4, 6]),
                 series(Pattern::Shift, &[0, 2, 4, 6]),
@@ -90,8 +92,15 @@ impl Machine {
     }
 }
 
-const TYPICAL: Machine =
-    Machine { bandwidth: 12e6, latency: 30e-6, eager: 65_000, handshake: 4.0, duplex: "full", overhead: 5e-6 };
+const TYPICAL: Machine = Machine {
+    bandwidth: 12e6,
+    latency: 30e-6,
+    eager: 65_000,
+    handshake: 4.0,
+    duplex: "full",
+    crosstraffic: 0.025,
+    overhead: 5e-6,
+};
 
 fn near(found: f64, expected: f64, within: f64) -> bool {
     (found / expected - 1.0).abs() <= within
@@ -108,11 +117,13 @@ proptest! {
         eager in 100_u64..500_000,
         handshake in 1.0..6.0,
         half in any::<bool>(),
+        crosstraffic in 0.0..0.1,
         overhead in 0.0..0.3,
     ) {
         let duplex = if half { "half" } else { "full" };
         // An overhead that is more than the latency has no place in the time of an empty message.
-        let machine = Machine { bandwidth, latency, eager, handshake, duplex, overhead: overhead * latency };
+        let crosstraffic = if half { 0.0 } else { crosstraffic };
+        let machine = Machine { bandwidth, latency, eager, handshake, duplex, crosstraffic, overhead: overhead * latency };
         let measured = machine.measure(0.02);
         let found = Calibration::of(&measured, &NamedTopology::Star, None)?;
         prop_assert_eq!(found.fit.eager_threshold, Some(Bytes(eager)));
@@ -121,6 +132,7 @@ proptest! {
         if is_visible {
             prop_assert!(near(found.fit.bandwidth(), bandwidth, 0.02), "{} for {bandwidth}", found.fit.bandwidth());
             prop_assert_eq!(found.fit.duplex != Duplexity::Full, half);
+            prop_assert!((found.fit.crosstraffic - crosstraffic).abs() < 0.03, "{} for {crosstraffic}", found.fit.crosstraffic);
             // Without eager messages that take long, the two ways to be slow both ways look alike.
             if half && eager as f64 / bandwidth > 10.0 * latency {
                 prop_assert_eq!(found.fit.duplex, Duplexity::Half);
@@ -149,6 +161,7 @@ fn without_noise_everything_is_recovered() {
         near(fit.bandwidth(), TYPICAL.bandwidth, 1e-6) && near(fit.latency(), 2.0 * TYPICAL.latency, 1e-6),
         "{fit:?}"
     );
+    assert!((fit.crosstraffic - TYPICAL.crosstraffic).abs() < 1e-3, "{fit:?}");
     assert!(near(fit.send.seconds, TYPICAL.overhead, 1e-6) && fit.send.per_byte < 1e-15, "{fit:?}");
     assert_eq!((fit.segments.len(), fit.duplex, fit.overheads_cut), (2, Duplexity::Full, 1.0));
     assert!(found.remarks.is_empty(), "{:?}", found.remarks);
@@ -157,8 +170,15 @@ fn without_noise_everything_is_recovered() {
 /// Eager messages of which a third is latency tell a cable for both ways from ranks that answer one after the other.
 #[test]
 fn a_shared_cable_is_recognised_by_messages_that_are_partly_latency() {
-    let machine =
-        Machine { bandwidth: 2.7e9, latency: 25e-6, eager: 196_609, handshake: 1.0, duplex: "half", overhead: 0.0 };
+    let machine = Machine {
+        bandwidth: 2.7e9,
+        latency: 25e-6,
+        eager: 196_609,
+        handshake: 1.0,
+        duplex: "half",
+        crosstraffic: 0.0,
+        overhead: 0.0,
+    };
     let found = Calibration::of(&machine.measure(0.02), &NamedTopology::Star, None).unwrap();
     assert_eq!((found.fit.duplex, found.remarks), (Duplexity::Half, Vec::new()));
 }

@@ -33,6 +33,7 @@ const LAYERS: &str = "\
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `assumptions` `sensitivity` `simulation` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
+| `replayer/network-c` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `driver` `interface` |
 | `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` `replayer/simulation` `replayer/calibration` | `inspect` `advise` `report` `diff` `page` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
@@ -283,6 +284,20 @@ fn a_match_of_events_names_them_all() {
                 .collect::<Vec<_>>()
         };
         source.files.values().flat_map(found).collect()
+    });
+}
+
+/// Where C is called or calls; nothing else may be `unsafe`.
+const UNSAFE: [&str; 4] = ["wrappers/", "tracer/src/", "tracer/papi-sys/", "replayer/network-c/src/interface.rs"];
+
+#[test]
+fn only_what_meets_c_is_unsafe() {
+    no_crate(|source| {
+        let files =
+            source.files.values().filter(|file| !UNSAFE.iter().any(|place| shown(&file.path).starts_with(place)));
+        let found = files
+            .flat_map(|file| file.tokens.iter().filter(|token| token.text == "unsafe").map(move |token| (file, token)));
+        found.map(|(file, token)| format!("{}:{}: unsafe", shown(&file.path), token.line)).collect()
     });
 }
 

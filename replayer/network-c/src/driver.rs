@@ -1,0 +1,169 @@
+//! A network that another simulator drives: messages wait until their times, and arrivals until they are taken.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::path::Path;
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use thiserror::Error;
+use titr_common::time::Time;
+use titr_common::units::Bytes;
+use titr_network::topology::HostId;
+use titr_network::{Network, Transfer, TransferId};
+use titr_platform::{Platform, PlatformError};
+use titr_simulation::models;
+
+/// A mistake of the simulator that drives the network, or in its platform.
+#[derive(Debug, Error)]
+pub enum DriverError {
+    /// There is no such platform.
+    #[error("{}", shown(.0))]
+    Platform(#[from] PlatformError),
+    /// A message has a node that the platform does not have.
+    #[error("message {label}: there is no node {node}: the platform has {nodes}, from 0")]
+    NoSuchNode {
+        /// The message.
+        label: u64,
+        /// The node.
+        node: u32,
+        /// Nodes of the platform.
+        nodes: u32,
+    },
+    /// A time has passed already.
+    #[error("time cannot go back to {asked} ps: the network has been advanced to {now} ps")]
+    Past {
+        /// The time asked for, in picoseconds.
+        asked: u64,
+        /// The time that the network has been advanced to, in picoseconds.
+        now: u64,
+    },
+    /// Too many messages are under way.
+    #[error("message {label}: four billion messages are under way")]
+    Full {
+        /// The message that is one too many.
+        label: u64,
+    },
+    /// Time has come to its end.
+    #[error("simulated time is more than 213 days: is a time not in picoseconds?")]
+    EndOfTime,
+}
+
+/// A mistake in a platform as the commands show it: with the place in the file.
+fn shown(error: &PlatformError) -> String {
+    let mut text = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
+    // A report that cannot be drawn is told in words.
+    match handler.render_report(&mut text, error) {
+        Ok(()) => text.trim().to_owned(),
+        Err(_) => error.to_string(),
+    }
+}
+
+/// A message of the simulator that drives the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrivenMessage {
+    /// The name that its simulator knows it by.
+    pub label: u64,
+    /// The node that it leaves.
+    pub from: u32,
+    /// The node that it goes to.
+    pub to: u32,
+    /// Its payload.
+    pub bytes: u64,
+}
+
+/// A network, its time, and the messages in it.
+pub struct Driver {
+    network: Box<dyn Network>,
+    nodes: u32,
+    now: Time,
+    /// Messages that were injected for a later time: the time, their number in the order of injection, and their key.
+    pending: BinaryHeap<Reverse<(Time, u64, usize)>>,
+    injected: u64,
+    messages: slab::Slab<DrivenMessage>,
+    /// Messages that have arrived and were not taken.
+    arrived: VecDeque<(Time, DrivenMessage)>,
+    /// Kept to be used again.
+    delivered: Vec<TransferId>,
+}
+
+impl Driver {
+    /// The idle network of the platform that a file describes, at time 0.
+    pub fn open(platform: &Path) -> Result<Self, DriverError> {
+        let platform = Platform::load(platform, &[])?;
+        Ok(Self {
+            network: models::build(&platform, 0),
+            nodes: platform.topology.hosts(),
+            now: Time::ZERO,
+            pending: BinaryHeap::new(),
+            injected: 0,
+            messages: slab::Slab::new(),
+            arrived: VecDeque::new(),
+            delivered: Vec::new(),
+        })
+    }
+
+    /// How many nodes the network connects.
+    pub fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    /// A message enters the network at `at`, which is not before the time that the network has been advanced to.
+    pub fn inject(&mut self, at: Time, message: DrivenMessage) -> Result<(), DriverError> {
+        let DrivenMessage { label, from, to, .. } = message;
+        if let Some(node) = [from, to].into_iter().find(|&node| node >= self.nodes) {
+            return Err(DriverError::NoSuchNode { label, node, nodes: self.nodes });
+        }
+        if at < self.now {
+            return Err(DriverError::Past { asked: at.0, now: self.now.0 });
+        }
+        if at == Time::NEVER {
+            return Err(DriverError::EndOfTime);
+        }
+        if self.messages.len() >= u32::MAX as usize {
+            return Err(DriverError::Full { label });
+        }
+        let key = self.messages.insert(message);
+        self.pending.push(Reverse((at, self.injected, key)));
+        self.injected += 1;
+        Ok(())
+    }
+
+    /// When something next happens: a message enters the network, or the network has something to do. `None`: no message
+    /// is under way.
+    pub fn next_event(&mut self) -> Option<Time> {
+        let pending = self.pending.peek().map(|Reverse((at, ..))| *at);
+        [self.network.next_event(), pending].into_iter().flatten().min()
+    }
+
+    /// Moves time on to `to`, and with it all that happens until then and at that time.
+    pub fn advance(&mut self, to: Time) -> Result<(), DriverError> {
+        if to < self.now {
+            return Err(DriverError::Past { asked: to.0, now: self.now.0 });
+        }
+        while let Some(now) = self.next_event().filter(|&next| next <= to) {
+            if now == Time::NEVER {
+                return Err(DriverError::EndOfTime);
+            }
+            self.now = now;
+            self.network.advance(now, &mut self.delivered);
+            for TransferId(id) in self.delivered.drain(..) {
+                self.arrived.extend(self.messages.try_remove(id as usize).map(|message| (now, message)));
+            }
+            while let Some(&Reverse((_, _, key))) = self.pending.peek().filter(|Reverse((at, ..))| *at <= now) {
+                self.pending.pop();
+                let Some(&DrivenMessage { from, to, bytes, .. }) = self.messages.get(key) else { continue };
+                let (from, to) = (HostId(from), HostId(to));
+                let id = TransferId(key as u32);
+                self.network.inject(now, Transfer { id, from, to, bytes: Bytes(bytes), connection: None });
+            }
+        }
+        self.now = to;
+        Ok(())
+    }
+
+    /// Takes the first message that has arrived and was not taken, and when it arrived.
+    pub fn take(&mut self) -> Option<(Time, DrivenMessage)> {
+        self.arrived.pop_front()
+    }
+}

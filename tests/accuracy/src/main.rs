@@ -5,6 +5,7 @@
 //! * `cluster-RATE.toml`, the platform that `titr-calibrate` has fitted to a star with links of that rate;
 //! * `traces-RANKS-RATE/`, a trace of `tests/programs/accuracy` on so many ranks, and `sections-RANKS-RATE`, what that run printed;
 //! * `measured/SHAPE-HOSTSxSLOTS-RATE`, what the program printed in each configuration of the lab;
+//! * `traces-lammps-RANKS/`, `sections-lammps-RANKS` and `measured-lammps/`, the same of LAMMPS;
 //! * perhaps `remarks`, what a reader should know of these measurements.
 //!
 //! `titr-accuracy split RESULTS` prints where errors come from.
@@ -14,6 +15,7 @@ mod configuration;
 mod machine;
 mod measured;
 mod page;
+mod program;
 mod row;
 mod sections;
 mod split;
@@ -25,6 +27,7 @@ use std::process::ExitCode;
 
 use calibration::Calibration;
 use configuration::Configuration;
+use program::Program;
 use row::Row;
 
 fn main() -> ExitCode {
@@ -70,10 +73,12 @@ fn compare(results: &Path) -> Result<(Calibrations, Vec<Row>), Box<dyn Error>> {
         calibrations.insert(rate.to_owned(), Calibration::read(&results.join(&name))?);
     }
     let mut rows = Vec::new();
-    for configuration in Configuration::measured(&results.join("measured"))? {
-        let missing = || format!("there is no calibration of {}", configuration.rate);
-        let calibration = calibrations.get(&configuration.rate).ok_or_else(missing)?;
-        rows.extend(row::predicted(results, &configuration, calibration)?);
+    for program in Program::ALL {
+        for configuration in Configuration::measured(&results.join(program.measured()))? {
+            let missing = || format!("there is no calibration of {}", configuration.rate);
+            let calibration = calibrations.get(&configuration.rate).ok_or_else(missing)?;
+            rows.extend(row::predicted(results, program, &configuration, calibration)?);
+        }
     }
     Ok((calibrations, rows))
 }

@@ -9,6 +9,7 @@ use crate::calibration::Calibration;
 use crate::configuration::Configuration;
 use crate::machine;
 use crate::measured::Measured;
+use crate::program::Program;
 use crate::sections::Sections;
 
 /// A pattern in a configuration, measured and predicted.
@@ -46,25 +47,27 @@ impl Row {
     }
 }
 
-/// The rows of a configuration.
+/// The rows of a program in a configuration.
 pub fn predicted(
     results: &Path,
+    program: Program,
     configuration: &Configuration,
     calibration: &Calibration,
 ) -> Result<Vec<Row>, Box<dyn Error>> {
-    let kind = format!("{}-{}", configuration.ranks(), configuration.rate);
-    let trace = Trace::open(&results.join(format!("traces-{kind}")))?;
-    let traced = Measured::read(&results.join(format!("sections-{kind}")))?;
+    let directory = program.traces(configuration);
+    let trace = Trace::open(&results.join(&directory))?;
+    let traced = Measured::read(&results.join(program.sections(configuration)))?;
     let predict = |model: &str| -> Result<Vec<f64>, Box<dyn Error>> {
         let platform = machine::platform(calibration, configuration, model)?;
-        Sections::replayed(&platform, &trace, Computation::Counted)
+        Sections::replayed(&platform, &trace, Computation::Counted, program.mark())
     };
     let (flow, packet) = (predict("flow")?, predict("packet")?);
     let mut rows = Vec::new();
-    for measured in Measured::read(&results.join("measured").join(configuration.to_string()))? {
+    for measured in Measured::read(&results.join(program.measured()).join(configuration.to_string()))? {
         let place = traced.iter().position(|traced| traced.pattern == measured.pattern);
+        let place = place.map(|place| program.unmeasured() + place);
         let found = place.and_then(|place| Some((*flow.get(place)?, *packet.get(place)?)));
-        let (flow, packet) = found.ok_or_else(|| format!("{} is not in the trace of {kind}", measured.pattern))?;
+        let (flow, packet) = found.ok_or_else(|| format!("{} is not in {directory}", measured.pattern))?;
         rows.push(Row { measured, configuration: configuration.clone(), flow, packet });
     }
     Ok(rows)

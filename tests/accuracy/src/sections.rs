@@ -1,16 +1,26 @@
-//! The intervals of a replay that the program measures in a real run: on each rank from a call of `MPI_Iprobe` to the next, on the
-//! rank where that takes longest.
+//! The intervals of a replay that the program measures in a real run: on each rank from one [mark](Mark) to the next, on the rank
+//! where that takes longest.
 
 use std::error::Error;
 
-use titr_common::event::{Annotation, Event, Rank};
+use titr_common::event::{Annotation, CollectiveKind, Event, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_simulation::observe::Observer;
 use titr_simulation::{Computation, Platform, Simulation, Trace};
 
+/// A call that begins or ends an interval, alternately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// `MPI_Iprobe`, when the call begins.
+    Iprobe,
+    /// `MPI_Barrier`, when the call ends, which is when the rank's next event begins.
+    Barrier,
+}
+
 /// Hears a replay and notes how long each measured interval takes.
 pub struct Sections {
+    mark: Mark,
     ranks: Vec<Progress>,
     longest: Vec<Time>,
 }
@@ -22,24 +32,31 @@ struct Progress {
     complete: usize,
     /// When the interval began that the rank is in.
     since: Option<Time>,
+    /// Whether the rank's last event was a barrier.
+    after_barrier: bool,
 }
 
 impl Sections {
     /// No sections yet, of `ranks` ranks.
-    fn new(ranks: u32) -> Self {
-        Self { ranks: vec![Progress::default(); ranks as usize], longest: Vec::new() }
+    fn new(ranks: u32, mark: Mark) -> Self {
+        Self { mark, ranks: vec![Progress::default(); ranks as usize], longest: Vec::new() }
     }
 
     /// The intervals of a replay, in seconds.
-    pub fn replayed(platform: &Platform, trace: &Trace, computation: Computation) -> Result<Vec<f64>, Box<dyn Error>> {
-        let mut sections = Self::new(trace.ranks());
+    pub fn replayed(
+        platform: &Platform,
+        trace: &Trace,
+        computation: Computation,
+        mark: Mark,
+    ) -> Result<Vec<f64>, Box<dyn Error>> {
+        let mut sections = Self::new(trace.ranks(), mark);
         Simulation::new(platform, trace).computation(computation).observe(&mut sections).run()?;
         Ok(sections.seconds())
     }
 
-    /// The intervals of the run that an extended trace recorded, in seconds.
+    /// The intervals between calls of `MPI_Iprobe` in the run that an extended trace recorded, in seconds.
     pub fn recorded(trace: &Trace) -> Result<Vec<f64>, Box<dyn Error>> {
-        let mut sections = Self::new(trace.ranks());
+        let mut sections = Self::new(trace.ranks(), Mark::Iprobe);
         for rank in (0..trace.ranks()).map(Rank) {
             let mut stream = trace.stream(rank)?;
             let mut called = None;
@@ -59,7 +76,7 @@ impl Sections {
         self.longest.iter().map(|time| time.seconds().0).collect()
     }
 
-    /// A rank calls `MPI_Iprobe`.
+    /// A rank is at a mark.
     fn mark(&mut self, rank: Rank, at: Time) {
         let Some(progress) = self.ranks.get_mut(rank.0 as usize) else { return };
         let Some(since) = progress.since.take() else {
@@ -75,7 +92,15 @@ impl Sections {
 
 impl Observer for Sections {
     fn entered(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
-        if let EventRef::Event(Event::Iprobe(..)) = event {
+        let marks = match self.mark {
+            Mark::Iprobe => matches!(event, EventRef::Event(Event::Iprobe(..))),
+            Mark::Barrier => {
+                let is_barrier = matches!(event, EventRef::Event(Event::Collective(call, _)) if call.kind == CollectiveKind::Barrier);
+                let progress = self.ranks.get_mut(rank.0 as usize);
+                progress.is_some_and(|progress| std::mem::replace(&mut progress.after_barrier, is_barrier))
+            }
+        };
+        if marks {
             self.mark(rank, at);
         }
     }

@@ -17,7 +17,7 @@ use crate::calibration::Calibration;
 use crate::configuration::Configuration;
 use crate::machine;
 use crate::measured::{Measured, median};
-use crate::sections::Sections;
+use crate::sections::{Mark, Sections};
 
 /// The table of all configurations in RESULTS/split.
 pub fn table(results: &Path) -> Result<String, Box<dyn Error>> {
@@ -33,8 +33,8 @@ pub fn table(results: &Path) -> Result<String, Box<dyn Error>> {
         let platform = machine::platform(&calibration, &configuration, "flow")?;
         let trace = Trace::open(&directory.join("traced"))?;
         let columns = [
-            Sections::replayed(&platform, &trace, Computation::Counted)?,
-            Sections::replayed(&platform, &trace, Computation::Timed)?,
+            Sections::replayed(&platform, &trace, Computation::Counted, Mark::Iprobe)?,
+            Sections::replayed(&platform, &trace, Computation::Timed, Mark::Iprobe)?,
             Sections::recorded(&Trace::open(&directory.join("again"))?)?,
         ];
         let mut place = 0;

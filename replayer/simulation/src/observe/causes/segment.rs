@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use smallvec::SmallVec;
 use titr_common::event::Rank;
 
 /// The name of a region of the program, by its number; 0 is outside of all regions.
@@ -53,16 +54,17 @@ pub(in crate::observe) struct SegmentSums {
 /// Few segments in a list, many by their hash.
 #[derive(Clone, Debug)]
 enum Table {
-    Few(Vec<(Segment, u64)>),
+    Few(SmallVec<[(Segment, u64); HANDFUL]>),
     Many(FxHashMap<Segment, u64>),
 }
 
-/// Segments that a list has at most.
+/// Segments that a list has at most, and at most without memory of its own.
 const FEW: usize = 16;
+const HANDFUL: usize = 4;
 
 impl Default for Table {
     fn default() -> Self {
-        Self::Few(Vec::new())
+        Self::Few(SmallVec::new())
     }
 }
 

@@ -84,19 +84,21 @@ impl Causes {
     /// The segments of two chains beyond the last that they have in common.
     pub fn branches(&mut self, one: &Tip, other: &Tip) -> (SegmentSums, SegmentSums) {
         self.search += 1;
-        let mut next = Some(one.0);
-        while let Some(id) = next {
+        // From both ends by turns: the first node that is found twice is the last that they have in common.
+        let (mut next, mut after) = (Some(one.0), Some(other.0));
+        let common = loop {
+            if next.is_none() {
+                std::mem::swap(&mut next, &mut after);
+            }
+            let Some(id) = next else { break None };
             let search = self.search;
             let node = self.node_mut(id);
+            if node.found == search {
+                break Some(id);
+            }
             node.found = search;
-            next = node.parent;
-        }
-        let mut common = Some(other.0);
-        while let Some(id) = common
-            && self.node(id).found != self.search
-        {
-            common = self.node(id).parent;
-        }
+            (next, after) = (after, node.parent);
+        };
         (self.sum(Some(one.0), common), self.sum(Some(other.0), common))
     }
 

@@ -10,9 +10,8 @@
 //! parallel applications" (ICPP 2010). They follow delays backwards through a trace; here chains of causes take the place of
 //! that, so time that a late rank has waited itself is never a cause: the work that made it wait is.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use titr_common::event::Rank;
 
 use crate::observe::causes::{RegionName, Segment, SegmentKind, SegmentSums};
@@ -26,64 +25,129 @@ pub(super) struct Delay {
 
 /// The causes of all waits.
 #[derive(Debug, Default)]
-pub(super) struct Delays(FxHashMap<Segment, Delay>);
+pub(super) struct Delays {
+    by_segment: FxHashMap<Segment, Delay>,
+    /// Kept to be used again.
+    cause: Vec<(Segment, u64)>,
+    activities: Vec<Activity>,
+    shares: Shares,
+}
+
+/// What a chain is spent on, in a region: a part of the segments of a cause, which are in the order of activities.
+#[derive(Debug)]
+struct Activity {
+    key: (SegmentKind, RegionName),
+    /// Where its segments end.
+    end: usize,
+    /// What the cause's chain has more of than the waiter's, in picoseconds.
+    excess: i64,
+}
 
 impl Delays {
     /// Adds a wait: the chains of the waiter and of the cause, as far as they are not the same, and the ranks that cause it
     /// directly.
     pub fn add(&mut self, waited: u64, own: &SegmentSums, cause: &SegmentSums, direct: [Option<Rank>; 2]) {
-        let mut excess = BTreeMap::<(SegmentKind, RegionName), i64>::new();
-        for (Segment { kind, region, .. }, sum) in cause.iter() {
-            *excess.entry((kind, region)).or_default() += sum as i64;
-        }
+        self.order(cause);
         for (Segment { kind, region, .. }, sum) in own.iter() {
-            *excess.entry((kind, region)).or_default() -= sum as i64;
+            if let Ok(at) = self.activities.binary_search_by_key(&(kind, region), |activity| activity.key) {
+                self.activities[at].excess -= sum as i64;
+            }
         }
-        excess.retain(|_, sum| *sum > 0);
-        let sums: Vec<u64> = excess.values().map(|sum| sum.cast_unsigned()).collect();
-        let parts: BTreeMap<_, _> = excess.into_keys().zip(share(waited, &sums)).collect();
-        let mut segments: BTreeMap<(SegmentKind, RegionName), Vec<(Segment, u64)>> = BTreeMap::new();
-        for (segment, sum) in cause.sorted() {
-            segments.entry((segment.kind, segment.region)).or_default().push((segment, sum));
+        let excesses = self.activities.iter().map(|activity| activity.excess.max(0).cast_unsigned());
+        self.shares.compute(waited, excesses);
+        let parts: SmallVec<[u64; 8]> = self.shares.iter().collect();
+        let mut begin = 0;
+        for (at, part) in parts.into_iter().enumerate() {
+            let of_ranks = begin..self.activities[at].end;
+            begin = of_ranks.end;
+            if part == 0 {
+                continue;
+            }
+            self.shares.compute(part, self.cause[of_ranks.clone()].iter().map(|&(_, sum)| sum));
+            for (&(segment, _), time) in self.cause[of_ranks].iter().zip(self.shares.iter()) {
+                let delay = self.by_segment.entry(segment).or_default();
+                delay.add(time, direct.contains(&Some(segment.rank)));
+            }
         }
-        for (activity, part) in parts {
-            let Some(of_ranks) = segments.get(&activity) else { continue };
-            let sums: Vec<u64> = of_ranks.iter().map(|(_, sum)| *sum).collect();
-            for ((segment, _), time) in of_ranks.iter().zip(share(part, &sums)) {
-                self.add_part(*segment, time, direct.contains(&Some(segment.rank)));
+    }
+
+    /// Puts the segments of a cause in the order of activities.
+    fn order(&mut self, cause: &SegmentSums) {
+        let Self { cause: segments, activities, .. } = self;
+        segments.clear();
+        segments.extend(cause.iter());
+        segments.sort_unstable_by_key(|&(Segment { rank, region, kind }, _)| (kind, region, rank));
+        activities.clear();
+        for (at, &(Segment { kind, region, .. }, sum)) in segments.iter().enumerate() {
+            match activities.last_mut().filter(|last| last.key == (kind, region)) {
+                Some(last) => (last.end, last.excess) = (at + 1, last.excess + sum as i64),
+                None => activities.push(Activity { key: (kind, region), end: at + 1, excess: sum as i64 }),
             }
         }
     }
 
     /// Adds a wait, or a part of one, of one cause.
     pub fn add_part(&mut self, segment: Segment, waited: u64, is_direct: bool) {
-        let delay = self.0.entry(segment).or_default();
-        *(if is_direct { &mut delay.direct } else { &mut delay.indirect }) += waited;
+        self.by_segment.entry(segment).or_default().add(waited, is_direct);
     }
 
     /// All causes, those of most waiting first.
     pub fn sorted(&self) -> Vec<(Segment, Delay)> {
-        let mut all: Vec<_> = self.0.iter().map(|(&segment, &delay)| (segment, delay)).collect();
+        let mut all: Vec<_> = self.by_segment.iter().map(|(&segment, &delay)| (segment, delay)).collect();
         all.retain(|(_, delay)| delay.direct + delay.indirect > 0);
         all.sort_unstable_by_key(|&(segment, delay)| (u64::MAX - (delay.direct + delay.indirect), segment));
         all
     }
 }
 
-/// Shares out a number of picoseconds in proportion to weights. What rounding leaves goes to those that it took most from, and
-/// of these to the first.
-fn share(total: u64, weights: &[u64]) -> Vec<u64> {
-    let sum: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
-    if sum == 0 {
-        return vec![0; weights.len()];
+impl Delay {
+    fn add(&mut self, waited: u64, is_direct: bool) {
+        *(if is_direct { &mut self.direct } else { &mut self.indirect }) += waited;
     }
-    let exact = |weight: u64| u128::from(total) * u128::from(weight);
-    let mut shares: Vec<u64> = weights.iter().map(|&weight| (exact(weight) / sum) as u64).collect();
-    let left = (total - shares.iter().sum::<u64>()) as usize;
-    let mut order: Vec<usize> = (0..weights.len()).collect();
-    order.sort_by_key(|&at| u128::MAX - exact(weights[at]) % sum);
-    order.into_iter().take(left).for_each(|at| shares[at] += 1);
-    shares
+}
+
+/// The parts of a number of picoseconds that is shared out; kept to be used again.
+#[derive(Debug, Default)]
+struct Shares {
+    /// Of each: its part, and what rounding took from it.
+    parts: Vec<(u64, u128)>,
+    /// Those that get one more.
+    order: Vec<usize>,
+}
+
+impl Shares {
+    /// Shares out a number of picoseconds in proportion to weights. What rounding leaves goes to those that it took most from, and
+    /// of these to the first.
+    fn compute(&mut self, total: u64, weights: impl Iterator<Item = u64> + Clone) {
+        let Self { parts, order } = self;
+        parts.clear();
+        let sum: u128 = weights.clone().map(u128::from).sum();
+        let mut left = total;
+        parts.extend(weights.map(|weight| {
+            let (part, rest) = divide(u128::from(total) * u128::from(weight), sum.max(1));
+            left -= part;
+            (part, rest)
+        }));
+        if sum == 0 || left == 0 {
+            return;
+        }
+        order.clear();
+        order.extend(0..parts.len());
+        order.sort_by_key(|&at| u128::MAX - parts[at].1);
+        order.iter().take(left as usize).for_each(|&at| parts[at].0 += 1);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        self.parts.iter().map(|&(part, _)| part)
+    }
+}
+
+/// A quotient that is at most 64 bits long, and what is left. Most numbers here are that short, whose division takes a tenth of the time.
+fn divide(number: u128, by: u128) -> (u64, u128) {
+    match (u64::try_from(number), u64::try_from(by)) {
+        (Ok(number), Ok(by)) => (number / by, u128::from(number % by)),
+        _ => ((number / by) as u64, number % by),
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +155,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn share(total: u64, weights: &[u64]) -> Vec<u64> {
+        let mut shares = Shares::default();
+        shares.compute(total, weights.iter().copied());
+        shares.iter().collect()
+    }
 
     #[test]
     fn shares_are_in_proportion() {

@@ -11,6 +11,7 @@ mod patterns;
 mod rounds;
 
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
@@ -58,7 +59,7 @@ struct ThreadWait {
     rank: Rank,
     region: RegionName,
     /// From and to when the thread has waited, in order.
-    pieces: Vec<(Time, Time)>,
+    pieces: SmallVec<[(Time, Time); 1]>,
     /// The thread's own chain when the wait began.
     own: Tip,
     /// The cause of the end of the last piece; `None`: it is not known, and of the second kind.
@@ -157,7 +158,8 @@ impl WaitListener for WaitStates {
             None => {
                 let own = tree.share(wait.own);
                 let (rank, region) = (wait.rank, wait.region);
-                self.waits.insert(thread, ThreadWait { rank, region, pieces: vec![piece], own, cause, explanation });
+                self.waits
+                    .insert(thread, ThreadWait { rank, region, pieces: smallvec![piece], own, cause, explanation });
             }
         }
     }

@@ -118,7 +118,7 @@ impl From<KindSums> for ByKind {
 /// The sums of a path by a key.
 fn by<K: Ord>(path: &SegmentSums, key: impl Fn(&super::causes::Segment) -> K) -> BTreeMap<K, KindSums> {
     let mut by = BTreeMap::<K, KindSums>::new();
-    for (segment, sum) in path.iter() {
+    for (segment, sum) in path.sorted() {
         by.entry(key(&segment)).or_default()[segment.kind as usize] += sum;
     }
     by

@@ -93,21 +93,25 @@ impl SegmentSums {
     }
 
     pub fn add_all(&mut self, other: &Self) {
-        other.iter().for_each(|(segment, sum)| self.add(segment, sum));
+        match &other.by_segment {
+            Table::Few(list) => list.iter().for_each(|&(segment, sum)| self.add(segment, sum)),
+            Table::Many(map) => map.iter().for_each(|(&segment, &sum)| self.add(segment, sum)),
+        }
         self.messages += other.messages;
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (Segment, u64)> + '_ {
-        let (list, map) = match &self.by_segment {
-            Table::Few(list) => (Some(list.iter().copied()), None),
-            Table::Many(map) => (None, Some(map.iter().map(|(&segment, &sum)| (segment, sum)))),
-        };
-        list.into_iter().flatten().chain(map.into_iter().flatten())
+    /// Appends all sums to a list, in no order.
+    pub fn append_to(&self, all: &mut Vec<(Segment, u64)>) {
+        match &self.by_segment {
+            Table::Few(list) => all.extend_from_slice(list),
+            Table::Many(map) => all.extend(map.iter().map(|(&segment, &sum)| (segment, sum))),
+        }
     }
 
     /// The sums in the order of their segments.
     pub fn sorted(&self) -> Vec<(Segment, u64)> {
-        let mut all: Vec<_> = self.iter().collect();
+        let mut all = Vec::with_capacity(self.len());
+        self.append_to(&mut all);
         all.sort_unstable();
         all
     }

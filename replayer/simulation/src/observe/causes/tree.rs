@@ -104,7 +104,8 @@ impl Causes {
 
     /// The sum of the segments from `end` to its ancestor `until`, or to the beginning.
     fn sum(&self, end: Option<NodeId>, until: Option<NodeId>) -> SegmentSums {
-        let (mut sum, mut next) = (SegmentSums::default(), end);
+        let Some(first) = end.filter(|_| end != until).map(|id| self.node(id)) else { return SegmentSums::default() };
+        let (mut sum, mut next) = (first.spent.clone(), first.parent);
         while let Some(id) = next.filter(|_| next != until) {
             let node = self.node(id);
             sum.add_all(&node.spent);
@@ -206,7 +207,7 @@ mod tests {
     }
 
     fn found(sums: &SegmentSums) -> BTreeMap<u32, u64> {
-        sums.iter().map(|(segment, sum)| (segment.rank.0, sum)).collect()
+        sums.sorted().into_iter().map(|(segment, sum)| (segment.rank.0, sum)).collect()
     }
 
     #[derive(Clone, Debug)]

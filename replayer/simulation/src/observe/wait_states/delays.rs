@@ -29,6 +29,7 @@ pub(super) struct Delays {
     by_segment: FxHashMap<Segment, Delay>,
     /// Kept to be used again.
     cause: Vec<(Segment, u64)>,
+    own: Vec<(Segment, u64)>,
     activities: Vec<Activity>,
     shares: Shares,
 }
@@ -48,7 +49,9 @@ impl Delays {
     /// directly.
     pub fn add(&mut self, waited: u64, own: &SegmentSums, cause: &SegmentSums, direct: [Option<Rank>; 2]) {
         self.order(cause);
-        for (Segment { kind, region, .. }, sum) in own.iter() {
+        self.own.clear();
+        own.append_to(&mut self.own);
+        for &(Segment { kind, region, .. }, sum) in &self.own {
             if let Ok(at) = self.activities.binary_search_by_key(&(kind, region), |activity| activity.key) {
                 self.activities[at].excess -= sum as i64;
             }
@@ -75,7 +78,7 @@ impl Delays {
     fn order(&mut self, cause: &SegmentSums) {
         let Self { cause: segments, activities, .. } = self;
         segments.clear();
-        segments.extend(cause.iter());
+        cause.append_to(segments);
         segments.sort_unstable_by_key(|&(Segment { rank, region, kind }, _)| (kind, region, rank));
         activities.clear();
         for (at, &(Segment { kind, region, .. }, sum)) in segments.iter().enumerate() {

@@ -14,7 +14,8 @@ use crate::observe::{CollectiveCall, OperationId, Receive, SentMessage, WindowWa
 /// Operations that are not complete, and messages.
 #[derive(Debug, Default)]
 pub(super) struct OpenOperations {
-    open: FxHashMap<OperationId, OpenOperation>,
+    /// By their numbers, which are small.
+    open: Vec<Option<OpenOperation>>,
     /// By the names that the network has for them: the last message of each.
     messages: Vec<Option<MessageFacts>>,
     /// Of each receiver: messages that are sent and not matched, by when they were sent.
@@ -56,7 +57,7 @@ impl OpenOperations {
         }
         self.messages[place] = Some(facts);
         if let Some(operation) = message.operation {
-            self.open.insert(operation, OpenOperation::Send(message.id));
+            self.insert(operation, OpenOperation::Send(message.id));
         }
         if !message.in_collective {
             self.unmatched.entry(message.to).or_default().insert((now, message.id));
@@ -64,11 +65,12 @@ impl OpenOperations {
     }
 
     pub fn posted(&mut self, now: Time, receive: Receive) {
-        self.open.insert(receive.id, OpenOperation::Receive { posted: now, message: None, receive });
+        self.insert(receive.id, OpenOperation::Receive { posted: now, message: None, receive });
     }
 
     pub fn matched(&mut self, receive: OperationId, message: TransferId) {
-        let Some(OpenOperation::Receive { posted, message: matched, .. }) = self.open.get_mut(&receive) else { return };
+        let open = self.open.get_mut(receive.0 as usize).and_then(Option::as_mut);
+        let Some(OpenOperation::Receive { posted, message: matched, .. }) = open else { return };
         *matched = Some(message);
         if let Some(Some(facts)) = self.messages.get_mut(message.0 as usize) {
             facts.posted = Some(*posted);
@@ -87,16 +89,16 @@ impl OpenOperations {
 
     pub fn collective_entered(&mut self, now: Time, call: &CollectiveCall) {
         let place = self.rounds.enter(now, call);
-        self.open.insert(call.operation, OpenOperation::Collective(place));
+        self.insert(call.operation, OpenOperation::Collective(place));
     }
 
     pub fn window_awaited(&mut self, wait: WindowWait) {
-        self.open.insert(wait.id, OpenOperation::Window(wait));
+        self.insert(wait.id, OpenOperation::Window(wait));
     }
 
     /// An operation is complete; `unknown` explains waits for it if nothing else does.
     pub fn completed(&mut self, operation: OperationId, unknown: impl FnOnce() -> Explanation) {
-        let explanation = match self.open.remove(&operation) {
+        let explanation = match self.open.get_mut(operation.0 as usize).and_then(Option::take) {
             Some(OpenOperation::Receive { posted, message, receive }) => self.of_receive(posted, message, receive),
             Some(OpenOperation::Send(message)) => self.of_send(message),
             Some(OpenOperation::Collective(place)) => self.rounds.leave(place),
@@ -116,6 +118,14 @@ impl OpenOperations {
 
     pub fn reached(&mut self) {
         self.completed.clear();
+    }
+
+    fn insert(&mut self, id: OperationId, operation: OpenOperation) {
+        let place = id.0 as usize;
+        if self.open.len() <= place {
+            self.open.resize_with(place + 1, || None);
+        }
+        self.open[place] = Some(operation);
     }
 
     fn facts(&self, message: TransferId) -> Option<MessageFacts> {

@@ -30,17 +30,17 @@ pub(super) struct Delays {
     /// Kept to be used again.
     cause: Vec<(Segment, u64)>,
     own: Vec<(Segment, u64)>,
-    activities: Vec<Activity>,
-    shares: Shares,
+    kinds: Vec<KindInRegion>,
+    shares: Apportionment,
 }
 
-/// What a chain is spent on, in a region: a part of the segments of a cause, which are in the order of activities.
+/// One kind of time in one region: a part of the segments of a cause, which are in this order.
 #[derive(Debug)]
-struct Activity {
+struct KindInRegion {
     key: (SegmentKind, RegionName),
     /// Where its segments end.
     end: usize,
-    /// What the cause's chain has more of than the waiter's, in picoseconds.
+    /// The picoseconds that the cause's chain has more of than the waiter's.
     excess: i64,
 }
 
@@ -52,16 +52,16 @@ impl Delays {
         self.own.clear();
         own.append_to(&mut self.own);
         for &(Segment { kind, region, .. }, sum) in &self.own {
-            if let Ok(at) = self.activities.binary_search_by_key(&(kind, region), |activity| activity.key) {
-                self.activities[at].excess -= sum as i64;
+            if let Ok(at) = self.kinds.binary_search_by_key(&(kind, region), |kind| kind.key) {
+                self.kinds[at].excess -= sum as i64;
             }
         }
-        let excesses = self.activities.iter().map(|activity| activity.excess.max(0).cast_unsigned());
+        let excesses = self.kinds.iter().map(|kind| kind.excess.max(0).cast_unsigned());
         self.shares.compute(waited, excesses);
         let parts: SmallVec<[u64; 8]> = self.shares.iter().collect();
         let mut begin = 0;
         for (at, part) in parts.into_iter().enumerate() {
-            let of_ranks = begin..self.activities[at].end;
+            let of_ranks = begin..self.kinds[at].end;
             begin = of_ranks.end;
             if part == 0 {
                 continue;
@@ -74,17 +74,17 @@ impl Delays {
         }
     }
 
-    /// Puts the segments of a cause in the order of activities.
+    /// Puts the segments of a cause in the order of kinds.
     fn order(&mut self, cause: &SegmentSums) {
-        let Self { cause: segments, activities, .. } = self;
+        let Self { cause: segments, kinds, .. } = self;
         segments.clear();
         cause.append_to(segments);
         segments.sort_unstable_by_key(|&(Segment { rank, region, kind }, _)| (kind, region, rank));
-        activities.clear();
+        kinds.clear();
         for (at, &(Segment { kind, region, .. }, sum)) in segments.iter().enumerate() {
-            match activities.last_mut().filter(|last| last.key == (kind, region)) {
+            match kinds.last_mut().filter(|last| last.key == (kind, region)) {
                 Some(last) => (last.end, last.excess) = (at + 1, last.excess + sum as i64),
-                None => activities.push(Activity { key: (kind, region), end: at + 1, excess: sum as i64 }),
+                None => kinds.push(KindInRegion { key: (kind, region), end: at + 1, excess: sum as i64 }),
             }
         }
     }
@@ -111,15 +111,15 @@ impl Delay {
 
 /// The parts of a number of picoseconds that is shared out; kept to be used again.
 #[derive(Debug, Default)]
-struct Shares {
+struct Apportionment {
     /// Of each: its part, and what rounding took from it.
     parts: Vec<(u64, u128)>,
-    /// Those that get one more.
+    /// The places of the parts, those that rounding took most from first.
     order: Vec<usize>,
 }
 
-impl Shares {
-    /// Shares out a number of picoseconds in proportion to weights. What rounding leaves goes to those that it took most from, and
+impl Apportionment {
+    /// Apportionment out a number of picoseconds in proportion to weights. What rounding leaves goes to those that it took most from, and
     /// of these to the first.
     fn compute(&mut self, total: u64, weights: impl Iterator<Item = u64> + Clone) {
         let Self { parts, order } = self;
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     fn share(total: u64, weights: &[u64]) -> Vec<u64> {
-        let mut shares = Shares::default();
+        let mut shares = Apportionment::default();
         shares.compute(total, weights.iter().copied());
         shares.iter().collect()
     }

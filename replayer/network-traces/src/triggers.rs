@@ -5,7 +5,7 @@
 //! 1. **reply** — a message of a kind that answers requests is triggered by the oldest request that its node has received,
 //!    from the node that it goes to, about the same address, and has not answered.
 //! 2. **protocol** — a message of a kind that the table of the protocol has is triggered by the last message of the kinds
-//!    in the table that its node has received about the same address.
+//!    in the table that its node has received about the same address. If it is data, it answers the oldest request, too.
 //! 3. **data** — any other message is triggered by the last data message that its node has received.
 //!
 //! The trigger delay is the time from that reception to the generation of the message. A message for which nothing is found has
@@ -268,6 +268,16 @@ impl Receptions {
         }
     }
 
+    /// Forgets the oldest request of this sender, receiver and address: it has been answered.
+    fn answer(&mut self, place: (Node, Node, Option<u64>)) {
+        if let Some(waiting) = self.requests.get_mut(&place) {
+            waiting.pop_front();
+            if waiting.is_empty() {
+                self.requests.remove(&place);
+            }
+        }
+    }
+
     /// The message that triggers `message`, and the count of the rule that has found it.
     fn trigger<'c>(
         &mut self,
@@ -292,6 +302,9 @@ impl Receptions {
             let last = self.protocol.get(&(from, address)).into_iter().flatten();
             let last = last.filter(|(kind, _)| kinds.contains(kind.name())).map(|(_, received)| *received);
             if let Some(last) = last.max_by_key(|&(label, at)| (at, label)) {
+                if rules.is_data(message.kind.name()) {
+                    self.answer((to, from, address));
+                }
                 return (Some(last), &mut found.protocol);
             }
         }

@@ -1,0 +1,52 @@
+//! Events in nodes, besides those of the network, in the order of time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use titr_common::time::Time;
+
+use crate::causes::Causes;
+use crate::message::Message;
+
+/// Something that happens at a node.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A processor goes on.
+    Resume { node: u32 },
+    /// A message leaves a node, and arrives at once if it stays there.
+    Send { message: Message, causes: Causes },
+    /// The directory of the message's receiver handles it.
+    Handle { message: Message, causes: Causes },
+}
+
+/// Events to come. Those of one time happen in the order in which they were planned.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    heap: BinaryHeap<Reverse<(Time, u64, usize)>>,
+    events: slab::Slab<Event>,
+    planned: u64,
+}
+
+impl Events {
+    /// Plans an event.
+    pub fn plan(&mut self, at: Time, event: Event) {
+        let key = self.events.insert(event);
+        self.heap.push(Reverse((at, self.planned, key)));
+        self.planned += 1;
+    }
+
+    /// The time of the next event.
+    pub fn next(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// Takes the next event, if it happens by `now`.
+    pub fn take(&mut self, now: Time) -> Option<Event> {
+        let &Reverse((at, _, key)) = self.heap.peek()?;
+        if at > now {
+            return None;
+        }
+        self.heap.pop();
+        self.events.try_remove(key)
+    }
+}

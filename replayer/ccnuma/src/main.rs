@@ -1,0 +1,82 @@
+//! Runs a shared-memory program on a cc-NUMA machine over a platform's network: `titr-ccnuma`, a study.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Parser, ValueEnum};
+use titr_ccnuma::programs::{Fft, Program, Radix};
+use titr_ccnuma::{Machine, MachineResult, Recorder};
+use titr_platform::Platform;
+
+/// Runs a shared-memory program on a cc-NUMA machine, whose messages the network of a platform carries.
+#[derive(Parser)]
+#[command(name = "titr-ccnuma", version)]
+struct Arguments {
+    /// The program.
+    program: ProgramName,
+    /// The platform file.
+    #[arg(long)]
+    platform: PathBuf,
+    /// Sets a key of the platform file, such as `network.bandwidth=2.2 GB/s`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The nodes of the machine.
+    #[arg(long, default_value_t = 16)]
+    nodes: u32,
+    /// Rows of FFT's matrix, or keys that each node has in Radix.
+    #[arg(long)]
+    size: usize,
+    /// Writes a network trace.
+    #[arg(long, value_name = "FILE")]
+    network_trace: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ProgramName {
+    /// The fast Fourier transform in six steps.
+    Fft,
+    /// Sorting by digits.
+    Radix,
+}
+
+/// Runs what the arguments say.
+fn run(arguments: &Arguments) -> Result<MachineResult, Box<dyn std::error::Error>> {
+    let &Arguments { nodes, size, .. } = arguments;
+    let platform = Platform::load(&arguments.platform, &arguments.set)?;
+    let program: Box<dyn Program> = match arguments.program {
+        ProgramName::Fft => {
+            let fft =
+                Fft::new(nodes, size).ok_or("FFT needs a power of two as size, which the nodes share out evenly")?;
+            Box::new(fft)
+        }
+        ProgramName::Radix => Box::new(Radix::new(nodes, size).ok_or("Radix needs keys, and nodes that divide 256")?),
+    };
+    let recorder = match &arguments.network_trace {
+        Some(path) => {
+            let failed = |error| format!("{}: {error}", path.display());
+            Some(Recorder::create(path, nodes).map_err(failed)?)
+        }
+        None => None,
+    };
+    Ok(Machine::new(&platform, program, recorder)?.run()?)
+}
+
+fn main() -> ExitCode {
+    let start = Instant::now();
+    let printed = run(&Arguments::parse()).and_then(|result| {
+        let mut result = serde_json::to_value(&result)?;
+        result["wall_seconds"] = start.elapsed().as_secs_f64().into();
+        Ok(serde_json::to_string_pretty(&result)?)
+    });
+    match printed {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("titr-ccnuma: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

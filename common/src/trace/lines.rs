@@ -13,17 +13,18 @@ const LONGEST_LINE: usize = 64 << 20;
 /// Members up to this size are checked against their checksum before a line of them is believed; titr's own are far
 /// smaller. Larger ones (a whole trace gzipped at once) are read as they come.
 const CHECKED_MEMBER: usize = 4 << 20;
-/// How much is read at a time. Each of thousands of files has this much text in memory at least.
+/// How much is read at a time.
 const PIECE: usize = 16 << 10;
 
 /// The lines of a file, one after another.
 pub(super) struct Lines {
     path: PathBuf,
     input: Unread,
-    /// Text that is read and not yet given out lies in `text[start..end]`.
+    /// About how much text is in memory at most, unless a line is longer.
+    kept: usize,
+    /// Text that is read; from `start` on it is not yet given out.
     text: Vec<u8>,
     start: usize,
-    end: usize,
     /// Number of the line given out last.
     line: u64,
 }
@@ -32,10 +33,23 @@ pub(super) struct Lines {
 enum Unread {
     Plain(Section),
     /// Gzip members, the next of which begins here.
-    Gzip(BufReader<Section>),
+    Gzip(Section),
+    /// The rest of a gzip member that was checked, and of which more is left than is kept.
+    Rest(Box<Rest>),
     /// The rest of a gzip member that is too large to check first.
     Member(Box<GzDecoder<BufReader<Section>>>),
     Ended,
+}
+
+/// A gzip member of which only the beginning was given out. Unpacking it again up to there takes less memory than its text,
+/// or a decoder's state, in each of thousands of files.
+struct Rest {
+    /// The beginning of the member.
+    member: Section,
+    /// How much of its text was given out.
+    given: usize,
+    /// How much text it has.
+    length: usize,
 }
 
 impl Lines {
@@ -44,19 +58,19 @@ impl Lines {
             let what = "a directory where a file is expected".into();
             return Err(TraceError::Directory { path: path.into(), what });
         }
-        Self::of(Section::open(path)?)
+        Self::of(Section::open(path)?, CHECKED_MEMBER)
     }
 
-    pub(super) fn of(file: Section) -> Result<Self, TraceError> {
+    /// The lines of `file`, of whose text at most about `kept` bytes are in memory at a time.
+    pub(super) fn of(file: Section, kept: usize) -> Result<Self, TraceError> {
         let path = file.name().to_owned();
         let mut first = [0];
         if file.clone().read(&mut first).map_err(TraceError::io(&path))? == 0 {
             return Err(TraceError::Empty { path });
         }
         // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
-        let input =
-            if first == [0x1f] { Unread::Gzip(BufReader::with_capacity(16 << 10, file)) } else { Unread::Plain(file) };
-        Ok(Self { path, input, text: Vec::new(), start: 0, end: 0, line: 0 })
+        let input = if first == [0x1f] { Unread::Gzip(file) } else { Unread::Plain(file) };
+        Ok(Self { path, input, kept: kept.max(1), text: Vec::new(), start: 0, line: 0 })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -72,52 +86,58 @@ impl Lines {
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         let mut searched = self.start;
         loop {
-            if let Some(length) = memchr::memchr(b'\n', &self.text[searched..self.end]) {
+            if let Some(length) = memchr::memchr(b'\n', &self.text[searched..]) {
                 let line = self.start..searched + length;
                 self.start = line.end + 1;
                 self.line += 1;
                 return Ok(Some(&self.text[line]));
             }
-            let pending = self.end - self.start;
+            let pending = self.text.len() - self.start;
             if pending > LONGEST_LINE {
                 let (path, line) = (self.path.clone(), self.line + 1);
                 return Err(TraceError::LongLine { path, line, limit: LONGEST_LINE });
             }
-            self.text.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, pending);
+            self.text.drain(..self.start);
+            self.start = 0;
             searched = pending;
             if !self.refill()? {
                 if pending == 0 {
                     return Ok(None);
                 }
                 // A last line without a newline is a line.
-                self.start = self.end;
+                self.start = pending;
                 self.line += 1;
-                return Ok(Some(&self.text[..pending]));
+                return Ok(Some(&self.text));
             }
         }
     }
 
     /// Reads more text; false at the end of the file.
     fn refill(&mut self) -> Result<bool, TraceError> {
-        let before = self.end;
-        while self.end == before {
+        let before = self.text.len();
+        let mut piece = vec![0; PIECE];
+        while self.text.len() == before {
             match std::mem::replace(&mut self.input, Unread::Ended) {
-                Unread::Ended => return Ok(false),
+                Unread::Ended => {
+                    self.text.shrink_to_fit();
+                    return Ok(false);
+                }
                 Unread::Plain(mut file) => {
-                    if self.read_some(&mut file).map_err(TraceError::io(&self.path))? > 0 {
+                    let room = PIECE.min(self.room());
+                    let read = read_some(&mut file, &mut piece[..room]).map_err(TraceError::io(&self.path))?;
+                    self.append(&piece[..read]);
+                    if read > 0 {
                         self.input = Unread::Plain(file);
                     }
                 }
-                Unread::Gzip(mut reader) => {
-                    if reader.fill_buf().map_err(TraceError::io(&self.path))?.is_empty() {
-                        return Ok(false);
+                Unread::Gzip(file) => self.member(file, &mut piece)?,
+                Unread::Rest(rest) => self.rest(*rest, &mut piece).map_err(|error| self.torn(&error))?,
+                Unread::Member(mut member) => match read_some(&mut member, &mut piece) {
+                    Ok(0) => self.input = Unread::Gzip(after(*member)),
+                    Ok(read) => {
+                        self.append(&piece[..read]);
+                        self.input = Unread::Member(member);
                     }
-                    self.member(GzDecoder::new(reader))?;
-                }
-                Unread::Member(mut member) => match self.read_some(&mut member) {
-                    Ok(0) => self.input = Unread::Gzip(member.into_inner()),
-                    Ok(_) => self.input = Unread::Member(member),
                     Err(error) => return Err(self.torn(&error)),
                 },
             }
@@ -125,43 +145,72 @@ impl Lines {
         Ok(true)
     }
 
-    /// Reads a member whole, so that its checksum is known to be right, or its first part if it is large.
-    fn member(&mut self, mut member: GzDecoder<BufReader<Section>>) -> Result<(), TraceError> {
-        let before = self.end;
+    /// Adds text that was read, and takes no more memory than for that.
+    fn append(&mut self, text: &[u8]) {
+        self.text.reserve_exact(text.len());
+        self.text.extend_from_slice(text);
+    }
+
+    /// How much text may be added to what there is.
+    fn room(&self) -> usize {
+        self.kept.checked_sub(self.text.len()).filter(|&room| room > 0).unwrap_or(self.kept)
+    }
+
+    /// Unpacks the member that begins here, so that its checksum is known to be right, or its first part if it is large.
+    fn member(&mut self, file: Section, piece: &mut [u8]) -> Result<(), TraceError> {
+        let start = file.clone();
+        let mut reader = BufReader::with_capacity(PIECE, file);
+        if reader.fill_buf().map_err(TraceError::io(&self.path))?.is_empty() {
+            return Ok(());
+        }
+        let mut member = GzDecoder::new(reader);
+        let (before, room, mut length) = (self.text.len(), self.room(), 0);
         loop {
-            match self.read_some(&mut member) {
-                Ok(0) => {
-                    self.input = Unread::Gzip(member.into_inner());
-                    return Ok(());
-                }
-                Ok(_) if self.end - before > CHECKED_MEMBER => {
-                    self.input = Unread::Member(Box::new(member));
-                    return Ok(());
-                }
-                Ok(_) => {}
+            let read = match read_some(&mut member, piece) {
+                Ok(read) => read,
                 Err(error) => {
-                    self.end = before;
+                    self.text.truncate(before);
                     return Err(self.torn(&error));
                 }
-            }
+            };
+            let given = length.min(room);
+            length += read;
+            self.append(&piece[..length.min(room) - given]);
+            let given = length.min(room);
+            self.input = match read {
+                0 if given == length => Unread::Gzip(after(member)),
+                0 => Unread::Rest(Box::new(Rest { member: start, given, length })),
+                _ if length <= CHECKED_MEMBER => continue,
+                _ if given == length => Unread::Member(Box::new(member)),
+                _ => Unread::Member(Box::new(skipped(start, given, piece).map_err(|error| self.torn(&error))?)),
+            };
+            return Ok(());
         }
     }
 
-    /// Appends some of `input` to the text: how much, and nothing only at its end.
-    fn read_some(&mut self, input: &mut impl Read) -> io::Result<usize> {
-        if self.text.len() < self.end + PIECE {
-            self.text.resize(self.end + PIECE, 0);
-        }
-        loop {
-            match input.read(&mut self.text[self.end..self.end + PIECE]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(read) => {
-                    self.end += read;
-                    return Ok(read);
+    /// Unpacks more of a member that was checked.
+    fn rest(&mut self, rest: Rest, piece: &mut [u8]) -> io::Result<()> {
+        let mut member = skipped(rest.member.clone(), rest.given, piece)?;
+        let end = rest.length.min(rest.given + self.room());
+        let mut given = rest.given;
+        while given < end {
+            let room = piece.len().min(end - given);
+            match read_some(&mut member, &mut piece[..room])? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => {
+                    self.append(&piece[..read]);
+                    given += read;
                 }
-                error => return error,
             }
         }
+        self.input = if given < rest.length {
+            Unread::Rest(Box::new(Rest { given, ..rest }))
+        } else {
+            // Nothing but the checksum is left.
+            while read_some(&mut member, piece)? > 0 {}
+            Unread::Gzip(after(member))
+        };
+        Ok(())
     }
 
     fn torn(&self, error: &io::Error) -> TraceError {
@@ -170,5 +219,97 @@ impl Lines {
             _ => format!("the gzip member that follows is damaged ({error})"),
         };
         TraceError::Torn { path: self.path.clone(), line: self.line, reason }
+    }
+}
+
+/// The member that begins at `file`, from after the first `given` bytes of its text on.
+fn skipped(file: Section, given: usize, piece: &mut [u8]) -> io::Result<GzDecoder<BufReader<Section>>> {
+    let mut member = GzDecoder::new(BufReader::with_capacity(PIECE, file));
+    let mut left = given;
+    while left > 0 {
+        let room = piece.len().min(left);
+        match read_some(&mut member, &mut piece[..room])? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => left -= read,
+        }
+    }
+    Ok(member)
+}
+
+/// The file from where a member ended.
+fn after(member: GzDecoder<BufReader<Section>>) -> Section {
+    let reader = member.into_inner();
+    let ahead = reader.buffer().len() as u64;
+    let mut file = reader.into_inner();
+    file.back(ahead);
+    file
+}
+
+/// Reads some of `input`: how much, and nothing only at its end.
+fn read_some(input: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match input.read(piece) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    /// Three lists of lines, each a member, of which the last is larger than what is checked.
+    fn members() -> [String; 3] {
+        [10, 20_000, 500_000].map(|lines| (0..lines).map(|line| format!("line {line}\n")).collect())
+    }
+
+    fn lines(path: &Path, kept: usize) -> (Vec<u8>, usize) {
+        let mut lines = Lines::of(Section::closed(path.into()), kept).unwrap();
+        let (mut text, mut most) = (Vec::new(), 0);
+        while let Some(line) = lines.next().unwrap() {
+            text.extend_from_slice(line);
+            text.push(b'\n');
+            most = most.max(lines.text.capacity());
+        }
+        (text, most)
+    }
+
+    #[test]
+    fn a_file_reads_alike_however_little_of_it_is_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let (gzip, plain) = (directory.path().join("gzip"), directory.path().join("plain"));
+        let members = members();
+        std::fs::write(&plain, members.concat()).unwrap();
+        let mut file = std::fs::File::create(&gzip).unwrap();
+        for member in &members {
+            let mut encoder = GzEncoder::new(&mut file, Compression::fast());
+            encoder.write_all(member.as_bytes()).unwrap();
+            encoder.finish().unwrap();
+        }
+        for kept in [100_000, CHECKED_MEMBER] {
+            assert!(lines(&gzip, kept).0 == members.concat().as_bytes(), "{kept}");
+            assert!(lines(&plain, kept).0 == members.concat().as_bytes(), "{kept}");
+        }
+    }
+
+    #[test]
+    fn no_more_text_is_in_memory_than_was_said() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("gzip");
+        let text = &members()[1];
+        let mut encoder = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap();
+        for kept in [1000, 8 << 10, 64 << 10] {
+            let (read, most) = lines(&path, kept);
+            assert!(read == text.as_bytes());
+            assert!(most <= kept, "{most} bytes where {kept} were said");
+        }
     }
 }

@@ -63,6 +63,11 @@ impl Section {
         &self.name
     }
 
+    /// Goes back by as many bytes as were read too many.
+    pub(super) fn back(&mut self, bytes: u64) {
+        self.at = self.at.saturating_sub(bytes);
+    }
+
     /// Bytes from here to the end.
     ///
     /// # Errors

@@ -35,6 +35,9 @@ impl TraceFormat for Titr {
 
 /// At most so many files of one trace are kept open.
 const MOST_OPEN: usize = 256;
+/// At most about so much text of all streams together is in memory, or the least that is read at a time of each.
+const TEXTS: usize = 32 << 20;
+const LEAST_TEXT: usize = 4 << 10;
 
 /// Streams of which each is a file, or a section of one.
 pub(super) struct OneFileEach(pub(super) Vec<Section>);
@@ -49,7 +52,7 @@ impl OneFileEach {
 
 impl RankSources for OneFileEach {
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
-        let input = Input::Own(Lines::of(self.section(rank)?)?);
+        let input = Input::Own(Lines::of(self.section(rank)?, (TEXTS / self.0.len().max(1)).max(LEAST_TEXT))?);
         Ok(Box::new(TextStream::new(input, rank, self.0.len() as u32, partial)))
     }
 

@@ -1,6 +1,7 @@
 //! Lines of a file, gzipped or not, with bounded memory and exact words on how it ends.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::GzDecoder;
@@ -25,7 +26,9 @@ pub(super) struct Lines {
     /// Text that is read; from `start` on it is not yet given out.
     text: Vec<u8>,
     start: usize,
-    /// Number of the line given out last.
+    /// The line given out last, in `text`.
+    last: Range<usize>,
+    /// Its number.
     line: u64,
 }
 
@@ -70,7 +73,7 @@ impl Lines {
         }
         // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
         let input = if first == [0x1f] { Unread::Gzip(file) } else { Unread::Plain(file) };
-        Ok(Self { path, input, kept: kept.max(1), text: Vec::new(), start: 0, line: 0 })
+        Ok(Self { path, input, kept: kept.max(1), text: Vec::new(), start: 0, last: 0..0, line: 0 })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -82,6 +85,11 @@ impl Lines {
         self.line
     }
 
+    /// The line given out last.
+    pub(super) fn again(&self) -> &[u8] {
+        self.text.get(self.last.clone()).unwrap_or_default()
+    }
+
     /// The next line without its newline; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         let mut searched = self.start;
@@ -90,6 +98,7 @@ impl Lines {
                 let line = self.start..searched + length;
                 self.start = line.end + 1;
                 self.line += 1;
+                self.last = line.clone();
                 return Ok(Some(&self.text[line]));
             }
             let pending = self.text.len() - self.start;
@@ -107,6 +116,7 @@ impl Lines {
                 // A last line without a newline is a line.
                 self.start = pending;
                 self.line += 1;
+                self.last = 0..pending;
                 return Ok(Some(&self.text));
             }
         }

@@ -15,6 +15,9 @@ use crate::grammar::{END, EventReader, HEADER};
 
 /// How much of a line an error shows.
 const SHOWN: usize = 80;
+/// About how many events of a line are given out at a time: a line may stand for a thousand, and a trace has thousands of
+/// ranks.
+const AT_ONCE: usize = 16;
 
 /// The events of one rank in a text, in order.
 pub(super) struct TextStream {
@@ -49,7 +52,7 @@ impl TextStream {
 
     fn read_line(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
         loop {
-            let Some((line, text)) = self.input.next(self.rank)? else {
+            let Some((line, text)) = self.input.next(self.rank, self.reader.is_unfinished())? else {
                 return self.end_of_file();
             };
             self.line = line;
@@ -61,7 +64,9 @@ impl TextStream {
                 continue;
             }
             let before = events.len();
-            match self.reader.line(&text, events) {
+            // A shared file keeps no line for its readers.
+            let most = if let Cow::Borrowed(_) = text { AT_ONCE } else { usize::MAX };
+            match self.reader.some_of_line(&text, events, most) {
                 Ok(None) => {}
                 Ok(Some(actor)) if actor.rank == self.rank => {
                     self.events += (events.len() - before) as u64;
@@ -144,12 +149,13 @@ impl EventSource for TextStream {
 }
 
 impl Input {
-    /// The next line that is of `rank`, or of nobody, with its number.
-    fn next(&mut self, rank: Rank) -> Result<Option<NumberedLine<'_>>, TraceError> {
+    /// The next line that is of `rank`, or of nobody, with its number; the last one `again` if it is unfinished.
+    fn next(&mut self, rank: Rank, again: bool) -> Result<Option<NumberedLine<'_>>, TraceError> {
         match self {
             Self::Own(lines) => {
-                let line = lines.line() + 1;
-                Ok(lines.next()?.map(|text| (line, Cow::Borrowed(text))))
+                let line = lines.line() + u64::from(!again);
+                let text = if again { Some(lines.again()) } else { lines.next()? };
+                Ok(text.map(|text| (line, Cow::Borrowed(text))))
             }
             Self::Shared(file) => {
                 let line = file.lock().unwrap_or_else(PoisonError::into_inner).next(rank)?;

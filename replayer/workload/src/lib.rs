@@ -23,9 +23,14 @@ pub use computation::{Computation, Normalise, Recompute};
 use prefetch::BatchReader;
 pub use window::{Match, Window};
 
-/// Bytes of events in a batch of one rank, and in those of all ranks together if that is less.
+/// Bytes of events in a batch of one rank, and in those of all ranks together if that is less; but no fewer than an
+/// iteration of a small loop takes.
 const BATCH: usize = 16 << 10;
 const BATCHES: usize = 8 << 20;
+const LEAST_BATCH: usize = 2 << 10;
+/// Smaller batches are read when they are asked for: handing them from thread to thread takes longer than reading them,
+/// and each rank would have two.
+const LEAST_AHEAD: usize = 8 << 10;
 
 /// The events of all ranks.
 pub struct Workload<S> {
@@ -39,13 +44,14 @@ impl<S: EventSource> Workload<S> {
         Self::in_batches(sources, size)
     }
 
-    /// The events of one source for each rank, read ahead by another thread if there is a core for it.
+    /// The events of one source for each rank, read ahead by another thread if there is a core for it and the ranks are few
+    /// enough to gain by it.
     pub fn read_ahead(sources: Vec<S>) -> Self
     where
         S: Send + 'static,
     {
-        if thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
-            let size = size_of_batches(sources.len());
+        let size = size_of_batches(sources.len());
+        if size >= LEAST_AHEAD && thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
             return Self::read_ahead_in_batches(sources, size);
         }
         Self::new(sources)
@@ -88,9 +94,9 @@ impl<S: EventSource> Workload<S> {
     }
 }
 
-/// Batches as large as memory allows: together, twice [`BATCHES`] at most.
+/// Batches as large as memory allows: together, twice [`BATCHES`] at most where they are read ahead.
 fn size_of_batches(ranks: usize) -> usize {
-    BATCH.min(BATCHES / ranks.max(1))
+    (BATCHES / ranks.max(1)).clamp(LEAST_BATCH, BATCH)
 }
 
 /// Sources that are lists of events: what tests and small tools replay.

@@ -21,6 +21,21 @@ pub struct EventReader {
     others: HashMap<ThreadId, Box<Window>>,
     /// How many events were learnt, by whichever window.
     learnt: u32,
+    /// The rest of the line that was read last, if only some of its events were asked for.
+    unfinished: Option<Passage>,
+}
+
+/// A line's `DISTANCE VOLUMES…`, of which some was read.
+#[derive(Clone, Debug)]
+struct Passage {
+    /// The index in the line of what is to be read next.
+    at: usize,
+    distance: usize,
+    /// How many volumes were read.
+    volumes: usize,
+    /// The volume that was read last, and how many more times its event comes.
+    volume: u64,
+    times: usize,
 }
 
 /// How many events are kept: those in the window, and some that were, so that these are looked for now and then and not
@@ -44,7 +59,14 @@ impl EventReader {
     /// A reader of a stream in a world of `world` ranks.
     #[must_use]
     pub fn new(world: u32) -> Self {
-        Self { parser: Parser::new(world), memory: None, thread: ThreadId::MAIN, others: HashMap::new(), learnt: 0 }
+        Self {
+            parser: Parser::new(world),
+            memory: None,
+            thread: ThreadId::MAIN,
+            others: HashMap::new(),
+            learnt: 0,
+            unfinished: None,
+        }
     }
 
     /// From here on events may come again. Only titr's own streams have such lines.
@@ -58,6 +80,20 @@ impl EventReader {
     /// # Errors
     /// [`ParseError`] with the column, for a line that is not in the grammar; it appends nothing.
     pub fn line(&mut self, line: &[u8], events: &mut EventBuffer) -> Result<Option<Actor>, ParseError> {
+        self.some_of_line(line, events, usize::MAX)
+    }
+
+    /// As [`line`](Self::line), but at most about so many of the line's events. While the line
+    /// [is unfinished](Self::is_unfinished), a call with it appends the next ones.
+    ///
+    /// # Errors
+    /// As [`line`](Self::line); what was appended before stays.
+    pub fn some_of_line(
+        &mut self,
+        line: &[u8],
+        events: &mut EventBuffer,
+        most: usize,
+    ) -> Result<Option<Actor>, ParseError> {
         if self.memory.is_none() {
             let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
             self.thread = actor.thread;
@@ -69,9 +105,14 @@ impl EventReader {
             let actor = Fields::of(line).actor()?;
             self.switch(actor.thread);
             if let Some(window) = &mut self.memory {
+                let mut numbers = Numbers { line, at: column + REPEAT.len() };
+                let passage = match self.unfinished.take() {
+                    Some(passage) => passage,
+                    None => window.passage(&mut numbers)?,
+                };
                 let before = events.len();
-                let read = window.repeat(Numbers { line, at: column + REPEAT.len() }, &mut self.parser, events);
-                read.inspect_err(|_| events.truncate(before))?;
+                let read = window.repeat(passage, numbers, &mut self.parser, events, most);
+                self.unfinished = read.inspect_err(|_| events.truncate(before))?;
             }
             return Ok(Some(actor));
         }
@@ -86,6 +127,12 @@ impl EventReader {
             _ => events.push(event),
         }
         Ok(Some(actor))
+    }
+
+    /// Whether the line that was read last has more events.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        self.unfinished.is_some()
     }
 
     /// The thread whose events the last line has.
@@ -111,13 +158,8 @@ impl Default for Window {
 }
 
 impl Window {
-    /// The events of a line's `DISTANCE VOLUMES…`.
-    fn repeat(
-        &mut self,
-        mut numbers: Numbers,
-        parser: &mut Parser,
-        events: &mut EventBuffer,
-    ) -> Result<(), ParseError> {
+    /// The passage that begins here, in a line's `DISTANCE VOLUMES…`.
+    fn passage(&self, numbers: &mut Numbers) -> Result<Passage, ParseError> {
         let at = numbers.at;
         let known = self.count.min(WINDOW);
         let distance = numbers.next("how many events ago they were", u64::MAX)? as usize;
@@ -125,22 +167,24 @@ impl Window {
             let what = format!("{distance} events ago there was none: {known} are known here");
             return Err(ParseError { column: at + 1, what });
         }
-        let mut volumes = 0;
-        while numbers.at < numbers.line.len() || volumes == 0 {
-            if numbers.line.get(numbers.at) != Some(&b' ') || volumes == WINDOW {
-                let what = format!("a blank and a number of instructions are expected, at most {WINDOW} times");
-                return Err(ParseError { column: numbers.at + 1, what });
-            }
-            numbers.at += 1;
-            let volume = numbers.next("a number of instructions", u64::MAX)?;
-            let mut times = 1;
-            if numbers.line.get(numbers.at) == Some(&b'*') {
-                numbers.at += 1;
-                let room = (WINDOW - volumes) as u64;
-                times = numbers.next("how often, at most as often as a line holds volumes,", room)? as usize;
-            }
-            volumes += times;
-            for _ in 0..times {
+        Ok(Passage { at: numbers.at, distance, volumes: 0, volume: 0, times: 0 })
+    }
+
+    /// Appends the events of at most so many volumes of a passage, and tells what is left of it.
+    fn repeat(
+        &mut self,
+        passage: Passage,
+        mut numbers: Numbers,
+        parser: &mut Parser,
+        events: &mut EventBuffer,
+        most: usize,
+    ) -> Result<Option<Passage>, ParseError> {
+        let Passage { at, distance, mut volumes, mut volume, mut times } = passage;
+        numbers.at = at;
+        let mut left = most;
+        loop {
+            let now = times.min(left);
+            for _ in 0..now {
                 if volume > 0 {
                     events.compute(Instructions(volume as f64));
                 }
@@ -150,8 +194,28 @@ impl Window {
                 }
                 self.next(slot, events);
             }
+            times -= now;
+            left -= now;
+            if numbers.at == numbers.line.len() && volumes > 0 && times == 0 {
+                return Ok(None);
+            }
+            if left == 0 {
+                return Ok(Some(Passage { at: numbers.at, distance, volumes, volume, times }));
+            }
+            if numbers.line.get(numbers.at) != Some(&b' ') || volumes == WINDOW {
+                let what = format!("a blank and a number of instructions are expected, at most {WINDOW} times");
+                return Err(ParseError { column: numbers.at + 1, what });
+            }
+            numbers.at += 1;
+            volume = numbers.next("a number of instructions", u64::MAX)?;
+            times = 1;
+            if numbers.line.get(numbers.at) == Some(&b'*') {
+                numbers.at += 1;
+                let room = (WINDOW - volumes) as u64;
+                times = numbers.next("how often, at most as often as a line holds volumes,", room)? as usize;
+            }
+            volumes += times;
         }
-        Ok(())
     }
 
     /// Makes the event that is kept in `slot` the next one.

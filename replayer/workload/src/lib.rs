@@ -28,8 +28,7 @@ pub use window::{Match, Window};
 const BATCH: usize = 16 << 10;
 const BATCHES: usize = 8 << 20;
 const LEAST_BATCH: usize = 2 << 10;
-/// Smaller batches are read when they are asked for: handing them from thread to thread takes longer than reading them,
-/// and each rank would have two.
+/// Smaller batches are read when they are asked for: ahead, each of thousands of ranks would have two.
 const LEAST_AHEAD: usize = 8 << 10;
 
 /// The events of all ranks.

@@ -167,6 +167,28 @@ fn mistakes_are_shown_in_the_file() {
 }
 
 #[test]
+fn a_difference_shows_where_waiting_went() {
+    let folder = unbalanced();
+    folder.file("changes.toml", "[[change]]\nkind = 'balance-compute'\nregion = 'foo'");
+    let waits = ["--analyse", "wait-states"];
+    for (name, arguments) in
+        [("before.json", &waits[..]), ("after.json", &[&waits[..], &["--what-if", "changes.toml"]].concat())]
+    {
+        folder.file(name, replayed(&folder, arguments).to_string());
+    }
+    insta::assert_snapshot!(folder.run(TITR, &["diff", "before.json", "after.json"]));
+    let json = folder.run(TITR, &["diff", "--json", "before.json", "after.json"]);
+    let json: serde_json::Value = serde_json::from_str(json.strip_suffix("[0]").unwrap()).unwrap();
+    let micros =
+        |change: &serde_json::Value| ["before", "after"].map(|key| (change[key].as_f64().unwrap() * 1e9).round() / 1e3);
+    let causes = json["waits"]["causes"].as_array().unwrap();
+    assert_eq!(
+        (causes[0]["region"].as_str(), causes[0]["kind"].as_str(), micros(&causes[0])),
+        (Some("foo"), Some("compute"), [20.0, 0.0])
+    );
+}
+
+#[test]
 fn the_difference_of_two_results_is_shown() {
     let folder = unbalanced();
     folder.file("changes.toml", "[[change]]\nkind = 'balance-compute'\nregion = 'foo'");
@@ -177,6 +199,7 @@ fn the_difference_of_two_results_is_shown() {
     let json = folder.run(TITR, &["diff", "--json", "before.json", "after.json"]);
     let json: serde_json::Value = serde_json::from_str(json.strip_suffix("[0]").unwrap()).unwrap();
     assert_eq!(json["per_rank"][1]["compute"], serde_json::json!({"before": 30e-6, "after": 20e-6}));
+    assert!(json.get("waits").is_none());
     folder.file("no.json", "{\"ranks\": 4}");
     let said = folder.run(TITR, &["diff", "before.json", "no.json"]);
     assert!(said.starts_with("titr: no.json:1:12: this is no result of titr-replay --json: missing field"), "{said}");

@@ -1,6 +1,7 @@
 //! The difference between two results of `titr-replay --json`: of a program and a changed one, or on two machines.
 
 mod text;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,6 +12,8 @@ use thiserror::Error;
 use titr_simulation::SimulationResult;
 
 pub use text::summary;
+use waits::WaitFindings;
+pub use waits::{CauseChange, PlaceChange, WaitChanges};
 
 /// The parts of a result that are compared.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,6 +22,15 @@ pub struct ReplayedResult {
     /// The seconds of each rank by activity, and when the rank finished.
     per_rank: Vec<BTreeMap<String, f64>>,
     links: Vec<BusyLink>,
+    #[serde(default)]
+    analyses: Analyses,
+}
+
+/// The findings of the analyses that are compared.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Analyses {
+    wait_states: Option<WaitFindings>,
 }
 
 /// A link of a result.
@@ -34,7 +46,7 @@ struct BusyLink {
 const FINISH: &str = "finish";
 
 /// A number before and after.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Change {
     /// The number in the first result.
     pub before: f64,
@@ -53,6 +65,9 @@ pub struct Difference {
     pub per_rank: Vec<BTreeMap<String, Change>>,
     /// The links that are among the busiest of either result, in the order of the first and then of the second one.
     pub links: Vec<LinkChange>,
+    /// The wait states, if both results have them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitChanges>,
 }
 
 /// A link before and after; `None` where a result does not have it among its busiest.
@@ -137,12 +152,14 @@ impl ReplayedResult {
             self.per_rank.iter().zip(&after.per_rank).map(|(one, other)| changes(one, other)).collect();
         let mut activities: BTreeMap<String, Change> = BTreeMap::new();
         for (activity, change) in per_rank.iter().flatten().filter(|(activity, _)| *activity != FINISH) {
-            let sum = activities.entry(activity.clone()).or_insert(Change { before: 0.0, after: 0.0 });
+            let sum = activities.entry(activity.clone()).or_default();
             sum.before += change.before / ranks as f64;
             sum.after += change.after / ranks as f64;
         }
         let simulated_time = Change { before: self.simulated_time, after: after.simulated_time };
-        Ok(Difference { simulated_time, activities, per_rank, links: links(&self.links, &after.links) })
+        let both = self.analyses.wait_states.as_ref().zip(after.analyses.wait_states.as_ref());
+        let waits = both.map(|(before, after)| before.to(after, ranks));
+        Ok(Difference { simulated_time, activities, per_rank, links: links(&self.links, &after.links), waits })
     }
 }
 
@@ -197,7 +214,7 @@ mod tests {
         let link = |&(name, bytes): &(&str, u64)| BusyLink { name: name.to_owned(), bytes, utilization: 0.5 };
         let simulated_time = times.iter().map(|&(_, finish)| finish).fold(0.0, f64::max);
         let (per_rank, links) = (times.iter().map(rank).collect(), links.iter().map(link).collect());
-        ReplayedResult { simulated_time, per_rank, links }
+        ReplayedResult { simulated_time, per_rank, links, analyses: Analyses::default() }
     }
 
     #[test]

@@ -5,10 +5,13 @@ use std::io::{self, Write};
 use titr_common::format::{TimeUnit, volume};
 use titr_common::units::{Bytes, Seconds};
 
-use super::{Change, Difference, LinkShare};
+use super::{CauseChange, Change, Difference, LinkShare, PlaceChange};
 
 /// How many ranks are shown: those that change most.
 const RANKS: usize = 8;
+
+/// How many places and causes of waiting are shown.
+const PARTS: usize = 8;
 
 /// Prints a difference.
 ///
@@ -23,7 +26,7 @@ pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> 
         let gain = if change.gain() > 0.0 { format!("+{}", show(change.gain())) } else { show(change.gain()) };
         writeln!(
             out,
-            "  {name:<12}{:>12}{:>12}{gain:>12}  {:>9}",
+            "  {name:<24}{:>12}{:>12}{gain:>12}  {:>9}",
             show(change.before),
             show(change.after),
             percent(change)
@@ -32,7 +35,7 @@ pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> 
 
     writeln!(
         out,
-        "\nWhere it goes, mean of all ranks in {}\n  {:<12}{:>12}{:>12}{:>12}",
+        "\nWhere it goes, mean of all ranks in {}\n  {:<24}{:>12}{:>12}{:>12}",
         unit.name, "", "before", "after", "change"
     )?;
     let mut activities: Vec<_> =
@@ -54,6 +57,16 @@ pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> 
         }
     }
 
+    if let Some(waits) = &difference.waits {
+        writeln!(out, "\nWaiting, all ranks together in {}", unit.name)?;
+        row(out, "all", waits.waiting)?;
+        let of_place = |place: &PlaceChange| (at(&place.pattern, place.region.as_deref()), place.change);
+        parts(out, waits.places.iter().map(of_place), &row)?;
+        writeln!(out, "\nWaiting because of, in {}", unit.name)?;
+        let of_cause = |cause: &CauseChange| (at(&cause.kind, cause.region.as_deref()), cause.change);
+        parts(out, waits.causes.iter().map(of_cause), &row)?;
+    }
+
     if !difference.links.is_empty() {
         writeln!(out, "\nBusiest links\n  {:<20}{:>24}{:>24}", "", "before", "after")?;
         for link in &difference.links {
@@ -61,6 +74,20 @@ pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> 
         }
     }
     Ok(())
+}
+
+/// A kind of time in a region.
+fn at(kind: &str, region: Option<&str>) -> String {
+    region.map_or(kind.to_owned(), |region| format!("{kind} in {region}"))
+}
+
+/// Prints the parts of a time that change most.
+fn parts(
+    out: &mut dyn Write,
+    parts: impl Iterator<Item = (String, Change)>,
+    row: &dyn Fn(&mut dyn Write, &str, Change) -> io::Result<()>,
+) -> io::Result<()> {
+    parts.filter(|(_, change)| change.gain() != 0.0).take(PARTS).try_for_each(|(name, change)| row(out, &name, change))
 }
 
 /// The change as a part of what was before.

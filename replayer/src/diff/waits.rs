@@ -11,7 +11,7 @@ use super::Change;
 pub struct WaitFindings {
     waiting: f64,
     waits: Vec<Wait>,
-    causes: Vec<Cause>,
+    causes: Vec<FoundCause>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -23,7 +23,7 @@ struct Wait {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Cause {
+struct FoundCause {
     region: Option<String>,
     kind: String,
     seconds: f64,
@@ -118,7 +118,7 @@ mod tests {
             seconds,
         };
         let waiting = waits.iter().map(|&(.., seconds)| seconds).sum();
-        let cause = Cause { region: None, kind: "compute".to_owned(), seconds: waiting };
+        let cause = FoundCause { region: None, kind: "compute".to_owned(), seconds: waiting };
         WaitFindings { waiting, waits: waits.iter().map(wait).collect(), causes: vec![cause] }
     }
 

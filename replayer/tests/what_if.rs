@@ -166,6 +166,21 @@ fn mistakes_are_shown_in_the_file() {
     assert!(said.starts_with("titr-replay: cannot read the hypotheses nowhere.toml: "), "{said}");
 }
 
+/// In `foo`, ranks compute for 10 and 30 µs at full speed, and then exchange messages in 3 µs.
+#[test]
+fn a_platform_has_speeds_for_regions() {
+    let folder = unbalanced();
+    let time = |regions: &str| {
+        let result = replayed(&folder, &["--set", regions]);
+        (result["simulated_time"].as_f64().unwrap() * 1e9).round() / 1e3
+    };
+    assert_eq!(time("hosts.regions.foo=0.5"), 63.0);
+    assert_eq!(time("hosts.regions.foo=2"), 18.0);
+    assert_eq!(time("hosts.regions.bar=0.5"), 33.0);
+    let said = folder.run(TITR_REPLAY, &["--platform", "platform.toml", "--set", "hosts.regions.foo=0", "traces"]);
+    assert!(said.contains("cores cannot compute at 0 times their speed"), "{said}");
+}
+
 #[test]
 fn a_difference_shows_where_waiting_went() {
     let folder = unbalanced();

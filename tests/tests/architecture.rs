@@ -28,7 +28,7 @@ const LAYERS: &str = "\
 | `replayer/network-traces` | `common` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
 | `replayer/platform` | `common` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
-| `replayer/workload` | `common` | `prefetch` `window` `computation` |
+| `replayer/workload` | `common` | `prefetch` `window` `computation` `regions` |
 | `replayer/hypotheses` | `common` | `source` `selection` `position` `rewriting` `keys` `machine_change` `kind` `machine` `computation` `messages` `hypotheses` |
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `assumptions` `sensitivity` `simulation` |

@@ -43,10 +43,15 @@ impl OpenRegions {
         self.0.iter().any(|region| *region.name == *name)
     }
 
+    /// The names of all open regions, that of the last opened first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().rev().map(|region| &*region.name)
+    }
+
     /// The name of the region that was opened last.
     #[must_use]
     pub fn innermost(&self) -> Option<&str> {
-        self.0.last().map(|region| &*region.name)
+        self.names().next()
     }
 }
 

@@ -99,10 +99,11 @@ impl Calibration {
                 Some(_) => "The rate of the traced program: the median of its ranks.",
                 None => "Not measured (--trace): what the tracer counts for a second where it counts time.",
             },
+            regions: rate.map(ComputeRate::region_parts).unwrap_or_default(),
         };
         let collectives = if measurements.mpi.contains("Open MPI") { "openmpi" } else { "mpich" };
         let parse = |cables| {
-            let text = cluster(&fit, hosts, topology, cables, collectives);
+            let text = cluster(&fit, &hosts, topology, cables, collectives);
             let platform = Platform::parse(Path::new("cluster.toml"), text.clone(), &[]);
             platform
                 .map(|platform| (text, platform))

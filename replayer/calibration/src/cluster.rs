@@ -1,5 +1,6 @@
 //! The text of a platform file with the parameters that were found.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use titr_common::units::{Bytes, Speed};
@@ -10,7 +11,7 @@ use crate::segments::Segment;
 use crate::topology::NamedTopology;
 
 /// The hosts of a platform.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Hosts {
     /// The number of hosts.
     pub count: u32,
@@ -20,17 +21,26 @@ pub struct Hosts {
     pub speed: Speed,
     /// Where the speed is from.
     pub speed_is: &'static str,
+    /// The part of the speed at which cores compute in regions of the program, by their names.
+    pub regions: BTreeMap<String, f64>,
 }
 
 /// The platform file. `cables` is how many cables the messages took that were fitted; `collectives` names the MPI library.
 #[must_use]
-pub fn cluster(fit: &Fit, hosts: Hosts, topology: &NamedTopology, cables: u32, collectives: &str) -> String {
+pub fn cluster(fit: &Fit, hosts: &Hosts, topology: &NamedTopology, cables: u32, collectives: &str) -> String {
     let mut text = String::from("schema = 1\n\n[hosts]\n");
     if *topology == NamedTopology::Star {
         let _ = writeln!(text, "count = {}", hosts.count);
     }
     let _ = writeln!(text, "cores = {}", hosts.cores);
     let _ = writeln!(text, "# {}\nspeed = \"{} instr/s\"\n", hosts.speed_is, number(hosts.speed.per_second));
+    if !hosts.regions.is_empty() {
+        text += "# The rates in regions of the traced program, as parts of that speed.\n[hosts.regions]\n";
+        for (region, &part) in &hosts.regions {
+            let _ = writeln!(text, "{} = {}", toml_key(region), float(part));
+        }
+        text.push('\n');
+    }
     let _ = writeln!(text, "{}", topology.table());
 
     let _ = writeln!(text, "[network]\n# {} Mbit/s.", figures(fit.bandwidth() * 8e-6));
@@ -82,6 +92,16 @@ pub fn cluster(fit: &Fit, hosts: Hosts, topology: &NamedTopology, cables: u32, c
     text += &overhead("recv_overhead", fit.receive);
     let _ = writeln!(text, "collectives = \"{collectives}\"");
     text
+}
+
+/// A name as TOML writes a key in quotes.
+fn toml_key(name: &str) -> String {
+    let escaped = |letter: char| match letter {
+        '"' | '\\' => format!("\\{letter}"),
+        letter if letter.is_control() => format!("\\u{:04X}", u32::from(letter)),
+        letter => letter.to_string(),
+    };
+    format!("\"{}\"", name.chars().map(escaped).collect::<String>())
 }
 
 /// A list of steps as a platform file has it.

@@ -1,7 +1,14 @@
-//! The compute rate of the user's own program: the volume that an extended trace counted, over the time that lies between its calls.
+//! The compute rate of the user's own program: the volume that an extended trace counted, over the time that lies between its calls, region
+//! by region.
+//!
+//! One rate for a whole program is a large error where its loops differ (H. Casanova, F. Desprez, G. S. Markomanolis and F. Suter,
+//! "Simulation of MPI applications with time-independent traces", CCPE 27(5), 2015).
+
+use std::collections::BTreeMap;
 
 use thiserror::Error;
 use titr_common::event::{Annotation, Event, Rank};
+use titr_common::program::OpenRegions;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::{Instructions, Nanoseconds, Speed};
 
@@ -10,8 +17,10 @@ use crate::robust::median;
 /// The rate at which the ranks of a program computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComputeRate {
-    /// The rate of each rank that computed.
+    /// The rate of each rank that computed, outside of all regions; if no rank did anything there, wherever it did.
     pub per_rank: Vec<Speed>,
+    /// The rate of each rank that computed in a region, by its name. Of nested regions, the innermost counts.
+    pub regions: BTreeMap<String, Vec<Speed>>,
 }
 
 /// A reason why a trace tells no rate.
@@ -31,9 +40,26 @@ impl ComputeRate {
     /// # Errors
     /// If the trace cannot be read, or is not an extended one.
     pub fn of(trace: &Trace) -> Result<Self, NoRate> {
-        let rates = (0..trace.ranks()).map(|rank| of_rank(trace, Rank(rank))).collect::<Result<Vec<_>, _>>()?;
-        let per_rank: Vec<Speed> = rates.into_iter().flatten().collect();
-        if per_rank.is_empty() { Err(NoRate::NoTimes) } else { Ok(Self { per_rank }) }
+        let (mut whole, mut regions) = (Vec::new(), BTreeMap::<String, Vec<Speed>>::new());
+        for rank in (0..trace.ranks()).map(Rank) {
+            let counted = of_rank(trace, rank)?;
+            whole.extend(Counted::sum(counted.values()).speed());
+            for (region, counted) in counted {
+                regions.entry(region).or_default().extend(counted.speed());
+            }
+        }
+        regions.retain(|_, rates| !rates.is_empty());
+        let outside = regions.remove("");
+        let per_rank = outside.unwrap_or(whole);
+        if per_rank.is_empty() { Err(NoRate::NoTimes) } else { Ok(Self { per_rank, regions }) }
+    }
+
+    /// The rate in each region as a part of [`speed`](Self::speed): the median of the ranks.
+    #[must_use]
+    pub fn region_parts(&self) -> BTreeMap<String, f64> {
+        let whole = self.speed().per_second;
+        let part = |rates: &Vec<Speed>| median(&rates.iter().map(|speed| speed.per_second).collect::<Vec<_>>());
+        self.regions.iter().filter_map(|(region, rates)| Some((region.clone(), part(rates)? / whole))).collect()
     }
 
     /// The median of the ranks.
@@ -58,22 +84,94 @@ impl ComputeRate {
     }
 }
 
-/// The rate of a rank's main thread: `None` if it counted nothing between two calls whose times are known.
-fn of_rank(trace: &Trace, rank: Rank) -> Result<Option<Speed>, TraceError> {
+/// A volume that was counted, and the time that it took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    volume: f64,
+    nanoseconds: u64,
+}
+
+impl Counted {
+    fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            volume: sum.volume + one.volume,
+            nanoseconds: sum.nanoseconds + one.nanoseconds,
+        })
+    }
+
+    /// `None` if nothing was counted in any time.
+    fn speed(self) -> Option<Speed> {
+        let Self { volume, nanoseconds } = self;
+        (volume > 0.0 && nanoseconds > 0).then(|| Speed { per_second: volume / (nanoseconds as f64 * 1e-9) })
+    }
+}
+
+/// The computation of a rank's main thread between calls whose times are known, by region; that outside of all under no name.
+fn of_rank(trace: &Trace, rank: Rank) -> Result<BTreeMap<String, Counted>, TraceError> {
     let mut stream = trace.stream(rank)?;
-    let (mut volume, mut nanoseconds) = (0.0, 0_u64);
-    let mut counted = 0.0;
+    let mut regions = BTreeMap::<String, Counted>::new();
+    let (mut volume, mut open) = (0.0, OpenRegions::default());
     let mut returned: Option<Nanoseconds> = None;
     while let Some(event) = stream.next_event()? {
         if let Event::Compute(Instructions(work)) = event {
-            counted += work;
+            volume += work;
         } else if let Event::Annotation(Annotation::Call(call)) = event {
             if let Some(returned) = returned {
-                volume += counted;
-                nanoseconds += call.begin.0.saturating_sub(returned.0);
+                let region = regions.entry(open.innermost().unwrap_or_default().to_owned()).or_default();
+                region.volume += volume;
+                region.nanoseconds += call.begin.0.saturating_sub(returned.0);
             }
-            (counted, returned) = (0.0, Some(call.end));
+            (volume, returned) = (0.0, Some(call.end));
+        } else if let Event::Region(mark) = event {
+            // A mark is a call of its own, so no computation lies in two regions.
+            open.pass(&mark);
         }
     }
-    Ok((volume > 0.0 && nanoseconds > 0).then(|| Speed { per_second: volume / (nanoseconds as f64 * 1e-9) }))
+    Ok(regions)
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::event::{Region, Span};
+    use titr_common::trace::{EventSource, RankSources};
+
+    use super::*;
+
+    struct OneRank(Vec<Event>);
+
+    impl RankSources for OneRank {
+        fn source(&self, _: Rank, _partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
+            Ok(Box::new(self.0.clone().into_iter()))
+        }
+    }
+
+    /// A call that begins so many nanoseconds after the last one ended, and takes one.
+    fn call(end: &mut u64, after: u64) -> Event {
+        let begin = *end + after;
+        *end = begin + 1;
+        Event::Annotation(Annotation::Call(Span { begin: Nanoseconds(begin), end: Nanoseconds(*end) }))
+    }
+
+    #[test]
+    fn each_region_has_a_rate() {
+        let end = &mut 0;
+        let compute = |work: f64| Event::Compute(Instructions(work));
+        let region = |mark: Region| Event::Region(mark);
+        let events = vec![
+            call(end, 0),
+            Event::Init,
+            compute(100.0),
+            call(end, 100),
+            region(Region::Begin("solve".into())),
+            compute(100.0),
+            call(end, 200),
+            region(Region::End("solve".into())),
+            compute(50.0),
+            call(end, 50),
+            Event::Finalize,
+        ];
+        let rate = ComputeRate::of(&Trace::new(1, OneRank(events))).unwrap();
+        assert_eq!((rate.speed().per_second / 1e9).round(), 1.0);
+        assert_eq!(rate.region_parts(), BTreeMap::from([("solve".to_owned(), 0.5)]));
+    }
 }

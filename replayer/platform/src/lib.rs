@@ -23,6 +23,7 @@ mod spawn;
 mod storage;
 mod topology;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -51,6 +52,8 @@ pub struct Platform {
     pub topology: Arc<dyn Topology>,
     /// The speed of one core of each host.
     pub speeds: Vec<Speed>,
+    /// The part of its speed at which a core computes in a region of the program, by the name of the region; 1 in all others.
+    pub region_speeds: BTreeMap<String, f64>,
     /// Ranks that each host has room for.
     pub cores: u32,
     /// The network model and its parameters.

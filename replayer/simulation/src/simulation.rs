@@ -10,7 +10,7 @@ use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_network::LinkLoad;
 use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform, Spawn};
-use titr_workload::{Computation, Normalise, Recompute, Workload};
+use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds, Workload};
 
 use crate::deadlock_causes::causes;
 use crate::normalisation::Comparison;
@@ -316,7 +316,8 @@ impl<'a> Simulation<'a> {
             return Err(SimulationError::NoTimes);
         }
         let recompute = Recompute { computation: self.computation, scale: self.compute_scale };
-        let recomputed = normalisation.apply(recompute.apply(self.trace.clone())?)?;
+        let regions = RegionSpeeds { parts: self.platform.region_speeds.clone() };
+        let recomputed = regions.apply(normalisation.apply(recompute.apply(self.trace.clone())?)?)?;
         Ok(self.transformations.iter().try_fold(recomputed, |trace, transformation| transformation.apply(trace))?)
     }
 

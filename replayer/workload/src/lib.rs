@@ -12,6 +12,7 @@
 
 mod computation;
 mod prefetch;
+mod regions;
 mod window;
 
 use std::thread;
@@ -21,6 +22,7 @@ use titr_common::trace::EventSource;
 
 pub use computation::{Computation, Normalise, Recompute};
 use prefetch::BatchReader;
+pub use regions::RegionSpeeds;
 pub use window::{Match, Window};
 
 /// Bytes of events in a batch of one rank, and in those of all ranks together if that is less; but no fewer than an

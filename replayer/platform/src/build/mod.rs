@@ -6,6 +6,7 @@ mod packet;
 mod placement;
 mod storage;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use titr_common::units::Speed;
@@ -67,6 +68,7 @@ impl Builder<'_> {
         Ok(Platform {
             topology: topology.into(),
             speeds: self.speeds(&file.hosts.speed, hosts)?,
+            region_speeds: self.region_speeds(file.hosts.regions)?,
             cores: self.cores(file.hosts.cores.as_ref())?,
             policy: self.policy(&file.placement, hosts)?,
             model,
@@ -85,6 +87,17 @@ impl Builder<'_> {
                 Err(mistake.with_help("give one speed for all, or one for each"))
             }
         }
+    }
+
+    fn region_speeds(&self, written: BTreeMap<String, Spanned<f64>>) -> Checked<BTreeMap<String, f64>> {
+        let part = |(region, part): (String, Spanned<f64>)| match *part.get_ref() {
+            number if number > 0.0 && number.is_finite() => Ok((region, number)),
+            number => {
+                let mistake = self.wrong(&part, format!("cores cannot compute at {number} times their speed"));
+                Err(mistake.with_help("give a part of hosts.speed, such as 0.8"))
+            }
+        };
+        written.into_iter().map(part).collect()
     }
 
     fn cores(&self, written: Option<&Spanned<u32>>) -> Checked<u32> {

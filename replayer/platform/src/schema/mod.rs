@@ -9,6 +9,8 @@ mod packet;
 mod storage;
 mod value;
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use titr_common::units::Speed;
 use toml::Spanned;
@@ -48,6 +50,9 @@ pub struct HostsTable {
     pub cores: Option<Spanned<u32>>,
     /// Speed of one core: one value, or one for each host.
     pub speed: Spanned<OneOrMany<Speed>>,
+    /// The part of that speed at which cores compute in regions of the program, by their names. Default: 1.
+    #[serde(default)]
+    pub regions: BTreeMap<String, Spanned<f64>>,
 }
 
 /// `[placement]`

@@ -1,0 +1,90 @@
+//! Computation that is slower, or faster, in some regions of the program: loops that differ in what they do to caches and pipelines run
+//! at rates of their own.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use titr_common::event::{Event, ThreadId};
+use titr_common::event_buffer::EventRef;
+use titr_common::program::OpenRegions;
+use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError, Transformation};
+use titr_common::units::Instructions;
+
+/// The transformation of a trace by which counted computation takes the time that it takes in its region. Computation that is a time stays
+/// as it is. Of nested regions, the innermost that has a speed counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegionSpeeds {
+    /// The part of a core's speed, by the name of the region.
+    pub parts: BTreeMap<String, f64>,
+}
+
+impl Transformation for RegionSpeeds {
+    fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
+        if self.parts.is_empty() {
+            return Ok(trace);
+        }
+        let parts = Arc::new(self.parts.clone());
+        Ok(trace.map_sources(move |_, source| InRegions {
+            source,
+            parts: Arc::clone(&parts),
+            threads: Vec::new(),
+            read: LocatedEvents::default(),
+        }))
+    }
+}
+
+/// A rank's events with its computation as long as its regions make it.
+struct InRegions<S> {
+    source: S,
+    parts: Arc<BTreeMap<String, f64>>,
+    /// The regions that each thread is in.
+    threads: Vec<OpenRegions>,
+    /// The buffer for events as the source gives them, kept to use its memory again.
+    read: LocatedEvents,
+}
+
+impl<S> InRegions<S> {
+    fn open(&mut self, thread: ThreadId) -> &mut OpenRegions {
+        let at = thread.0 as usize;
+        if self.threads.len() <= at {
+            self.threads.resize_with(at + 1, OpenRegions::default);
+        }
+        &mut self.threads[at]
+    }
+
+    /// The part of its speed at which a thread computes.
+    fn part(&self, thread: ThreadId) -> f64 {
+        let open = self.threads.get(thread.0 as usize);
+        let part = open.and_then(|open| open.names().find_map(|name| self.parts.get(name)));
+        part.copied().unwrap_or(1.0)
+    }
+}
+
+impl<S: EventSource> EventSource for InRegions<S> {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+        let mut read = std::mem::take(&mut self.read);
+        read.clear();
+        let more = self.source.read(&mut read)?;
+        for Located { event, location } in read.iter() {
+            if let EventRef::Compute(work) = event {
+                events.push(Event::Compute(Instructions(work.0 / self.part(location.thread))), location);
+                continue;
+            }
+            if let EventRef::Event(Event::Region(mark)) = event {
+                self.open(location.thread).pass(mark);
+            }
+            events.push(event.to_event(), location);
+        }
+        self.read = read;
+        Ok(more)
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        self.source.path()
+    }
+
+    fn torn(&self) -> Option<String> {
+        self.source.torn()
+    }
+}

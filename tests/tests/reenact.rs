@@ -95,7 +95,7 @@ fn calls(trace: &Path, by: By) -> Vec<Vec<String>> {
         let mut open: Vec<(RequestId, usize, Event)> = Vec::new();
         while let Some(event) = stream.next_event().unwrap() {
             match event {
-                Event::Compute(_) | Event::Sleep(_) | Event::Annotation(_) | Event::Region(_) => {}
+                Event::Compute(_) | Event::Sleep(_) | Event::Annotation(_) | Event::Mark(_) => {}
                 Event::Test(_, None) | Event::Iprobe(_, false) => {}
                 Event::Iprobe(_, true) if by == By::Reenactment => {}
                 Event::Matched(request, from, tag) => {

@@ -16,13 +16,13 @@ mod collective;
 mod communicator;
 mod file;
 mod identity;
+mod mark;
 mod neighborhood;
 mod one_sided;
 mod partitioned;
 mod point_to_point;
 mod rank_set;
 mod ranks;
-mod region;
 mod request;
 mod size;
 mod transfer;
@@ -34,12 +34,12 @@ pub use collective::{Collective, CollectiveKind, Extent, Signature, Volumes};
 pub use communicator::{CommCall, CommId, Group};
 pub use file::{Direction, FileAccess, FileEvent, FileId, FilePosition, FileUse, Manage, Phase, Reach, Skip};
 pub use identity::{Actor, Rank, ThreadId};
+pub use mark::{CallSiteId, CallStack, CodePlace, Mark};
 pub use neighborhood::{NeighborOp, Neighborhood};
 pub use one_sided::{Access, AccessOp, Assert, Asserts, OneSided, Synchronisation, WinCall, WinId, WinSync};
 pub use partitioned::Partitioned;
 pub use point_to_point::{Incoming, Outgoing, SendMode, Tag, Wildcard};
 pub use rank_set::RankSet;
-pub use region::Region;
 pub use request::{Completed, Completion, MessageCompletion, Quantifier, RequestId, RequestKey};
 pub use size::ListSize;
 pub use transfer::Transfers;
@@ -102,8 +102,8 @@ pub enum Event {
     /// `MPI_Comm_free`, `MPI_Comm_disconnect`.
     CommFree(CommId),
 
-    /// A mark of the program at the beginning or the end of one of its regions.
-    Region(Region),
+    /// A mark of where in the program the calls that follow are.
+    Mark(Mark),
     /// An observation of extended tracing; a reader that passes over all of them has a time-independent trace.
     Annotation(Annotation),
 }

@@ -42,7 +42,7 @@ impl Event {
             Self::OneSided(OneSided::Create(..) | OneSided::Free(_)) => {}
             Self::CommCreate(_, _, None) | Self::CommFree(_) | Self::Annotation(Annotation::Call(_)) => {}
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::File(_) | Self::Other(_) => {}
-            Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Test(_, None) | Self::Region(_) => {}
+            Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Test(_, None) | Self::Mark(_) => {}
         }
     }
 }

@@ -31,7 +31,7 @@ impl Event {
             Self::Neighborhood(call, _) => ListSize::of(&call.sends).and(ListSize::of(&call.recvs)),
             Self::OneSided(event) => event.list_size(),
             Self::File(_) => none,
-            Self::Region(event) => event.list_size(),
+            Self::Mark(event) => event.list_size(),
             Self::Other(other) => ListSize::of(other.function.as_bytes()),
             Self::CommCreate(_, _, Some(group)) => ListSize::of(&group.members).and(ListSize::of(&group.remote)),
             Self::CommCreate(_, _, None) | Self::CommFree(_) => none,

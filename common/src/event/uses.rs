@@ -57,7 +57,7 @@ impl Event {
             Self::OneSided(event) => event.windows(visit),
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::File(_) | Self::Other(_) => {}
             Self::Send(..) | Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => {}
-            Self::Partitioned(_) | Self::Collective(..) | Self::Neighborhood(..) | Self::Region(_) => {}
+            Self::Partitioned(_) | Self::Collective(..) | Self::Neighborhood(..) | Self::Mark(_) => {}
             Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {}
             Self::Wait(..) | Self::Test(..) | Self::CommCreate(..) | Self::CommFree(_) | Self::Annotation(_) => {}
         }
@@ -91,7 +91,7 @@ impl Event {
             },
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Sendrecv(..) => {}
             Self::Probe(_) | Self::Iprobe(..) | Self::Test(_, None) | Self::Other(_) => {}
-            Self::CommCreate(..) | Self::CommFree(_) | Self::Region(_) | Self::Annotation(_) => {}
+            Self::CommCreate(..) | Self::CommFree(_) | Self::Mark(_) | Self::Annotation(_) => {}
         }
     }
 
@@ -115,7 +115,7 @@ impl Event {
             Self::Probe(_) | Self::Iprobe(..) | Self::Partitioned(_) => &[],
             Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => &[],
             Self::Wait(..) | Self::Test(..) | Self::Other(_) => &[],
-            Self::CommCreate(..) | Self::CommFree(_) | Self::Region(_) | Self::Annotation(_) => &[],
+            Self::CommCreate(..) | Self::CommFree(_) | Self::Mark(_) | Self::Annotation(_) => &[],
         }
     }
 
@@ -145,7 +145,7 @@ impl Event {
             Self::Annotation(Annotation::Call(_)) => {}
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Other(_) => {}
             Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {}
-            Self::Wait(..) | Self::Test(..) | Self::Region(_) => {}
+            Self::Wait(..) | Self::Test(..) | Self::Mark(_) => {}
         }
     }
 }

@@ -37,7 +37,7 @@
 //! | `psend_init D TAG BYTES REQ PARTS`, `precv_init S TAG BYTES REQ PARTS [WILD]`, `pready REQ PARTS`, `parrived REQ PART` | partitioned messages |
 //! | `win_create WIN BYTES`, `win_fence WIN [ASSERTS]`, `put WIN TARGET THERE BACK [REQ]`, … | one-sided communication, see `one_sided` |
 //! | `file_open FILE`, `file_write_at_all FILE BYTES`, … | input and output, see `file` |
-//! | `region_begin NAME`, `region_end NAME`, `pcontrol LEVEL` | regions, see `region` |
+//! | `region_begin NAME`, `region_end NAME`, `pcontrol LEVEL` | regions, see `mark` |
 //! | `call MPI_FUNCTION SENT RECEIVED` | whatever else communicates |
 //! | `again D V1 V2*N …` | the events that were `D` events ago, after computing so much, see `repeat` |
 //!
@@ -57,13 +57,13 @@ mod fields;
 mod file;
 mod line;
 mod list;
+mod mark;
 mod message;
 mod neighborhood;
 mod one_sided;
 mod parse;
 mod partitioned;
 mod plain;
-mod region;
 mod repeat;
 mod words;
 mod write;

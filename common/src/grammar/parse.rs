@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::error::ParseError;
 use super::fields::Fields;
 use super::words::{Form, RECV};
-use super::{collective, completion, datatype, file, message, neighborhood, one_sided, partitioned, plain, region};
+use super::{collective, completion, datatype, file, mark, message, neighborhood, one_sided, partitioned, plain};
 use crate::event::{
     Actor, Annotation, CollectiveKind, CommCall, CommId, Completion, Event, Group, Incoming, Message, MessageEnd,
     NeighborOp, Other, Outgoing, Rank, RequestId, SendMode, Tag, Wildcard,
@@ -175,8 +175,8 @@ impl Parser {
         if let Some(event) = one_sided::read(word, comm, self.world, f)? {
             return Ok(Event::OneSided(event));
         }
-        if let Some(event) = region::read(word, f)? {
-            return Ok(Event::Region(event));
+        if let Some(event) = mark::read(word, f)? {
+            return Ok(Event::Mark(event));
         }
         file::read(word, comm, f)?.map(Event::File).ok_or(Refused::Word)
     }

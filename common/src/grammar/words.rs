@@ -225,7 +225,7 @@ impl Event {
             Self::Other(_) => "call",
             Self::CommCreate(call, ..) => call.word(),
             Self::CommFree(_) => "comm_free",
-            Self::Region(event) => event.word(),
+            Self::Mark(event) => event.word(),
             Self::Annotation(Annotation::Call(_)) => "called",
             Self::Annotation(Annotation::Message(message)) => message.end.word(),
         }

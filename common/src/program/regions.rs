@@ -1,6 +1,6 @@
 //! The regions that a thread of a program is in.
 
-use crate::event::Region;
+use crate::event::Mark;
 
 /// The regions that are open in one thread, outermost first.
 ///
@@ -18,15 +18,16 @@ struct OpenRegion {
 
 impl OpenRegions {
     /// The program has passed a mark.
-    pub fn pass(&mut self, mark: &Region) {
+    pub fn pass(&mut self, mark: &Mark) {
         match mark {
-            Region::Begin(name) => self.0.push(OpenRegion { name: name.clone(), is_level: false }),
-            Region::End(name) => self.close(name),
-            Region::Control(0) => self.0.retain(|region| !region.is_level),
-            Region::Control(level) if *level > 0 => {
+            Mark::RegionBegin(name) => self.0.push(OpenRegion { name: name.clone(), is_level: false }),
+            Mark::RegionEnd(name) => self.close(name),
+            Mark::Control(0) => self.0.retain(|region| !region.is_level),
+            Mark::Control(level) if *level > 0 => {
                 self.0.push(OpenRegion { name: level.to_string().into(), is_level: true });
             }
-            Region::Control(level) => self.close(&level.unsigned_abs().to_string()),
+            Mark::Control(level) => self.close(&level.unsigned_abs().to_string()),
+            Mark::CallSite(_) | Mark::CallStack(..) => {}
         }
     }
 
@@ -63,26 +64,26 @@ mod tests {
     fn a_region_is_open_from_its_beginning_to_its_end() {
         let mut open = OpenRegions::default();
         let [foo, bar] = ["foo", "bar"].map(Box::<str>::from);
-        open.pass(&Region::Begin(foo.clone()));
-        open.pass(&Region::Begin(bar.clone()));
-        open.pass(&Region::Begin(foo.clone()));
+        open.pass(&Mark::RegionBegin(foo.clone()));
+        open.pass(&Mark::RegionBegin(bar.clone()));
+        open.pass(&Mark::RegionBegin(foo.clone()));
         assert_eq!(open.innermost(), Some("foo"));
-        open.pass(&Region::End(foo.clone()));
+        open.pass(&Mark::RegionEnd(foo.clone()));
         assert!(open.contains("foo") && open.contains("bar"));
-        open.pass(&Region::End(foo.clone()));
-        open.pass(&Region::End(foo));
+        open.pass(&Mark::RegionEnd(foo.clone()));
+        open.pass(&Mark::RegionEnd(foo));
         assert!(!open.contains("foo") && open.contains("bar"));
     }
 
     #[test]
     fn a_level_opens_a_region_and_0_closes_those_of_all_levels() {
         let mut open = OpenRegions::default();
-        for mark in [Region::Begin("foo".into()), Region::Control(1), Region::Control(2), Region::Control(-1)] {
+        for mark in [Mark::RegionBegin("foo".into()), Mark::Control(1), Mark::Control(2), Mark::Control(-1)] {
             open.pass(&mark);
         }
         assert!(open.contains("2") && !open.contains("1"));
-        open.pass(&Region::Control(0));
+        open.pass(&Mark::Control(0));
         assert!(open.contains("foo") && !open.contains("2"));
-        open.pass(&Region::Control(i32::MIN));
+        open.pass(&Mark::Control(i32::MIN));
     }
 }

@@ -167,6 +167,13 @@ fn file() -> impl Strategy<Value = FileEvent> {
     ]
 }
 
+fn code_place() -> impl Strategy<Value = CodePlace> {
+    prop_oneof![
+        (any::<u32>(), any::<u64>()).prop_map(|(module, offset)| CodePlace::Address { module, offset }),
+        "[a-zA-Z_][^\\s]{0,9}( [^\\s]{1,9})?".prop_map(|name| CodePlace::Named(name.into())),
+    ]
+}
+
 /// What is neither a message between two ranks nor a collective of all members.
 fn beyond_messages() -> impl Strategy<Value = Event> {
     prop_oneof![
@@ -180,9 +187,12 @@ fn beyond_messages() -> impl Strategy<Value = Event> {
         (request(), prop::collection::vec(any::<u32>(), 0..5))
             .prop_map(|(request, parts)| Event::Partitioned(Partitioned::Ready(request, parts))),
         (request(), any::<u32>()).prop_map(|(request, part)| Event::Partitioned(Partitioned::Arrived(request, part))),
-        "[^\\s]{1,20}".prop_map(|name| Event::Region(Region::Begin(name.into()))),
-        "[^\\s]{1,20}".prop_map(|name| Event::Region(Region::End(name.into()))),
-        any::<i32>().prop_map(|level| Event::Region(Region::Control(level))),
+        "[^\\s]{1,20}".prop_map(|name| Event::Mark(Mark::RegionBegin(name.into()))),
+        "[^\\s]{1,20}".prop_map(|name| Event::Mark(Mark::RegionEnd(name.into()))),
+        any::<i32>().prop_map(|level| Event::Mark(Mark::Control(level))),
+        any::<u32>().prop_map(|site| Event::Mark(Mark::CallSite(CallSiteId(site)))),
+        (any::<u32>(), prop::collection::vec(code_place(), 1..5))
+            .prop_map(|(site, stack)| Event::Mark(Mark::CallStack(CallSiteId(site), stack.into()))),
         one_sided().prop_map(Event::OneSided),
         file().prop_map(Event::File),
         ("MPIX?_[A-Z][a-z_]{2,20}", volume(), volume()).prop_map(|(function, sent, received)| Event::Other(Other {

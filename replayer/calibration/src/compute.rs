@@ -122,7 +122,7 @@ fn of_rank(trace: &Trace, rank: Rank) -> Result<BTreeMap<String, Counted>, Trace
                 region.nanoseconds += call.begin.0.saturating_sub(returned.0);
             }
             (volume, returned) = (0.0, Some(call.end));
-        } else if let Event::Region(mark) = event {
+        } else if let Event::Mark(mark) = event {
             // A mark is a call of its own, so no computation lies in two regions.
             open.pass(&mark);
         }
@@ -132,7 +132,7 @@ fn of_rank(trace: &Trace, rank: Rank) -> Result<BTreeMap<String, Counted>, Trace
 
 #[cfg(test)]
 mod tests {
-    use titr_common::event::{Region, Span};
+    use titr_common::event::{Mark, Span};
     use titr_common::trace::{EventSource, RankSources};
 
     use super::*;
@@ -156,16 +156,16 @@ mod tests {
     fn each_region_has_a_rate() {
         let end = &mut 0;
         let compute = |work: f64| Event::Compute(Instructions(work));
-        let region = |mark: Region| Event::Region(mark);
+        let region = |mark: Mark| Event::Mark(mark);
         let events = vec![
             call(end, 0),
             Event::Init,
             compute(100.0),
             call(end, 100),
-            region(Region::Begin("solve".into())),
+            region(Mark::RegionBegin("solve".into())),
             compute(100.0),
             call(end, 200),
-            region(Region::End("solve".into())),
+            region(Mark::RegionEnd("solve".into())),
             compute(50.0),
             call(end, 50),
             Event::Finalize,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, Event, Group, Rank, Region, ThreadId};
+use titr_common::event::{CommId, Event, Group, Mark, Rank, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::OpenRegions;
 
@@ -48,7 +48,7 @@ impl Position {
     #[inline]
     pub fn pass(&mut self, event: EventRef<'_>, thread: ThreadId) {
         let EventRef::Event(event) = event else { return };
-        if let Event::Region(mark) = event {
+        if let Event::Mark(mark) = event {
             self.mark(mark, thread);
         }
         if let Event::CommCreate(_, _, Some(group)) = event {
@@ -56,7 +56,7 @@ impl Position {
         }
     }
 
-    fn mark(&mut self, mark: &Region, thread: ThreadId) {
+    fn mark(&mut self, mark: &Mark, thread: ThreadId) {
         let inside = self.threads.entry(thread).or_default();
         inside.open.pass(mark);
         let Some(region) = &self.selection.region else { return };
@@ -93,7 +93,7 @@ impl Position {
     #[must_use]
     pub fn ends_instance(&self, event: EventRef<'_>, thread: ThreadId) -> bool {
         let Some(inside) = self.threads.get(&thread).filter(|inside| inside.instance.is_some()) else { return false };
-        let (EventRef::Event(Event::Region(mark)), Some(region)) = (event, &self.selection.region) else {
+        let (EventRef::Event(Event::Mark(mark)), Some(region)) = (event, &self.selection.region) else {
             return false;
         };
         let mut after = inside.open.clone();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use titr_common::event::{Event, Rank, Region};
+use titr_common::event::{Event, Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError};
 
@@ -58,8 +58,8 @@ pub fn survey(
 /// The name of the region that an event opens.
 fn opened(event: EventRef<'_>) -> Option<String> {
     match event {
-        EventRef::Event(Event::Region(Region::Begin(name))) => Some(name.to_string()),
-        EventRef::Event(Event::Region(Region::Control(level))) if *level > 0 => Some(level.to_string()),
+        EventRef::Event(Event::Mark(Mark::RegionBegin(name))) => Some(name.to_string()),
+        EventRef::Event(Event::Mark(Mark::Control(level))) if *level > 0 => Some(level.to_string()),
         EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_) => None,
     }
 }

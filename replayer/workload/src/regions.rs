@@ -71,7 +71,7 @@ impl<S: EventSource> EventSource for InRegions<S> {
                 events.push(Event::Compute(Instructions(work.0 / self.part(location.thread))), location);
                 continue;
             }
-            if let EventRef::Event(Event::Region(mark)) = event {
+            if let EventRef::Event(Event::Mark(mark)) = event {
                 self.open(location.thread).pass(mark);
             }
             events.push(event.to_event(), location);

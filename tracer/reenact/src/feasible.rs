@@ -47,7 +47,7 @@ fn obstacle(event: &Event) -> Option<String> {
     let refused = |what: &str| Some(what.to_owned());
     match event {
         Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => None,
-        Event::Region(_) | Event::Annotation(_) => None,
+        Event::Mark(_) | Event::Annotation(_) => None,
         Event::Send(_, _, MessageCompletion::Request(None)) | Event::Recv(_, MessageCompletion::Request(None)) => {
             refused("a request without a number")
         }

@@ -10,7 +10,7 @@
 //! | `collective`, `neighborhood`, `other` | collectives and their volumes |
 //! | `creation`, `communicators` | communicators and their members |
 //! | `one_sided`, `partitioned`, `files` | the chapters of MPI that they are named after |
-//! | `region` | regions that the program marks |
+//! | `mark` | regions that the program marks |
 //! | `worlds`, `named_spawn` | processes of other worlds |
 //! | `overwritten` | handles that have to be kept from before a call |
 //! | `stream`, `explanation` | events on their way to the sink |
@@ -25,6 +25,7 @@ mod explanation;
 mod file_access;
 mod files;
 mod id_pool;
+mod mark;
 mod matched_message;
 mod message;
 mod message_args;
@@ -35,7 +36,6 @@ mod one_sided;
 mod other;
 mod overwritten;
 mod partitioned;
-mod region;
 mod requests;
 mod stream;
 mod type_sizes;

@@ -14,7 +14,7 @@
 //! `again D V1 V2 …` stands for as many events as there are volumes: each is the one *D* events before it — which may
 //! itself stand on the same line — after computing so many instructions, where 0 is none; `V*N` is `V` so many times. This is Ziv and Lempel's sliding
 //! window (IEEE Trans. Inf. Theory 23(3), 1977) with events for letters, and computation left out of the comparison.
-//! Computation does not count as an event here, nor do times and what is seen at them, nor one whose line is longer than
+//! Computation does not count as an event here, nor do times and what is seen at them, the stack of a call site, which is said once, nor one whose line is longer than
 //! [`LONGEST`] or whose list holds more numbers than that; *D* is at most [`WINDOW`].
 //!
 //! * Lossless: a volume that is not a whole number is spelled, as are computations with no event after them.
@@ -32,7 +32,7 @@ mod writer;
 pub use reader::EventReader;
 pub use writer::EventWriter;
 
-use crate::event::Event;
+use crate::event::{Event, Mark};
 
 /// How far back an event may be that comes again.
 const WINDOW: usize = 1024;
@@ -46,7 +46,7 @@ const REPEAT: &[u8] = b" again ";
 /// Whether an event whose line takes `length` bytes may be repeated. A line of a few bytes may list millions: `start
 /// 0-9999999`.
 fn is_repeatable(event: &Event, length: usize) -> bool {
-    if let Event::Compute(_) | Event::Annotation(_) = event {
+    if let Event::Compute(_) | Event::Annotation(_) | Event::Mark(Mark::CallStack(..)) = event {
         return false;
     }
     length.max(event.list_size().entries) <= LONGEST

@@ -82,7 +82,7 @@ struct OpenSend {
 impl Rewrite for NonblockingRewrite {
     fn rewrite(&mut self, position: &Position, Located { event, location }: Located<'_>, out: &mut LocatedEvents) {
         let event = event.to_event();
-        if matches!(event, Event::Compute(_) | Event::Sleep(_) | Event::Region(_) | Event::Annotation(_)) {
+        if matches!(event, Event::Compute(_) | Event::Sleep(_) | Event::Mark(_) | Event::Annotation(_)) {
             if self.held.last().is_some_and(|(_, last)| last.thread != location.thread) {
                 self.finish(out);
             }
@@ -161,6 +161,6 @@ fn synchronises(event: &Event) -> bool {
         Event::Init | Event::Compute(_) | Event::Sleep(_) | Event::Send(..) | Event::Recv(..) => false,
         Event::Sendrecv(..) | Event::Probe(_) | Event::Iprobe(..) | Event::Partitioned(_) => false,
         Event::Start(_) | Event::RequestFree(_) | Event::Cancel(_) | Event::Matched(..) => false,
-        Event::Wait(..) | Event::Test(..) | Event::Other(_) | Event::Region(_) | Event::Annotation(_) => false,
+        Event::Wait(..) | Event::Test(..) | Event::Other(_) | Event::Mark(_) | Event::Annotation(_) => false,
     }
 }

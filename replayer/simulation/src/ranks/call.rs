@@ -67,7 +67,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let activity = event.activity().unwrap_or(Activity::Compute);
         match event {
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}
-            Event::Matched(..) | Event::Region(_) | Event::Annotation(_) => {}
+            Event::Matched(..) | Event::Mark(_) | Event::Annotation(_) => {}
             Event::Iprobe(_, false) | Event::Test(_, None) => library.warnings.polls += 1,
             &Event::Send(mode, message, completion) => library.send(thread, mode, message, completion)?,
             &Event::Recv(message, completion) => {

@@ -57,7 +57,7 @@ impl<S: EventSource> Translation<'_, S> {
 
     fn event(&mut self, rank: Rank, event: Event) -> Result<(), Failure> {
         match event {
-            Event::Init | Event::Matched(..) | Event::Region(_) | Event::Annotation(_) => {}
+            Event::Init | Event::Matched(..) | Event::Mark(_) | Event::Annotation(_) => {}
             // There may be something to be said before.
             Event::Finalize => self.state(rank).finalized = true,
             Event::Compute(_) | Event::Sleep(_) => self.emit(rank, &event),

@@ -1,7 +1,7 @@
 //! The regions of the program that its ranks are in.
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Rank, Region};
+use titr_common::event::{Mark, Rank};
 use titr_common::program::OpenRegions;
 
 use super::segment::RegionName;
@@ -28,7 +28,7 @@ impl Regions {
     }
 
     /// A rank passes a mark; the region that it is in then.
-    pub fn pass(&mut self, rank: Rank, mark: &Region) -> RegionName {
+    pub fn pass(&mut self, rank: Rank, mark: &Mark) -> RegionName {
         let open = &mut self.open[rank.0 as usize];
         open.pass(mark);
         let name = open.innermost().unwrap_or_default();

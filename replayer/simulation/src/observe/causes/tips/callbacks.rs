@@ -30,7 +30,7 @@ impl<L: WaitListener> Observer for Tips<L> {
 
     fn entered(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
         self.listener.entered(rank, event, at);
-        if let EventRef::Event(Event::Region(mark)) = event
+        if let EventRef::Event(Event::Mark(mark)) = event
             && let Some(main) = self.waiters[0].get_mut(rank.0 as usize).and_then(Option::as_mut)
         {
             main.settle(&mut self.tree);

@@ -2,8 +2,8 @@
 
 use std::ffi::CStr;
 
-use titr_common::event::{Event, Region};
-use titr_wrappers::functions::mark::Mark;
+use titr_common::event::{Event, Mark};
+use titr_wrappers::functions::mark::Mark as Call;
 
 use super::{Outcome, Recorder};
 
@@ -14,11 +14,11 @@ impl Recorder {
     /// Records a mark.
     #[cold]
     #[inline(never)]
-    pub(super) fn mark(&mut self, mark: &Mark<'_>) -> Outcome {
-        self.emit(&Event::Region(match mark {
-            Mark::Begin(region) => Region::Begin(name(region)),
-            Mark::End(region) => Region::End(name(region)),
-            Mark::Level(level) => Region::Control(*level),
+    pub(super) fn mark(&mut self, call: &Call<'_>) -> Outcome {
+        self.emit(&Event::Mark(match call {
+            Call::Begin(region) => Mark::RegionBegin(name(region)),
+            Call::End(region) => Mark::RegionEnd(name(region)),
+            Call::Level(level) => Mark::Control(*level),
         }));
         Ok(())
     }

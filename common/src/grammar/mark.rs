@@ -1,0 +1,86 @@
+//! Marks of where a program is, as text.
+//!
+//! | line, after the rank | event |
+//! | --- | --- |
+//! | `region_begin NAME`, `region_end NAME` | a region that the program has named |
+//! | `pcontrol LEVEL` | `MPI_Pcontrol` |
+//! | `at SITE` | the call site of the next call, and of the computation before it |
+//! | `call_site SITE PLACE…` | the stack of that call site, from within to without: `MODULE+OFFSET`, the offset in hexadecimal, or a name |
+//!
+//! In the name of a place a blank is a no-break space (U+00A0), so that the name is one word.
+
+use super::error::ParseError;
+use super::fields::Fields;
+use super::line::Line;
+use crate::event::{CallSiteId, CodePlace, Mark};
+
+/// The blank in the name of a place.
+const NO_BREAK_SPACE: char = '\u{a0}';
+
+impl Mark {
+    /// The word of the grammar.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::RegionBegin(_) => "region_begin",
+            Self::RegionEnd(_) => "region_end",
+            Self::Control(_) => "pcontrol",
+            Self::CallSite(_) => "at",
+            Self::CallStack(..) => "call_site",
+        }
+    }
+}
+
+/// Appends the whole event.
+pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &Mark) -> &'l mut Line<'o> {
+    let line = line.word(event.word());
+    match event {
+        Mark::RegionBegin(name) | Mark::RegionEnd(name) => line.word(name),
+        Mark::Control(level) => line.signed(*level),
+        Mark::CallSite(site) => line.number(u64::from(site.0)),
+        Mark::CallStack(site, stack) => {
+            line.number(u64::from(site.0));
+            for place in stack {
+                match place {
+                    CodePlace::Address { module, offset } => line.word(&format!("{module}+{offset:x}")),
+                    CodePlace::Named(name) => line.word(&name.replace(char::is_whitespace, "\u{a0}")),
+                };
+            }
+            line
+        }
+    }
+}
+
+/// The event that `word` names; `None` if it is none of these.
+pub(super) fn read(word: &[u8], f: &mut Fields) -> Result<Option<Mark>, ParseError> {
+    Ok(Some(match word {
+        b"region_begin" => Mark::RegionBegin(f.text("the name of a region")?.into()),
+        b"region_end" => Mark::RegionEnd(f.text("the name of a region")?.into()),
+        b"pcontrol" => Mark::Control(f.signed("a level")?),
+        b"at" => Mark::CallSite(site(f)?),
+        b"call_site" => {
+            let site = site(f)?;
+            let mut stack = vec![place(f)?];
+            while !f.at_end() {
+                stack.push(place(f)?);
+            }
+            Mark::CallStack(site, stack.into())
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn site(f: &mut Fields) -> Result<CallSiteId, ParseError> {
+    f.small("the number of a call site").map(CallSiteId)
+}
+
+/// A place is an address wherever it can be.
+fn place(f: &mut Fields) -> Result<CodePlace, ParseError> {
+    let text = f.text("a place in the code, as 0+1a2f or a name")?;
+    let address = || {
+        let (module, offset) = text.split_once('+')?;
+        let is_hexadecimal = offset.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let offset = u64::from_str_radix(offset, 16).ok().filter(|_| is_hexadecimal)?;
+        Some(CodePlace::Address { module: module.parse().ok()?, offset })
+    };
+    Ok(address().unwrap_or_else(|| CodePlace::Named(text.replace(NO_BREAK_SPACE, " ").into())))
+}

@@ -40,6 +40,7 @@ pub fn call(
     real: Real<'_>,
 ) {
     thread.stop();
+    thread.locate(call, real);
     shared.admit(thread);
     if !shared.defer(thread, function, call, real) {
         match CompletionCall::of(call) {
@@ -48,6 +49,14 @@ pub fn call(
         }
     }
     thread.start();
+}
+
+/// The events that follow are of the call that the thread is in.
+#[inline]
+fn begin_call(recorder: &mut Recorder, thread: &Thread) {
+    if let Some(site) = thread.site() {
+        recorder.begin_call(site);
+    }
 }
 
 /// A call that may complete requests: which requests it was about is known only before it.
@@ -73,6 +82,7 @@ fn complete(
         success
     });
     shared.with(thread, |recorder, thread| {
+        begin_call(recorder, thread);
         annotate(recorder, span);
         let outcome = recorder.completion(&mut thread.requests, call, success);
         recorder.settle(function, outcome);
@@ -93,7 +103,8 @@ fn any_other(
     match thread.engine {
         None => {
             let success = real.run();
-            shared.with(thread, |recorder, _| {
+            shared.with(thread, |recorder, thread| {
+                begin_call(recorder, thread);
                 let outcome = record(recorder, function, call, success, real, overwritten);
                 recorder.settle(function, outcome);
             });
@@ -204,7 +215,8 @@ fn extended(
             success
         }
     });
-    shared.with(thread, |recorder, _| {
+    shared.with(thread, |recorder, thread| {
+        begin_call(recorder, thread);
         annotate(recorder, span);
         let is_opaque = match &mut outcome {
             Observation::Opaque => collective.is_some(),

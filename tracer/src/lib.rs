@@ -4,6 +4,7 @@
 //!   lifecycle ──► record ──► sink ──► rank-000017.tit.gz
 //!    │         ▲
 //!    │         └── counter: what was computed between two calls
+//!    │         ├── call_sites: where in the program's code its calls are made, if asked for
 //!    │         ├── extended: collectives carried out as messages
 //!    ├── open: at MPI_Init
 //!    │    ├── local_ranks: whether all ranks are traced
@@ -12,6 +13,7 @@
 //!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for
 //! ```
 
+mod call_sites;
 pub mod collective_call;
 pub mod counter;
 pub mod directory;

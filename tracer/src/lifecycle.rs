@@ -27,6 +27,7 @@ use titr_config::{Config, Mode};
 use titr_wrappers::functions::process::{MPI_Session_finalize, Process};
 use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install};
 
+use crate::call_sites::CallSites;
 use crate::counter::{self, Calibration, Source};
 use crate::extended::{self, Engine, Settings};
 use crate::gather::Gather;
@@ -47,6 +48,7 @@ static TRACER: Tracer = Tracer {
     gather: Mutex::new(None),
     counters: OnceLock::new(),
     engine: OnceLock::new(),
+    call_sites: OnceLock::new(),
 };
 
 thread_local! {
@@ -88,6 +90,8 @@ struct Tracer {
     counters: OnceLock<Source>,
     /// The extended mode, if that is what is recorded.
     engine: OnceLock<Engine>,
+    /// The call sites of the process, if they are recorded.
+    call_sites: OnceLock<CallSites>,
 }
 
 impl Tool for Tracer {
@@ -96,7 +100,7 @@ impl Tool for Tracer {
             Call::Process(Process::MPI_Init(..) | Process::MPI_Init_thread(..)) if self.is_first() => {
                 self.init(function, real);
             }
-            Call::Process(Process::MPI_Finalize()) => self.end(Ended::Finalize, Some(function)),
+            Call::Process(Process::MPI_Finalize()) => self.end(Ended::Finalize, Some((function, call, real))),
             Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort, None),
             // Relaxed: what recording needs is behind the recorder's lock.
             _ if self.recording.load(Ordering::Relaxed) => self.record(function, call, real),
@@ -143,7 +147,9 @@ impl Tracer {
     /// The state of a thread at its first call. The volume that it computed before is not known.
     #[cold]
     fn new_thread(&self) -> Option<Own> {
-        self.counters.get().map(|counters| Own(Box::new(Thread::new(counters, TRACER.engine.get()))))
+        self.counters
+            .get()
+            .map(|counters| Own(Box::new(Thread::new(counters, TRACER.engine.get(), TRACER.call_sites.get()))))
     }
 
     fn init(&self, function: &Function, real: Real<'_>) {
@@ -155,7 +161,9 @@ impl Tracer {
         let settings = settings(&config).unwrap_or_else(|error| refuse(&error));
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
             let counters = self.measure_hook_overhead(counters, abi).with_reference();
-            if let Some(opened) = open(&config, &counters, abi) {
+            let call_sites =
+                (config.call_sites > 0).then(|| TRACER.call_sites.get_or_init(|| CallSites::new(config.call_sites)));
+            if let Some(opened) = open(&config, &counters, abi, call_sites) {
                 let engine = settings.and_then(|settings| Engine::start(abi, settings));
                 self.begin(function, opened, counters, engine);
             }
@@ -173,7 +181,7 @@ impl Tracer {
             // SAFETY: our own function of this name, which takes its arguments as words; no data is moved.
             unsafe { MPI_Send(0, 0, datatype, dest, 0, comm) };
         };
-        let mut thread = Thread::new(&counters, None);
+        let mut thread = Thread::new(&counters, None, None);
         thread.start();
         THREAD.set(Some(Own(Box::new(thread))));
         self.recording.store(true, Ordering::Relaxed);
@@ -198,7 +206,8 @@ impl Tracer {
         let Opened { abi, sink, world_size, options, gather } = opened;
         *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;
         let engine = engine.map(|engine| TRACER.engine.get_or_init(|| engine));
-        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters), engine));
+        let call_sites = options.call_sites;
+        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters), engine, call_sites));
         self.recorder.fill(Recorder::new(abi, sink, world_size, options, engine));
         self.recorder.with(&mut thread, |recorder, _| recorder.begin(function));
         self.recording.store(true, Ordering::Release);
@@ -206,9 +215,14 @@ impl Tracer {
         THREAD.set(Some(Own(thread)));
     }
 
-    fn end(&self, ended: Ended, function: Option<&Function>) {
+    /// Ends the trace, by a call of the program if it is one.
+    fn end(&self, ended: Ended, call: Option<(&Function, &Call<'_>, Real<'_>)>) {
         if self.recording.swap(false, Ordering::AcqRel) {
             let mut thread = THREAD.try_with(Cell::take).ok().flatten();
+            if let (Some(own), Some((_, call, real))) = (&mut thread, call) {
+                own.0.locate(call, real);
+            }
+            let function = call.map(|(function, ..)| function);
             let entry = self.end_trace(thread.as_mut().map(|own| &mut *own.0), ended, function);
             if entry.is_none() {
                 log(format_args!("the trace is not complete: the program ends while it is being written"));
@@ -230,7 +244,11 @@ impl Tracer {
             thread.stop();
         }
         let now = thread.as_ref().and_then(|thread| thread.now());
+        let site = thread.as_ref().and_then(|thread| thread.site());
         let mut recorder = self.recorder.take(thread)?;
+        if let Some(site) = site {
+            recorder.begin_call(site);
+        }
         if let Some(now) = now {
             recorder.begin_annotations(Annotation::Call(Span { begin: now, end: now }));
         }

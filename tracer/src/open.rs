@@ -11,6 +11,7 @@ use titr_common::trace::manifest;
 use titr_config::{Config, Mode, Verbosity};
 use titr_wrappers::{Abi, library_file, own_file, pmpi};
 
+use crate::call_sites::{self, CallSites};
 use crate::counter::Source;
 use crate::directory::{self, Claim, DirectoryError};
 use crate::gather::Gather;
@@ -30,11 +31,17 @@ pub struct Opened {
 
 /// Opens the trace of this rank; `None` if it is not to be written, which was said.
 #[must_use]
-pub fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Opened> {
-    match partly_traced(abi) {
+pub fn open(
+    config: &Config,
+    counters: &Source,
+    abi: &'static Abi,
+    call_sites: Option<&'static CallSites>,
+) -> Option<Opened> {
+    let opened = match partly_traced(abi) {
         Some(partly) => open_without_agreement(config, counters, abi, &partly),
         None => all_or_none(config, abi, open_with_all(config, counters, abi)),
-    }
+    }?;
+    Some(Opened { options: RecorderOptions { call_sites, ..opened.options }, ..opened })
 }
 
 /// In an extended trace every member of a collective has to take part in what the tracer makes of it.
@@ -139,13 +146,16 @@ fn begin_sink(
         log(format_args!("tracing to {}, computation is {}", path.display(), counter.unit));
     }
     let options = SinkOptions { buffer: config.buffer, level: config.level };
-    let entry = sink::begin(placeholders.run.clone(), rank, counter);
+    let mut entry = sink::begin(placeholders.run.clone(), rank, counter);
+    if config.call_sites > 0 {
+        entry.modules = call_sites::program().into_iter().collect();
+    }
     let sink = Sink::open(options, path, run.clone(), entry, size);
     let gather = plan_gather(sink.is_ok(), run);
     match sink {
         Ok(sink) => {
             let explains = config.verbosity >= Verbosity::Words;
-            let options = RecorderOptions { precision: counters.precision(), explains };
+            let options = RecorderOptions { precision: counters.precision(), explains, call_sites: None };
             Some(Opened { abi, sink, world_size: size, options, gather })
         }
         Err(error) => {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::abi::Abi;
 use crate::argument::Arguments;
+use crate::caller::Caller;
 use crate::function::Function;
 use crate::functions::collective::Collective;
 use crate::functions::communicator::Communicator;
@@ -71,6 +72,12 @@ impl Real<'_> {
     #[inline]
     pub fn run(self) -> bool {
         self.0.run() as c_int == 0
+    }
+
+    /// The place in the program that has made the call, as long as the call has not been run: it may call others.
+    #[must_use]
+    pub fn caller(self) -> Caller {
+        Caller::last()
     }
 
     /// Starts the messages of the call as requests of the tool, if the call is a blocking send, a receive or both. The tool

@@ -26,6 +26,7 @@
 //! | [`pmpi`] | MPI calls of the tool's own |
 //! | [`observation`] | messages inside Open MPI's collectives |
 //! | [`signature`] | the arguments that several functions have in common |
+//! | `caller` | where in the program a call was made |
 //! | [`functions`], [`call`] | every function, and what happens when the program calls one |
 //!
 //! # Why words are enough
@@ -49,6 +50,7 @@ compile_error!("passing arguments on as words is only known to be right on 64-bi
 pub mod abi;
 pub mod argument;
 pub mod call;
+mod caller;
 mod function;
 pub mod functions;
 pub mod handle;
@@ -62,5 +64,7 @@ mod weak_symbols;
 
 pub use abi::Abi;
 pub use call::{Call, Real, Tool, as_program, install};
+pub use caller::Caller;
 pub use function::{Effect, Function};
 pub use library::{file as library_file, own_file};
+pub use loaded::Module;

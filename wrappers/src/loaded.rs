@@ -1,8 +1,9 @@
 //! The ELF objects that are loaded in this process: the program, its libraries, and libraries that were opened since.
 
 use std::ffi::{CStr, CString, c_int, c_void};
+use std::fs;
 
-use libc::Elf64_Phdr;
+use libc::{Elf64_Phdr, PT_LOAD, PT_NOTE};
 
 /// A loaded object, as it was when it was listed.
 pub(crate) struct Object {
@@ -39,5 +40,93 @@ impl Object {
     pub(crate) unsafe fn headers(&self) -> &[Elf64_Phdr] {
         // SAFETY: the linker has said where they are and how many; they are in memory as long as the object is.
         unsafe { std::slice::from_raw_parts(self.headers, self.count) }
+    }
+}
+
+/// An object that code of the program is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// The path of its file.
+    pub path: String,
+    /// The number that its linker gave it (`NT_GNU_BUILD_ID`), in hexadecimal; empty where it gave none.
+    pub build_id: String,
+    /// The address it was loaded at, which is added to the addresses in its file.
+    pub base: usize,
+}
+
+impl Module {
+    /// The object that the code at `address` is in; `None` where no object has it, as it was made at run time.
+    #[must_use]
+    pub fn of(address: usize) -> Option<Self> {
+        Object::all().into_iter().find_map(|object| object.module_with(address))
+    }
+
+    /// The program itself.
+    #[must_use]
+    pub fn program() -> Option<Self> {
+        Some(Object::all().into_iter().next()?.module())
+    }
+}
+
+impl Object {
+    fn module_with(&self, address: usize) -> Option<Module> {
+        // SAFETY: an object with code that runs or is to be returned to is loaded.
+        let headers = unsafe { self.headers() };
+        let has = |header: &&Elf64_Phdr| {
+            header.p_type == PT_LOAD
+                && address.wrapping_sub(self.base).wrapping_sub(header.p_vaddr as usize) < header.p_memsz as usize
+        };
+        headers.iter().find(has).map(|_| self.module())
+    }
+
+    fn module(&self) -> Module {
+        let path = match self.name.to_string_lossy().into_owned() {
+            program if program.is_empty() => fs::read_link("/proc/self/exe").map(|path| path.display().to_string()),
+            path => Ok(path),
+        };
+        Module { path: path.unwrap_or_default(), build_id: self.build_id(), base: self.base }
+    }
+
+    fn build_id(&self) -> String {
+        /// `NT_GNU_BUILD_ID`.
+        const BUILD_ID: u32 = 3;
+        // SAFETY: as above.
+        let headers = unsafe { self.headers() };
+        for header in headers.iter().filter(|header| header.p_type == PT_NOTE) {
+            // SAFETY: the linker has mapped the notes of an object here, which are never written to.
+            let mut notes = unsafe {
+                std::slice::from_raw_parts((self.base + header.p_vaddr as usize) as *const u8, header.p_memsz as usize)
+            };
+            // Each is three words, a name and a description, these rounded up to four bytes.
+            while let [a, b, c, d, e, f, g, h, i, j, k, l, rest @ ..] = notes {
+                let [name, length, kind] =
+                    [[*a, *b, *c, *d], [*e, *f, *g, *h], [*i, *j, *k, *l]].map(u32::from_ne_bytes);
+                let (name, length) = (name as usize, length as usize);
+                let from = name.next_multiple_of(4);
+                if kind == BUILD_ID && rest.starts_with(b"GNU\0") {
+                    let id = rest.get(from..from + length).unwrap_or_default();
+                    return id.iter().map(|byte| format!("{byte:02x}")).collect();
+                }
+                notes = rest.get(from + length.next_multiple_of(4)..).unwrap_or_default();
+            }
+        }
+        String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_found_in_the_object_that_has_it() {
+        let own = Module::of(tests::code_is_found_in_the_object_that_has_it as *const () as usize).unwrap();
+        assert_eq!(own.path, std::env::current_exe().unwrap().display().to_string());
+        assert_eq!(Module::program().unwrap(), own);
+        assert_eq!(own.build_id.len() % 2, 0);
+        let library = Module::of(libc::getpid as *const () as usize).unwrap();
+        assert!(library.path.contains("libc.so"), "{library:?}");
+        assert_eq!(library.build_id.len(), 40, "{library:?}");
+        assert_eq!(Module::of(8), None);
     }
 }

@@ -68,7 +68,7 @@ struct Relocation {
 }
 
 /// Types of relocation that hold a symbol's address as data.
-const ADDRESSES: [u32; 2] = if cfg!(target_arch = "x86_64") {
+const ADDRESSES: [elf::RelocationType; 2] = if cfg!(target_arch = "x86_64") {
     [elf::R_X86_64_GLOB_DAT, elf::R_X86_64_64]
 } else {
     [elf::R_AARCH64_GLOB_DAT, elf::R_AARCH64_ABS64]
@@ -80,7 +80,7 @@ impl Pinned<'_> {
         for index in 0..dynamic.size / size_of::<Relocation>() {
             // SAFETY: the linker has filled in this many relocations, which are in memory as long as the object is.
             let relocation = unsafe { (dynamic.relocations as *const Relocation).add(index).read() };
-            if !ADDRESSES.contains(&(relocation.info as u32)) || relocation.addend != 0 {
+            if !ADDRESSES.contains(&elf::RelocationType(relocation.info as u32)) || relocation.addend != 0 {
                 continue;
             }
             if let Some(ours) = self.only_ours(&dynamic, (relocation.info >> 32) as usize) {
@@ -93,7 +93,7 @@ impl Pinned<'_> {
     fn only_ours(&self, dynamic: &Dynamic, symbol: usize) -> Option<usize> {
         // SAFETY: an index that the linker has used.
         let symbol = unsafe { (dynamic.symbols as *const Elf64_Sym).add(symbol).read() };
-        if symbol.st_info >> 4 != elf::STB_WEAK || symbol.st_shndx != elf::SHN_UNDEF {
+        if symbol.st_info >> 4 != elf::STB_WEAK.0 || symbol.st_shndx != elf::SHN_UNDEF.0 {
             return None;
         }
         // SAFETY: a place in the string table, where every string ends with a zero.
@@ -147,7 +147,7 @@ impl Pinned<'_> {
         for index in 0.. {
             // SAFETY: the section ends with an entry of kind 0.
             let [kind, value] = unsafe { entries.add(index).read() };
-            match kind as u32 {
+            match elf::DynamicTag(kind.cast_signed()) {
                 elf::DT_NULL => break,
                 elf::DT_STRTAB => found.strings = value as usize,
                 elf::DT_SYMTAB => found.symbols = value as usize,

@@ -1,6 +1,8 @@
 //! Marks of where in its program a rank is: regions that the program marks itself (`MPI_Pcontrol`, MPI 4.0 §15.2.4), and
 //! the places in its code that calls are made from.
 
+use std::fmt::{self, Display, Formatter};
+
 use super::ListSize;
 
 /// A mark of where in its program a thread is. It takes no time. Which regions are open between two marks is the business
@@ -15,11 +17,11 @@ pub enum Mark {
     Control(i32),
     /// The next call of the thread, and the computation before it, are of this call site.
     CallSite(CallSiteId),
-    /// From here on, the call site of this number is this stack of calls.
+    /// From here on, the call site of this number is this stack of calls, for this thread.
     CallStack(CallSiteId, CallStack),
 }
 
-/// The number of a call site, the rank's own.
+/// The number of a call site, the thread's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallSiteId(pub u32);
 
@@ -39,6 +41,15 @@ pub enum CodePlace {
     },
     /// The place as people call it: `solve (lu.c:42)`.
     Named(Box<str>),
+}
+
+impl Display for CodePlace {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address { module, offset } => write!(f, "module {module}+{offset:#x}"),
+            Self::Named(name) => f.write_str(name),
+        }
+    }
 }
 
 impl Mark {

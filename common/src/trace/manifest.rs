@@ -112,6 +112,9 @@ pub struct RankEntry {
     /// The rank's encounters with processes of other worlds, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub encounters: Vec<Encounter>,
+    /// The modules that the addresses of call sites are in, the program itself first; none where call sites were not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<CodeModule>,
     /// Calls that the trace has no event for as their peer was `MPI_PROC_NULL`, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub null_peer: BTreeMap<String, u64>,
@@ -123,6 +126,16 @@ fn one() -> u32 {
 
 fn is_one(&number: &u32) -> bool {
     number == 1
+}
+
+/// A file with code of the program: the program itself, or a library.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CodeModule {
+    /// The path of the file, on the host of the rank.
+    pub path: String,
+    /// The number that its linker gave it, in hexadecimal, by which it can be told from another file; empty where it gave none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub build_id: String,
 }
 
 /// How a rank's trace ended.
@@ -245,6 +258,7 @@ impl RankEntry {
             opaque: BTreeMap::new(),
             local: BTreeMap::new(),
             encounters: Vec::new(),
+            modules: Vec::new(),
             null_peer: BTreeMap::new(),
         }
     }

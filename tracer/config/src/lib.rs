@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use value::{
-    COUNTERS, LEVELS, MODES, RATES, SIZES, VERBOSITIES, counter, gathering, level, mode, path, rate, size, verbosity,
+    CALL_SITES, COUNTERS, LEVELS, MODES, RATES, SIZES, VERBOSITIES, call_sites, counter, gathering, level, mode, path,
+    rate, size, verbosity,
 };
 
 pub use pattern::{Pattern, Placeholders};
@@ -41,6 +42,8 @@ pub struct Config {
     pub buffer: usize,
     /// `TITRACE_LEVEL`: gzip level.
     pub level: u32,
+    /// `TITRACE_CALLSITES`: how many places in the program's code are recorded of each call, that of the call and of those around it.
+    pub call_sites: usize,
     /// `TITRACE_VERBOSE`: what is said on standard error beside errors.
     pub verbosity: Verbosity,
 }
@@ -142,6 +145,7 @@ impl Default for Config {
             // Four times gzip's window: larger members compress no better, smaller ones lose less when a rank is killed.
             buffer: 64 << 10,
             level: 3,
+            call_sites: 0,
             verbosity: Verbosity::Errors,
         }
     }
@@ -191,6 +195,7 @@ impl Config {
             "TITRACE_RATE" => self.rate = rate(text).ok_or_else(or(RATES))?,
             "TITRACE_BUFFER" => self.buffer = size(text).ok_or_else(or(SIZES))?,
             "TITRACE_LEVEL" => self.level = level(text).ok_or_else(or(LEVELS))?,
+            "TITRACE_CALLSITES" => self.call_sites = call_sites(text).ok_or_else(or(CALL_SITES))?,
             "TITRACE_VERBOSE" => self.verbosity = verbosity(text).ok_or_else(or(VERBOSITIES))?,
             _ => {
                 return Err(ConfigError::Unknown { variable: variable.into(), nearest: nearest(variable) });
@@ -225,6 +230,7 @@ impl Config {
             ("TITRACE_RATE", self.rate.to_string()),
             ("TITRACE_BUFFER", self.buffer.to_string()),
             ("TITRACE_LEVEL", self.level.to_string()),
+            ("TITRACE_CALLSITES", self.call_sites.to_string()),
             ("TITRACE_VERBOSE", (self.verbosity as u8).to_string()),
         ])
     }
@@ -286,6 +292,7 @@ mod tests {
             ("TITRACE_RATE", "2.5 Ginstr/s"),
             ("TITRACE_BUFFER", "1 MiB"),
             ("TITRACE_LEVEL", "9"),
+            ("TITRACE_CALLSITES", "2"),
             ("TITRACE_VERBOSE", "1"),
         ];
         let expected = Config {
@@ -297,6 +304,7 @@ mod tests {
             rate: 2.5e9,
             buffer: 1 << 20,
             level: 9,
+            call_sites: 2,
             verbosity: Verbosity::Steps,
         };
         assert!(expected.effective().into_keys().eq(BTreeMap::from(variables).into_keys()));
@@ -323,6 +331,8 @@ mod tests {
             ("TITRACE_BUFFER", "99999999999999999999MiB"),
             ("TITRACE_LEVEL", "0"),
             ("TITRACE_LEVEL", "10"),
+            ("TITRACE_CALLSITES", "yes"),
+            ("TITRACE_CALLSITES", "17"),
             ("TITRACE_VERBOSE", "yes"),
         ] {
             let message = read(&[(variable, value)]).unwrap_err().to_string();

@@ -12,6 +12,7 @@ pub(super) const MODES: &str = "ti or extended";
 pub(super) const RATES: &str = "instructions per second of CPU time, such as 1e9, 800 Minstr/s or 2.5 Ginstr/s";
 pub(super) const SIZES: &str = "a size from 4 KiB to 64 MiB, such as 65536, 256KiB or 1 MiB";
 pub(super) const LEVELS: &str = "a gzip level from 1 (fast) to 9 (small)";
+pub(super) const CALL_SITES: &str = "how many places of each call, from 0 (none) to 16";
 pub(super) const GATHERINGS: &str =
     "0, or the archive's path, such as traces.tar, and perhaps an arity from 2 to 1024: traces.tar,arity=8";
 pub(super) const VERBOSITIES: &str = "0, 1 or 2";
@@ -68,6 +69,10 @@ pub(super) fn size(text: &str) -> Option<usize> {
 
 pub(super) fn level(text: &str) -> Option<u32> {
     text.parse().ok().filter(|level| (1..=9).contains(level))
+}
+
+pub(super) fn call_sites(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|depth| *depth <= 16)
 }
 
 pub(super) fn verbosity(text: &str) -> Option<Verbosity> {

@@ -12,7 +12,7 @@ use object::{Endianness, FileKind, ReadCache, ReadRef};
 pub struct Machine {
     is_64: bool,
     is_little_endian: bool,
-    pub(super) architecture: u16,
+    pub(super) architecture: object::elf::Machine,
 }
 
 /// How a program is linked.

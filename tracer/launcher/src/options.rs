@@ -33,6 +33,9 @@ pub struct Options {
     /// Compression level, from 1 (fast) to 9 (small) [TITRACE_LEVEL].
     #[arg(long)]
     pub level: Option<OsString>,
+    /// Records where in the program's code each call is made: the place of the call, and of so many around it less one [TITRACE_CALLSITES].
+    #[arg(long, value_name = "DEPTH")]
+    pub call_sites: Option<OsString>,
     /// Prints the settings, and what the tracer does [TITRACE_VERBOSE].
     #[arg(long, short)]
     pub verbose: bool,
@@ -55,6 +58,7 @@ impl Options {
             ("TITRACE_RATE", &self.rate),
             ("TITRACE_BUFFER", &self.buffer),
             ("TITRACE_LEVEL", &self.level),
+            ("TITRACE_CALLSITES", &self.call_sites),
         ];
         let given = given.into_iter().filter_map(|(name, value)| Some((name.into(), value.clone()?)));
         given.chain(self.verbose.then(|| ("TITRACE_VERBOSE".into(), "1".into()))).collect()

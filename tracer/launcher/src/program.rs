@@ -177,7 +177,7 @@ mod tests {
     fn a_library_of_another_machine_is_refused() {
         let mut library = library();
         let machine = library.machine.as_mut().unwrap();
-        machine.architecture ^= 1;
+        machine.architecture.0 ^= 1;
         let refused = Program::find("true".as_ref()).unwrap().check(&library);
         assert!(matches!(refused, Err(ProgramError::OtherMachine(..))));
     }

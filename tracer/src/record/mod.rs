@@ -42,13 +42,14 @@ mod type_sizes;
 mod worlds;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Annotation, CommId, Event, Rank, RequestId, ThreadId};
+use titr_common::event::{Annotation, CallSiteId, CommId, Event, Rank, RequestId, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
 use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
 use titr_wrappers::{Abi, Call, Function, pmpi};
 
+use crate::call_sites::CallSites;
 use crate::collective_call::Start;
 use crate::counter::Precision;
 use crate::extended::Engine;
@@ -102,12 +103,14 @@ type Outcome = Result<(), Omission>;
 pub(crate) type Volumes = (Bytes, Bytes);
 
 /// How a recorder works.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct RecorderOptions {
     /// How exactly computation is known.
     pub precision: Precision,
     /// Whether to say at the end what each function was recorded as.
     pub explains: bool,
+    /// The call sites, if they are recorded.
+    pub call_sites: Option<&'static CallSites>,
 }
 
 impl Recorder {
@@ -126,7 +129,7 @@ impl Recorder {
             me,
             world_size,
             worlds: OtherWorlds::new(sink.run().to_owned(), world_size),
-            stream: EventStream::new(sink, options.precision, options.explains),
+            stream: EventStream::new(sink, options.precision, options.explains, options.call_sites),
             communicators: Communicators::new(abi.comm_world, abi.comm_self, me, world_size),
             requests: Requests::default(),
             type_sizes: TypeSizes::default(),
@@ -187,6 +190,12 @@ impl Recorder {
     /// The thread that was switched to last has ended; its number is free.
     pub fn thread_ended(&mut self) {
         self.stream.thread_ended();
+    }
+
+    /// The events that follow are of a call at this site.
+    #[cold]
+    pub fn begin_call(&mut self, site: CallSiteId) {
+        self.stream.begin_call(site);
     }
 
     /// Begins the annotations of the call that is recorded next.

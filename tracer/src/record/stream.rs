@@ -1,13 +1,15 @@
 //! The events of a rank on their way to the sink: whose they are, what their thread computed before them, and what an
 //! extended trace adds to them.
 
-use titr_common::event::{Annotation, Event, ThreadId};
+use rustc_hash::FxHashSet;
+use titr_common::event::{Annotation, CallSiteId, Event, Mark, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
 use titr_wrappers::Function;
 
 use super::explanation::Explanation;
 use super::id_pool::IdPool;
+use crate::call_sites::CallSites;
 use crate::counter::{Precision, Rounding};
 use crate::sink::Sink;
 
@@ -22,8 +24,14 @@ pub(super) struct EventStream {
     precision: Precision,
     /// The annotations of the call whose first event follows, in an extended trace.
     annotations: Vec<Annotation>,
+    /// The call sites, if they are recorded, and of each thread those whose stacks the stream has.
+    call_sites: Option<(&'static CallSites, FxHashSet<(ThreadId, CallSiteId)>)>,
+    /// The call site of the call whose first event follows.
+    site: Option<CallSiteId>,
     /// The words of each function's events, where they were asked for.
     explanation: Option<Explanation>,
+    /// Whether nothing is written but events and computation: no call sites, no annotations, and nothing is to be explained.
+    is_plain: bool,
 }
 
 /// The computation of one thread that no event says yet.
@@ -42,7 +50,12 @@ impl ComputeAccumulator {
 
 impl EventStream {
     /// A stream into a sink, of computation that is known to `precision`.
-    pub(super) fn new(sink: Sink, precision: Precision, explains: bool) -> Self {
+    pub(super) fn new(
+        sink: Sink,
+        precision: Precision,
+        explains: bool,
+        call_sites: Option<&'static CallSites>,
+    ) -> Self {
         Self {
             sink,
             thread: ThreadId::MAIN,
@@ -50,7 +63,10 @@ impl EventStream {
             numbers: IdPool::default(),
             precision,
             annotations: Vec::new(),
+            call_sites: call_sites.map(|sites| (sites, FxHashSet::default())),
+            site: None,
             explanation: explains.then(Explanation::default),
+            is_plain: !explains && call_sites.is_none(),
         }
     }
 
@@ -80,9 +96,15 @@ impl EventStream {
         self.numbers.give(self.thread.0);
     }
 
+    /// The events that follow are of a call at this site.
+    pub(super) fn begin_call(&mut self, site: CallSiteId) {
+        self.site = Some(site);
+    }
+
     /// Begins the annotations of a call.
     #[cold]
     pub(super) fn begin_annotations(&mut self, first: Annotation) {
+        self.is_plain = false;
         self.annotations.clear();
         self.annotations.push(first);
     }
@@ -90,12 +112,26 @@ impl EventStream {
     /// Adds annotations to the call whose next event follows.
     #[cold]
     pub(super) fn annotate(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
+        self.is_plain = false;
         self.annotations.extend(annotations);
     }
 
     /// Writes an event of the thread, after what the thread computed before it.
     #[inline]
     pub(super) fn write(&mut self, event: &Event) {
+        if !self.is_plain {
+            return self.write_with_more(event);
+        }
+        let work = self.take_computed();
+        self.sink.record_after(self.thread, work, event);
+    }
+
+    /// Writes an event with its call site and its annotations.
+    #[inline(never)]
+    fn write_with_more(&mut self, event: &Event) {
+        if let Some(site) = self.site.take() {
+            self.write_site(site);
+        }
         let mut work = self.take_computed();
         if !self.annotations.is_empty() {
             self.write_annotations(&mut work);
@@ -104,6 +140,17 @@ impl EventStream {
             explanation.add(event);
         }
         self.sink.record_after(self.thread, work, event);
+    }
+
+    /// Writes the call site of the call whose first event follows, before what was computed before the call.
+    fn write_site(&mut self, site: CallSiteId) {
+        let Some((sites, known)) = &mut self.call_sites else { return };
+        if known.insert((self.thread, site))
+            && let Some(stack) = sites.stack(site)
+        {
+            self.sink.record(self.thread, &Event::Mark(Mark::CallStack(site, stack)));
+        }
+        self.sink.record(self.thread, &Event::Mark(Mark::CallSite(site)));
     }
 
     /// Writes what the thread computed after its last event.
@@ -138,12 +185,13 @@ impl EventStream {
 
     /// Ends the stream. Returns the rank's entry, which `complete` may add to, unless there is nobody to write it.
     pub(super) fn finish(self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
-        let Self { sink, computed, explanation, .. } = self;
+        let Self { sink, computed, explanation, call_sites, .. } = self;
         if let Some(explanation) = &explanation {
             explanation.log(sink.rank());
         }
         sink.finish(ended, |entry| {
             entry.threads = computed.len() as u32;
+            entry.modules = call_sites.map_or(Vec::new(), |(sites, _)| sites.modules());
             complete(entry);
         })
     }

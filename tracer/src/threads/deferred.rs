@@ -130,8 +130,8 @@ impl SharedRecorder {
 
     #[cold]
     fn publish_call(&self, thread: &mut Thread, function: &'static Function, call: &Call<'_>, real: Real<'_>) -> bool {
-        // An extended trace says when calls were made.
-        if thread.engine.is_some() {
+        // An extended trace says when calls were made, and one with call sites where.
+        if thread.engine.is_some() || thread.has_sites() {
             return false;
         }
         let Call::PointToPoint(message) = call else { return false };

@@ -37,15 +37,12 @@ macro_rules! clocks {
         super::function!($name, 0, Local, |_| {});
 
         const _: () = {
-            #[unsafe(export_name = stringify!($name))]
-            extern "C" fn direct() -> f64 {
+            extern "C" fn entered() -> f64 {
                 clock(&$name)
             }
 
-            #[unsafe(export_name = concat!("P", stringify!($name)))]
-            extern "C" fn profiling() -> f64 {
-                clock(&$name)
-            }
+            $crate::caller::exported!(stringify!($name), entered);
+            $crate::caller::exported!(concat!("P", stringify!($name)), entered);
         };
     )*};
 }

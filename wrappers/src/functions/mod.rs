@@ -116,15 +116,12 @@ macro_rules! define {
         const _: () = {
             const DECODE: $crate::call::Decode = $decode;
 
-            #[unsafe(export_name = stringify!($name))]
-            extern "C" fn direct($($word: usize),*) -> usize {
+            extern "C" fn entered($($word: usize),*) -> usize {
                 $crate::call::enter(&$name, DECODE, [$($word),*])
             }
 
-            #[unsafe(export_name = concat!("P", stringify!($name)))]
-            extern "C" fn profiling($($word: usize),*) -> usize {
-                $crate::call::enter(&$name, DECODE, [$($word),*])
-            }
+            $crate::caller::exported!(stringify!($name), entered);
+            $crate::caller::exported!(concat!("P", stringify!($name)), entered);
         };
     };
 }

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use super::mark::Mark;
 use crate::call::{Call, enter_with};
+use crate::caller::exported;
 use crate::{Effect, Function};
 
 super::chapter! {
@@ -36,15 +37,12 @@ pub static MPI_Pcontrol: Function = Function::new("MPI_Pcontrol", "PMPI_Pcontrol
 /// them no meaning), so that it is enough for a `level` and a few integers.
 const WORDS: usize = 6;
 
-#[unsafe(export_name = "MPI_Pcontrol")]
-extern "C" fn direct(level: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> usize {
+extern "C" fn entered(level: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> usize {
     pcontrol([level, a, b, c, d, e])
 }
 
-#[unsafe(export_name = "PMPI_Pcontrol")]
-extern "C" fn profiling(level: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> usize {
-    pcontrol([level, a, b, c, d, e])
-}
+exported!("MPI_Pcontrol", entered);
+exported!("PMPI_Pcontrol", entered);
 
 fn pcontrol(words: [usize; WORDS]) -> usize {
     unsafe fn run(real: *const c_void, words: *const usize) -> usize {

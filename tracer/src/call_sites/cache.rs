@@ -1,0 +1,134 @@
+//! The call sites that a thread has come by: to find one again takes a look at the stack, not a walk along it.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::CallSiteId;
+use titr_wrappers::{Caller, Module};
+
+use super::CallSites;
+
+/// How far from the caller's frame the next one may begin for its return address to be read without a walk. What is nearer
+/// than that to the beginning of a stack belongs to the stack, too.
+const NEAR: usize = 2048;
+
+/// The call sites that one thread has come by.
+pub struct SiteCache {
+    sites: &'static CallSites,
+    /// Call sites of one place, by the address that the call returns to.
+    callers: FxHashMap<usize, KnownCaller>,
+    /// Call sites of several places.
+    stacks: FxHashMap<Box<[usize]>, CallSiteId>,
+    /// Kept for its memory.
+    addresses: Vec<usize>,
+    /// Whether the code at an address is the MPI library's.
+    library: FxHashMap<usize, bool>,
+}
+
+/// A function that calls MPI, by the address that the call returns to.
+enum KnownCaller {
+    /// The program's own.
+    Program(CallSiteId),
+    /// The library's, as a binding of Fortran is. Its frame is so large, and these are the addresses that it was seen to return to.
+    Binding(usize, Vec<(usize, CallSiteId)>),
+}
+
+impl SiteCache {
+    /// Of a thread that has not called MPI.
+    #[must_use]
+    pub fn new(sites: &'static CallSites) -> Self {
+        Self {
+            sites,
+            callers: FxHashMap::default(),
+            stacks: FxHashMap::default(),
+            addresses: Vec::new(),
+            library: FxHashMap::default(),
+        }
+    }
+
+    /// The call site of a call, with `more` places than were asked for.
+    #[inline(never)]
+    pub fn find(&mut self, caller: Caller, more: usize) -> CallSiteId {
+        if self.sites.depth + more == 1
+            && let Some(known) = self.callers.get(&caller.address)
+        {
+            match known {
+                KnownCaller::Program(site) => return *site,
+                KnownCaller::Binding(size, seen) => {
+                    // SAFETY: a frame of this size began here before, so at least `NEAR` bytes of the stack are there.
+                    let address = unsafe { Caller::return_address_before(caller.frame + size) };
+                    if let Some((_, site)) = seen.iter().find(|(known, _)| Some(*known) == address) {
+                        return *site;
+                    }
+                }
+            }
+        }
+        self.walk(caller, self.sites.depth + more)
+    }
+
+    /// The call site of a call, by all frames that it takes.
+    #[cold]
+    fn walk(&mut self, caller: Caller, depth: usize) -> CallSiteId {
+        let Self { sites, callers, stacks, addresses, library } = self;
+        addresses.clear();
+        let mut next = None;
+        let mut first = None;
+        caller.stack(|frame| {
+            let is_library = *library.entry(frame.address).or_insert_with(|| is_of_library(frame.address));
+            if frame.address != caller.address && next.is_none() {
+                next = Some(frame);
+            }
+            if !is_library || !addresses.is_empty() {
+                first.get_or_insert(frame);
+                addresses.push(frame.address);
+            }
+            if addresses.len() == depth || frame.address == 0 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        // A stack that cannot be walked, as the code says nothing of its frames, ends here.
+        addresses.retain(|address| *address != 0);
+        if addresses.is_empty() {
+            addresses.push(caller.address);
+        }
+        let site = match stacks.get(&addresses[..]) {
+            Some(known) => *known,
+            None => {
+                let site = sites.find(addresses);
+                stacks.insert(addresses.as_slice().into(), site);
+                site
+            }
+        };
+        if depth == 1 {
+            if addresses[0] == caller.address {
+                callers.insert(caller.address, KnownCaller::Program(site));
+            } else if let (Some(next), Some(first)) = (next, first)
+                && next == first
+                && next.frame.wrapping_sub(caller.frame) <= NEAR
+            {
+                let size = next.frame - caller.frame;
+                let known = callers.entry(caller.address).or_insert(KnownCaller::Binding(size, Vec::new()));
+                if let KnownCaller::Binding(known_size, seen) = known {
+                    if *known_size != size {
+                        seen.clear();
+                        *known_size = size;
+                    }
+                    seen.push((first.address, site));
+                }
+            }
+        }
+        site
+    }
+}
+
+/// Whether the code at an address is of an MPI library, all of whose files are called `libmpi…`.
+fn is_of_library(address: usize) -> bool {
+    let is_library = |module: Module| {
+        let name = Path::new(&module.path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.starts_with("libmpi")
+    };
+    Module::of(address).is_some_and(is_library)
+}

@@ -1,0 +1,208 @@
+//! The place in the program that a call of MPI was made from.
+//!
+//! Each exported function begins with a few instructions that no compiler writes: they note the address that the call
+//! returns to, and where the caller's frame begins, in two words of the thread's own. Inside a function of Rust neither can
+//! be had. [`Caller::stack`] goes on from there to the calls around it, as an unwinder does.
+
+use std::arch::{asm, global_asm};
+use std::ffi::{c_int, c_void};
+use std::ops::ControlFlow;
+
+/// Defines an exported function of this name that notes its caller and goes on in `$inner`, with the same arguments.
+macro_rules! exported {
+    ($name:expr, $inner:path) => {
+        const _: () = {
+            #[unsafe(export_name = $name)]
+            #[unsafe(naked)]
+            extern "C" fn exported() {
+                #[cfg(target_arch = "x86_64")]
+                std::arch::naked_asm!(
+                    "mov r11, qword ptr [rip + titr_caller@GOTTPOFF]",
+                    "mov r10, qword ptr [rsp]",
+                    "mov qword ptr fs:[r11], r10",
+                    "lea r10, [rsp + 8]",
+                    "mov qword ptr fs:[r11 + 8], r10",
+                    "jmp {inner}",
+                    inner = sym $inner,
+                );
+                #[cfg(target_arch = "aarch64")]
+                std::arch::naked_asm!(
+                    "adrp x16, :gottprel:titr_caller",
+                    "ldr x16, [x16, #:gottprel_lo12:titr_caller]",
+                    "mrs x17, tpidr_el0",
+                    "add x16, x16, x17",
+                    "mov x17, sp",
+                    "stp x30, x17, [x16]",
+                    "b {inner}",
+                    inner = sym $inner,
+                );
+            }
+        };
+    };
+}
+
+pub(crate) use exported;
+
+// The two words of each thread, at a fixed distance from its thread pointer (the initial-exec model of ELF's thread-local
+// storage): to find them takes one load, and changes none of the registers that arguments are in.
+global_asm!(
+    ".pushsection .tbss.titr_caller, \"awT\", @nobits",
+    ".globl titr_caller",
+    ".hidden titr_caller",
+    ".type titr_caller, @object",
+    ".size titr_caller, 16",
+    ".balign 16",
+    "titr_caller:",
+    ".zero 16",
+    ".popsection",
+);
+
+/// The caller of a function of MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The address that the call returns to.
+    pub address: usize,
+    /// The stack pointer of the caller, once the call has returned.
+    pub frame: usize,
+}
+
+/// A frame of the stack, as the unwinder sees it.
+#[repr(C)]
+struct Context {
+    _private: [u8; 0],
+}
+
+/// Answers of an unwinder's callback (`_Unwind_Reason_Code`).
+const NO_REASON: c_int = 0;
+const END_OF_STACK: c_int = 5;
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        visit: unsafe extern "C" fn(*mut Context, *mut c_void) -> c_int,
+        argument: *mut c_void,
+    ) -> c_int;
+    fn _Unwind_GetIP(context: *mut Context) -> usize;
+    fn _Unwind_GetCFA(context: *mut Context) -> usize;
+}
+
+impl Caller {
+    /// The caller of the exported function that this thread entered last.
+    #[inline]
+    pub(crate) fn last() -> Self {
+        let (address, frame): (usize, usize);
+        // SAFETY: reads the two words of this thread.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            asm!(
+                "mov {place}, qword ptr [rip + titr_caller@GOTTPOFF]",
+                "mov {address}, qword ptr fs:[{place}]",
+                "mov {frame}, qword ptr fs:[{place} + 8]",
+                place = out(reg) _,
+                address = lateout(reg) address,
+                frame = lateout(reg) frame,
+                options(nostack, readonly, preserves_flags),
+            );
+        }
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            asm!(
+                "adrp {place}, :gottprel:titr_caller",
+                "ldr {place}, [{place}, #:gottprel_lo12:titr_caller]",
+                "mrs {address}, tpidr_el0",
+                "add {place}, {place}, {address}",
+                "ldp {address}, {frame}, [{place}]",
+                place = out(reg) _,
+                address = out(reg) address,
+                frame = out(reg) frame,
+                options(nostack, readonly, preserves_flags),
+            );
+        }
+        Self { address, frame }
+    }
+
+    /// Shows the caller to `visit`, then the calls around it, from within to without, until it has seen enough. The caller's
+    /// function has not returned.
+    pub fn stack(self, mut visit: impl FnMut(Self) -> ControlFlow<()>) {
+        struct Walk<'v> {
+            from: usize,
+            visit: &'v mut dyn FnMut(Caller) -> ControlFlow<()>,
+        }
+        unsafe extern "C" fn note(context: *mut Context, walk: *mut c_void) -> c_int {
+            // SAFETY: called by the unwinder below, with its own frame and the value given there.
+            let (address, frame, walk) =
+                unsafe { (_Unwind_GetIP(context), _Unwind_GetCFA(context), &mut *walk.cast::<Walk<'_>>()) };
+            // The tool's own frames are within.
+            if frame < walk.from {
+                return NO_REASON;
+            }
+            match (walk.visit)(Caller { address, frame }) {
+                ControlFlow::Continue(()) if address != 0 => NO_REASON,
+                ControlFlow::Continue(()) | ControlFlow::Break(()) => END_OF_STACK,
+            }
+        }
+        let mut walk = Walk { from: self.frame, visit: &mut visit };
+        // SAFETY: the callback has the type asked for, does not panic as long as `visit` does not, and what it is given
+        // outlives the walk.
+        unsafe { _Unwind_Backtrace(note, (&raw mut walk).cast()) };
+    }
+
+    /// The address that the function returns to whose frame ends at `frame`, where this architecture keeps that in a fixed
+    /// place; `None` where it does not.
+    ///
+    /// # Safety
+    /// The word before `frame` can be read.
+    #[inline]
+    #[must_use]
+    pub unsafe fn return_address_before(frame: usize) -> Option<usize> {
+        if cfg!(target_arch = "x86_64") {
+            // SAFETY: promised by whoever calls.
+            Some(unsafe { (frame as *const usize).sub(1).read() })
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    extern "C" fn inner(first: usize, second: usize) -> usize {
+        let caller = Caller::last();
+        let mut stack = Vec::new();
+        caller.stack(|caller| {
+            stack.push(caller);
+            if stack.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        assert_eq!(stack[0], caller);
+        assert!(stack[1].frame > stack[0].frame);
+        // SAFETY: the frame is one of this stack.
+        if let Some(address) = unsafe { Caller::return_address_before(stack[1].frame) } {
+            assert_eq!(address, stack[1].address);
+        }
+        first * 1000 + second + (caller.address - here() < 4096) as usize
+    }
+
+    exported!("titr_test_exported", inner);
+
+    unsafe extern "C" {
+        fn titr_test_exported(first: usize, second: usize) -> usize;
+    }
+
+    #[inline(never)]
+    fn here() -> usize {
+        call as *const () as usize
+    }
+
+    #[inline(never)]
+    fn call() -> usize {
+        // SAFETY: defined above, with these arguments.
+        std::hint::black_box(unsafe { titr_test_exported(7, 41) }) + 1
+    }
+
+    #[test]
+    fn the_caller_is_known_and_arguments_are_passed_on() {
+        assert_eq!(call(), 7043);
+    }
+}

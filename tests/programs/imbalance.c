@@ -1,4 +1,4 @@
-/* Load imbalance in a region foo, whose symptom shows only after the balanced work of bar: the programs LB-COLL and LB-P2P of
+/* Load imbalance in a function and region foo, whose symptom shows only after the balanced work of bar: the programs LB-COLL and LB-P2P of
    Hermanns, Geimer, Wolf and Wylie, "Verifying Causality between Distant Performance Phenomena in Large-Scale MPI
    Applications" (PDP 2009).
 
@@ -20,6 +20,18 @@ static void work(double units) {
     result = state;
 }
 
+static __attribute__((noinline)) void foo(double units) {
+    titr_region_begin("foo");
+    work(units);
+    titr_region_end("foo");
+}
+
+static __attribute__((noinline)) void bar(void) {
+    titr_region_begin("bar");
+    work(2);
+    titr_region_end("bar");
+}
+
 int main(int argc, char **argv) {
     int rank, size;
     double sum, data = 0;
@@ -31,13 +43,8 @@ int main(int argc, char **argv) {
         int turn = !strcmp(argv[2], "rotating") ? (rank + iteration) % size : rank;
         double mean = (size - 1) / 2.0;
 
-        titr_region_begin("foo");
-        work(1 + (!strcmp(argv[2], "balanced") ? mean : turn));
-        titr_region_end("foo");
-
-        titr_region_begin("bar");
-        work(2);
-        titr_region_end("bar");
+        foo(1 + (!strcmp(argv[2], "balanced") ? mean : turn));
+        bar();
 
         int partner = rank ^ 1;
         if (!strcmp(argv[1], "collective")) {

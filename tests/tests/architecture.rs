@@ -30,17 +30,18 @@ const LAYERS: &str = "\
 | `replayer/platform` | `common` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `source` `document` `topology` `schema` `simgrid` `build` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` `regions` |
 | `replayer/hypotheses` | `common` | `source` `selection` `position` `rewriting` `keys` `machine_change` `kind` `machine` `computation` `messages` `hypotheses` |
+| `replayer/call-sites` | `common` | `function` `code` `names` |
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `assumptions` `sensitivity` `simulation` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `driver` `interface` |
 | `replayer/ccnuma` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/simulation` | `causes` `message` `cache` `programs` `directory` `event` `processor` `node` `recorder` `machine` |
-| `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` `replayer/simulation` `replayer/calibration` | `inspect` `advise` `report` `diff` `page` `schedule` `generate` `cli` |
-| `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` (`functions` `call`) |
+| `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/calibration` | `inspect` `advise` `report` `diff` `page` `schedule` `generate` `cli` |
+| `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `pattern` `value` |
-| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `local_ranks` `never_called` `ranks` `directory` `sink` `counter` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
+| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `local_ranks` `never_called` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
 | `tracer/launcher` | `tracer/config` | `elf` `library` `program` `options` |
 | `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `feasible` `communicators` `requests` `options` `reenactment` `report` |
 | `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `order` `plan` |

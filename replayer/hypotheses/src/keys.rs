@@ -147,26 +147,22 @@ impl<'t> Keys<'t> {
         Ok(Some(Spanned::new(value.span(), ranks)))
     }
 
-    /// The parts of the program that the change is about: its ranks and its region.
+    /// The parts of the program that the change is about: its ranks, its region and its call site.
     ///
     /// # Errors
     /// If either is not written as it has to be.
     pub fn selection(&mut self) -> Result<Selection, Mistake> {
-        if let Some(value) = self.take("call_site") {
-            let message = "a trace has no call sites: select by region (titr_region_begin, MPI_Pcontrol) or by ranks";
-            return Err(self.wrong(&value, message));
-        }
-        self.known.pop();
         Ok(Selection {
             ranks: self.rank_set("ranks")?,
             region: self.text("region")?,
+            call_site: self.text("call_site")?,
             communicator: None,
             source: Arc::clone(&self.source),
             place: self.place.clone(),
         })
     }
 
-    /// The parts of the program that the change is about: its ranks, its region and the communicator.
+    /// The parts of the program that the change is about: its ranks, its region, its call site and the communicator.
     ///
     /// # Errors
     /// If any is not written as it has to be.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, Event, Group, Mark, Rank, ThreadId};
+use titr_common::event::{CallSiteId, CommId, Event, Group, Mark, Rank, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::OpenRegions;
 
@@ -17,17 +17,24 @@ pub struct Position {
     /// Whether the selection has the rank.
     is_selected: bool,
     threads: FxHashMap<ThreadId, Inside>,
-    /// How often the rank has entered the selected region.
+    /// How often the rank has come to the selected place.
     entered: usize,
     /// Whether the selection has each communicator that was made.
     communicators: FxHashMap<CommId, bool>,
 }
 
-/// The regions of one thread.
+/// The regions and the call site of one thread.
 #[derive(Default)]
 struct Inside {
     open: OpenRegions,
-    /// The instance of the selected region that the thread is in, counted from 0 for each rank.
+    /// Whether the selection has each call site of the thread.
+    call_sites: FxHashMap<CallSiteId, bool>,
+    /// Whether it has that of the next call.
+    is_at_site: bool,
+    /// Whether that call was made.
+    has_called: bool,
+    /// The instance of the selected place that the thread is in, counted from 0 for each rank: each time in the region, or each
+    /// call.
     instance: Option<usize>,
 }
 
@@ -47,6 +54,12 @@ impl Position {
     /// The rank has passed an event.
     #[inline]
     pub fn pass(&mut self, event: EventRef<'_>, thread: ThreadId) {
+        if self.selection.call_site.is_some()
+            && is_call(event)
+            && let Some(inside) = self.threads.get_mut(&thread)
+        {
+            inside.has_called = true;
+        }
         let EventRef::Event(event) = event else { return };
         if let Event::Mark(mark) = event {
             self.mark(mark, thread);
@@ -59,14 +72,28 @@ impl Position {
     fn mark(&mut self, mark: &Mark, thread: ThreadId) {
         let inside = self.threads.entry(thread).or_default();
         inside.open.pass(mark);
-        let Some(region) = &self.selection.region else { return };
-        match (inside.open.contains(region.get_ref()), inside.instance) {
-            (true, None) => {
-                inside.instance = Some(self.entered);
-                self.entered += 1;
+        match mark {
+            Mark::CallStack(site, stack) => {
+                inside.call_sites.insert(*site, self.selection.has_call_site(stack));
             }
-            (false, Some(_)) => inside.instance = None,
-            (true, Some(_)) | (false, None) => {}
+            Mark::CallSite(site) => {
+                inside.is_at_site = inside.call_sites.get(site).copied().unwrap_or(false);
+                inside.has_called = false;
+            }
+            Mark::RegionBegin(_) | Mark::RegionEnd(_) | Mark::Control(_) => {}
+        }
+        let Selection { region, call_site, .. } = &*self.selection;
+        if !self.selection.is_of_places() {
+            return;
+        }
+        let is_inside = region.as_ref().is_none_or(|region| inside.open.contains(region.get_ref()))
+            && (call_site.is_none() || inside.is_at_site);
+        let is_next_call = call_site.is_some() && matches!(mark, Mark::CallSite(_));
+        if !is_inside {
+            inside.instance = None;
+        } else if is_next_call || inside.instance.is_none() {
+            inside.instance = Some(self.entered);
+            self.entered += 1;
         }
     }
 
@@ -76,29 +103,33 @@ impl Position {
         }
     }
 
-    /// Whether `thread` is in the selected region of a selected rank.
+    /// Whether `thread` is at the selected place, and of a selected rank.
     #[inline]
     #[must_use]
     pub fn is_inside(&self, thread: ThreadId) -> bool {
-        self.is_selected && (self.selection.region.is_none() || self.instance(thread).is_some())
+        self.is_selected && (!self.selection.is_of_places() || self.instance(thread).is_some())
     }
 
-    /// The instance of the selected region that `thread` is in.
+    /// The instance of the selected place that `thread` is in.
     #[must_use]
     pub fn instance(&self, thread: ThreadId) -> Option<usize> {
         self.threads.get(&thread)?.instance
     }
 
-    /// Whether `event`, which is next, is the mark at the end of the instance that `thread` is in.
+    /// Whether no computation follows in the instance that `thread` is in: `event`, which is next, is the mark at the end of the
+    /// region, or the call at the call site.
     #[must_use]
     pub fn ends_instance(&self, event: EventRef<'_>, thread: ThreadId) -> bool {
         let Some(inside) = self.threads.get(&thread).filter(|inside| inside.instance.is_some()) else { return false };
-        let (EventRef::Event(Event::Mark(mark)), Some(region)) = (event, &self.selection.region) else {
-            return false;
-        };
-        let mut after = inside.open.clone();
-        after.pass(mark);
-        !after.contains(region.get_ref())
+        match (event, &self.selection) {
+            (event, selection) if selection.call_site.is_some() => is_call(event) && !inside.has_called,
+            (EventRef::Event(Event::Mark(mark)), selection) => selection.region.as_ref().is_some_and(|region| {
+                let mut after = inside.open.clone();
+                after.pass(mark);
+                !after.contains(region.get_ref())
+            }),
+            (EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_), _) => false,
+        }
     }
 
     /// Whether the selection has the communicator that the rank calls `comm`.
@@ -113,5 +144,20 @@ impl Position {
                 made => self.communicators.get(&made).copied().unwrap_or(false),
             },
         }
+    }
+}
+
+/// Whether an event is a call, which has a call site of its own where these are recorded.
+fn is_call(event: EventRef<'_>) -> bool {
+    match event {
+        EventRef::Compute(_) => false,
+        EventRef::Send(_) | EventRef::Recv(_) => true,
+        EventRef::Event(event) => !matches!(
+            event,
+            Event::Compute(_)
+                | Event::Sleep(_)
+                | Event::Annotation(_)
+                | Event::Mark(Mark::CallSite(_) | Mark::CallStack(..))
+        ),
     }
 }

@@ -7,24 +7,26 @@ use std::sync::Arc;
 use titr_common::event::{Event, Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError};
+use toml::Spanned;
 
 use crate::position::Position;
 use crate::selection::Selection;
 
-/// How many names of regions a message lists.
+/// How many names of regions, or of call sites, a message lists.
 const LISTED: usize = 20;
 
 /// Reads all events, rank after rank, and shows each to `visit` with the place that its rank is at.
 ///
 /// # Errors
-/// Where the trace cannot be read, or has no such ranks or no such region.
+/// Where the trace cannot be read, or has no such ranks, no such region or no such call site.
 pub fn survey(
     trace: &Trace,
     selection: &Arc<Selection>,
     mut visit: impl FnMut(&Position, Located<'_>) -> Result<(), TraceError>,
 ) -> Result<(), TraceError> {
     selection.fits(trace.ranks())?;
-    let mut regions = BTreeSet::new();
+    let mut regions = Names::of(selection.region.as_ref());
+    let mut call_sites = Names::of(selection.call_site.as_ref());
     let mut events = LocatedEvents::default();
     for rank in (0..trace.ranks()).map(Rank) {
         let mut stream = trace.stream(rank)?;
@@ -36,36 +38,68 @@ pub fn survey(
             for located in events.iter() {
                 visit(&position, located)?;
                 position.pass(located.event, located.location.thread);
-                if let Some(name) = opened(located.event)
-                    && (regions.len() < LISTED || is_named(selection, &name))
-                {
-                    regions.insert(name);
+                if let EventRef::Event(Event::Mark(mark)) = located.event {
+                    match mark {
+                        Mark::RegionBegin(name) => regions.add(name, regions.is(name)),
+                        Mark::Control(level) if *level > 0 => {
+                            let name = level.to_string();
+                            regions.add(&name, regions.is(&name));
+                        }
+                        Mark::CallStack(_, stack) => {
+                            let is_selected = selection.has_call_site(stack);
+                            stack.iter().for_each(|place| call_sites.add(&place.to_string(), is_selected));
+                        }
+                        Mark::RegionEnd(_) | Mark::Control(_) | Mark::CallSite(_) => {}
+                    }
                 }
             }
         }
     }
-    match &selection.region {
-        Some(region) if !regions.contains(region.get_ref()) => {
-            let list = regions.into_iter().collect::<Vec<_>>().join(", ");
-            let others = if list.is_empty() { "it marks none".to_owned() } else { format!("it marks {list}") };
-            let message = format!("the program marks no region '{}': {others}", region.get_ref());
-            Err(selection.source.mistake(&region.span(), message).into())
+    regions.found(selection, |name, list| match list {
+        "" => format!("the program marks no region '{name}': it marks none"),
+        list => format!("the program marks no region '{name}': it marks {list}"),
+    })?;
+    call_sites.found(selection, |name, list| match list {
+        "" => "the trace has no call sites: TITRACE_CALLSITES=1 records them".to_owned(),
+        list => format!("no call is made from '{name}': there are {list}"),
+    })
+}
+
+/// Names that a trace has, where one of them is selected.
+struct Names<'s> {
+    selected: Option<&'s Spanned<String>>,
+    is_found: bool,
+    /// Some of the names.
+    list: BTreeSet<String>,
+}
+
+impl<'s> Names<'s> {
+    fn of(selected: Option<&'s Spanned<String>>) -> Self {
+        Self { selected, is_found: false, list: BTreeSet::new() }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.selected.is_some_and(|selected| selected.get_ref() == name)
+    }
+
+    /// The trace has a name, which is the selected one or not.
+    fn add(&mut self, name: &str, is_selected: bool) {
+        self.is_found |= is_selected;
+        if self.selected.is_some() && self.list.len() < LISTED && !self.list.contains(name) {
+            self.list.insert(name.to_owned());
         }
-        Some(_) | None => Ok(()),
     }
-}
 
-/// The name of the region that an event opens.
-fn opened(event: EventRef<'_>) -> Option<String> {
-    match event {
-        EventRef::Event(Event::Mark(Mark::RegionBegin(name))) => Some(name.to_string()),
-        EventRef::Event(Event::Mark(Mark::Control(level))) if *level > 0 => Some(level.to_string()),
-        EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_) => None,
+    /// Finds fault with a name that the trace does not have; `message` is made of it and of a list of others.
+    fn found(self, selection: &Selection, message: impl FnOnce(&str, &str) -> String) -> Result<(), TraceError> {
+        match self.selected {
+            Some(selected) if !self.is_found => {
+                let list = self.list.into_iter().collect::<Vec<_>>().join(", ");
+                Err(selection.source.mistake(&selected.span(), message(selected.get_ref(), &list)).into())
+            }
+            Some(_) | None => Ok(()),
+        }
     }
-}
-
-fn is_named(selection: &Selection, name: &str) -> bool {
-    selection.region.as_ref().is_some_and(|region| region.get_ref() == name)
 }
 
 /// Changes the events of one rank, one after the other.

@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
-use titr_common::event::{Rank, RankSet};
+use titr_common::event::{CallStack, CodePlace, Rank, RankSet};
 use toml::Spanned;
 
 use crate::source::{Mistake, Place, Source};
 
-/// Ranks, a region and a communicator; each of them all, where the file names none.
+/// Ranks, a region, a call site and a communicator; each of them all, where the file names none.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// The ranks; of messages, those of their senders.
     pub ranks: Option<Spanned<RankSet>>,
     /// The name of the region; of messages, the region that their senders are in.
     pub region: Option<Spanned<String>>,
+    /// The call site, by a function (`sweep`), a line (`solver.c:42`) or both as reports show them; of messages, that which their
+    /// senders are at.
+    pub call_site: Option<Spanned<String>>,
     /// The communicator of messages.
     pub communicator: Option<Spanned<CommunicatorName>>,
     /// The file.
@@ -39,11 +42,30 @@ impl CommunicatorName {
     }
 }
 
+/// Whether a place in the code is called `name`: its function, its line, or both.
+fn is_called(place: &CodePlace, name: &str) -> bool {
+    let written = place.to_string();
+    let parts = written.strip_suffix(')').and_then(|whole| whole.rsplit_once(" ("));
+    written == name || parts.is_some_and(|(function, line)| function == name || line == name)
+}
+
 impl Selection {
     /// Whether the selection has `rank`.
     #[must_use]
     pub fn has_rank(&self, rank: Rank) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.get_ref().contains(rank))
+    }
+
+    /// Whether the selection has only some places of the program.
+    #[must_use]
+    pub fn is_of_places(&self) -> bool {
+        self.region.is_some() || self.call_site.is_some()
+    }
+
+    /// Whether the selection has calls that are made from here.
+    #[must_use]
+    pub fn has_call_site(&self, stack: &CallStack) -> bool {
+        self.call_site.as_ref().is_none_or(|name| stack.iter().any(|place| is_called(place, name.get_ref())))
     }
 
     /// A mistake of the change as a whole.
@@ -71,5 +93,20 @@ impl Selection {
         let message =
             format!("there is no rank {} in this trace, whose ranks are 0 to {}", last.0, ranks.saturating_sub(1));
         Err(self.source.mistake(&set.span(), message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_site_is_called_by_its_function_its_line_or_both() {
+        let place = CodePlace::Named("heat::Sweep::operator() (heat.cc:42)".into());
+        for name in ["heat::Sweep::operator()", "heat.cc:42", "heat::Sweep::operator() (heat.cc:42)"] {
+            assert!(is_called(&place, name), "{name}");
+        }
+        assert!(!is_called(&place, "heat.cc:4") && !is_called(&place, "heat.cc") && !is_called(&place, "operator()"));
+        assert!(is_called(&CodePlace::Named("lb+0x12b9".into()), "lb+0x12b9"));
     }
 }

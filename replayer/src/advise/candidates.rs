@@ -21,8 +21,8 @@ pub struct Candidate {
 /// Causes of less than this part of all ranks' time suggest nothing.
 const LEAST: f64 = 0.005;
 
-/// The most regions whose computation is balanced.
-const REGIONS: usize = 5;
+/// The most places of the program whose computation is balanced.
+const PLACES: usize = 5;
 
 /// The hypotheses that a result with the findings of `wait-states` suggests; `kinds` are the collectives that the program calls.
 pub fn candidates(result: &SimulationResult, kinds: &[CollectiveKind]) -> Vec<Candidate> {
@@ -31,25 +31,26 @@ pub fn candidates(result: &SimulationResult, kinds: &[CollectiveKind]) -> Vec<Ca
     let mut all = Vec::new();
 
     let causes = list(result, "causes");
-    let mut computing: BTreeMap<Option<&str>, f64> = BTreeMap::new();
+    let mut computing: BTreeMap<(Option<&str>, Option<&str>), f64> = BTreeMap::new();
     let mut messages: BTreeMap<&str, f64> = BTreeMap::new();
     for cause in causes {
         let (Some(kind), Some(seconds)) = (cause["kind"].as_str(), cause["seconds"].as_f64()) else { continue };
         match kind {
-            "compute" => *computing.entry(cause["region"].as_str()).or_default() += seconds,
+            "compute" => *computing.entry(place(cause)).or_default() += seconds,
             _ => *messages.entry(kind).or_default() += seconds,
         }
     }
-    let mut computing: Vec<(Option<&str>, f64)> = computing.into_iter().filter(|(_, time)| is_large(*time)).collect();
+    let mut computing: Vec<_> = computing.into_iter().filter(|(_, time)| is_large(*time)).collect();
     computing.sort_by(|a, b| b.1.total_cmp(&a.1));
-    for (region, seconds) in computing.into_iter().take(REGIONS) {
-        let (place, key) = match region {
-            Some(region) => (format!(" in region {region}"), format!("region = {}\n", toml_text(region))),
-            None => (String::new(), String::new()),
+    for ((region, call_site), seconds) in computing.into_iter().take(PLACES) {
+        let (place, key) = match (region, call_site) {
+            (Some(region), _) => (format!(" in region {region}"), format!("region = {}\n", toml_text(region))),
+            (None, Some(site)) => (format!(" at {site}"), format!("call_site = {}\n", toml_text(site))),
+            (None, None) => (String::new(), String::new()),
         };
         let because = format!("computation{place} makes ranks wait {}", of_ranks(seconds));
         for (over, how) in
-            [("totals", ""), ("instances", ", each time")].into_iter().take(1 + usize::from(region.is_some()))
+            [("totals", ""), ("instances", ", each time")].into_iter().take(1 + usize::from(!key.is_empty()))
         {
             all.push(Candidate {
                 title: format!("all ranks compute the same{place}{how}"),
@@ -124,6 +125,14 @@ pub fn candidates(result: &SimulationResult, kinds: &[CollectiveKind]) -> Vec<Ca
         changes: "[[change]]\nkind = \"infinite-cpu\"\n".to_owned(),
     });
     all
+}
+
+/// The place of a cause: its region, or the innermost of its call sites where it is in none.
+fn place(cause: &Value) -> (Option<&str>, Option<&str>) {
+    match (cause["region"].as_str(), cause["call_site"].as_str()) {
+        (Some(region), _) => (Some(region), None),
+        (None, call_site) => (None, call_site.and_then(|site| site.split(" < ").next())),
+    }
 }
 
 /// A list among the findings of `wait-states`.

@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use titr_call_sites::CallSiteNames;
 use titr_common::event::CollectiveKind;
+use titr_common::trace::Transformation;
 use titr_simulation::{Computation, Platform};
 
 use super::{Failure, TraceArgs};
@@ -33,7 +35,7 @@ pub(super) struct AdviseArgs {
 /// The command.
 pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Failure> {
     let platform = Platform::load(&args.platform, &args.set)?;
-    let trace = args.trace.open()?;
+    let trace = CallSiteNames::default().apply(args.trace.open()?)?;
     let kinds = Inventory::of(&trace)?.kinds;
     let collectives: Vec<CollectiveKind> =
         CollectiveKind::ALL.into_iter().filter(|kind| kinds.contains_key(kind.name())).collect();

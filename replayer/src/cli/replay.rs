@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory, Parser, ValueEnum};
+use titr_call_sites::CallSiteNames;
 use titr_common::collectives::{Library, Selection};
 use titr_formats::timeline::{EventSorter, Subject};
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
@@ -253,10 +254,15 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
         .causality(args.causality.into())
         .channels(args.channels)
         .check_sensitivities(args.check_sensitivities);
+    let analyses = args.page.analyses(&args.analyses);
+    let names = CallSiteNames::default();
+    if !analyses.is_empty() || hypotheses.is_some() {
+        simulation = simulation.transform(&names);
+    }
     if let Some(hypotheses) = &hypotheses {
         simulation = simulation.transform(hypotheses);
     }
-    for name in args.page.analyses(&args.analyses) {
+    for name in analyses {
         simulation = simulation.analyse(name);
     }
     if let Some((timeline, links)) = &mut timeline {
@@ -268,7 +274,8 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
     if let Some(meter) = &mut meter {
         simulation = simulation.follow(meter);
     }
-    let result = simulation.run()?;
+    let mut result = simulation.run()?;
+    result.warnings.extend(names.unnamed());
     drop(meter);
     let mut loads = Vec::new();
     if let Some((timeline, links)) = timeline {

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use serde::Serialize;
+use titr_call_sites::CallSiteNames;
 use titr_common::event::{Actor, Rank};
 use titr_common::format::{count, plural, volume};
 use titr_common::grammar::write_event;
-use titr_common::trace::TraceError;
 use titr_common::trace::manifest::{Ended, Manifest};
+use titr_common::trace::{TraceError, Transformation};
 use titr_simulation::Follower;
 
 use super::meter::Meter;
@@ -65,6 +66,9 @@ enum Command {
         /// Prints what there is of a torn trace.
         #[arg(long)]
         partial: bool,
+        /// Prints functions and lines of the program for its call sites, instead of addresses.
+        #[arg(long)]
+        names: bool,
         #[command(flatten)]
         trace: TraceArgs,
     },
@@ -87,7 +91,7 @@ pub fn main() -> ExitCode {
     run("titr", |out| match &args.command {
         Command::Info { json, trace } => info(trace, *json, out),
         Command::Check { trace } => report_check(trace, out),
-        Command::Cat { rank, partial, trace } => cat(trace, *rank, *partial, out),
+        Command::Cat { rank, partial, names, trace } => cat(trace, *rank, *partial, *names, out),
         Command::Advise(args) => advise::advise(args, out),
         Command::Calibrate(args) => calibrate::calibrate(args, out),
         Command::Completions(args) => manual::completions(args, TitrArgs::command(), out),
@@ -273,8 +277,15 @@ fn report_check(trace: &TraceArgs, out: &mut BufWriter<StdoutLock>) -> Result<()
     Err(Failure::Findings)
 }
 
-fn cat(trace: &TraceArgs, rank: Option<u32>, partial: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let source = trace.open_one()?.partial(partial);
+fn cat(
+    trace: &TraceArgs,
+    rank: Option<u32>,
+    partial: bool,
+    is_named: bool,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let (recorded, names) = (trace.open_one()?.partial(partial), CallSiteNames::default());
+    let source = if is_named { names.apply(recorded)? } else { recorded };
     if let Some(rank) = rank.filter(|&rank| rank >= source.ranks()) {
         let what = format!("there is no rank {rank} among its {}", source.ranks());
         return Err(TraceError::Directory { path: trace.to_string().into(), what }.into());
@@ -287,6 +298,9 @@ fn cat(trace: &TraceArgs, rank: Option<u32>, partial: bool, out: &mut impl Write
             write_event(&mut line, Actor { rank, thread: stream.location().thread }, &event);
             out.write_all(&line)?;
         }
+    }
+    for reason in names.unnamed() {
+        eprintln!("{reason}");
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use titr_simulation::SimulationResult;
 
 pub use text::summary;
 use waits::WaitFindings;
-pub use waits::{CauseChange, PlaceChange, WaitChanges};
+pub use waits::{CauseChange, PlaceChange, ProgramPlace, WaitChanges};
 
 /// The parts of a result that are compared.
 #[derive(Clone, Debug, Deserialize)]

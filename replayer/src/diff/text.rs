@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use titr_common::format::{TimeUnit, volume};
 use titr_common::units::{Bytes, Seconds};
 
-use super::{CauseChange, Change, Difference, LinkShare, PlaceChange};
+use super::{CauseChange, Change, Difference, LinkShare, PlaceChange, ProgramPlace};
 
 /// How many ranks are shown: those that change most.
 const RANKS: usize = 8;
@@ -60,10 +60,10 @@ pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> 
     if let Some(waits) = &difference.waits {
         writeln!(out, "\nWaiting, all ranks together in {}", unit.name)?;
         row(out, "all", waits.waiting)?;
-        let of_place = |place: &PlaceChange| (at(&place.pattern, place.region.as_deref()), place.change);
+        let of_place = |place: &PlaceChange| (at(&place.pattern, &place.place), place.change);
         parts(out, waits.places.iter().map(of_place), &row)?;
         writeln!(out, "\nWaiting because of, in {}", unit.name)?;
-        let of_cause = |cause: &CauseChange| (at(&cause.kind, cause.region.as_deref()), cause.change);
+        let of_cause = |cause: &CauseChange| (at(&cause.kind, &cause.place), cause.change);
         parts(out, waits.causes.iter().map(of_cause), &row)?;
     }
 
@@ -76,9 +76,11 @@ pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> 
     Ok(())
 }
 
-/// A kind of time in a region.
-fn at(kind: &str, region: Option<&str>) -> String {
-    region.map_or(kind.to_owned(), |region| format!("{kind} in {region}"))
+/// A kind of time at a place.
+fn at(kind: &str, place: &ProgramPlace) -> String {
+    let site = place.call_site.as_ref().map_or(String::new(), |site| format!(" at {site}"));
+    let region = place.region.as_ref().map_or(String::new(), |region| format!(" in {region}"));
+    format!("{kind}{site}{region}")
 }
 
 /// Prints the parts of a time that change most.

@@ -14,17 +14,29 @@ pub struct WaitFindings {
     causes: Vec<FoundCause>,
 }
 
+/// A place in the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ProgramPlace {
+    /// The region; `None`: outside of all.
+    pub region: Option<String>,
+    /// The call site; `None`: it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_site: Option<String>,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 struct Wait {
     rank: usize,
-    region: Option<String>,
+    #[serde(flatten)]
+    place: ProgramPlace,
     pattern: String,
     seconds: f64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 struct FoundCause {
-    region: Option<String>,
+    #[serde(flatten)]
+    place: ProgramPlace,
     kind: String,
     seconds: f64,
 }
@@ -45,8 +57,9 @@ pub struct WaitChanges {
 /// The waiting at a place of the program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlaceChange {
-    /// The region; `None`: outside of all.
-    pub region: Option<String>,
+    /// The place.
+    #[serde(flatten)]
+    pub place: ProgramPlace,
     /// The pattern, such as `late-sender`.
     pub pattern: String,
     /// The waiting of all ranks.
@@ -57,8 +70,9 @@ pub struct PlaceChange {
 /// The waiting that something causes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CauseChange {
-    /// The region in which it is; `None`: outside of all.
-    pub region: Option<String>,
+    /// The place.
+    #[serde(flatten)]
+    pub place: ProgramPlace,
     /// The kind of time, such as `compute`.
     pub kind: String,
     /// The waiting of all ranks because of it.
@@ -69,10 +83,9 @@ pub struct CauseChange {
 impl WaitFindings {
     /// The difference to findings that came `after`, of a program with so many ranks.
     pub(super) fn to(&self, after: &Self, ranks: usize) -> WaitChanges {
-        let places =
-            both(&self.waits, &after.waits, |wait| ((wait.region.clone(), wait.pattern.clone()), wait.seconds));
+        let places = both(&self.waits, &after.waits, |wait| ((wait.place.clone(), wait.pattern.clone()), wait.seconds));
         let causes =
-            both(&self.causes, &after.causes, |cause| ((cause.region.clone(), cause.kind.clone()), cause.seconds));
+            both(&self.causes, &after.causes, |cause| ((cause.place.clone(), cause.kind.clone()), cause.seconds));
         let of_ranks = both(&self.waits, &after.waits, |wait| (wait.rank, wait.seconds));
         let mut by_rank = vec![Change::default(); ranks];
         for (rank, change) in of_ranks {
@@ -84,9 +97,9 @@ impl WaitFindings {
             waiting: Change { before: self.waiting, after: after.waiting },
             places: places
                 .into_iter()
-                .map(|((region, pattern), change)| PlaceChange { region, pattern, change })
+                .map(|((place, pattern), change)| PlaceChange { place, pattern, change })
                 .collect(),
-            causes: causes.into_iter().map(|((region, kind), change)| CauseChange { region, kind, change }).collect(),
+            causes: causes.into_iter().map(|((place, kind), change)| CauseChange { place, kind, change }).collect(),
             ranks: by_rank,
         }
     }
@@ -113,12 +126,12 @@ mod tests {
     fn findings(waits: &[(usize, &str, &str, f64)]) -> WaitFindings {
         let wait = |&(rank, region, pattern, seconds): &(usize, &str, &str, f64)| Wait {
             rank,
-            region: Some(region.to_owned()),
+            place: ProgramPlace { region: Some(region.to_owned()), call_site: None },
             pattern: pattern.to_owned(),
             seconds,
         };
         let waiting = waits.iter().map(|&(.., seconds)| seconds).sum();
-        let cause = FoundCause { region: None, kind: "compute".to_owned(), seconds: waiting };
+        let cause = FoundCause { place: ProgramPlace::default(), kind: "compute".to_owned(), seconds: waiting };
         WaitFindings { waiting, waits: waits.iter().map(wait).collect(), causes: vec![cause] }
     }
 
@@ -130,7 +143,7 @@ mod tests {
         let changes = before.to(&after, 2);
         assert_eq!(changes.waiting, Change { before: 4.5, after: 1.5 });
         let places: Vec<_> =
-            changes.places.iter().map(|place| (place.region.as_deref(), place.change.gain())).collect();
+            changes.places.iter().map(|place| (place.place.region.as_deref(), place.change.gain())).collect();
         assert_eq!(places, [(Some("bar"), -4.0), (Some("end"), 1.0), (Some("foo"), 0.0)]);
         assert_eq!(changes.causes[0].change.gain(), -3.0);
         assert_eq!(changes.ranks, [Change { before: 3.0, after: 0.5 }, Change { before: 1.5, after: 1.0 }]);

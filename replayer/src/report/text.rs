@@ -9,6 +9,7 @@ use titr_simulation::result::{ChannelUse, LinkUse, Packets, Percentiles, Runs, S
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 
 use super::cause::Cause;
+use super::places;
 
 /// Prints the summary of a simulation: the answer, its main cause and what to try, and then the details. A terminal shows
 /// the answer in bold.
@@ -64,6 +65,7 @@ pub fn summary(report: &SimulationResult, bold: bool, out: &mut impl Write) -> i
     )?;
     if report.simulated_time.0 > 0.0 {
         time(report, out)?;
+        places::explained(report, out)?;
     }
     if let Some(found) = &report.packets {
         packets(found, out)?;

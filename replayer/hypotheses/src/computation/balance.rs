@@ -33,8 +33,8 @@ fn balance(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
     let selection = keys.selection()?;
     let scope = keys.choice("over", &[("totals", Scope::Totals), ("instances", Scope::Instances)])?;
     let scope = scope.unwrap_or(Scope::Totals);
-    if scope == Scope::Instances && selection.region.is_none() {
-        return Err(keys.mistake("over = \"instances\" needs a region, whose instances are made even"));
+    if scope == Scope::Instances && !selection.is_of_places() {
+        return Err(keys.mistake("over = \"instances\" needs a region or a call site, whose instances are made even"));
     }
     Ok(Effect::program(Balance { selection: selection.into(), scope }))
 }
@@ -92,7 +92,7 @@ impl Balance {
         let mut odd = selected().filter(|(_, own)| own.len() != wanted.len());
         if let (Scope::Instances, Some((rank, own))) = (self.scope, odd.next()) {
             let message = format!(
-                "rank {} enters the region {} times and another rank {} times, so instances do not correspond; over = \"totals\" balances all the same",
+                "rank {} comes here {} times and another rank {} times, so instances do not correspond; over = \"totals\" balances all the same",
                 rank.0,
                 own.len(),
                 wanted.len()

@@ -79,7 +79,7 @@ impl CollectiveFilter {
     }
 
     fn refuse(&self, reason: Refusal) -> Mistake {
-        let Selection { source, ranks, region, .. } = &*self.selection;
+        let Selection { source, ranks, region, call_site, .. } = &*self.selection;
         let name = self.kind.get_ref().name();
         match reason {
             Refusal::Fault(fault) => self.selection.mistake(fault.to_string()),
@@ -88,7 +88,8 @@ impl CollectiveFilter {
                 format!("no {name} is selected here, or the changes before this one leave none"),
             ),
             Refusal::SomeMembers { rank, first } => {
-                let key = ranks.as_ref().map(Spanned::span).or(region.as_ref().map(Spanned::span));
+                let places = region.as_ref().or(call_site.as_ref()).map(Spanned::span);
+                let key = ranks.as_ref().map(Spanned::span).or(places);
                 let message = format!(
                     "ranks {} and {} are members of a communicator, and this selects a {name} of only one of them: select all members or none",
                     first.0, rank.0

@@ -13,7 +13,7 @@ use crate::source::Mistake;
 
 /// The messages that a change is about, as their senders see them.
 pub struct MessageFilter {
-    /// The senders, their region, and the communicator.
+    /// The senders, their region and call site, and the communicator.
     pub selection: Arc<Selection>,
     /// The receivers; all, where there are none.
     pub to: Option<Spanned<RankSet>>,
@@ -43,7 +43,7 @@ impl MessageFilter {
 
     /// Whether a receiver knows as well as the sender which messages are selected.
     pub fn is_known_to_receivers(&self) -> bool {
-        self.selection.region.is_none() && self.bytes == (None, None)
+        !self.selection.is_of_places() && self.bytes == (None, None)
     }
 
     /// Whether messages between two ranks with a tag can be selected.

@@ -74,6 +74,51 @@ fn instances_become_their_means_and_one_without_computation_gets_its_share() {
     assert_changed("[[change]]\nkind = 'balance-compute'\nregion = 'foo'\nover = 'instances'", 2, before, after);
 }
 
+const SITES: &str = "
+    0 call_site 0 foo\u{a0}(lb.c:7) main\u{a0}(lb.c:20)
+    0 at 0
+    0 compute 100
+    0 barrier
+    0 call_site 1 main\u{a0}(lb.c:21)
+    0 at 1
+    0 compute 10
+    0 barrier
+    0 at 0
+    0 barrier
+    1 call_site 0 foo\u{a0}(lb.c:7) main\u{a0}(lb.c:20)
+    1 at 0
+    1 compute 300
+    1 barrier
+    1 call_site 1 main\u{a0}(lb.c:21)
+    1 at 1
+    1 compute 10
+    1 barrier
+    1 at 0
+    1 compute 50
+    1 barrier
+";
+
+#[test]
+fn the_computation_before_a_call_is_at_its_call_site() {
+    for name in ["foo", "lb.c:7", "foo (lb.c:7)", "lb.c:20"] {
+        let changes = format!("[[change]]\nkind = 'scale-compute'\nfactor = 2\ncall_site = '{name}'");
+        let after = SITES.replace("compute 100", "compute 200").replace("compute 300", "compute 600");
+        assert_changed(&changes, 2, SITES, &after.replace("compute 50", "compute 100"));
+    }
+    let changes = "[[change]]\nkind = 'scale-compute'\nfactor = 2\ncall_site = 'main'";
+    let all = [("compute 50", "compute 100"), ("compute 100", "compute 200"), ("compute 10\n", "compute 20\n")];
+    let after = SITES.replace("compute 300", "compute 600").replace(all[1].0, all[1].1);
+    assert_changed(changes, 2, SITES, &after.replace(all[0].0, all[0].1).replace(all[2].0, all[2].1));
+}
+
+#[test]
+fn each_call_from_a_call_site_is_an_instance() {
+    let changes = "[[change]]\nkind = 'balance-compute'\ncall_site = 'foo'\nover = 'instances'";
+    let after = SITES.replace("compute 100", "compute 200").replace("compute 300", "compute 200");
+    let after = after.replace("0 at 0\n    0 barrier", "0 at 0\n    0 compute 25\n    0 barrier");
+    assert_changed(changes, 2, SITES, &after.replace("compute 50", "compute 25"));
+}
+
 #[test]
 fn levels_of_pcontrol_are_regions() {
     let before = "0 pcontrol 2\n0 compute 10\n0 pcontrol -2\n0 compute 10\n0 pcontrol 2\n0 compute 10\n0 pcontrol 0\n0 compute 10";

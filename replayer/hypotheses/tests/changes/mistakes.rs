@@ -18,7 +18,7 @@ fn a_kind_or_a_key_that_there_is_not() {
     );
     assert_refused(
         "kind = 'scale-compute'\nfactor = 2\ntag = 1",
-        "changes.toml:4:1: this kind of change has no key 'tag': it has ranks, region, factor\n 4 | tag = 1\n   | ^^^",
+        "changes.toml:4:1: this kind of change has no key 'tag': it has ranks, region, call_site, factor\n 4 | tag = 1\n   | ^^^",
     );
     assert_refused(
         "kind = 'scale-compute'",
@@ -39,13 +39,22 @@ fn a_value_that_makes_no_sense() {
     );
     assert_refused(
         "kind = 'infinite-cpu'\ncall_site = 'main.c:7'",
-        "changes.toml:3:13: a trace has no call sites: select by region (titr_region_begin, MPI_Pcontrol) or by ranks\n \
-         3 | call_site = 'main.c:7'\n   |             ^^^^^^^^^^",
+        "changes.toml:3:13: the trace has no call sites: TITRACE_CALLSITES=1 records them\n 3 | call_site = 'main.c:7'\n   |             ^^^^^^^^^^",
     );
     assert_refused(
         "kind = 'balance-compute'\nover = 'instances'",
-        "changes.toml:2:8: over = \"instances\" needs a region, whose instances are made even\n 2 | kind = 'balance-compute'\n   \
+        "changes.toml:2:8: over = \"instances\" needs a region or a call site, whose instances are made even\n 2 | kind = 'balance-compute'\n   \
          |        ^^^^^^^^^^^^^^^^^",
+    );
+}
+
+#[test]
+fn a_call_site_that_the_trace_does_not_have() {
+    let trace = "0 call_site 0 foo\u{a0}(lb.c:7) main\u{a0}(lb.c:20)\n0 at 0\n0 compute 1\n0 send 1 3 8\n1 recv 0 3 8";
+    let change = "[[change]]\nkind = 'infinite-cpu'\ncall_site = 'bar'";
+    assert_eq!(
+        changed(change, 2, trace).unwrap_err(),
+        "changes.toml:3:13: no call is made from 'bar': there are foo (lb.c:7), main (lb.c:20)\n 3 | call_site = 'bar'\n   |             ^^^^^",
     );
 }
 

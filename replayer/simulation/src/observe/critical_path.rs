@@ -28,6 +28,9 @@ struct CriticalPath<'a> {
     ranks: Vec<RankShare>,
     /// Regions that have time on the path, by their names; `null` is outside of all.
     regions: Vec<RegionShare<'a>>,
+    /// Call sites that have time on the path, by their names; `null` is none that is known. Empty where none is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    call_sites: Vec<CallSiteShare<'a>>,
     /// All parts of the path, those of most time first.
     segments: Vec<SegmentShare<'a>>,
 }
@@ -98,9 +101,19 @@ struct RegionShare<'a> {
 }
 
 #[derive(Serialize)]
+struct CallSiteShare<'a> {
+    call_site: Option<&'a str>,
+    seconds: Seconds,
+    #[serde(flatten)]
+    by_kind: ByKind,
+}
+
+#[derive(Serialize)]
 struct SegmentShare<'a> {
     rank: u32,
     region: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_site: Option<&'a str>,
     kind: SegmentKind,
     seconds: Seconds,
 }
@@ -127,7 +140,7 @@ fn by<K: Ord>(path: &SegmentSums, key: impl Fn(&super::causes::Segment) -> K) ->
 impl Analysis for Tips<()> {
     fn findings(&self) -> serde_json::Result<serde_json::Value> {
         let (end, path) = self.longest();
-        let name = |region| Some(self.regions.name(region)).filter(|name| !name.is_empty());
+        let places = &self.places;
         let seconds = |sums: &KindSums| Time(sums.iter().sum()).seconds();
         let mut segments = path.sorted();
         segments.sort_by_key(|(_, sum)| std::cmp::Reverse(*sum));
@@ -144,15 +157,21 @@ impl Analysis for Tips<()> {
                 .into_iter()
                 .map(|(rank, sums)| RankShare { rank: rank.0, seconds: seconds(&sums), by_kind: sums.into() })
                 .collect(),
-            regions: by(&path, |segment| name(segment.region))
+            regions: by(&path, |segment| places.region(segment.place))
                 .into_iter()
                 .map(|(region, sums)| RegionShare { region, seconds: seconds(&sums), by_kind: sums.into() })
+                .collect(),
+            call_sites: by(&path, |segment| places.call_site(segment.place))
+                .into_iter()
+                .map(|(call_site, sums)| CallSiteShare { call_site, seconds: seconds(&sums), by_kind: sums.into() })
+                .filter(|share| share.call_site.is_some() || places.has_call_sites())
                 .collect(),
             segments: segments
                 .into_iter()
                 .map(|(segment, sum)| SegmentShare {
                     rank: segment.rank.0,
-                    region: name(segment.region),
+                    region: places.region(segment.place),
+                    call_site: places.call_site(segment.place),
                     kind: segment.kind,
                     seconds: Time(sum).seconds(),
                 })

@@ -33,7 +33,7 @@ pub use traffic::Traffic;
 pub use transfer_kind::TransferKind;
 pub use waiter::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex, Waiter, Work};
 
-use titr_common::event::Rank;
+use titr_common::event::{Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
@@ -109,6 +109,9 @@ macro_rules! observers {
 observers! {
     /// `rank` begins with `event` at `at`, the next thing it does; of several threads, the main one.
     fn entered(rank: Rank, event: EventRef<'_>, at: Time);
+
+    /// A thread passes a mark of where in its program it is.
+    fn passed(thread: ThreadIndex, mark: &Mark);
 
     /// `rank` was at `activity` from `from` to `to`: the next thing it did after the last callback, or a thread of it where
     /// it has several.

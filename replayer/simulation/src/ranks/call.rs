@@ -67,7 +67,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let activity = event.activity().unwrap_or(Activity::Compute);
         match event {
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}
-            Event::Matched(..) | Event::Mark(_) | Event::Annotation(_) => {}
+            Event::Mark(mark) => library.observer.passed(index, mark),
+            Event::Matched(..) | Event::Annotation(_) => {}
             Event::Iprobe(_, false) | Event::Test(_, None) => library.warnings.polls += 1,
             &Event::Send(mode, message, completion) => library.send(thread, mode, message, completion)?,
             &Event::Recv(message, completion) => {

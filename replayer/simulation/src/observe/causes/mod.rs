@@ -11,11 +11,11 @@
 //! The chain of the thread that ends last is the critical path. If a wait ends, the difference of two chains, the waiter's own
 //! and the cause's, is exactly the time that was waited, as both begin at the same fork and neither has waiting in it.
 
-mod regions;
+mod places;
 mod segment;
 mod tips;
 mod tree;
 
-pub(super) use segment::{RegionName, Segment, SegmentKind, SegmentSums};
+pub(super) use segment::{PlaceId, Segment, SegmentKind, SegmentSums};
 pub(super) use tips::{Tips, Wait, WaitListener};
 pub(super) use tree::{Causes, Tip};

@@ -5,9 +5,9 @@ use serde::Serialize;
 use smallvec::SmallVec;
 use titr_common::event::Rank;
 
-/// The name of a region of the program, by its number; 0 is outside of all regions.
+/// A place in the program, a region and a call site, by its number; 0 is outside of all regions, at no known call site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::observe) struct RegionName(pub u32);
+pub(in crate::observe) struct PlaceId(pub u32);
 
 /// The kind of a stretch of time on a chain of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -39,7 +39,7 @@ impl SegmentKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::observe) struct Segment {
     pub rank: Rank,
-    pub region: RegionName,
+    pub place: PlaceId,
     pub kind: SegmentKind,
 }
 

@@ -193,11 +193,11 @@ mod tests {
     use proptest::prelude::*;
     use titr_common::event::Rank;
 
-    use super::super::segment::{RegionName, SegmentKind};
+    use super::super::segment::{PlaceId, SegmentKind};
     use super::*;
 
     fn segment(rank: u32) -> Segment {
-        Segment { rank: Rank(rank), region: RegionName::default(), kind: SegmentKind::Compute }
+        Segment { rank: Rank(rank), place: PlaceId::default(), kind: SegmentKind::Compute }
     }
 
     fn totals<'a>(chain: impl IntoIterator<Item = &'a (u32, u64)>) -> BTreeMap<u32, u64> {

@@ -2,7 +2,7 @@
 //!
 //! A wait ends with the chain of its cause, and would not have been if that chain had been as short as the waiter's own. Both
 //! begin at the same fork, and neither has waiting in it, so the difference of their sums is the time waited, exactly. Each
-//! kind of time in each region that the cause's chain has more of than the waiter's gets a share of the wait in proportion to
+//! kind of time in each place that the cause's chain has more of than the waiter's gets a share of the wait in proportion to
 //! the excess, and of that each rank that the chain leads through, in proportion to its part.
 //!
 //! The waiter and the rank that it waits for cause a wait **directly**; all others **indirectly**: that rank was late because
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use titr_common::event::Rank;
 
-use crate::observe::causes::{RegionName, Segment, SegmentKind, SegmentSums};
+use crate::observe::causes::{PlaceId, Segment, SegmentKind, SegmentSums};
 
 /// Picoseconds that others have waited because of something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,14 +30,14 @@ pub(super) struct Delays {
     /// Kept to be used again.
     cause: Vec<(Segment, u64)>,
     own: Vec<(Segment, u64)>,
-    kinds: Vec<KindInRegion>,
+    kinds: Vec<KindAtPlace>,
     shares: Apportionment,
 }
 
-/// One kind of time in one region: a part of the segments of a cause, which are in this order.
+/// One kind of time in one place: a part of the segments of a cause, which are in this order.
 #[derive(Debug)]
-struct KindInRegion {
-    key: (SegmentKind, RegionName),
+struct KindAtPlace {
+    key: (SegmentKind, PlaceId),
     /// Where its segments end.
     end: usize,
     /// The picoseconds that the cause's chain has more of than the waiter's.
@@ -51,8 +51,8 @@ impl Delays {
         self.order(cause);
         self.own.clear();
         own.append_to(&mut self.own);
-        for &(Segment { kind, region, .. }, sum) in &self.own {
-            if let Ok(at) = self.kinds.binary_search_by_key(&(kind, region), |kind| kind.key) {
+        for &(Segment { kind, place, .. }, sum) in &self.own {
+            if let Ok(at) = self.kinds.binary_search_by_key(&(kind, place), |kind| kind.key) {
                 self.kinds[at].excess -= sum as i64;
             }
         }
@@ -79,12 +79,12 @@ impl Delays {
         let Self { cause: segments, kinds, .. } = self;
         segments.clear();
         cause.append_to(segments);
-        segments.sort_unstable_by_key(|&(Segment { rank, region, kind }, _)| (kind, region, rank));
+        segments.sort_unstable_by_key(|&(Segment { rank, place, kind }, _)| (kind, place, rank));
         kinds.clear();
-        for (at, &(Segment { kind, region, .. }, sum)) in segments.iter().enumerate() {
-            match kinds.last_mut().filter(|last| last.key == (kind, region)) {
+        for (at, &(Segment { kind, place, .. }, sum)) in segments.iter().enumerate() {
+            match kinds.last_mut().filter(|last| last.key == (kind, place)) {
                 Some(last) => (last.end, last.excess) = (at + 1, last.excess + sum as i64),
-                None => kinds.push(KindInRegion { key: (kind, region), end: at + 1, excess: sum as i64 }),
+                None => kinds.push(KindAtPlace { key: (kind, place), end: at + 1, excess: sum as i64 }),
             }
         }
     }

@@ -11,7 +11,7 @@ use super::delays::Delay;
 use super::patterns::Pattern;
 use super::{OWN_FINDINGS, WaitPlace, WaitStates};
 use crate::observe::Analysis;
-use crate::observe::causes::{SegmentKind, Tips};
+use crate::observe::causes::{PlaceId, SegmentKind, Tips};
 
 #[derive(Serialize)]
 struct Findings<'a> {
@@ -19,6 +19,8 @@ struct Findings<'a> {
     waiting: Seconds,
     patterns: Vec<PatternTime>,
     ranks: Vec<RankWaiting>,
+    /// The places of the program, those of most time first.
+    places: Vec<PlaceWaiting<'a>>,
     /// All places of waiting, those of most time first.
     waits: Vec<PlaceTime<'a>>,
     /// All causes of waiting, those of most time first.
@@ -40,10 +42,23 @@ struct RankWaiting {
     indirect: Seconds,
 }
 
+/// The time that all ranks have waited at a place, and that ranks have waited because of it.
+#[derive(Serialize)]
+struct PlaceWaiting<'a> {
+    region: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_site: Option<&'a str>,
+    waiting: Seconds,
+    direct: Seconds,
+    indirect: Seconds,
+}
+
 #[derive(Serialize)]
 struct PlaceTime<'a> {
     rank: u32,
     region: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_site: Option<&'a str>,
     /// The number of the communicator, 0 for that of all ranks.
     communicator: Option<u32>,
     pattern: Pattern,
@@ -54,6 +69,8 @@ struct PlaceTime<'a> {
 struct WaitCause<'a> {
     rank: u32,
     region: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_site: Option<&'a str>,
     kind: SegmentKind,
     seconds: Seconds,
     direct: Seconds,
@@ -67,21 +84,26 @@ fn seconds(picoseconds: u64) -> Seconds {
 impl Analysis for Tips<WaitStates> {
     fn findings(&self) -> serde_json::Result<serde_json::Value> {
         let WaitStates { severity, delays, .. } = &self.listener;
-        let name = |region| Some(self.regions.name(region)).filter(|name| !name.is_empty());
+        let program = &self.places;
         let mut places: Vec<(WaitPlace, u64)> = severity.iter().map(|(&place, &time)| (place, time)).collect();
         places.sort_unstable_by_key(|&(place, time)| (u64::MAX - time, place));
         let mut patterns = BTreeMap::<Pattern, u64>::new();
         let mut ranks = BTreeMap::<Rank, (u64, Delay)>::new();
+        let mut by_place = BTreeMap::<PlaceId, (u64, Delay)>::new();
         for (place, time) in &places {
             *patterns.entry(place.pattern).or_default() += time;
             ranks.entry(place.rank).or_default().0 += time;
+            by_place.entry(place.place).or_default().0 += time;
         }
         let causes = delays.sorted();
         for (segment, delay) in &causes {
-            let (_, of_rank) = ranks.entry(segment.rank).or_default();
-            of_rank.direct += delay.direct;
-            of_rank.indirect += delay.indirect;
+            for (_, sum) in [ranks.entry(segment.rank).or_default(), by_place.entry(segment.place).or_default()] {
+                sum.direct += delay.direct;
+                sum.indirect += delay.indirect;
+            }
         }
+        let mut by_place: Vec<_> = by_place.into_iter().collect();
+        by_place.sort_by_key(|(_, (waiting, Delay { direct, indirect }))| u64::MAX - (waiting + direct + indirect));
         let mut by_pattern: Vec<_> = patterns.into_iter().collect();
         by_pattern.sort_by_key(|&(pattern, time)| (u64::MAX - time, pattern));
         serde_json::to_value(Findings {
@@ -99,11 +121,22 @@ impl Analysis for Tips<WaitStates> {
                     indirect: seconds(indirect),
                 })
                 .collect(),
+            places: by_place
+                .into_iter()
+                .map(|(place, (waiting, Delay { direct, indirect }))| PlaceWaiting {
+                    region: program.region(place),
+                    call_site: program.call_site(place),
+                    waiting: seconds(waiting),
+                    direct: seconds(direct),
+                    indirect: seconds(indirect),
+                })
+                .collect(),
             waits: places
                 .into_iter()
-                .map(|(WaitPlace { rank, region, communicator, pattern }, time)| PlaceTime {
+                .map(|(WaitPlace { rank, place, communicator, pattern }, time)| PlaceTime {
                     rank: rank.0,
-                    region: name(region),
+                    region: program.region(place),
+                    call_site: program.call_site(place),
                     communicator: communicator.map(|number| number.0).filter(|&number| number < OWN_FINDINGS),
                     pattern,
                     seconds: seconds(time),
@@ -113,7 +146,8 @@ impl Analysis for Tips<WaitStates> {
                 .into_iter()
                 .map(|(segment, Delay { direct, indirect })| WaitCause {
                     rank: segment.rank.0,
-                    region: name(segment.region),
+                    region: program.region(segment.place),
+                    call_site: program.call_site(segment.place),
                     kind: segment.kind,
                     seconds: seconds(direct + indirect),
                     direct: seconds(direct),

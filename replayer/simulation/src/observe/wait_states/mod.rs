@@ -17,7 +17,7 @@ use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_network::TransferId;
 
-use super::causes::{Causes, RegionName, Segment, SegmentKind, Tip, Tips, Wait, WaitListener};
+use super::causes::{Causes, PlaceId, Segment, SegmentKind, Tip, Tips, Wait, WaitListener};
 use super::waiter::{ThreadIndex, Waiter};
 use super::{AnalysisKind, CollectiveCall, CommunicatorId, Observer, OperationId, Receive, SentMessage, WindowWait};
 use delays::Delays;
@@ -48,7 +48,7 @@ pub(super) struct WaitStates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct WaitPlace {
     rank: Rank,
-    region: RegionName,
+    place: PlaceId,
     communicator: Option<CommunicatorId>,
     pattern: Pattern,
 }
@@ -57,7 +57,7 @@ struct WaitPlace {
 #[derive(Debug)]
 struct ThreadWait {
     rank: Rank,
-    region: RegionName,
+    place: PlaceId,
     /// From and to when the thread has waited, in order.
     pieces: SmallVec<[(Time, Time); 1]>,
     /// The thread's own chain when the wait began.
@@ -106,13 +106,13 @@ impl WaitStates {
 
     /// Accounts for a wait of a thread that goes on.
     fn account(&mut self, tree: &mut Causes, wait: ThreadWait) {
-        let ThreadWait { rank, region, pieces, own, cause, explanation } = wait;
+        let ThreadWait { rank, place, pieces, own, cause, explanation } = wait;
         let communicator =
             explanation.communicator.map(|communicator| CommunicatorId(communicator.0.min(OWN_FINDINGS)));
         let mut waited = 0;
         for (pattern, time) in pieces.iter().flat_map(|&(from, to)| explanation.split(from, to)) {
             if time > 0 {
-                *self.severity.entry(WaitPlace { rank, region, communicator, pattern }).or_default() += time;
+                *self.severity.entry(WaitPlace { rank, place, communicator, pattern }).or_default() += time;
                 waited += time;
             }
         }
@@ -121,13 +121,13 @@ impl WaitStates {
                 let (mut own_time, cause_time) = tree.branches(&own, &cause);
                 // Between pieces the thread has paid overheads.
                 if let (Some((from, _)), Some((_, to))) = (pieces.first(), pieces.last()) {
-                    let overhead = Segment { rank, region, kind: SegmentKind::Overhead };
+                    let overhead = Segment { rank, place, kind: SegmentKind::Overhead };
                     own_time.add(overhead, to.0 - from.0 - waited);
                 }
                 self.delays.add(waited, &own_time, &cause_time, [Some(rank), explanation.delayer]);
                 tree.release(cause);
             }
-            Err(kind) => self.delays.add_part(Segment { rank, region, kind }, waited, true),
+            Err(kind) => self.delays.add_part(Segment { rank, place, kind }, waited, true),
         }
         tree.release(own);
     }
@@ -157,9 +157,9 @@ impl WaitListener for WaitStates {
             }
             None => {
                 let own = tree.share(wait.own);
-                let (rank, region) = (wait.rank, wait.region);
+                let (rank, place) = (wait.rank, wait.place);
                 self.waits
-                    .insert(thread, ThreadWait { rank, region, pieces: smallvec![piece], own, cause, explanation });
+                    .insert(thread, ThreadWait { rank, place, pieces: smallvec![piece], own, cause, explanation });
             }
         }
     }

@@ -1,14 +1,14 @@
 //! The callbacks by which the ends of chains are kept up to date.
 
-use titr_common::event::{Event, Rank};
+use titr_common::event::{Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 use titr_network::{TransferId, Unloaded};
 
-use super::super::segment::{RegionName, Segment, SegmentKind};
-use super::{MessageTip, Tips, Turn, WaitListener, other, place};
-use crate::observe::waiter::{Waiter, Work};
+use super::super::segment::{PlaceId, Segment, SegmentKind};
+use super::{MessageTip, Tips, Turn, WaitListener, other, slot};
+use crate::observe::waiter::{ThreadIndex, Waiter, Work};
 use crate::observe::{
     CollectiveCall, CollectiveId, Departure, Observer, OperationId, Receive, SentMessage, WindowWait,
 };
@@ -30,11 +30,17 @@ impl<L: WaitListener> Observer for Tips<L> {
 
     fn entered(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
         self.listener.entered(rank, event, at);
-        if let EventRef::Event(Event::Mark(mark)) = event
-            && let Some(main) = self.waiters[0].get_mut(rank.0 as usize).and_then(Option::as_mut)
+    }
+
+    fn passed(&mut self, thread: ThreadIndex, mark: &Mark) {
+        self.listener.passed(thread, mark);
+        let place = self.places.pass(thread, mark);
+        let (kind, number) = slot(Waiter::Thread(thread));
+        if let Some(thread) = self.waiters[kind].get_mut(number).and_then(Option::as_mut)
+            && thread.place != place
         {
-            main.settle(&mut self.tree);
-            main.region = self.regions.pass(rank, mark);
+            thread.settle(&mut self.tree);
+            thread.place = place;
         }
     }
 
@@ -63,11 +69,11 @@ impl<L: WaitListener> Observer for Tips<L> {
 
     fn worked(&mut self, waiter: Waiter, work: Work, from: Time, to: Time) {
         self.listener.worked(waiter, work, from, to);
-        let (kind, number) = place(waiter);
+        let (kind, number) = slot(waiter);
         if let Some(worker) = self.waiters[kind].get_mut(number).and_then(Option::as_mut) {
             if from.0 > worker.at {
                 worker.settle(&mut self.tree);
-                self.tree.extend(&mut worker.tip, other(worker.rank, worker.region), from.0 - worker.at);
+                self.tree.extend(&mut worker.tip, other(worker.rank, worker.place), from.0 - worker.at);
                 worker.at = from.0;
             }
             let time = to.0.saturating_sub(worker.at);
@@ -83,15 +89,20 @@ impl<L: WaitListener> Observer for Tips<L> {
 
     fn sent(&mut self, now: Time, message: SentMessage) {
         self.listener.sent(now, message);
+        let (number, place) = (message.id.0 as usize, self.place_for(message.from));
+        if self.sent.len() <= number {
+            self.sent.resize(number + 1, None);
+        }
+        self.sent[number] = Some(place);
     }
 
     fn let_go(&mut self, now: Time, message: TransferId) {
         self.listener.let_go(now, message);
         // The sender is not known before the message is injected, and needs to be only where there is no cause.
-        let (from, region) = (Rank(0), RegionName::default());
-        let tip = self.cause_or_other(now, from, region);
+        let (from, place) = (Rank(0), PlaceId::default());
+        let tip = self.cause_or_other(now, from, place);
         let unloaded = Unloaded { latency: Seconds(0.0), transfer: Seconds(0.0) };
-        let new = MessageTip { tip, from, region, departed: now.0, unloaded };
+        let new = MessageTip { tip, from, place, departed: now.0, unloaded };
         if let Some(old) = self.message(message).replace(new) {
             self.tree.release(old.tip);
         }
@@ -106,22 +117,23 @@ impl<L: WaitListener> Observer for Tips<L> {
 
     fn injected(&mut self, now: Time, departure: Departure) {
         self.listener.injected(now, departure);
-        let region = self.regions.of(departure.from);
+        let sent = self.sent.get_mut(departure.id.0 as usize).and_then(Option::take);
+        let place = sent.unwrap_or_else(|| self.places.of(departure.from));
         if let Some(message) = self.message(departure.id) {
-            (message.from, message.region, message.departed) = (departure.from, region, now.0);
+            (message.from, message.place, message.departed) = (departure.from, place, now.0);
         }
     }
 
     fn delivered(&mut self, now: Time, id: TransferId) {
         self.listener.delivered(now, id);
-        let Some(MessageTip { mut tip, from: rank, region, departed, unloaded }) = self.message(id).take() else {
+        let Some(MessageTip { mut tip, from: rank, place, departed, unloaded }) = self.message(id).take() else {
             return;
         };
         for (kind, time) in split(now.0 - departed, unloaded) {
-            self.tree.extend(&mut tip, Segment { rank, region, kind }, time);
+            self.tree.extend(&mut tip, Segment { rank, place, kind }, time);
         }
         self.tree.count_message(&mut tip);
-        self.take_turn(Turn::Past(tip, rank, region));
+        self.take_turn(Turn::Past(tip, rank, place));
     }
 
     fn completed(&mut self, now: Time, operation: OperationId) {

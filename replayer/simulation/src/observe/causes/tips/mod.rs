@@ -16,8 +16,8 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_network::{TransferId, Unloaded};
 
-use super::regions::Regions;
-use super::segment::{RegionName, Segment, SegmentKind, SegmentSums};
+use super::places::Places;
+use super::segment::{PlaceId, Segment, SegmentKind, SegmentSums};
 use super::tree::{Causes, Tip};
 use crate::observe::waiter::{Waiter, Work};
 use crate::observe::{Observer, OperationId};
@@ -27,7 +27,7 @@ use crate::observe::{Observer, OperationId};
 pub(in crate::observe) struct Wait<'t> {
     pub waiter: Waiter,
     pub rank: Rank,
-    pub region: RegionName,
+    pub place: PlaceId,
     pub from: Time,
     pub to: Time,
     /// The operation whose completion ended the wait; `None`: whoever went on ended it in another way.
@@ -62,11 +62,13 @@ impl WaitListener for () {
 #[derive(Debug)]
 pub(in crate::observe) struct Tips<L> {
     tree: Causes,
-    pub regions: Regions,
+    pub places: Places,
     /// By the kind of the waiter, and by its number.
     waiters: [Vec<Option<WaiterTip>>; 6],
     /// By the names that the network has for messages.
     messages: Vec<Option<MessageTip>>,
+    /// By the same names: the place that each message was sent at, until it enters the network.
+    sent: Vec<Option<PlaceId>>,
     turn: Turn,
     /// The causes of what was completed at this instant.
     completed: FxHashMap<OperationId, Tip>,
@@ -77,7 +79,7 @@ pub(in crate::observe) struct Tips<L> {
 struct WaiterTip {
     tip: Tip,
     rank: Rank,
-    region: RegionName,
+    place: PlaceId,
     /// Computing and overhead beyond the tip, in picoseconds.
     pending: [u64; 2],
     at: u64,
@@ -87,7 +89,7 @@ struct WaiterTip {
 struct MessageTip {
     tip: Tip,
     from: Rank,
-    region: RegionName,
+    place: PlaceId,
     departed: u64,
     unloaded: Unloaded,
 }
@@ -98,7 +100,7 @@ enum Turn {
     Nobody,
     Waiter(Waiter),
     /// A message that is delivered, or a waiter that is gone.
-    Past(Tip, Rank, RegionName),
+    Past(Tip, Rank, PlaceId),
 }
 
 impl<L: WaitListener> Tips<L> {
@@ -106,13 +108,13 @@ impl<L: WaitListener> Tips<L> {
     pub fn new(ranks: u32, listener: L) -> Self {
         let mut tree = Causes::default();
         let main = |rank| {
-            let (rank, region) = (Rank(rank), RegionName::default());
-            Some(WaiterTip { tip: tree.root(), rank, region, pending: [0; 2], at: 0 })
+            let (rank, place) = (Rank(rank), PlaceId::default());
+            Some(WaiterTip { tip: tree.root(), rank, place, pending: [0; 2], at: 0 })
         };
         let mut waiters: [Vec<Option<WaiterTip>>; 6] = Default::default();
         waiters[0] = (0..ranks).map(main).collect();
-        let (regions, messages, completed) = (Regions::new(ranks), Vec::new(), FxHashMap::default());
-        Self { tree, regions, waiters, messages, turn: Turn::Nobody, completed, listener }
+        let (places, messages, completed) = (Places::new(), Vec::new(), FxHashMap::default());
+        Self { tree, places, waiters, messages, sent: Vec::new(), turn: Turn::Nobody, completed, listener }
     }
 
     /// The chain of the thread that is the last to end, and when that is.
@@ -128,7 +130,7 @@ impl<L: WaitListener> Tips<L> {
 
     /// Makes room for a waiter; an old one of this name is gone.
     fn insert(&mut self, waiter: Waiter, new: WaiterTip) {
-        let (kind, number) = place(waiter);
+        let (kind, number) = slot(waiter);
         let waiters = &mut self.waiters[kind];
         if waiters.len() <= number {
             waiters.resize_with(number + 1, || None);
@@ -148,14 +150,14 @@ impl<L: WaitListener> Tips<L> {
     fn cause(&mut self, now: Time) -> Option<Tip> {
         let (mut tip, segment) = match &self.turn {
             Turn::Nobody => return None,
-            Turn::Past(tip, rank, region) => (self.tree.share(tip), other(*rank, *region)),
+            Turn::Past(tip, rank, place) => (self.tree.share(tip), other(*rank, *place)),
             Turn::Waiter(waiter) => {
-                let (kind, number) = place(*waiter);
+                let (kind, number) = slot(*waiter);
                 let waiter = self.waiters[kind].get_mut(number)?.as_mut()?;
                 if waiter.at <= now.0 {
                     waiter.settle(&mut self.tree);
                 }
-                (self.tree.share(&waiter.tip), other(waiter.rank, waiter.region))
+                (self.tree.share(&waiter.tip), other(waiter.rank, waiter.place))
             }
         };
         let at = self.tree.at(&tip);
@@ -168,29 +170,41 @@ impl<L: WaitListener> Tips<L> {
     }
 
     /// The chain of whoever is the cause of what happens at `now` to a rank, or one of its own that nothing is known of.
-    fn cause_or_other(&mut self, now: Time, rank: Rank, region: RegionName) -> Tip {
+    fn cause_or_other(&mut self, now: Time, rank: Rank, place: PlaceId) -> Tip {
         match self.cause(now) {
             Some(tip) => tip,
             None => {
                 let mut tip = self.tree.root();
-                self.tree.extend(&mut tip, other(rank, region), now.0);
+                self.tree.extend(&mut tip, other(rank, place), now.0);
                 tip
             }
         }
     }
 
+    /// The place of what somebody begins for a rank: that of whoever goes on, if that is one of the rank.
+    fn place_for(&self, rank: Rank) -> PlaceId {
+        let turn = match self.turn {
+            Turn::Waiter(waiter) => {
+                let (kind, number) = slot(waiter);
+                self.waiters[kind].get(number).and_then(Option::as_ref)
+            }
+            Turn::Nobody | Turn::Past(..) => None,
+        };
+        turn.filter(|waiter| waiter.rank == rank).map_or_else(|| self.places.of(rank), |waiter| waiter.place)
+    }
+
     fn begin(&mut self, now: Time, waiter: Waiter, rank: Rank) {
-        let region = self.regions.of(rank);
-        let tip = self.cause_or_other(now, rank, region);
-        self.insert(waiter, WaiterTip { tip, rank, region, pending: [0; 2], at: now.0 });
+        let place = self.place_for(rank);
+        let tip = self.cause_or_other(now, rank, place);
+        self.insert(waiter, WaiterTip { tip, rank, place, pending: [0; 2], at: now.0 });
     }
 
     fn end(&mut self, waiter: Waiter) {
-        let (kind, number) = place(waiter);
+        let (kind, number) = slot(waiter);
         let Some(mut gone) = self.waiters[kind].get_mut(number).and_then(Option::take) else { return };
         if matches!(self.turn, Turn::Waiter(turn) if turn == waiter) {
             gone.settle(&mut self.tree);
-            self.turn = Turn::Past(gone.tip, gone.rank, gone.region);
+            self.turn = Turn::Past(gone.tip, gone.rank, gone.place);
         } else {
             self.tree.release(gone.tip);
         }
@@ -198,7 +212,7 @@ impl<L: WaitListener> Tips<L> {
 
     /// A waiter may go on from `now`, as `operation` is complete or because of whoever goes on.
     fn release(&mut self, now: Time, waiter: Waiter, operation: Option<OperationId>, cost: u64) {
-        let (kind, number) = place(waiter);
+        let (kind, number) = slot(waiter);
         let Some(at) = self.waiters[kind].get(number).and_then(|waiter| Some(waiter.as_ref()?.at)) else { return };
         let is_late = now.0 > at;
         let cause = match operation {
@@ -215,9 +229,9 @@ impl<L: WaitListener> Tips<L> {
         });
         if is_late && L::LISTENS {
             released.settle(tree);
-            let &mut WaiterTip { rank, region, tip: ref own, .. } = released;
+            let &mut WaiterTip { rank, place, tip: ref own, .. } = released;
             let (from, to, cause) = (Time(at), now, cause.as_ref().map_err(|kind| *kind));
-            listener.waited(tree, &Wait { waiter, rank, region, from, to, operation, own, cause });
+            listener.waited(tree, &Wait { waiter, rank, place, from, to, operation, own, cause });
         }
         match cause {
             Ok(cause) => {
@@ -226,7 +240,7 @@ impl<L: WaitListener> Tips<L> {
             }
             Err(kind) if is_late => {
                 released.settle(tree);
-                let segment = Segment { rank: released.rank, region: released.region, kind };
+                let segment = Segment { rank: released.rank, place: released.place, kind };
                 tree.extend(&mut released.tip, segment, now.0 - at);
             }
             Err(_) => {}
@@ -247,7 +261,7 @@ impl<L: WaitListener> Tips<L> {
 impl WaiterTip {
     /// The pending time by segment.
     fn spent(&self) -> [(Segment, u64); 2] {
-        let segment = |kind| Segment { rank: self.rank, region: self.region, kind };
+        let segment = |kind| Segment { rank: self.rank, place: self.place, kind };
         let [compute, overhead] = self.pending;
         [(segment(SegmentKind::Compute), compute), (segment(SegmentKind::Overhead), overhead)]
     }
@@ -261,8 +275,8 @@ impl WaiterTip {
     }
 }
 
-/// The place of a waiter: the number of its kind, and its own among these.
-fn place(waiter: Waiter) -> (usize, usize) {
+/// The slot of a waiter: the number of its kind, and its own among these.
+fn slot(waiter: Waiter) -> (usize, usize) {
     let (kind, number) = match waiter {
         Waiter::Thread(thread) => (0, thread.0),
         Waiter::Collective(collective) => (1, collective.0),
@@ -274,6 +288,6 @@ fn place(waiter: Waiter) -> (usize, usize) {
     (kind, number as usize)
 }
 
-fn other(rank: Rank, region: RegionName) -> Segment {
-    Segment { rank, region, kind: SegmentKind::Other }
+fn other(rank: Rank, place: PlaceId) -> Segment {
+    Segment { rank, place, kind: SegmentKind::Other }
 }

@@ -1,0 +1,149 @@
+//! The transformation of a trace that names the places of its call sites.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{CallStack, CodePlace, Event, Mark};
+use titr_common::event_buffer::EventRef;
+use titr_common::trace::manifest::CodeModule;
+use titr_common::trace::{EventSource, LocatedEvents, Trace, TraceError, Transformation};
+
+use crate::code::{Code, Function, NoCode};
+use crate::function::is_mark;
+
+/// The transformation of a trace by which the places of its call sites have names, as far as they can be found.
+#[derive(Default)]
+pub struct CallSiteNames(Arc<Mutex<Known>>);
+
+/// All that was found of the modules of a trace.
+#[derive(Default)]
+struct Known {
+    codes: FxHashMap<CodeModule, Result<Code, NoCode>>,
+    stacks: FxHashMap<(Arc<[CodeModule]>, CallStack), CallStack>,
+    /// Modules with places that have no name although the file is the right one.
+    silent: BTreeSet<String>,
+}
+
+impl CallSiteNames {
+    /// Whether a trace has call sites of which more is to be found than it says itself.
+    #[must_use]
+    pub fn has(trace: &Trace) -> bool {
+        trace.manifest().is_some_and(|manifest| manifest.per_rank.iter().any(|entry| !entry.modules.is_empty()))
+    }
+
+    /// Why places have no name, as far as the trace was read: a sentence for each module.
+    #[must_use]
+    pub fn unnamed(&self) -> Vec<String> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = |path: &str, why: &NoCode| format!("call sites without names: those in {path}, as {why}");
+        let closed = known.codes.iter().filter_map(|(module, code)| Some(said(&module.path, code.as_ref().err()?)));
+        let silent = known.silent.iter().map(|path| said(path, &NoCode::Stripped));
+        closed.chain(silent).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
+impl Transformation for CallSiteNames {
+    fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
+        if !Self::has(&trace) {
+            return Ok(trace);
+        }
+        let entries = trace.manifest().map(|manifest| manifest.per_rank.as_slice()).unwrap_or_default();
+        // Ranks have the same modules as a rule.
+        let mut lists = FxHashMap::<&[CodeModule], Arc<[CodeModule]>>::default();
+        let modules: Vec<_> = entries
+            .iter()
+            .map(|entry| Arc::clone(lists.entry(&entry.modules).or_insert_with(|| entry.modules.as_slice().into())))
+            .collect();
+        let known = Arc::clone(&self.0);
+        Ok(trace.map_sources(move |rank, source| NamedSource {
+            source,
+            modules: modules.get(rank.0 as usize).cloned().unwrap_or_default(),
+            known: Arc::clone(&known),
+            read: LocatedEvents::default(),
+        }))
+    }
+}
+
+/// A rank's events, with names of its call sites.
+struct NamedSource<S> {
+    source: S,
+    modules: Arc<[CodeModule]>,
+    known: Arc<Mutex<Known>>,
+    /// The buffer for events as the source gives them, kept to use its memory again.
+    read: LocatedEvents,
+}
+
+impl<S: EventSource> EventSource for NamedSource<S> {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+        self.read.clear();
+        let more = self.source.read(&mut self.read)?;
+        for located in self.read.iter() {
+            let event = match located.event {
+                EventRef::Event(Event::Mark(Mark::CallStack(site, stack))) => {
+                    let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                    Event::Mark(Mark::CallStack(*site, known.named(&self.modules, stack)))
+                }
+                EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_) => {
+                    located.event.to_event()
+                }
+            };
+            events.push(event, located.location);
+        }
+        Ok(more)
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        self.source.path()
+    }
+
+    fn torn(&self) -> Option<String> {
+        self.source.torn()
+    }
+}
+
+impl Known {
+    /// A stack with names. Functions that the compiler made part of others are places of their own, but the stack has no more
+    /// places than it had.
+    fn named(&mut self, modules: &Arc<[CodeModule]>, stack: &CallStack) -> CallStack {
+        let key = (Arc::clone(modules), stack.clone());
+        if let Some(known) = self.stacks.get(&key) {
+            return known.clone();
+        }
+        let mut places: Vec<(bool, String)> = stack.iter().flat_map(|place| self.places(modules, place)).collect();
+        // What marks a region was recorded with one place more, for the function that makes the call.
+        let marks = places.iter().take_while(|(is_mark, _)| *is_mark).count();
+        places.drain(..marks);
+        places.truncate((stack.len() - marks.min(1)).max(1));
+        let named: CallStack = places.into_iter().map(|(_, name)| CodePlace::Named(name.into())).collect();
+        let named = if named.is_empty() { stack.clone() } else { named };
+        self.stacks.insert(key, named.clone());
+        named
+    }
+
+    /// The names of a place, each with whether it is in a function that only marks a region.
+    fn places(&mut self, modules: &[CodeModule], place: &CodePlace) -> Vec<(bool, String)> {
+        let (module, offset) = match place {
+            CodePlace::Named(name) => return vec![(false, name.to_string())],
+            CodePlace::Address { module, offset } => (modules.get(*module as usize), *offset),
+        };
+        let Some(module) = module else { return vec![(false, place.to_string())] };
+        let Self { codes, silent, .. } = self;
+        let file = Path::new(&module.path).file_name().unwrap_or_default().to_string_lossy();
+        let address = format!("{file}+{offset:#x}");
+        let code = codes.entry(module.clone()).or_insert_with(|| Code::open(module));
+        let functions = code.as_ref().map_or(Vec::new(), |code| code.functions(offset));
+        if functions.is_empty() {
+            if code.is_ok() {
+                silent.insert(module.path.clone());
+            }
+            return vec![(false, address)];
+        }
+        let name = |Function { name, line }: Function| {
+            let at = line.map_or_else(|| address.clone(), |(file, line)| format!("{file}:{line}"));
+            (is_mark(&name), format!("{name} ({at})"))
+        };
+        functions.into_iter().map(name).collect()
+    }
+}

@@ -103,6 +103,15 @@ impl<S: EventSource> EventSource for NamedSource<S> {
     }
 }
 
+/// A place as it is shown.
+struct FoundPlace {
+    name: String,
+    /// Whether its function only marks a region.
+    is_mark: bool,
+    /// The module, if it says nothing of the place.
+    silent: Option<String>,
+}
+
 impl Known {
     /// A stack with names. Functions that the compiler made part of others are places of their own, but the stack has no more
     /// places than it had.
@@ -111,39 +120,39 @@ impl Known {
         if let Some(known) = self.stacks.get(&key) {
             return known.clone();
         }
-        let mut places: Vec<(bool, String)> = stack.iter().flat_map(|place| self.places(modules, place)).collect();
+        let mut places: Vec<FoundPlace> = stack.iter().flat_map(|place| self.places(modules, place)).collect();
+        // Further out are libraries that start a program or a thread, whose functions nobody misses.
+        self.silent.extend(places.first().and_then(|place| place.silent.clone()));
         // What marks a region was recorded with one place more, for the function that makes the call.
-        let marks = places.iter().take_while(|(is_mark, _)| *is_mark).count();
+        let marks = places.iter().take_while(|place| place.is_mark).count();
         places.drain(..marks);
         places.truncate((stack.len() - marks.min(1)).max(1));
-        let named: CallStack = places.into_iter().map(|(_, name)| CodePlace::Named(name.into())).collect();
+        let named: CallStack = places.into_iter().map(|place| CodePlace::Named(place.name.into())).collect();
         let named = if named.is_empty() { stack.clone() } else { named };
         self.stacks.insert(key, named.clone());
         named
     }
 
-    /// The names of a place, each with whether it is in a function that only marks a region.
-    fn places(&mut self, modules: &[CodeModule], place: &CodePlace) -> Vec<(bool, String)> {
+    /// A place, or several if the compiler has made functions a part of others.
+    fn places(&mut self, modules: &[CodeModule], place: &CodePlace) -> Vec<FoundPlace> {
+        let found = |name: String| FoundPlace { is_mark: false, name, silent: None };
         let (module, offset) = match place {
-            CodePlace::Named(name) => return vec![(false, name.to_string())],
+            CodePlace::Named(name) => return vec![found(name.to_string())],
             CodePlace::Address { module, offset } => (modules.get(*module as usize), *offset),
         };
-        let Some(module) = module else { return vec![(false, place.to_string())] };
-        let Self { codes, silent, .. } = self;
+        let Some(module) = module else { return vec![found(place.to_string())] };
         let file = Path::new(&module.path).file_name().unwrap_or_default().to_string_lossy();
         let address = format!("{file}+{offset:#x}");
-        let code = codes.entry(module.clone()).or_insert_with(|| Code::open(module));
+        let code = self.codes.entry(module.clone()).or_insert_with(|| Code::open(module));
         let functions = code.as_ref().map_or(Vec::new(), |code| code.functions(offset));
         if functions.is_empty() {
-            if code.is_ok() {
-                silent.insert(module.path.clone());
-            }
-            return vec![(false, address)];
+            let silent = code.is_ok().then(|| module.path.clone());
+            return vec![FoundPlace { silent, ..found(address) }];
         }
-        let name = |Function { name, line }: Function| {
+        let named = |Function { name, line }: Function| {
             let at = line.map_or_else(|| address.clone(), |(file, line)| format!("{file}:{line}"));
-            (is_mark(&name), format!("{name} ({at})"))
+            FoundPlace { is_mark: is_mark(&name), ..found(format!("{name} ({at})")) }
         };
-        functions.into_iter().map(name).collect()
+        functions.into_iter().map(named).collect()
     }
 }

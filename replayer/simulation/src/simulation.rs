@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use thiserror::Error;
 use titr_common::time::Time;
 use titr_common::trace::manifest::{Mode, RankEntry};
@@ -18,7 +18,7 @@ use crate::observe::{ANALYSES, Analysis, Breakdown, Observer};
 use crate::ranks::{Causality, Core, Deadlock, Recorded, ReplayError};
 use crate::replay::{Follower, Options, Outcome, replay};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
-use crate::sensitivity::{Parameter, STEP, scaled};
+use crate::sensitivity::{Parameter, STEP, link_classes, scaled};
 use crate::stopwatch::Stopwatch;
 use crate::{models, warnings};
 
@@ -146,7 +146,8 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Checks the sensitivities that the analysis `critical-path` finds by eight more replays, two for each parameter.
+    /// Checks the sensitivities that the analysis `critical-path` finds by eight more replays, two for each parameter, and finds
+    /// those to each class of links by four more for each.
     pub fn check_sensitivities(self, checks: bool) -> Self {
         Self { checks_sensitivities: checks, ..self }
     }
@@ -227,21 +228,43 @@ impl<'a> Simulation<'a> {
     }
 
     /// Adds to the sensitivities of a critical path what two replays say of each, with a little more and less of its
-    /// parameter.
+    /// parameter; and those to the latency and the bandwidth of each class of links, which only replays tell.
     fn check(&mut self, path: &mut Value, trace: &Trace, time: Time) -> Result<(), SimulationError> {
         for (at, parameter) in Parameter::ALL.into_iter().enumerate() {
-            let mut times = Vec::new();
-            for factor in [1.0 + STEP, 1.0 - STEP] {
-                let Some(platform) = scaled(self.platform, parameter, factor) else { continue };
-                let cores = self.cores(&platform)?;
-                let run = self.run_once(0, trace, &platform, &cores, Vec::new())?;
-                times.push(run.outcome.simulated_time.seconds().0);
+            if let Some(replays) = self.elasticity(trace, time, parameter, None)? {
+                path["sensitivities"][at]["replays"] = replays.into();
             }
-            if let [more, less] = times[..] {
-                path["sensitivities"][at]["replays"] = ((more - less) / (2.0 * STEP * time.seconds().0)).into();
+        }
+        let Some(all) = path["sensitivities"].as_array_mut() else { return Ok(()) };
+        for class in link_classes(self.platform) {
+            for parameter in [Parameter::Latency, Parameter::Bandwidth] {
+                if let Some(replays) = self.elasticity(trace, time, parameter, Some(&class))? {
+                    all.push(json!({"parameter": parameter, "links": class, "replays": replays}));
+                }
             }
         }
         Ok(())
+    }
+
+    /// The change of the predicted time in percent by one percent more of a parameter, as two replays find it.
+    fn elasticity(
+        &mut self,
+        trace: &Trace,
+        time: Time,
+        parameter: Parameter,
+        class: Option<&str>,
+    ) -> Result<Option<f64>, SimulationError> {
+        let mut times = Vec::new();
+        for factor in [1.0 + STEP, 1.0 - STEP] {
+            let Some(platform) = scaled(self.platform, parameter, class, factor) else { continue };
+            let cores = self.cores(&platform)?;
+            let run = self.run_once(0, trace, &platform, &cores, Vec::new())?;
+            times.push(run.outcome.simulated_time.seconds().0);
+        }
+        Ok(match times[..] {
+            [more, less] => Some((more - less) / (2.0 * STEP * time.seconds().0)),
+            _ => None,
+        })
     }
 
     /// Replays `trace` once; the number of the run decides what is left to chance.

@@ -79,7 +79,8 @@ struct ReplayArgs {
     /// Adds the findings of an analysis to the JSON object. May be given several times.
     #[arg(long = "analyse", value_name = "ANALYSIS", value_parser = analyses(), conflicts_with = "traffic")]
     analyses: Vec<String>,
-    /// Checks the sensitivities of the critical path by eight more replays, with 1 % more and less of each parameter.
+    /// Checks the sensitivities of the critical path by eight more replays, with 1 % more and less of each parameter, and finds
+    /// those to each class of links by four more for each.
     #[arg(long, requires = "analyses")]
     check_sensitivities: bool,
     #[command(flatten)]

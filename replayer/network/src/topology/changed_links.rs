@@ -21,15 +21,15 @@ impl ChangedLinks {
         Self { links: inner.links().iter().map(instant).collect(), inner }
     }
 
-    /// The topology `inner`, whose links have so many times the latency and the bandwidth.
+    /// The topology `inner`, whose links have so many times the latency and the bandwidth: all links, or those of a class.
     #[must_use]
-    pub fn scaled(inner: Arc<dyn Topology>, latency: f64, bandwidth: f64) -> Self {
-        let scaled = |link: &Link| Link {
-            bandwidth: link.bandwidth * bandwidth,
-            latency: Seconds(link.latency.0 * latency),
-            ..*link
+    pub fn scaled(inner: Arc<dyn Topology>, class: Option<&str>, latency: f64, bandwidth: f64) -> Self {
+        let is_in = |link| class.is_none_or(|class| inner.link_class(link) == class);
+        let scaled = |(number, link): (u32, &Link)| match is_in(LinkId(number)) {
+            true => Link { bandwidth: link.bandwidth * bandwidth, latency: Seconds(link.latency.0 * latency), ..*link },
+            false => *link,
         };
-        Self { links: inner.links().iter().map(scaled).collect(), inner }
+        Self { links: (0..).zip(inner.links()).map(scaled).collect(), inner }
     }
 }
 
@@ -48,6 +48,10 @@ impl Topology for ChangedLinks {
 
     fn link_name(&self, link: LinkId) -> String {
         self.inner.link_name(link)
+    }
+
+    fn link_class(&self, link: LinkId) -> String {
+        self.inner.link_class(link)
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {

@@ -257,6 +257,16 @@ impl Topology for Dragonfly {
         }
     }
 
+    fn link_class(&self, link: LinkId) -> String {
+        match self.limiters.device(link) {
+            Some(_) => "limiters".to_owned(),
+            None => match self.ends(self.cable.of_link(link).0) {
+                (.., "") => "to hosts".to_owned(),
+                (.., colour) => colour.trim().to_owned(),
+            },
+        }
+    }
+
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         route.extend(self.limiters.of(from.0));
         route.push(self.cable.link(from.0, Direction::Up));

@@ -234,6 +234,15 @@ impl Topology for FatTree {
         }
     }
 
+    fn link_class(&self, link: LinkId) -> String {
+        if self.limiters.device(link).is_some() {
+            return "limiters".to_owned();
+        }
+        let (cable, _) = self.cable.of_link(link);
+        let below = self.stages.iter().filter(|stage| stage.first_cable <= cable).count();
+        format!("level {below}")
+    }
+
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         let mut here = from.0;
         let mut first_device = 0;

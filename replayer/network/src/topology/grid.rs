@@ -119,6 +119,21 @@ impl Dim {
     }
 }
 
+/// The name of a dimension.
+fn axis(along: usize) -> String {
+    match along {
+        0..=2 => ["x", "y", "z"][along].to_owned(),
+        _ => format!("d{along}"),
+    }
+}
+
+impl Grid {
+    /// The dimension that a cable is along.
+    fn dimension(&self, cable: u32) -> usize {
+        self.dims.iter().rposition(|dim| dim.cables > 0 && dim.first_cable <= cable).unwrap_or_default()
+    }
+}
+
 impl Topology for Grid {
     fn name(&self) -> String {
         let sizes: Vec<_> = self.dims.iter().map(|dim| dim.size.to_string()).collect();
@@ -143,20 +158,24 @@ impl Topology for Grid {
             return format!("node-{host} limiter");
         }
         let (cable, direction) = self.cable.of_link(link);
-        let along = self.dims.iter().rposition(|dim| dim.cables > 0 && dim.first_cable <= cable).unwrap_or_default();
+        let along = self.dimension(cable);
         let Some(&dim) = self.dims.get(along) else {
             return format!("link {}", link.0);
         };
         let below = dim.host_below(cable);
         let above = self.lattice.neighbour(below, along, Direction::Up).unwrap_or(below);
-        let axis = match along {
-            0..=2 => ["x", "y", "z"][along].to_owned(),
-            _ => format!("d{along}"),
-        };
+        let axis = axis(along);
         match direction {
             Some(Direction::Up) => format!("node-{below} +{axis}"),
             Some(Direction::Down) => format!("node-{above} -{axis}"),
             None => format!("node-{below} to node-{above}"),
+        }
+    }
+
+    fn link_class(&self, link: LinkId) -> String {
+        match self.limiters.device(link) {
+            Some(_) => "limiters".to_owned(),
+            None => axis(self.dimension(self.cable.of_link(link).0)),
         }
     }
 

@@ -45,6 +45,10 @@ impl Topology for WithLoopback {
         }
     }
 
+    fn link_class(&self, link: LinkId) -> String {
+        if link.0 < self.first() { self.inner.link_class(link) } else { "loopbacks".to_owned() }
+    }
+
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         if from == to {
             route.push(LinkId(self.first() + from.0));

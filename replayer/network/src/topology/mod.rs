@@ -23,7 +23,8 @@ mod written_routes;
 use std::fmt::Debug;
 
 use serde::Deserialize;
-use titr_common::units::Seconds;
+use titr_common::format::volume;
+use titr_common::units::{Bytes, Seconds};
 
 use crate::ids::ids;
 
@@ -110,6 +111,14 @@ pub trait Topology: Debug + Send + Sync {
 
     /// The name of a link in reports: `node-3 up`, `node-5 +x`.
     fn link_name(&self, link: LinkId) -> String;
+
+    /// The class of a link, whose links a machine has of one kind: a dimension, a level. Where a topology has no such thing, links of
+    /// one bandwidth and latency are a class.
+    fn link_class(&self, link: LinkId) -> String {
+        self.links().get(link.index()).map_or_else(String::new, |&Link { bandwidth, latency, .. }| {
+            format!("links of {} a second and {} us", volume(Bytes(bandwidth as u64)), latency.0 * 1e6)
+        })
+    }
 
     /// Appends to `route` the links that a message from one host to another takes, in order. A host has a route to
     /// itself where messages can turn round at the first switch; where there is no such switch, nothing is appended.

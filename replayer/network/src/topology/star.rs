@@ -67,6 +67,14 @@ impl Topology for Star {
         }
     }
 
+    fn link_class(&self, link: LinkId) -> String {
+        match (self.backbone == Some(link), self.limiters.device(link)) {
+            (true, _) => "backbone".to_owned(),
+            (false, Some(_)) => "limiters".to_owned(),
+            (false, None) => "cables".to_owned(),
+        }
+    }
+
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         route.extend(self.limiters.of(from.0));
         route.push(self.cable.link(from.0, Direction::Up));

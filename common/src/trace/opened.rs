@@ -39,7 +39,7 @@ pub trait RankSources: Send + Sync {
 pub struct Trace {
     ranks: u32,
     sources: Arc<dyn RankSources>,
-    manifest: Option<Manifest>,
+    manifest: Option<Arc<Manifest>>,
     partial: bool,
     worlds: Arc<[World]>,
 }
@@ -87,7 +87,7 @@ impl Trace {
     /// Adds what is known of how the trace was taken.
     #[must_use]
     pub fn with_manifest(self, manifest: Manifest) -> Self {
-        Self { manifest: Some(manifest), ..self }
+        Self { manifest: Some(Arc::new(manifest)), ..self }
     }
 
     /// Says that the ranks are those of several worlds.
@@ -122,7 +122,7 @@ impl Trace {
     /// How the trace was taken, where that is known.
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
-        self.manifest.as_ref()
+        self.manifest.as_deref()
     }
 
     /// Parts of a foreign trace that have no counterpart in titr's events, as far as it was read: a sentence for each kind.

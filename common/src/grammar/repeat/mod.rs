@@ -26,6 +26,7 @@
 //!
 //! Only [`EventWriter`] and [`EventReader`] know of this. Whoever asks for events gets them all.
 
+mod history;
 mod reader;
 mod writer;
 

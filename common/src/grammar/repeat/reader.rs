@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::history::History;
 use super::{REPEAT, WINDOW, is_repeatable};
 use crate::event::{Actor, Event, ThreadId};
 use crate::event_buffer::{DictEntry, EventBuffer};
@@ -43,12 +44,10 @@ struct Passage {
 const KEPT: usize = WINDOW + WINDOW / 4;
 
 /// The last events that count.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Window {
-    /// The place in `kept` of each event: of number *n* at *n* modulo [`WINDOW`].
-    slots: [u16; WINDOW],
-    /// The number of events so far.
-    count: usize,
+    /// Which events of `kept` they are.
+    history: History,
     /// The events, each once for each time it was spelled; [`KEPT`] at most.
     kept: Vec<DictEntry>,
     /// Places in `kept` whose events are in the window no more.
@@ -151,17 +150,11 @@ impl EventReader {
     }
 }
 
-impl Default for Window {
-    fn default() -> Self {
-        Self { slots: [0; WINDOW], count: 0, kept: Vec::new(), free: Vec::new() }
-    }
-}
-
 impl Window {
     /// The passage that begins here, in a line's `DISTANCE VOLUMES…`.
     fn passage(&self, numbers: &mut Numbers) -> Result<Passage, ParseError> {
         let at = numbers.at;
-        let known = self.count.min(WINDOW);
+        let known = self.history.known();
         let distance = numbers.next("how many events ago they were", u64::MAX)? as usize;
         if distance == 0 || distance > known {
             let what = format!("{distance} events ago there was none: {known} are known here");
@@ -188,11 +181,11 @@ impl Window {
                 if volume > 0 {
                     events.compute(Instructions(volume as f64));
                 }
-                let slot = self.slots[(self.count - distance) % WINDOW];
+                let slot = self.history.repeat(distance);
                 if let Event::CommCreate(_, _, Some(group)) = &self.kept[slot as usize].event {
                     parser.introduce(group);
                 }
-                self.next(slot, events);
+                events.push_ref(&self.kept[slot as usize]);
             }
             times -= now;
             left -= now;
@@ -222,15 +215,14 @@ impl Window {
     #[inline]
     fn next(&mut self, slot: u16, events: &mut EventBuffer) {
         events.push_ref(&self.kept[slot as usize]);
-        self.slots[self.count % WINDOW] = slot;
-        self.count += 1;
+        self.history.push(slot);
     }
 
     /// Keeps an event, after so many that the reader has learnt before.
     fn learn(&mut self, event: Event, learnt: u32) -> u16 {
         if self.free.is_empty() && self.kept.len() == KEPT {
             let mut used = [false; KEPT];
-            self.slots.iter().for_each(|&slot| used[slot as usize] = true);
+            self.history.window().for_each(|slot| used[slot as usize] = true);
             self.free.extend((0..KEPT as u16).filter(|&slot| !used[slot as usize]));
         }
         if let Some(slot) = self.free.pop() {
@@ -238,6 +230,8 @@ impl Window {
             return slot;
         }
         let slot = self.kept.len() as u16;
+        // Thousands of ranks have a few events each, so memory grows by as little as stays cheap.
+        self.kept.reserve_exact(if self.kept.len() == self.kept.capacity() { 2 + self.kept.len() / 4 } else { 0 });
         self.kept.push(DictEntry::new(event, slot, learnt));
         slot
     }

@@ -126,16 +126,17 @@ fn replays_agree_with_sensitivities() {
     }
 }
 
-/// Whoever makes all classes of links faster makes all links faster: the sensitivities to the classes add up, but for terms of
-/// second order. A dimension that no message takes does not matter.
+/// Whoever makes all classes of links faster makes all links faster: the sensitivities to the classes add up. A message goes at
+/// the rate of the slowest of its links, so those to bandwidths do to within a percent.
 #[test]
 fn sensitivities_to_classes_of_links_add_up() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     let trace = Trace::open(&folder.join("ring.txt")).unwrap();
     let torus = ["hosts.cores=1".to_owned(), "topology.torus.dims=[2, 2, 1]".to_owned()];
-    for (file, settings, classes) in
-        [("torus.toml", &torus[..], &["loopbacks", "x", "y"][..]), ("fat-tree.toml", &[], &["level 1", "level 2"])]
-    {
+    for (file, settings, classes) in [
+        ("torus.toml", &torus[..], ["loopbacks", "x", "y"]),
+        ("fat-tree.toml", &torus[..1], ["level 1", "level 2", "loopbacks"]),
+    ] {
         let platform = Platform::load(&folder.join(file), settings).unwrap();
         let simulation = Simulation::new(&platform, &trace).analyse("critical-path").check_sensitivities(true);
         let found = simulation.run().unwrap().analyses.remove("critical-path").unwrap()["sensitivities"].take();
@@ -147,7 +148,9 @@ fn sensitivities_to_classes_of_links_add_up() {
             };
             let parts: Vec<f64> = classes.iter().flat_map(|class| of(Some(class))).collect();
             assert_eq!(parts.len(), classes.len(), "{found:#}");
-            assert!((parts.iter().sum::<f64>() - of(None)[0]).abs() < 1e-3, "{found:#}");
+            let (sum, all) = (parts.iter().sum::<f64>(), of(None)[0]);
+            let rest = if parameter == "latency" { 1e-9 } else { 0.01 * all.abs() };
+            assert!((sum - all).abs() <= rest, "{found:#}");
         }
     }
 }

@@ -13,6 +13,9 @@ const RANKS: usize = 8;
 /// How many places and causes of waiting are shown.
 const PARTS: usize = 8;
 
+/// The width of names.
+const NAME: usize = 24;
+
 /// Prints a difference.
 ///
 /// # Errors
@@ -24,9 +27,11 @@ pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> 
     let row = |out: &mut dyn Write, name: &str, change: Change| {
         let show = |seconds: f64| unit.show(Seconds(seconds));
         let gain = if change.gain() > 0.0 { format!("+{}", show(change.gain())) } else { show(change.gain()) };
+        // Of a longer name the figures are in the next line.
+        let name = if name.chars().count() < NAME { name.to_owned() } else { format!("{name}\n{:NAME$}  ", "") };
         writeln!(
             out,
-            "  {name:<24}{:>12}{:>12}{gain:>12}  {:>9}",
+            "  {name:<NAME$}{:>12}{:>12}{gain:>12}  {:>9}",
             show(change.before),
             show(change.after),
             percent(change)

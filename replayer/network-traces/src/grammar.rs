@@ -45,7 +45,7 @@ pub enum Line {
     /// Labels rise and times of generation never fall.
     Ordered,
     /// A message.
-    Message(TracedMessage),
+    Message,
     /// The end, with the number of messages.
     End(u64),
 }
@@ -67,18 +67,24 @@ impl Kinds {
     }
 }
 
-/// Reads a line; the error is a sentence that says what is wrong with it.
+/// Reads a line, and a message into `message`, which makes no sense if the line has none; the error is a sentence that says
+/// what is wrong.
 ///
 /// # Errors
 /// If the line is not of the grammar.
-pub fn parse(text: &str, kinds: &mut Kinds) -> Result<Line, String> {
-    let mut words = text.split_ascii_whitespace();
-    let first = words.next().ok_or("an empty line")?;
-    let line = match first {
-        "nodes" => Line::Nodes(number(words.next(), "the number of nodes")?),
-        "ordered" => Line::Ordered,
-        "end" => Line::End(number(words.next(), "the number of messages")?),
-        label => return message(number(Some(label), "a label")?, words, kinds).map(Line::Message),
+pub fn parse(text: &str, kinds: &mut Kinds, message: &mut TracedMessage) -> Result<Line, String> {
+    let mut words = Words { rest: text };
+    let line = match words.peek().ok_or("an empty line")? {
+        "nodes" => Line::Nodes(words.after_keyword("the number of nodes")?),
+        "ordered" => {
+            words.next();
+            Line::Ordered
+        }
+        "end" => Line::End(words.after_keyword("the number of messages")?),
+        _ => {
+            parse_message(words, kinds, message)?;
+            return Ok(Line::Message);
+        }
     };
     match words.next() {
         None => Ok(line),
@@ -86,54 +92,154 @@ pub fn parse(text: &str, kinds: &mut Kinds) -> Result<Line, String> {
     }
 }
 
-fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, String> {
-    let word = word.ok_or_else(|| format!("{what} is missing"))?;
-    word.parse().map_err(|_| format!("'{word}' is not {what}, which is a whole number"))
-}
-
-fn message<'a>(
-    label: u64,
-    mut words: impl Iterator<Item = &'a str>,
-    kinds: &mut Kinds,
-) -> Result<TracedMessage, String> {
-    let mut message = TracedMessage {
-        label: Label(label),
-        from: Node(number(words.next(), "the node that sends")?),
-        to: Node(number(words.next(), "the node that receives")?),
-        bytes: Bytes(number(words.next(), "the size in bytes")?),
-        kind: kinds.of(words.next().ok_or("the kind is missing")?)?,
-        generated: Time(number(words.next(), "the time of generation in picoseconds")?),
-        arrived: match words.next() {
-            Some("-") => None,
-            word => Some(Time(number(word, "the time of arrival in picoseconds")?)),
-        },
-        address: None,
-        causes: Vec::new(),
-        after: Vec::new(),
-        triggers: 0,
-    };
-    for word in words {
-        let (name, value) = word.split_once('=').ok_or_else(|| format!("'{word}' is no NAME=VALUE"))?;
-        match name {
-            "after" => message.after.push(trigger(word, value)?),
-            "cause" => message.causes.push(trigger(word, value)?),
-            "triggers" => message.triggers = number(Some(value), "the number of messages that wait for this one")?,
-            "address" => {
-                let address = u64::from_str_radix(value, 16);
-                message.address = Some(address.map_err(|_| format!("'{value}' is no address in hexadecimal digits"))?);
-            }
-            _ => return Err(format!("'{name}' is not after, triggers, cause or address")),
+fn parse_message(mut words: Words, kinds: &mut Kinds, message: &mut TracedMessage) -> Result<(), String> {
+    message.label = Label(words.number("a label")?);
+    message.from = Node(words.number("the node that sends")?);
+    message.to = Node(words.number("the node that receives")?);
+    message.bytes = Bytes(words.number("the size in bytes")?);
+    let kind = words.next().ok_or("the kind is missing")?;
+    if message.kind.name() != kind {
+        message.kind = kinds.of(kind)?;
+    }
+    message.generated = Time(words.number("the time of generation in picoseconds")?);
+    message.arrived =
+        if words.take("-") { None } else { Some(Time(words.number("the time of arrival in picoseconds")?)) };
+    message.address = None;
+    message.triggers = 0;
+    message.causes.clear();
+    message.after.clear();
+    while !words.is_over() {
+        if words.take_name("after=") {
+            message.after.push(words.trigger("after")?);
+        } else if words.take_name("triggers=") {
+            message.triggers = words.number("the number of messages that wait for this one")?;
+        } else if words.take_name("address=") {
+            let value = words.next().unwrap_or_default();
+            let address = u64::from_str_radix(value, 16);
+            message.address = Some(address.map_err(|_| format!("'{value}' is no address in hexadecimal digits"))?);
+        } else if words.take_name("cause=") {
+            message.causes.push(words.trigger("cause")?);
+        } else {
+            let word = words.next().unwrap_or_default();
+            let (name, _) = word.split_once('=').ok_or_else(|| format!("'{word}' is no NAME=VALUE"))?;
+            return Err(format!("'{name}' is not after, triggers, cause or address"));
         }
     }
-    Ok(message)
+    Ok(())
 }
 
-/// Reads `LABEL+DELAY`, the value in `word`.
-fn trigger(word: &str, value: &str) -> Result<Trigger, String> {
-    let (label, delay) =
-        value.split_once('+').ok_or_else(|| format!("'{word}' is not of the form NAME=LABEL+DELAY"))?;
-    let label = Label(number(Some(label), "a label")?);
-    Ok(Trigger { label, delay: Time(number(Some(delay), "a delay in picoseconds")?) })
+/// The rest of a line: words between blanks.
+struct Words<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Words<'a> {
+    /// Passes the blanks before the next word; whether there is none.
+    #[inline]
+    fn is_over(&mut self) -> bool {
+        // Nearly always there is one blank.
+        self.rest = self.rest.strip_prefix(' ').unwrap_or(self.rest);
+        if self.rest.bytes().next().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.rest = self.rest.trim_ascii_start();
+        }
+        self.rest.is_empty()
+    }
+
+    /// The next word, which stays.
+    #[inline]
+    fn peek(&mut self) -> Option<&'a str> {
+        if self.is_over() {
+            return None;
+        }
+        let end = self.rest.bytes().position(|byte| byte.is_ascii_whitespace());
+        Some(&self.rest[..end.unwrap_or(self.rest.len())])
+    }
+
+    /// The next word.
+    #[inline]
+    fn next(&mut self) -> Option<&'a str> {
+        let word = self.peek()?;
+        self.rest = &self.rest[word.len()..];
+        Some(word)
+    }
+
+    /// Passes the next word if it is this one.
+    #[inline]
+    fn take(&mut self, word: &str) -> bool {
+        let is_next = self.peek() == Some(word);
+        if is_next {
+            self.rest = &self.rest[word.len()..];
+        }
+        is_next
+    }
+
+    /// Passes the beginning of the next word, which begins here, if it is this one.
+    #[inline]
+    fn take_name(&mut self, name: &str) -> bool {
+        let rest = self.rest.strip_prefix(name);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    /// The number after a word.
+    fn after_keyword<T: TryFrom<u64>>(&mut self, what: &str) -> Result<T, String> {
+        self.next();
+        self.number(what)
+    }
+
+    /// The number that the next word is.
+    #[inline]
+    fn number<T: TryFrom<u64>>(&mut self, what: &str) -> Result<T, String> {
+        self.is_over();
+        let (number, length) = digits(self.rest);
+        let is_word = self.rest.as_bytes().get(length).is_none_or(u8::is_ascii_whitespace);
+        match number.filter(|_| is_word).and_then(|number| T::try_from(number).ok()) {
+            Some(number) => {
+                self.rest = &self.rest[length..];
+                Ok(number)
+            }
+            None => Err(self.no_number(what)),
+        }
+    }
+
+    #[cold]
+    fn no_number(&mut self, what: &str) -> String {
+        match self.next() {
+            None => format!("{what} is missing"),
+            Some(word) => format!("'{word}' is not {what}, which is a whole number"),
+        }
+    }
+
+    /// `LABEL+DELAY`, the value of a word of this name.
+    #[inline]
+    fn trigger(&mut self, name: &str) -> Result<Trigger, String> {
+        let (label, length) = digits(self.rest);
+        if let Some((label, delay)) = label.zip(self.rest[length..].strip_prefix('+')) {
+            self.rest = delay;
+            return Ok(Trigger { label: Label(label), delay: Time(self.number("a delay in picoseconds")?) });
+        }
+        let word = self.next().unwrap_or_default();
+        Err(format!("'{name}={word}' is not of the form NAME=LABEL+DELAY, where the label is a whole number"))
+    }
+}
+
+/// The number that a text begins with, and how many digits it has; `None` if it has none or is too large.
+#[inline]
+fn digits(text: &str) -> (Option<u64>, usize) {
+    let (mut number, mut length) = (0_u64, 0);
+    while let Some(digit) = text.as_bytes().get(length).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
+    {
+        // Nineteen digits always fit.
+        let next = if length < 19 {
+            Some(number * 10 + u64::from(digit))
+        } else {
+            number.checked_mul(10).and_then(|number| number.checked_add(u64::from(digit)))
+        };
+        let Some(next) = next else { return (None, length) };
+        number = next;
+        length += 1;
+    }
+    ((length > 0).then_some(number), length)
 }
 
 /// Writes the line of a message.
@@ -198,7 +304,9 @@ mod tests {
             let mut text = Vec::new();
             write_message(&mut text, &message).unwrap();
             let text = String::from_utf8(text).unwrap();
-            prop_assert_eq!(parse(text.trim_end(), &mut Kinds::default()), Ok(Line::Message(message)));
+            let mut read = TracedMessage::default();
+            prop_assert_eq!(parse(text.trim_end(), &mut Kinds::default(), &mut read), Ok(Line::Message));
+            prop_assert_eq!(read, message);
         }
     }
 
@@ -216,7 +324,7 @@ mod tests {
             ("nodes", "the number of nodes is missing"),
             ("end 3 4", "'4' after the end of the line"),
         ] {
-            let found = parse(line, &mut Kinds::default()).unwrap_err();
+            let found = parse(line, &mut Kinds::default(), &mut TracedMessage::default()).unwrap_err();
             assert!(found.starts_with(reason), "{line}: {found}");
         }
     }

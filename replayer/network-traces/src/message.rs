@@ -7,15 +7,15 @@ use titr_common::time::Time;
 use titr_common::units::Bytes;
 
 /// The name of a message: no other message of the trace has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub u64);
 
 /// A node of the traced network, from 0: a host, or whatever else sends and receives there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(pub u32);
 
 /// The kind of a message, a word such as `eager`. Rules for triggers go by it, a replay does not.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(Arc<str>);
 
 impl Kind {
@@ -43,7 +43,7 @@ pub struct Trigger {
 }
 
 /// A message of a network trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TracedMessage {
     /// The name of the message.
     pub label: Label,

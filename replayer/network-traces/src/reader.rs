@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::NetworkTraceError;
 use crate::grammar::{HEADER, Kinds, Line, parse};
 use crate::lines::Lines;
-use crate::message::{Label, TracedMessage};
+use crate::message::{Label, TracedMessage, Trigger};
 use titr_common::time::Time;
 
 /// A network trace that is being read.
@@ -15,8 +15,10 @@ pub struct NetworkTrace {
     kinds: Kinds,
     nodes: u32,
     ordered: bool,
-    /// The message that was read last.
-    last: Option<(Label, Time)>,
+    /// The label and the time of the message before the one that was read last.
+    before: Option<(Label, Time)>,
+    /// The message that was read last; its memory is used again.
+    message: TracedMessage,
     messages: u64,
     ended: bool,
 }
@@ -50,12 +52,20 @@ impl NetworkTrace {
                 return Err(NetworkTraceError::Messages { path: lines.path().into(), what });
             }
         }
-        let mut this =
-            Self { lines, kinds: Kinds::default(), nodes: 0, ordered: false, last: None, messages: 0, ended: false };
+        let mut this = Self {
+            lines,
+            kinds: Kinds::default(),
+            nodes: 0,
+            ordered: false,
+            before: None,
+            message: TracedMessage::default(),
+            messages: 0,
+            ended: false,
+        };
         match this.line()? {
             Line::Nodes(nodes) if nodes > 0 => this.nodes = nodes,
             Line::Nodes(_) => return Err(this.wrong("a network has nodes: write how many, `nodes 64`".to_owned())),
-            Line::Ordered | Line::Message(_) | Line::End(_) => {
+            Line::Ordered | Line::Message | Line::End(_) => {
                 return Err(this.wrong("the second line says how many nodes there are: `nodes 64`".to_owned()));
             }
         }
@@ -87,16 +97,26 @@ impl NetworkTrace {
     /// # Errors
     /// If the trace cannot be read, or a line of it is wrong.
     pub fn next_message(&mut self) -> Result<Option<TracedMessage>, NetworkTraceError> {
+        Ok(self.read_message()?.cloned())
+    }
+
+    /// The message that was read last, if there was one.
+    pub(crate) fn last_message(&self) -> &TracedMessage {
+        &self.message
+    }
+
+    /// Reads the [next message](Self::next_message) into memory that is used again.
+    pub(crate) fn read_message(&mut self) -> Result<Option<&TracedMessage>, NetworkTraceError> {
         if self.ended {
             return Ok(None);
         }
+        self.before = (self.messages > 0).then_some((self.message.label, self.message.generated));
         loop {
             match self.line()? {
-                Line::Message(message) => {
-                    self.check(&message).map_err(|what| self.wrong(what))?;
-                    self.last = Some((message.label, message.generated));
+                Line::Message => {
+                    self.check().map_err(|what| self.wrong(what))?;
                     self.messages += 1;
-                    return Ok(Some(message));
+                    return Ok(Some(&self.message));
                 }
                 Line::Ordered if self.messages == 0 && !self.ordered => self.ordered = true,
                 Line::End(messages) if messages == self.messages => {
@@ -117,7 +137,7 @@ impl NetworkTrace {
     }
 
     /// Makes sure that nothing follows the end.
-    fn after_the_end(&mut self) -> Result<Option<TracedMessage>, NetworkTraceError> {
+    fn after_the_end(&mut self) -> Result<Option<&TracedMessage>, NetworkTraceError> {
         while let Some(text) = self.lines.next()? {
             if !text.starts_with('#') {
                 return Err(self.wrong("a line after the end".to_owned()));
@@ -132,7 +152,7 @@ impl NetworkTrace {
             match self.lines.next()? {
                 None => break None,
                 Some(text) if text.starts_with('#') => {}
-                Some(text) => break Some(parse(text, &mut self.kinds)),
+                Some(text) => break Some(parse(text, &mut self.kinds, &mut self.message)),
             }
         };
         match parsed {
@@ -152,9 +172,9 @@ impl NetworkTrace {
         NetworkTraceError::Messages { path: self.path().into(), what }
     }
 
-    /// Says what is wrong with a message, as far as the line and the one before tell.
-    fn check(&self, message: &TracedMessage) -> Result<(), String> {
-        let &TracedMessage { label, from, to, generated, arrived, ref after, .. } = message;
+    /// Says what is wrong with the message that was read last, as far as its line and the one before tell.
+    fn check(&self) -> Result<(), String> {
+        let &TracedMessage { label, from, to, generated, arrived, ref after, .. } = &self.message;
         if let Some(node) = [from, to].into_iter().find(|node| node.0 >= self.nodes) {
             return Err(format!("node {} of the {} that there are, from 0", node.0, self.nodes));
         }
@@ -164,12 +184,8 @@ impl NetworkTrace {
         if after.iter().any(|trigger| trigger.label == label) {
             return Err(format!("message {label} waits for itself"));
         }
-        if after.len() > 1 {
-            let mut labels: Vec<Label> = after.iter().map(|trigger| trigger.label).collect();
-            labels.sort_unstable();
-            if let Some(twice) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
-                return Err(format!("message {label} waits for {} twice", twice[0]));
-            }
+        if let Some(twice) = twice(after) {
+            return Err(format!("message {label} waits for {twice} twice"));
         }
         if !self.ordered {
             return Ok(());
@@ -177,7 +193,7 @@ impl NetworkTrace {
         if let Some(later) = after.iter().find(|trigger| trigger.label > label) {
             return Err(format!("message {label} waits for {}, which comes later", later.label));
         }
-        let Some((last, earlier)) = self.last else { return Ok(()) };
+        let Some((last, earlier)) = self.before else { return Ok(()) };
         if label == last {
             return Err(format!("there are two messages {label}"));
         }
@@ -188,6 +204,19 @@ impl NetworkTrace {
         }
         Ok(())
     }
+}
+
+/// A label that is there twice.
+fn twice(triggers: &[Trigger]) -> Option<Label> {
+    if triggers.len() <= 8 {
+        let mut rest = triggers.iter().enumerate();
+        return rest
+            .find(|&(index, one)| triggers[..index].iter().any(|other| other.label == one.label))
+            .map(|(_, one)| one.label);
+    }
+    let mut labels: Vec<Label> = triggers.iter().map(|trigger| trigger.label).collect();
+    labels.sort_unstable();
+    labels.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }
 
 #[cfg(test)]

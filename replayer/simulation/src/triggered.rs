@@ -209,14 +209,14 @@ impl TriggeredReplay<'_> {
                 run.latency += u128::from(now.0 - since.0);
                 feedback.arrived(label, now)?;
             }
-            while let Some(Released { message, .. }) = feedback.take_released(now) {
-                let id = under_way.insert(UnderWay { label: message.label, since: now });
+            while let Some(Released { label, from, to, bytes, recorded, triggered, .. }) = feedback.take_released(now) {
+                let id = under_way.insert(UnderWay { label, since: now });
                 run.messages += 1;
-                run.triggered += u64::from(!message.after.is_empty());
-                run.bytes += message.bytes;
-                run.recorded = run.recorded.max(message.arrived.unwrap_or_default());
-                let (from, to) = (HostId(message.from.0), HostId(message.to.0));
-                let transfer = Transfer { id: TransferId(id as u32), from, to, bytes: message.bytes, connection: None };
+                run.triggered += u64::from(triggered);
+                run.bytes += bytes;
+                run.recorded = run.recorded.max(recorded.unwrap_or_default());
+                let (from, to) = (HostId(from.0), HostId(to.0));
+                let transfer = Transfer { id: TransferId(id as u32), from, to, bytes, connection: None };
                 network.inject(now, transfer);
             }
         }

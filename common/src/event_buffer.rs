@@ -36,6 +36,24 @@ pub enum EventRef<'b> {
     Event(&'b Event),
 }
 
+/// Takes events as a reader finds them.
+pub(crate) trait EventSink {
+    /// The number of events taken.
+    fn len(&self) -> usize;
+
+    /// Gives back all but the first `len` events, as far as it can.
+    fn truncate(&mut self, len: usize);
+
+    /// Takes a computation.
+    fn compute(&mut self, work: Instructions);
+
+    /// Takes an event of no dictionary.
+    fn push(&mut self, event: Event);
+
+    /// Takes the event of an entry of the reader's dictionary.
+    fn push_ref(&mut self, entry: &DictEntry);
+}
+
 /// An event in 32 bytes.
 #[derive(Clone, Copy, Debug)]
 enum Packed {
@@ -102,6 +120,12 @@ impl DictEntry {
     pub(crate) fn new(event: Event, slot: u16, generation: u32) -> Self {
         Self { packed: Packed::of(&event), event, id: EntryId { slot, generation } }
     }
+
+    /// The slot and the generation of the entry, which no other entry of its reader has.
+    #[inline]
+    pub(crate) fn name(&self) -> (u16, u32) {
+        (self.id.slot, self.id.generation)
+    }
 }
 
 impl EventBuffer {
@@ -163,30 +187,6 @@ impl EventBuffer {
         self.heap = 0;
     }
 
-    /// Removes all but the first `len` events.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.packed.truncate(len);
-    }
-
-    #[inline]
-    pub(crate) fn compute(&mut self, work: Instructions) {
-        self.packed.push(Packed::Compute(work));
-    }
-
-    /// Appends the event of an entry. Until the buffer is cleared, all entries have to be of one reader.
-    #[inline]
-    pub(crate) fn push_ref(&mut self, entry: &DictEntry) {
-        if let Some(packed) = entry.packed {
-            return self.packed.push(packed);
-        }
-        let place = self.places.get(entry.id.slot as usize).copied().unwrap_or(u32::MAX);
-        if self.ids.get(place as usize) == Some(&entry.id) {
-            self.packed.push(Packed::Event(place));
-        } else {
-            self.intern(entry);
-        }
-    }
-
     /// Appends the event of an entry that is not here yet.
     #[cold]
     fn intern(&mut self, entry: &DictEntry) {
@@ -203,6 +203,39 @@ impl EventBuffer {
         self.packed.push(Packed::Event(self.events.len() as u32));
         self.events.push(event);
         self.ids.push(id);
+    }
+}
+
+impl EventSink for EventBuffer {
+    fn len(&self) -> usize {
+        self.packed.len()
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.packed.truncate(len);
+    }
+
+    #[inline]
+    fn compute(&mut self, work: Instructions) {
+        self.packed.push(Packed::Compute(work));
+    }
+
+    fn push(&mut self, event: Event) {
+        Self::push(self, event);
+    }
+
+    /// Until the buffer is cleared, all entries have to be of one reader.
+    #[inline]
+    fn push_ref(&mut self, entry: &DictEntry) {
+        if let Some(packed) = entry.packed {
+            return self.packed.push(packed);
+        }
+        let place = self.places.get(entry.id.slot as usize).copied().unwrap_or(u32::MAX);
+        if self.ids.get(place as usize) == Some(&entry.id) {
+            self.packed.push(Packed::Event(place));
+        } else {
+            self.intern(entry);
+        }
     }
 }
 

@@ -7,6 +7,8 @@
 //! bench_traces collectives RANKS ROUNDS DIRECTORY       the collectives that take each rank a logarithm of steps
 //! bench_traces pending COUNT DIRECTORY                  COUNT messages wait for receives that come in the worst order
 //! ```
+//!
+//! `alone` after the directory leaves out SimGrid's form.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -25,13 +27,17 @@ use titr_common::units::{Bytes, Instructions, Seconds};
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let (args, form) = match &args[..] {
+        [args @ .., "alone"] => (args, Form::Titr),
+        args => (args, Form::Both),
+    };
     let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number > 0);
-    let written = match args[..] {
-        ["pending", count, directory] => number(count).map(|count| pending(count, Path::new(directory))),
+    let written = match *args {
+        ["pending", count, directory] => number(count).map(|count| pending(count, (Path::new(directory), form))),
         [pattern, ranks, times, directory] => match (pattern, number(ranks).zip(number(times))) {
-            ("wavefront", Some((ranks, times))) => Some(wavefront(ranks, times, Path::new(directory))),
-            ("alltoall", Some((ranks, times))) => Some(alltoall(ranks, times, Path::new(directory))),
-            ("collectives", Some((ranks, times))) => Some(collectives(ranks, times, Path::new(directory))),
+            ("wavefront", Some((ranks, times))) => Some(wavefront(ranks, times, (Path::new(directory), form))),
+            ("alltoall", Some((ranks, times))) => Some(alltoall(ranks, times, (Path::new(directory), form))),
+            ("collectives", Some((ranks, times))) => Some(collectives(ranks, times, (Path::new(directory), form))),
             _ => None,
         },
         _ => None,
@@ -43,7 +49,9 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         None => {
-            eprintln!("usage: bench_traces wavefront|alltoall|collectives RANKS TIMES DIR | pending COUNT DIR");
+            eprintln!(
+                "usage: bench_traces wavefront|alltoall|collectives RANKS TIMES DIR [alone] | pending COUNT DIR [alone]"
+            );
             ExitCode::from(2)
         }
     }
@@ -53,7 +61,7 @@ fn main() -> ExitCode {
 struct Script {
     rank: Rank,
     titr: RankWriter,
-    simgrid: BufWriter<File>,
+    simgrid: Option<BufWriter<File>>,
     spelled: Vec<u8>,
     /// What makes no two computations alike, as on a real machine; the same for the same rank.
     noise: u64,
@@ -61,15 +69,17 @@ struct Script {
 
 impl Script {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.spelled.clear();
-        write_event(&mut self.spelled, self.rank, event);
-        self.simgrid.write_all(&self.spelled)?;
+        if let Some(simgrid) = &mut self.simgrid {
+            self.spelled.clear();
+            write_event(&mut self.spelled, self.rank, event);
+            simgrid.write_all(&self.spelled)?;
+        }
         self.titr.write(ThreadId::MAIN, event)
     }
 
     fn finish(mut self) -> io::Result<()> {
         self.event(&Event::Finalize)?;
-        self.simgrid.flush()?;
+        self.simgrid.as_mut().map_or(Ok(()), Write::flush)?;
         self.titr.finish(RankEntry::new(self.rank, Counter::exact("generated"))).map(drop)
     }
 
@@ -108,18 +118,33 @@ fn incoming(from: Rank, tag: i32, bytes: u64) -> Incoming {
     Incoming { comm: CommId::WORLD, from, tag, bytes: Bytes(bytes), wildcard: Wildcard::default() }
 }
 
+/// The forms that a trace is written in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Both,
+    Titr,
+}
+
+/// The directory of a trace, and its forms.
+type Output<'a> = (&'a Path, Form);
+
 /// Writes the streams of all ranks, and an `index` that lists them.
-fn write(directory: &Path, ranks: u32, program: impl Fn(&mut Script) -> io::Result<()>) -> io::Result<()> {
+fn write((directory, form): Output, ranks: u32, program: impl Fn(&mut Script) -> io::Result<()>) -> io::Result<()> {
     let [titr, simgrid] = ["titr", "simgrid"].map(|form| directory.join(form));
     let mut indexes = (String::new(), String::new());
     fs::create_dir_all(&titr)?;
-    fs::create_dir(&simgrid)?;
+    if form == Form::Both {
+        fs::create_dir(&simgrid)?;
+    }
     for rank in (0..ranks).map(Rank) {
         let text = format!("rank-{}.txt", rank.0);
         let mut script = Script {
             rank,
             titr: RankWriter::create(&titr, rank)?,
-            simgrid: BufWriter::new(File::create(simgrid.join(&text))?),
+            simgrid: match form {
+                Form::Both => Some(BufWriter::new(File::create(simgrid.join(&text))?)),
+                Form::Titr => None,
+            },
             spelled: Vec::new(),
             noise: u64::from(rank.0),
         };
@@ -130,7 +155,7 @@ fn write(directory: &Path, ranks: u32, program: impl Fn(&mut Script) -> io::Resu
         script.finish()?;
     }
     fs::write(titr.join("index"), indexes.0)?;
-    fs::write(simgrid.join("index"), indexes.1)
+    if form == Form::Both { fs::write(simgrid.join("index"), indexes.1) } else { Ok(()) }
 }
 
 /// Planes of the domain, as in class B of NPB LU, and bytes that a rank of 64 passes on for each.
@@ -141,9 +166,9 @@ const FACE: u64 = 53_040;
 
 /// NPB LU in outline: ranks in a square solve a triangular system plane by plane, from one corner to the other and
 /// back; then they exchange faces, and now and then a norm.
-fn wavefront(ranks: u32, iterations: u32, directory: &Path) -> io::Result<()> {
+fn wavefront(ranks: u32, iterations: u32, to: Output) -> io::Result<()> {
     let width = ranks.isqrt();
-    write(directory, ranks, |script| {
+    write(to, ranks, |script| {
         let (x, y) = (script.rank.0 % width, script.rank.0 / width);
         let at = |x: u32, y: u32| (x < width && y < width).then_some(Rank(y * width + x));
         let west = x.checked_sub(1).and_then(|x| at(x, y));
@@ -179,8 +204,8 @@ fn wavefront(ranks: u32, iterations: u32, directory: &Path) -> io::Result<()> {
     })
 }
 
-fn alltoall(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
-    write(directory, ranks, |script| {
+fn alltoall(ranks: u32, rounds: u32, to: Output) -> io::Result<()> {
+    write(to, ranks, |script| {
         for _ in 0..rounds {
             for bytes in [100, 1000, 100_000].map(Bytes) {
                 script.compute(1_000_000)?;
@@ -191,8 +216,8 @@ fn alltoall(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
     })
 }
 
-fn collectives(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
-    write(directory, ranks, |script| {
+fn collectives(ranks: u32, rounds: u32, to: Output) -> io::Result<()> {
+    write(to, ranks, |script| {
         for _ in 0..rounds {
             script.compute(1_000_000)?;
             script.collective(CollectiveKind::Allreduce, Bytes(8), Bytes(0))?;
@@ -204,9 +229,9 @@ fn collectives(ranks: u32, rounds: u32, directory: &Path) -> io::Result<()> {
     })
 }
 
-fn pending(count: u32, directory: &Path) -> io::Result<()> {
+fn pending(count: u32, to: Output) -> io::Result<()> {
     let tags = 0..count.cast_signed();
-    write(directory, 2, |script| {
+    write(to, 2, |script| {
         if script.rank == Rank(0) {
             return tags.clone().try_for_each(|tag| script.send(Some(Rank(1)), tag, 1));
         }

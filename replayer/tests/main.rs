@@ -30,6 +30,7 @@ mod reports;
 mod schedule;
 mod semantics;
 mod servers;
+mod steady;
 mod studies;
 mod support;
 mod terminal;

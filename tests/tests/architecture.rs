@@ -33,10 +33,11 @@ const LAYERS: &str = "\
 | `replayer/call-sites` | `common` | `function` `code` `names` |
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `assumptions` `sensitivity` `simulation` |
+| `replayer/steady` | `common` `replayer/network` `replayer/simulation` | `loops` `parallel` `sample` `structure` `shortened` `iteration_times` `estimate` `extrapolation` `steady` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `driver` `interface` |
 | `replayer/ccnuma` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/simulation` | `causes` `message` `cache` `programs` `directory` `event` `processor` `node` `recorder` `machine` |
-| `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/calibration` | `inspect` `advise` `report` `diff` `page` `schedule` `generate` `cli` |
+| `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/steady` `replayer/calibration` | `inspect` `advise` `report` `diff` `page` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::{LocatedEvents, Location, TraceError};
-use crate::event::Event;
+use super::{LocatedEvents, Location, Passed, TraceError};
+use crate::event::{Event, ThreadId};
 
 /// The events of one rank, in order: a stream of a trace, a synthetic pattern, or either of them changed on the way.
 pub trait EventSource {
@@ -12,6 +12,16 @@ pub trait EventSource {
     /// # Errors
     /// Where the trace cannot be read.
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError>;
+
+    /// Tells `passed` of the next few events instead of giving them out: at most of `most` that have letters, and never of what
+    /// stands between the last of these and the next event. Most sources cannot.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {
+        let _ = (passed, most);
+        Ok(Passing::Impossible)
+    }
 
     /// The file that the events are read from, where there is one.
     fn path(&self) -> Option<PathBuf> {
@@ -24,9 +34,24 @@ pub trait EventSource {
     }
 }
 
+/// The outcome of an attempt to pass events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// The source has to be read.
+    Impossible,
+    /// Events of this thread were passed.
+    Passed(ThreadId),
+    /// There are no more events.
+    Ended,
+}
+
 impl<S: EventSource + ?Sized> EventSource for Box<S> {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         (**self).read(events)
+    }
+
+    fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {
+        (**self).pass(passed, most)
     }
 
     fn path(&self) -> Option<PathBuf> {

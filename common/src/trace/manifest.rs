@@ -198,6 +198,23 @@ pub struct ReferenceCount {
 }
 
 impl Manifest {
+    /// The manifest of a whole trace of which nothing is known but its size.
+    #[must_use]
+    pub fn of_unknown_origin(ranks: u32) -> Self {
+        let entry =
+            |rank| RankEntry { ended: Ended::Finalize, ..RankEntry::new(Rank(rank), Counter::exact("unknown")) };
+        Self {
+            titr: VERSION,
+            mode: Mode::Ti,
+            ranks,
+            command: Vec::new(),
+            mpi: String::new(),
+            config: BTreeMap::new(),
+            untraced_ranks: Vec::new(),
+            per_rank: (0..ranks).map(entry).collect(),
+        }
+    }
+
     /// Writes what rank 0 knows.
     ///
     /// # Errors

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::error::TraceError;
-use super::event_source::EventSource;
+use super::event_source::{EventSource, Passing};
 use super::located::{LocatedEvents, Location};
+use super::passed::Passed;
 use crate::event::Event;
 use crate::event_buffer::EventRef;
 
@@ -39,16 +40,53 @@ impl RankStream {
     /// Where the trace cannot be read.
     pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
         while self.given == self.pending.len() {
-            let mut events = std::mem::take(&mut self.pending);
-            events.clear();
-            let read = self.read(&mut events);
-            (self.pending, self.given) = (events, 0);
-            if !read? {
+            if !self.read_pending()? {
                 return Ok(None);
             }
         }
         self.given += 1;
         Ok(self.pending.get(self.given - 1).map(EventRef::to_event))
+    }
+
+    /// Tells `passed` of the next `most` events that have letters and of what stands before each, or of those that there are.
+    /// Returns how many threads' numbers it has seen, from 1 on: the largest number of a thread, and one.
+    ///
+    /// # Errors
+    /// Where the trace cannot be read.
+    pub fn pass(&mut self, passed: &mut Passed, most: u64) -> Result<u32, TraceError> {
+        let until = passed.counted().saturating_add(most);
+        let mut threads = 1;
+        while passed.counted() < until {
+            if self.given < self.pending.len() {
+                self.given += 1;
+                threads = threads.max(1 + self.location().thread.0);
+                self.pending.get(self.given - 1).into_iter().for_each(|event| passed.add(event));
+                continue;
+            }
+            if self.ended {
+                break;
+            }
+            let (before, left) = (passed.events(), until - passed.counted());
+            match self.source.pass(passed, usize::try_from(left).unwrap_or(usize::MAX))? {
+                Passing::Passed(thread) => threads = threads.max(1 + thread.0),
+                Passing::Ended => self.ended = true,
+                Passing::Impossible => {
+                    self.read_pending()?;
+                    continue;
+                }
+            }
+            self.events += passed.events() - before;
+        }
+        Ok(threads)
+    }
+
+    /// Reads the next events to be handed out one at a time, if none are left; false at the end.
+    fn read_pending(&mut self) -> Result<bool, TraceError> {
+        let mut events = std::mem::take(&mut self.pending);
+        events.clear();
+        let read = self.read(&mut events);
+        (self.pending, self.given) = (events, 0);
+        read
     }
 
     /// The place of the event that [`next_event`](Self::next_event) gave last.

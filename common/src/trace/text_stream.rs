@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::TraceError;
-use super::event_source::EventSource;
+use super::event_source::{EventSource, Passing};
 use super::lines::Lines;
 use super::located::{LocatedEvents, Location};
+use super::passed::Passed;
 use super::shared_file::SharedFile;
 use crate::event::Rank;
-use crate::event_buffer::EventBuffer;
+use crate::event_buffer::EventSink;
 use crate::grammar::{END, EventReader, HEADER};
 
 /// How much of a line an error shows.
@@ -50,7 +51,8 @@ impl TextStream {
         Self { input, rank, reader, events: 0, line: 0, own: false, partial, ended: false, torn: None }
     }
 
-    fn read_line(&mut self, events: &mut EventBuffer) -> Result<bool, TraceError> {
+    /// Reads the next line that has events, or at most about `most` of these.
+    fn read_line(&mut self, events: &mut impl EventSink, most: usize) -> Result<bool, TraceError> {
         loop {
             let Some((line, text)) = self.input.next(self.rank, self.reader.is_unfinished())? else {
                 return self.end_of_file();
@@ -65,8 +67,8 @@ impl TextStream {
             }
             let before = events.len();
             // A shared file keeps no line for its readers.
-            let most = if let Cow::Borrowed(_) = text { AT_ONCE } else { usize::MAX };
-            match self.reader.some_of_line(&text, events, most) {
+            let most = if let Cow::Borrowed(_) = text { most } else { usize::MAX };
+            match self.reader.some_of_line_into(&text, events, most) {
                 Ok(None) => {}
                 Ok(Some(actor)) if actor.rank == self.rank => {
                     self.events += (events.len() - before) as u64;
@@ -109,6 +111,17 @@ impl TextStream {
         }
     }
 
+    /// Takes a torn stream for what there is, if that was asked for.
+    fn as_asked_for(&mut self, read: Result<bool, TraceError>) -> Result<bool, TraceError> {
+        match read {
+            Err(torn @ TraceError::Torn { .. }) if self.partial => {
+                (self.ended, self.torn) = (true, Some(torn.to_string()));
+                Ok(false)
+            }
+            other => other,
+        }
+    }
+
     fn end_of_file(&mut self) -> Result<bool, TraceError> {
         if self.own {
             let reason = "there is no end record".to_owned();
@@ -126,17 +139,23 @@ impl EventSource for TextStream {
             return Ok(false);
         }
         let first = events.len();
-        match self.read_line(events.events_mut()) {
-            Ok(true) => {
-                events.locate(first, Location { thread: self.reader.thread(), line: Some(self.line) });
-                Ok(true)
-            }
-            Err(torn @ TraceError::Torn { .. }) if self.partial => {
-                (self.ended, self.torn) = (true, Some(torn.to_string()));
-                Ok(false)
-            }
-            other => other,
+        let read = self.read_line(events.events_mut(), AT_ONCE);
+        let more = self.as_asked_for(read)?;
+        if more {
+            events.locate(first, Location { thread: self.reader.thread(), line: Some(self.line) });
         }
+        Ok(more)
+    }
+
+    fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {
+        match &self.input {
+            // Lines of a shared file cannot be passed in part.
+            Input::Shared(_) => return Ok(Passing::Impossible),
+            Input::Own(_) if self.ended => return Ok(Passing::Ended),
+            Input::Own(_) => {}
+        }
+        let read = self.read_line(passed, most);
+        Ok(if self.as_asked_for(read)? { Passing::Passed(self.reader.thread()) } else { Passing::Ended })
     }
 
     fn path(&self) -> Option<PathBuf> {

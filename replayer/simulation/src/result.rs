@@ -55,6 +55,9 @@ pub struct SimulationResult {
     /// Where there were several runs, the time that each took; all else but `packets` is of the first run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<Runs>,
+    /// The iterations of the program's loop that were left out, and how sure the extrapolated time is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
     /// The findings of each analysis, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub analyses: BTreeMap<&'static str, serde_json::Value>,
@@ -162,7 +165,8 @@ impl LinkUse {
     }
 
     /// The first few of the links, which are sorted.
-    pub(crate) fn busiest(all: &[Self]) -> Vec<Self> {
+    #[must_use]
+    pub fn busiest(all: &[Self]) -> Vec<Self> {
         all.iter().take(BUSIEST).cloned().collect()
     }
 }
@@ -225,6 +229,23 @@ impl Runs {
         let estimate = Estimate::of(&simulated_times.iter().map(|time| time.0).collect::<Vec<_>>());
         Self { simulated_times, simulated_time: Seconds(estimate.mean), simulated_time_ci99: estimate.half_width }
     }
+}
+
+/// Iterations of a program's loop that were not simulated: what they would have added was extrapolated.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LeftOut {
+    /// Iterations of the loop.
+    pub iterations: u64,
+    /// Iterations that were simulated.
+    pub simulated_iterations: u64,
+    /// Events that were simulated.
+    pub simulated_events: u64,
+    /// The time that was simulated.
+    pub simulated_time: Seconds,
+    /// The mean time of an iteration that was not simulated.
+    pub period: Seconds,
+    /// How wrong the predicted time may be because of that, as a part of it: half the width of a 99 % confidence interval.
+    pub error_bound: f64,
 }
 
 /// titr's own speed.

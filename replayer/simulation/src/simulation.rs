@@ -221,6 +221,7 @@ impl<'a> Simulation<'a> {
             all_links,
             packets,
             runs: (times.len() > 1).then(|| Runs::of(&times)),
+            left_out: None,
             analyses: findings,
             warnings: [of_platform, warnings, approximations, of_manifest, unlike, self.trace.untranslated()].concat(),
             replay,

@@ -40,6 +40,7 @@ use titr_platform::PlatformError;
 use titr_simulation::SimulationError;
 use titr_simulation::traffic::TrafficError;
 use titr_simulation::triggered::TriggeredError;
+use titr_steady::SteadyError;
 
 use crate::diff::DiffError;
 use crate::generate::NotWritten;
@@ -89,6 +90,15 @@ enum Failure {
     Usage(String),
     #[error("cannot write: {0}")]
     Output(#[from] io::Error),
+}
+
+impl From<SteadyError> for Failure {
+    fn from(error: SteadyError) -> Self {
+        match error {
+            SteadyError::Trace(error) => error.into(),
+            SteadyError::Simulation(error) => error.into(),
+        }
+    }
 }
 
 /// The option that asks for what is not possible, where it is one.

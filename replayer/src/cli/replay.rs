@@ -8,11 +8,13 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory, Parser, ValueEnum};
 use titr_call_sites::CallSiteNames;
 use titr_common::collectives::{Library, Selection};
+use titr_common::trace::Trace;
 use titr_formats::timeline::{EventSorter, Subject};
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
 use titr_simulation::observe::{ANALYSES, LinkHistory, Timeline};
 use titr_simulation::triggered::TriggeredReplay;
-use titr_simulation::{Causality, Computation, Platform, Simulation, SimulationError, assume};
+use titr_simulation::{Causality, Computation, Platform, Simulation, SimulationError, SimulationResult, assume};
+use titr_steady::Steady;
 
 use super::meter::Meter;
 use super::network_trace::{self, NetworkTraceArgs};
@@ -83,6 +85,10 @@ struct ReplayArgs {
     /// those to each class of links by four more for each.
     #[arg(long, requires = "analyses")]
     check_sensitivities: bool,
+    /// Simulates some iterations of the program's main loop only, if these tell the time of the others to half a percent, and
+    /// all of them otherwise (see docs/REPLAYING.md).
+    #[arg(long, conflicts_with_all = NEEDS_ALL)]
+    steady: bool,
     #[command(flatten)]
     report: ReportArgs,
     #[command(flatten)]
@@ -98,6 +104,13 @@ struct ReplayArgs {
     #[command(flatten)]
     network_trace: NetworkTraceArgs,
 }
+
+/// Options that need all iterations of a program, and so do not go with leaving some out.
+const NEEDS_ALL: [&str; 9] =
+    ["traffic", "triggered", "what_if", "partial", "runs", "channels", "analyses", "network_trace", "file"];
+
+/// How wrong the time may be because iterations were left out, as a part of it.
+const STEADY_TOLERANCE: f64 = 0.005;
 
 /// A trace is needed where there is neither synthetic traffic nor a network trace.
 fn or_messages(trace: Arg) -> Arg {
@@ -233,6 +246,17 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
         None => platform,
     };
     let trace = args.trace.open()?.partial(args.partial);
+    if args.steady {
+        let steady = Steady { tolerance: STEADY_TOLERANCE };
+        let result = steady.run(&trace, |trace, times| {
+            let simulation = simulation(args, &platform, trace);
+            match times {
+                Some(times) => simulation.observe(times).run(),
+                None => simulation.run(),
+            }
+        })?;
+        return show(args, &result, out);
+    }
     let subject = Subject { ranks: trace.ranks(), time: "simulated time", excerpt: args.excerpt.of(trace.ranks())? };
     let mut writers = args.timeline.begin(&subject)?;
     let page = args.page.is_asked_for().then(|| Recorder::new(&subject));
@@ -246,15 +270,7 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
     };
     let mut recorder = args.network_trace.recorder(platform.topology.hosts())?;
     let mut meter = if args.report.is_quiet() { None } else { Meter::new(&trace) };
-    let mut simulation = Simulation::new(&platform, &trace)
-        .runs(args.runs.unwrap_or(1))
-        .computation(args.compute.into())
-        .compute_scale(args.compute_scale)
-        .normalise(args.normalise)
-        .recorded_collectives(args.collectives == Some(Collectives::Recorded))
-        .causality(args.causality.into())
-        .channels(args.channels)
-        .check_sensitivities(args.check_sensitivities);
+    let mut simulation = simulation(args, &platform, &trace);
     let analyses = args.page.analyses(&args.analyses);
     let names = CallSiteNames::default();
     if !analyses.is_empty() || hypotheses.is_some() {
@@ -287,9 +303,26 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
         args.page.write(page, &result, &loads, &args.platform)?;
     }
     args.network_trace.finish(recorder)?;
-    args.report.write(Results::Simulation(&result), out)?;
+    show(args, &result, out)
+}
+
+/// The simulation that the options ask for, without observers.
+fn simulation<'a>(args: &ReplayArgs, platform: &'a Platform, trace: &'a Trace) -> Simulation<'a> {
+    Simulation::new(platform, trace)
+        .runs(args.runs.unwrap_or(1))
+        .computation(args.compute.into())
+        .compute_scale(args.compute_scale)
+        .normalise(args.normalise)
+        .recorded_collectives(args.collectives == Some(Collectives::Recorded))
+        .causality(args.causality.into())
+        .channels(args.channels)
+        .check_sensitivities(args.check_sensitivities)
+}
+
+fn show(args: &ReplayArgs, result: &SimulationResult, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+    args.report.write(Results::Simulation(result), out)?;
     if args.report.has_summary() {
-        text::summary(&result, is_bold(), out)?;
+        text::summary(result, is_bold(), out)?;
     }
     Ok(())
 }

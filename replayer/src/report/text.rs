@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use titr_common::format::{TimeUnit, count, plural, volume};
 use titr_common::units::Seconds;
 use titr_simulation::SimulationResult;
-use titr_simulation::result::{ChannelUse, LinkUse, Packets, Percentiles, Runs, Shares, WorldRanks};
+use titr_simulation::result::{ChannelUse, LeftOut, LinkUse, Packets, Percentiles, Runs, Shares, WorldRanks};
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 
 use super::cause::Cause;
@@ -25,6 +25,9 @@ pub fn summary(report: &SimulationResult, bold: bool, out: &mut impl Write) -> i
     if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &report.runs {
         let (runs, sure) = (simulated_times.len(), simulated_time_ci99.unwrap_or(0.0));
         writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;
+    }
+    if let Some(left_out) = &report.left_out {
+        settled(left_out, out)?;
     }
     if let Some(Cause { cause, advice }) = Cause::of(report) {
         writeln!(out, "Mostly          {cause}\nTo try          {advice}")?;
@@ -83,6 +86,23 @@ pub fn summary(report: &SimulationResult, bold: bool, out: &mut impl Write) -> i
     let speed = report.replay;
     let events_per_second = count(speed.events_per_second as u64);
     writeln!(out, "\nReplayed in {:.3} s, {events_per_second} events a second", speed.wall_seconds)
+}
+
+/// The iterations that were not simulated.
+fn settled(left_out: &LeftOut, out: &mut impl Write) -> io::Result<()> {
+    let LeftOut { iterations, simulated_iterations, simulated_events, simulated_time, period, error_bound } = left_out;
+    let unit = TimeUnit::of(*period);
+    writeln!(
+        out,
+        "                ± {:.2} %: {} of {} iterations ({} events, {:.9} s) were simulated; each other one takes {} {}",
+        100.0 * error_bound,
+        count(*simulated_iterations),
+        count(*iterations),
+        count(*simulated_events),
+        simulated_time.0,
+        unit.show(*period),
+        unit.name
+    )
 }
 
 /// A part of a rank's time.

@@ -58,7 +58,7 @@ fn replay(trace: NetworkTrace, open_loop: bool) -> Result<u64, NetworkTraceError
         }
         while let Some(released) = feedback.take_released(now) {
             messages += 1;
-            under_way.insert((Time(now.0.saturating_add(LATENCY)), released.message.label));
+            under_way.insert((Time(now.0.saturating_add(LATENCY)), released.label));
         }
     }
     feedback.finish()?;

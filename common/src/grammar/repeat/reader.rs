@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::history::History;
 use super::{REPEAT, WINDOW, is_repeatable};
 use crate::event::{Actor, Event, ThreadId};
-use crate::event_buffer::{DictEntry, EventBuffer};
+use crate::event_buffer::{DictEntry, EventBuffer, EventSink};
 use crate::grammar::error::ParseError;
 use crate::grammar::fields::Fields;
 use crate::grammar::parse::Parser;
@@ -93,6 +93,16 @@ impl EventReader {
         events: &mut EventBuffer,
         most: usize,
     ) -> Result<Option<Actor>, ParseError> {
+        self.some_of_line_into(line, events, most)
+    }
+
+    /// As [`some_of_line`](Self::some_of_line), for whatever takes events.
+    pub(crate) fn some_of_line_into(
+        &mut self,
+        line: &[u8],
+        events: &mut impl EventSink,
+        most: usize,
+    ) -> Result<Option<Actor>, ParseError> {
         if self.memory.is_none() {
             let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
             self.thread = actor.thread;
@@ -169,7 +179,7 @@ impl Window {
         passage: Passage,
         mut numbers: Numbers,
         parser: &mut Parser,
-        events: &mut EventBuffer,
+        events: &mut impl EventSink,
         most: usize,
     ) -> Result<Option<Passage>, ParseError> {
         let Passage { at, distance, mut volumes, mut volume, mut times } = passage;
@@ -213,7 +223,7 @@ impl Window {
 
     /// Makes the event that is kept in `slot` the next one.
     #[inline]
-    fn next(&mut self, slot: u16, events: &mut EventBuffer) {
+    fn next(&mut self, slot: u16, events: &mut impl EventSink) {
         events.push_ref(&self.kept[slot as usize]);
         self.history.push(slot);
     }

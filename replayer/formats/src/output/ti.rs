@@ -1,12 +1,11 @@
 //! A time-independent trace of titr's own, from an extended one or from any other that can be read.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use titr_common::event::{Event, Rank};
 use titr_common::format::{count, plural};
-use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
+use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Manifest, RankWriter, Trace};
 
 use super::{ConversionNotes, ConvertError, OutputFormat};
@@ -46,7 +45,7 @@ pub fn convert(source: &Trace, directory: &Path) -> Result<Folded, ConvertError>
     if fs::read_dir(directory).map_err(failed)?.next().is_some() {
         return Err(ConvertError::Occupied { path: directory.into() });
     }
-    let mut manifest = source.manifest().cloned().unwrap_or_else(|| unknown(source.ranks()));
+    let mut manifest = source.manifest().cloned().unwrap_or_else(|| Manifest::of_unknown_origin(source.ranks()));
     manifest.mode = Mode::Ti;
     manifest.config.remove("TITRACE_MODE");
     manifest.config.remove("TITRACE_COLLECTIVES");
@@ -79,19 +78,4 @@ fn stream(source: &Trace, directory: &Path, entry: &mut RankEntry) -> Result<Fol
     }
     *entry = writer.finish(entry.clone()).map_err(failed)?;
     Ok(folded)
-}
-
-/// The manifest of a trace that has none.
-fn unknown(ranks: u32) -> Manifest {
-    let entry = |rank| RankEntry { ended: Ended::Finalize, ..RankEntry::new(Rank(rank), Counter::exact("unknown")) };
-    Manifest {
-        titr: VERSION,
-        mode: Mode::Ti,
-        ranks,
-        command: Vec::new(),
-        mpi: String::new(),
-        config: BTreeMap::new(),
-        untraced_ranks: Vec::new(),
-        per_rank: (0..ranks).map(entry).collect(),
-    }
 }

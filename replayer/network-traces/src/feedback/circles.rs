@@ -13,10 +13,10 @@ pub(super) fn find_circle(messages: &[TracedMessage]) -> Option<Vec<Label>> {
         |index: usize| messages[index].after.iter().filter_map(|trigger| by_label.get(&trigger.label).copied());
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); messages.len()];
     let mut missing = vec![0_usize; messages.len()];
-    for index in 0..messages.len() {
+    for (index, missing) in missing.iter_mut().enumerate() {
         for trigger in triggers(index) {
             followers[trigger].push(index);
-            missing[index] += 1;
+            *missing += 1;
         }
     }
     let mut free: Vec<usize> = (0..messages.len()).filter(|&index| missing[index] == 0).collect();

@@ -1,0 +1,155 @@
+//! Events that a reader passes without handing them out.
+
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
+
+use crate::event::{Event, Rank};
+use crate::event_buffer::{DictEntry, EventRef, EventSink};
+use crate::grammar::write_event;
+use crate::units::{Instructions, Seconds};
+
+/// A tally of events that were passed, and, if they are asked for, their letters.
+///
+/// A **letter** is a number that equal events have in common, and that different events of a trace practically never do. Computations, sleeps,
+/// annotations and the stacks of call sites have none: they may differ from one iteration of a loop to the next, which makes the same calls.
+#[derive(Clone, Debug, Default)]
+pub struct Passed {
+    letters: Option<Vec<u32>>,
+    counted: u64,
+    events: u64,
+    work: Instructions,
+    slept: Seconds,
+    /// The letter of the event in each slot of the reader's dictionary, with the generation of that event.
+    known: Vec<(u32, u32)>,
+    text: Vec<u8>,
+}
+
+impl Passed {
+    /// Keeps letters.
+    #[must_use]
+    pub fn with_letters() -> Self {
+        Self { letters: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// The letters of the events that have one, in order; none if they are not kept.
+    #[must_use]
+    pub fn letters(&self) -> &[u32] {
+        self.letters.as_deref().unwrap_or_default()
+    }
+
+    /// The number of events that have a letter.
+    #[must_use]
+    pub fn counted(&self) -> u64 {
+        self.counted
+    }
+
+    /// The number of events.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The computation of all events.
+    #[must_use]
+    pub fn work(&self) -> Instructions {
+        self.work
+    }
+
+    /// The time of all sleeps.
+    #[must_use]
+    pub fn slept(&self) -> Seconds {
+        self.slept
+    }
+
+    /// Counts an event.
+    pub fn add(&mut self, event: EventRef<'_>) {
+        match event {
+            EventRef::Compute(work) => self.compute(work),
+            EventRef::Send(_) | EventRef::Recv(_) => self.count(&event.to_event()),
+            EventRef::Event(event) => self.count(event),
+        }
+    }
+
+    fn count(&mut self, event: &Event) {
+        self.events += 1;
+        if !has_letter(event) {
+            if let Event::Sleep(time) = event {
+                self.slept.0 += time.0;
+            }
+            return;
+        }
+        self.counted += 1;
+        if self.letters.is_some() {
+            let letter = self.letter(event);
+            self.letters.as_mut().into_iter().for_each(|letters| letters.push(letter));
+        }
+    }
+
+    /// The letter of an event: a hash of its text.
+    fn letter(&mut self, event: &Event) -> u32 {
+        self.text.clear();
+        write_event(&mut self.text, Rank(0), event);
+        let mut hasher = FxHasher::default();
+        hasher.write(&self.text);
+        (hasher.finish() >> 32) as u32
+    }
+}
+
+/// Whether an event has a letter.
+#[must_use]
+pub fn has_letter(event: &Event) -> bool {
+    use crate::event::Mark;
+    !matches!(event, Event::Compute(_) | Event::Sleep(_) | Event::Annotation(_) | Event::Mark(Mark::CallStack(..)))
+}
+
+impl EventSink for Passed {
+    fn len(&self) -> usize {
+        self.events as usize
+    }
+
+    /// Does nothing: events that were passed stay passed, as a line that is wrong ends the reading.
+    fn truncate(&mut self, _: usize) {}
+
+    #[inline]
+    fn compute(&mut self, work: Instructions) {
+        self.events += 1;
+        self.work.0 += work.0;
+    }
+
+    fn push(&mut self, event: Event) {
+        if let Event::Compute(work) = event {
+            self.compute(work);
+        } else {
+            self.count(&event);
+        }
+    }
+
+    #[inline]
+    fn push_ref(&mut self, entry: &DictEntry) {
+        if let Event::Sleep(_) = entry.event {
+            return self.count(&entry.event);
+        }
+        self.events += 1;
+        self.counted += 1;
+        let Some(letters) = &mut self.letters else { return };
+        let (slot, generation) = entry.name();
+        match self.known.get(slot as usize) {
+            Some(&(of, letter)) if of == generation => letters.push(letter),
+            _ => self.learn(entry),
+        }
+    }
+}
+
+impl Passed {
+    #[cold]
+    fn learn(&mut self, entry: &DictEntry) {
+        let (slot, generation) = entry.name();
+        let letter = self.letter(&entry.event);
+        if self.known.len() <= slot as usize {
+            self.known.resize(slot as usize + 1, (u32::MAX, 0));
+        }
+        self.known[slot as usize] = (generation, letter);
+        self.letters.as_mut().into_iter().for_each(|letters| letters.push(letter));
+    }
+}

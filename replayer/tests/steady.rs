@@ -1,0 +1,134 @@
+//! Replays without most iterations of a loop predict about what whole ones do, and say where they cannot.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
+
+/// The platform of the tests, of at least 64 hosts.
+fn platform() -> String {
+    here("../examples/cluster16.toml").display().to_string()
+}
+
+/// The result of replaying a trace, and of doing so with `--steady`.
+fn both(folder: &Folder, ranks: u32, trace: &str, options: &[&str]) -> (Value, Value) {
+    let (platform, hosts) = (platform(), format!("hosts.count={ranks}"));
+    let replay = |steady: &[&str]| -> Value {
+        let arguments = [&["--json", "--platform", &platform, "--set", &hosts], options, steady, &[trace]].concat();
+        let shown = folder.run(TITR_REPLAY, &arguments);
+        serde_json::from_str(shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"))).unwrap()
+    };
+    (replay(&[]), replay(&["--steady"]))
+}
+
+/// How far the second time is from the first, as a part of it.
+fn difference((whole, steady): &(Value, Value)) -> f64 {
+    let time = |result: &Value| result["simulated_time"].as_f64().unwrap();
+    (time(steady) / time(whole) - 1.0).abs()
+}
+
+/// Counts are those of the whole replay, and the parts of a rank's time add up.
+fn assert_counts((whole, steady): &(Value, Value)) {
+    for count in ["events", "messages", "bytes", "ranks"] {
+        assert_eq!(whole[count], steady[count], "{count}");
+    }
+    let number = |value: &Value| value.as_f64().unwrap();
+    for rank in steady["per_rank"].as_array().unwrap() {
+        let parts: f64 =
+            ["compute", "send", "recv", "wait", "file", "collective"].iter().map(|&part| number(&rank[part])).sum();
+        assert!((parts / number(&rank["finish"]) - 1.0).abs() < 1e-9, "{rank}");
+    }
+    for (of_whole, of_steady) in
+        whole["per_rank"].as_array().unwrap().iter().zip(steady["per_rank"].as_array().unwrap())
+    {
+        let part = number(&of_steady["compute"]) / number(&of_whole["compute"]);
+        assert!((part - 1.0).abs() < 1e-9, "what is computed is known: {part}");
+    }
+}
+
+/// Both results are the same, but for a warning with a reason that begins so.
+fn assert_in_full((mut whole, mut steady): (Value, Value), reason: &str) {
+    let warning = steady["warnings"].as_array_mut().unwrap().pop().unwrap();
+    let warning = warning.as_str().unwrap();
+    assert!(warning.starts_with(&format!("all iterations were simulated (--steady): {reason}")), "{warning}");
+    whole["replay"] = Value::Null;
+    steady["replay"] = Value::Null;
+    assert_eq!(whole, steady);
+}
+
+#[test]
+fn a_stencil_settles() {
+    let folder = Folder::new();
+    let kernel = ["stencil", "--ranks", "16", "--dimensions", "4x4", "--bytes", "4kB", "--compute", "20us"];
+    folder.run(TITR, &[&["generate"], &kernel[..], &["--iterations", "2000", "-o", "trace"]].concat());
+    for options in [&[][..], &["--set", "network.model=ideal"], &["--collectives", "mpich"]] {
+        let results = both(&folder, 16, "trace", options);
+        assert_counts(&results);
+        assert!(difference(&results) < 0.005, "{}", difference(&results));
+        let left_out = &results.1["left_out"];
+        assert!(left_out["simulated_iterations"].as_u64().unwrap() * 20 < left_out["iterations"].as_u64().unwrap());
+    }
+    let report = folder.run(TITR_REPLAY, &["--steady", "--platform", &platform(), "trace"]);
+    let line = report.lines().find(|line| line.contains('±')).unwrap_or_else(|| panic!("{report}"));
+    assert!(
+        line.contains(" of 2,000 iterations (") && line.contains(" were simulated; each other one takes "),
+        "{line}"
+    );
+}
+
+/// Nobody waits for those behind, so the first rank sends its last message long before the last one gets its first.
+#[test]
+fn a_front_whose_ranks_drift_apart_is_replayed_in_full() {
+    let folder = Folder::new();
+    let kernel = ["wavefront", "--ranks", "16", "--dimensions", "4x4", "--bytes", "4kB", "--compute", "20us"];
+    folder.run(TITR, &[&["generate"], &kernel[..], &["--iterations", "500", "-o", "trace"]].concat());
+    for options in [&[][..], &["--set", "network.model=ideal"]] {
+        assert_in_full(
+            both(&folder, 16, "trace", options),
+            "the ranks drift apart, as some run ahead of others for as long as the loop lasts",
+        );
+    }
+}
+
+/// NPB LU, whose computation was measured and so differs from one iteration to the next, as SimGrid's text.
+#[test]
+fn a_real_program_whose_computation_varies_settles() {
+    let folder = Folder::new();
+    for ranks in [8, 16] {
+        let trace = here(&format!("tests/data/simgrid/traces/lu.W.{ranks}.idx")).display().to_string();
+        let results = both(&folder, ranks, &trace, &[]);
+        assert_counts(&results);
+        let left_out = &results.1["left_out"];
+        assert_eq!(left_out["iterations"], 299);
+        let (found, bound) = (difference(&results), left_out["error_bound"].as_f64().unwrap());
+        assert!(found < 0.005 && bound < 0.005, "{found} {bound}");
+    }
+}
+
+/// Rank 0 computes a hundred times as long in every iteration as in the one before, so no iteration tells of the next.
+#[test]
+fn what_does_not_settle_is_replayed_in_full() {
+    let folder = Folder::new();
+    let ranks: [String; 2] = [0, 1].map(|rank| {
+        let mut text = format!("{rank} init\n");
+        for iteration in 0..60_u32 {
+            let work = if rank == 0 { 1e5 * 1.2_f64.powi(iteration.cast_signed()) } else { 1e5 };
+            let verb = ["send 1 0 8", "recv 0 0 8"][rank];
+            write!(text, "{rank} compute {}\n{rank} {verb}\n", work.round()).unwrap();
+        }
+        text + &format!("{rank} finalize\n")
+    });
+    folder.trace(&[&ranks[0], &ranks[1]]);
+    assert_in_full(both(&folder, 2, "traces", &[]), "with ");
+}
+
+#[test]
+fn a_program_without_a_loop_is_replayed_in_full() {
+    let folder = Folder::new();
+    folder.trace(&["0 init\n0 send 1 0 8\n0 finalize\n", "1 init\n1 recv 0 0 8\n1 finalize\n"]);
+    assert_in_full(
+        both(&folder, 2, "traces", &[]),
+        "rank 0 makes the same calls again in no loop of at least 10 iterations",
+    );
+}

@@ -40,7 +40,7 @@ use std::sync::Arc;
 use slab::Slab;
 use titr_common::units::Seconds;
 
-use connections::Connections;
+use connections::{Connections, Turn};
 use infiniband::Contention;
 pub use infiniband::Penalties;
 use max_min::{FlowId, MaxMinSolver};
@@ -104,6 +104,7 @@ struct InTransit {
     flow: FlowId,
     /// `None`: it waits for no other message.
     connection: Option<Connection>,
+    turn: Turn,
     /// Whether its latency is paid.
     is_ready: bool,
     /// The service that it needs until it is complete, in bytes.
@@ -196,11 +197,16 @@ impl Network for Flow {
         self.injected += 1;
         let need = size.0 as f64 / parameters.bandwidth_factor.at(size);
         let connection = transfer.connection.filter(|_| parameters.in_order);
-        let in_transit = InTransit { id: transfer.id, sequence, flow, connection, is_ready: false, need };
-        let key = self.messages.insert(in_transit) as u32;
-        if let Some(connection) = connection {
-            self.connections.send(connection, key);
+        let key = self.messages.vacant_key() as u32;
+        let mut turn = Turn::FIRST;
+        if let Some(connection) = connection
+            && let Some(before) = self.connections.send(connection, key)
+        {
+            self.messages[before as usize].turn.next = Some(key);
+            turn.is_first = false;
         }
+        let in_transit = InTransit { id: transfer.id, sequence, flow, connection, turn, is_ready: false, need };
+        self.messages.insert(in_transit);
         if let Some(contention) = &mut self.contention {
             contention.start(flow, ends, bound);
         }
@@ -232,8 +238,18 @@ impl Network for Flow {
             while let Some(member) = self.transfers.leave(flow, by) {
                 let message = self.messages.remove(member.message as usize);
                 self.complete.push((member.sequence, message.id));
-                let next = message.connection.and_then(|connection| self.connections.end(connection));
-                let next = next.filter(|&next| self.messages[next as usize].is_ready);
+                let next = match (message.turn.next, message.connection) {
+                    (Some(next), _) => {
+                        let next_message = &mut self.messages[next as usize];
+                        next_message.turn.is_first = true;
+                        next_message.is_ready.then_some(next)
+                    }
+                    (None, Some(connection)) => {
+                        self.connections.end(connection);
+                        None
+                    }
+                    (None, None) => None,
+                };
                 // The next message takes over the share, unless it has been given another route.
                 let its_flow = next.map(|next| self.messages[next as usize].flow);
                 if its_flow != Some(flow) {
@@ -259,8 +275,8 @@ impl Network for Flow {
         while let Some(key) = self.latencies.pop_by(now) {
             let message = &mut self.messages[key as usize];
             message.is_ready = true;
-            let &mut InTransit { sequence, flow, connection, need, .. } = message;
-            if connection.is_none_or(|connection| self.connections.is_first(connection, key)) {
+            let &mut InTransit { sequence, flow, turn, need, .. } = message;
+            if turn.is_first {
                 self.transfers.enter(flow, need, sequence, key);
                 self.solver.enter(flow);
                 self.changed.push(flow);

@@ -37,7 +37,7 @@ mod transfers;
 
 use std::sync::Arc;
 
-use slab::Slab;
+use titr_common::dense_slab::DenseSlab;
 use titr_common::units::Seconds;
 
 use connections::{Connections, Turn};
@@ -65,7 +65,7 @@ pub struct Flow {
     contention: Option<Contention>,
     connections: Connections,
     /// Messages under way. A message's key here is its key in `latencies`.
-    messages: Slab<InTransit>,
+    messages: DenseSlab<InTransit>,
     latencies: TimerQueue,
     transfers: Transfers,
     /// By the number of their flow.
@@ -131,7 +131,7 @@ impl Flow {
             contention: parameters.contention.map(Contention::new),
             parameters,
             connections: Connections::default(),
-            messages: Slab::new(),
+            messages: DenseSlab::default(),
             latencies: TimerQueue::default(),
             transfers: Transfers::default(),
             streams: Vec::new(),

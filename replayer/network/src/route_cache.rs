@@ -10,6 +10,7 @@ use crate::topology::{HostId, LinkId, Topology};
 #[derive(Debug)]
 pub(super) struct RouteCache<T> {
     topology: Arc<dyn Topology>,
+    hosts: u64,
     entries: Vec<Option<CachedPath<T>>>,
     /// The loads of links by evicted paths.
     evicted: Vec<LinkLoad>,
@@ -35,6 +36,7 @@ impl<T> RouteCache<T> {
         Self {
             evicted: vec![LinkLoad::default(); topology.links().len()],
             topology,
+            hosts,
             entries: std::iter::repeat_with(|| None).take(pairs).collect(),
             route: Vec::new(),
         }
@@ -48,8 +50,10 @@ impl<T> RouteCache<T> {
         load: LinkLoad,
         derive: impl FnOnce(&[LinkId], Option<T>) -> T,
     ) -> &mut T {
-        let pair = u64::from(ends.0.0) * u64::from(self.topology.hosts()) + u64::from(ends.1.0);
-        let place = (pair % self.entries.len() as u64) as usize;
+        let pair = u64::from(ends.0.0) * self.hosts + u64::from(ends.1.0);
+        let entries = self.entries.len() as u64;
+        // A division takes longer than the rest, and most machines are smaller than the cache.
+        let place = if pair < entries { pair } else { pair % entries } as usize;
         let other = self.entries[place].take_if(|path| path.ends != ends);
         let path = self.entries[place].get_or_insert_with(|| {
             if let Some(other) = &other {

@@ -14,6 +14,7 @@ use crate::topology::{HostId, LinkId, Topology};
 #[derive(Debug)]
 pub(super) struct RouteCache<T> {
     topology: Arc<dyn Topology>,
+    hosts: u64,
     entries: Vec<Option<CachedPath<T>>>,
     /// Whether each pair has an entry of its own.
     holds_all: bool,
@@ -48,6 +49,7 @@ impl<T> RouteCache<T> {
         Self {
             evicted: vec![LinkLoad::default(); topology.links().len()],
             topology,
+            hosts,
             entries: std::iter::repeat_with(|| None).take(pairs as usize).collect(),
             holds_all,
             route: Vec::new(),
@@ -81,7 +83,7 @@ impl<T> RouteCache<T> {
     /// The entry of a pair, or that which it takes if it has none.
     #[inline]
     fn place(&self, (from, to): (HostId, HostId)) -> usize {
-        let (from, to, hosts) = (u64::from(from.0), u64::from(to.0), u64::from(self.topology.hosts()));
+        let (from, to, hosts) = (u64::from(from.0), u64::from(to.0), self.hosts);
         if self.holds_all {
             return (from * hosts + to) as usize;
         }

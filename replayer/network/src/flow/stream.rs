@@ -23,10 +23,14 @@ pub(super) struct Stream {
     pace: Pace,
     /// The instant at which the pace was last set.
     since: Instant,
+    /// The message that is complete next, and when; `None`: not worked out since the last change.
+    next: Option<(Completion, u64)>,
+    /// Whether that is what others know of it.
+    pub is_known: bool,
 }
 
 /// An instant: its time, and the virtual time V(t) = ∫ λ dt of the shared level λ.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Instant {
     pub time: Time,
     pub virtual_time: f64,
@@ -52,13 +56,23 @@ pub(super) enum Completion {
 
 impl Default for Stream {
     fn default() -> Self {
-        Self { members: BinaryHeap::new(), service: 0.0, pace: Pace::Rate(0.0), since: Instant::default() }
+        Self {
+            members: BinaryHeap::new(),
+            service: 0.0,
+            pace: Pace::Rate(0.0),
+            since: Instant::default(),
+            next: None,
+            is_known: false,
+        }
     }
 }
 
 impl Stream {
     /// Brings S up to date; on at `pace` from now on.
     pub fn set_pace(&mut self, now: Instant, pace: Pace) {
+        if (now, pace) == (self.since, self.pace) {
+            return;
+        }
         match self.pace {
             Pace::Rate(rate) if now.time > self.since.time => self.service += rate * (now.time - self.since.time).0,
             Pace::Rate(_) => {}
@@ -67,6 +81,7 @@ impl Stream {
             }
         }
         (self.since, self.pace) = (now, pace);
+        self.forget_next();
     }
 
     /// A message enters that needs so much service.
@@ -77,11 +92,24 @@ impl Stream {
         } else {
             self.set_pace(now, self.pace);
         }
+        self.forget_next();
         self.members.push(Member { complete: self.service + need, sequence, message });
     }
 
     /// The message that is complete next, and when, if the pace stays.
-    pub fn next(&self) -> Option<(Completion, u64)> {
+    #[inline]
+    pub fn next(&mut self) -> Option<(Completion, u64)> {
+        if self.next.is_none() {
+            self.next = self.find_next();
+        }
+        self.next
+    }
+
+    fn forget_next(&mut self) {
+        (self.next, self.is_known) = (None, false);
+    }
+
+    fn find_next(&self) -> Option<(Completion, u64)> {
         let first = self.members.peek()?;
         let left = (first.complete - self.service).max(0.0);
         let completion = match self.pace {
@@ -98,6 +126,7 @@ impl Stream {
             (Completion::AtVirtual(next), Completion::AtVirtual(by)) => next <= by,
             _ => false,
         })?;
+        self.forget_next();
         self.members.pop()
     }
 }

@@ -18,6 +18,7 @@ mod observers;
 mod one_sided;
 mod one_sided_networks;
 mod oracle;
+mod own_profile;
 mod packet_links;
 mod packet_results;
 mod packet_traces;

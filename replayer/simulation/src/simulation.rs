@@ -15,6 +15,7 @@ use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds, Workload};
 use crate::deadlock_causes::causes;
 use crate::normalisation::Comparison;
 use crate::observe::{ANALYSES, Analysis, Breakdown, Observer};
+use crate::profile::{self, OwnWork, profiled_network, profiled_trace};
 use crate::ranks::{Causality, Core, Deadlock, Recorded, ReplayError};
 use crate::replay::{Follower, Options, Outcome, replay};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
@@ -188,6 +189,7 @@ impl<'a> Simulation<'a> {
             packets.extend(further.packets);
         }
         let replay = speed(&stopwatch, outcome.events, &times, &packets);
+        let _results = profile::enter(OwnWork::Results);
         let mut findings = findings(&analyses)?;
         if let Some(path) = findings.get_mut("critical-path").filter(|_| self.checks_sensitivities) {
             self.check(path, &trace, outcome.simulated_time)?;
@@ -277,21 +279,24 @@ impl<'a> Simulation<'a> {
         cores: &[Core],
         observers: Vec<&mut dyn Observer>,
     ) -> Result<Run, SimulationError> {
-        let workload = Workload::read_ahead(trace.streams()?);
+        let _ranks = profile::enter(OwnWork::Ranks);
+        profile::before_ranks(trace.ranks());
+        let workload = Workload::read_ahead(profiled_trace(trace).streams()?);
         let (causality, partial, recorded) = (self.causality, self.trace.is_partial(), self.recorded());
         let follower = self.follower.as_mut().map(|follower| &mut **follower as &mut dyn Follower);
         let storage = platform.storage.clone();
         let options = Options { causality, partial, recorded, storage, follower };
         let breakdown = Breakdown::new(trace.ranks());
-        let mut network = models::build(platform, run);
         let mpi = &platform.mpi;
-        let outcome = if observers.is_empty() {
-            replay(workload, cores.to_vec(), mpi, network.as_mut(), breakdown, options)
-        } else {
-            let observer = (breakdown, observers);
-            let outcome = replay(workload, cores.to_vec(), mpi, network.as_mut(), observer, options);
-            outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
-        };
+        let (outcome, network) = profiled_network(models::build(platform, run), |network| {
+            if observers.is_empty() {
+                replay(workload, cores.to_vec(), mpi, network, breakdown, options)
+            } else {
+                let observer = (breakdown, observers);
+                let outcome = replay(workload, cores.to_vec(), mpi, network, observer, options);
+                outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
+            }
+        });
         let outcome = outcome.map_err(|error| match error {
             ReplayError::Deadlock(deadlock) => {
                 let causes = causes(&deadlock, self.trace.manifest(), mpi.eager_threshold);

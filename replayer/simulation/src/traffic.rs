@@ -7,6 +7,7 @@ use titr_network::topology::Lattice;
 use titr_network::traffic::{Destinations, Injection, Plan, Point, measure};
 use titr_platform::{Model, Platform};
 
+use crate::profile::{self, OwnWork};
 use crate::result::{ChannelUse, NetworkName};
 use crate::stopwatch::Stopwatch;
 
@@ -137,7 +138,9 @@ impl PlatformTraffic<'_> {
         };
         let mut points = Vec::with_capacity(injections.len());
         for injection in injections {
+            let working = profile::enter(OwnWork::Network);
             let point = measure(spec, &plan, injection);
+            drop(working);
             let channels = sweep.channels.then(|| network.named(&point.figures.channels));
             let point = MeasuredPoint { point, channels };
             each(&point)?;

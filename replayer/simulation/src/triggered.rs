@@ -14,11 +14,12 @@ use titr_common::units::{Bytes, Seconds};
 use titr_network::packet::PacketStatistics;
 use titr_network::statistics::Histogram;
 use titr_network::topology::HostId;
-use titr_network::{LinkLoad, Transfer, TransferId};
+use titr_network::{LinkLoad, Network, Transfer, TransferId};
 use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
 use titr_platform::{Model, Platform};
 
 use crate::models;
+use crate::profile::{self, OwnWork, profiled_network};
 use crate::result::{LinkUse, NetworkName, Packets, Percentiles, Runs};
 use crate::stopwatch::Stopwatch;
 
@@ -189,8 +190,19 @@ impl TriggeredReplay<'_> {
         if nodes > hosts {
             return Err(TriggeredError::TooManyNodes { path: self.trace.into(), nodes, hosts });
         }
+        let _reading = profile::enter(OwnWork::Reading);
         let mut feedback = Feedback::new(trace, self.open_loop)?;
-        let mut network = models::build(self.platform, number);
+        let network = models::build(self.platform, number);
+        let (run, network) = profiled_network(network, |network| Self::drive(network, &mut feedback));
+        let mut run = run?;
+        feedback.finish()?;
+        run.loads = network.link_loads();
+        run.packets = PacketStatistics::of(&*network, run.end);
+        Ok(run)
+    }
+
+    /// Injects the messages that triggers and times release, until none is left.
+    fn drive(network: &mut dyn Network, feedback: &mut Feedback) -> Result<TriggeredRun, TriggeredError> {
         let mut run = TriggeredRun::default();
         let mut under_way: slab::Slab<UnderWay> = slab::Slab::new();
         let mut delivered = Vec::new();
@@ -220,9 +232,6 @@ impl TriggeredReplay<'_> {
                 network.inject(now, transfer);
             }
         }
-        feedback.finish()?;
-        run.loads = network.link_loads();
-        run.packets = PacketStatistics::of(&*network, run.end);
         Ok(run)
     }
 }

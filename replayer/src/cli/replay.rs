@@ -1,6 +1,6 @@
 //! `titr-replay`.
 
-use std::io::{BufWriter, IsTerminal, StdoutLock, stdout};
+use std::io::{BufWriter, IsTerminal, StdoutLock, Write, stderr, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,6 +12,7 @@ use titr_common::trace::Trace;
 use titr_formats::timeline::{EventSorter, Subject};
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
 use titr_simulation::observe::{ANALYSES, LinkHistory, Timeline};
+use titr_simulation::profile::{self, OwnWork, Profiler};
 use titr_simulation::triggered::TriggeredReplay;
 use titr_simulation::{Causality, Computation, Platform, Simulation, SimulationError, SimulationResult, assume};
 use titr_steady::Steady;
@@ -24,7 +25,7 @@ use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::traffic::{self, TrafficArgs};
 use super::{Failure, TraceArgs, run};
 use crate::page::Recorder;
-use crate::report::{Results, text};
+use crate::report::{Results, own_profile, text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,6 +90,10 @@ struct ReplayArgs {
     /// all of them otherwise (see docs/REPLAYING.md).
     #[arg(long, conflicts_with_all = NEEDS_ALL)]
     steady: bool,
+    /// Prints on standard error where titr's own time and memory went: processor time of reading, ranks, network and results,
+    /// and bytes a rank.
+    #[arg(long)]
+    time: bool,
     #[command(flatten)]
     report: ReportArgs,
     #[command(flatten)]
@@ -208,24 +213,37 @@ pub(super) fn command() -> Command {
 pub fn main() -> ExitCode {
     let args = ReplayArgs::parse();
     run("titr-replay", |out| {
-        args.excerpt.is_of(!args.timeline.is_empty() || args.page.is_asked_for())?;
-        let mut platform = Platform::load(&args.platform, &args.set)?;
-        if let Some(Collectives::Of(library)) = args.collectives {
-            platform.mpi.collectives = Selection::from(library);
+        let profiler = args.time.then(Profiler::start);
+        let events = command_of(&args, out)?;
+        if let Some(profiler) = profiler {
+            out.flush()?;
+            own_profile::summary(&profiler.finish(), events, &mut stderr().lock())?;
         }
-        if let Some(trace) = args.network_trace.triggered() {
-            let (runs, open_loop) = (args.runs.unwrap_or(1), args.network_trace.open_loop());
-            let replay = TriggeredReplay { platform: &platform, trace, open_loop, runs, channels: args.channels };
-            return network_trace::replay(&replay, &args.report, out);
-        }
-        match args.traffic.pattern() {
-            Some(pattern) => {
-                let runs = args.runs.unwrap_or(3);
-                traffic::sweep(&platform, pattern, &args.traffic, runs, args.channels, &args.report, out)
-            }
-            None => replay(&args, platform, out),
-        }
+        Ok(())
     })
+}
+
+/// Does what the options ask for; returns the number of events where a trace of a program was replayed.
+fn command_of(args: &ReplayArgs, out: &mut BufWriter<StdoutLock>) -> Result<Option<u64>, Failure> {
+    args.excerpt.is_of(!args.timeline.is_empty() || args.page.is_asked_for())?;
+    let mut platform = Platform::load(&args.platform, &args.set)?;
+    if let Some(Collectives::Of(library)) = args.collectives {
+        platform.mpi.collectives = Selection::from(library);
+    }
+    if let Some(trace) = args.network_trace.triggered() {
+        let (runs, open_loop) = (args.runs.unwrap_or(1), args.network_trace.open_loop());
+        let replay = TriggeredReplay { platform: &platform, trace, open_loop, runs, channels: args.channels };
+        network_trace::replay(&replay, &args.report, out)?;
+        return Ok(None);
+    }
+    match args.traffic.pattern() {
+        Some(pattern) => {
+            let runs = args.runs.unwrap_or(3);
+            traffic::sweep(&platform, pattern, &args.traffic, runs, args.channels, &args.report, out)?;
+            Ok(None)
+        }
+        None => replay(args, platform, out).map(Some),
+    }
 }
 
 /// The platform with the changes that hypotheses ask for.
@@ -239,7 +257,7 @@ fn assumed(args: &ReplayArgs, hypotheses: &Hypotheses, platform: Platform) -> Re
     Ok(assume(hypotheses.machine(), platform).map_err(HypothesesError::from)?)
 }
 
-fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>) -> Result<u64, Failure> {
     let hypotheses = args.what_if.as_deref().map(Hypotheses::load).transpose()?;
     let platform = match &hypotheses {
         Some(hypotheses) => assumed(args, hypotheses, platform)?,
@@ -292,6 +310,7 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
         simulation = simulation.follow(meter);
     }
     let mut result = simulation.run()?;
+    let _results = profile::enter(OwnWork::Results);
     result.warnings.extend(names.unnamed());
     drop(meter);
     let mut loads = Vec::new();
@@ -319,10 +338,12 @@ fn simulation<'a>(args: &ReplayArgs, platform: &'a Platform, trace: &'a Trace) -
         .check_sensitivities(args.check_sensitivities)
 }
 
-fn show(args: &ReplayArgs, result: &SimulationResult, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+/// Writes a result in the forms that are asked for; returns the number of its events.
+fn show(args: &ReplayArgs, result: &SimulationResult, out: &mut BufWriter<StdoutLock>) -> Result<u64, Failure> {
+    let _results = profile::enter(OwnWork::Results);
     args.report.write(Results::Simulation(result), out)?;
     if args.report.has_summary() {
         text::summary(result, is_bold(), out)?;
     }
-    Ok(())
+    Ok(result.events)
 }

@@ -6,6 +6,7 @@
 mod cause;
 mod csv;
 mod json;
+pub mod own_profile;
 mod places;
 pub mod text;
 pub mod triggered;

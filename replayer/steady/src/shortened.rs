@@ -9,6 +9,7 @@ use titr_common::event::{Event, Rank, ThreadId};
 use titr_common::trace::manifest::{Counter, RankEntry};
 use titr_common::trace::{Manifest, Passed, RankStream, RankWriter, Trace, TraceError, has_letter};
 use titr_common::units::{Instructions, Seconds};
+use titr_simulation::profile::{self, OwnWork};
 
 use crate::loops::Loop;
 use crate::parallel::of_each_rank;
@@ -68,6 +69,7 @@ impl Shortened {
             std::fs::create_dir(path).map_err(failed)?;
         }
         let ranks = of_each_rank(trace.ranks(), |rank| {
+            let _reading = profile::enter(OwnWork::Reading);
             let entry = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize)).cloned();
             let entry = entry.unwrap_or_else(|| RankEntry::new(rank, Counter::exact("unknown")));
             let writers = Writers::create(&paths, rank).map_err(failed)?;

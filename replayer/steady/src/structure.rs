@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use titr_common::event::Rank;
 use titr_common::trace::{Passed, Trace, TraceError};
+use titr_simulation::profile::{self, OwnWork};
 
 use crate::loops::{FEWEST, Loop, find_loop};
 use crate::parallel::of_each_rank;
@@ -53,6 +54,7 @@ impl ProgramLoop {
     /// If the trace cannot be read.
     pub(crate) fn find(trace: &Trace) -> Result<Result<Self, NoProgramLoop>, TraceError> {
         let ranks = of_each_rank(trace.ranks(), |rank| -> Result<_, TraceError> {
+            let _reading = profile::enter(OwnWork::Reading);
             let mut passed = Passed::with_letters();
             let threads = trace.stream(rank)?.pass(&mut passed, u64::MAX)?;
             let found = if threads > 1 {

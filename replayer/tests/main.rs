@@ -13,6 +13,7 @@ mod files;
 mod gather;
 mod generate;
 mod inter;
+mod jobs;
 mod network_traces;
 mod observers;
 mod one_sided;

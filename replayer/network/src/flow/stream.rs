@@ -17,7 +17,9 @@ use super::max_min::Pace;
 /// The messages between two hosts that are in their transfer phase.
 #[derive(Debug)]
 pub(super) struct Stream {
-    members: BinaryHeap<Member>,
+    /// The message that needs the least service until it is complete. Few streams have another, so it lies here.
+    first: Option<Member>,
+    others: BinaryHeap<Member>,
     /// S when the pace was last set, in bytes.
     service: f64,
     pace: Pace,
@@ -57,7 +59,8 @@ pub(super) enum Completion {
 impl Default for Stream {
     fn default() -> Self {
         Self {
-            members: BinaryHeap::new(),
+            first: None,
+            others: BinaryHeap::new(),
             service: 0.0,
             pace: Pace::Rate(0.0),
             since: Instant::default(),
@@ -86,14 +89,18 @@ impl Stream {
 
     /// A message enters that needs so much service.
     pub fn enter(&mut self, now: Instant, need: f64, sequence: u64, message: u32) {
-        if self.members.is_empty() {
+        if self.first.is_none() {
             // Nobody remembers what was before. Small sums are exact ones.
             (self.service, self.since, self.pace) = (0.0, now, Pace::Rate(0.0));
         } else {
             self.set_pace(now, self.pace);
         }
         self.forget_next();
-        self.members.push(Member { complete: self.service + need, sequence, message });
+        let member = Member { complete: self.service + need, sequence, message };
+        match &mut self.first {
+            Some(first) => self.others.push(if member > *first { std::mem::replace(first, member) } else { member }),
+            None => self.first = Some(member),
+        }
     }
 
     /// The message that is complete next, and when, if the pace stays.
@@ -110,7 +117,7 @@ impl Stream {
     }
 
     fn find_next(&self) -> Option<(Completion, u64)> {
-        let first = self.members.peek()?;
+        let first = self.first?;
         let left = (first.complete - self.service).max(0.0);
         let completion = match self.pace {
             Pace::Rate(rate) => Completion::At(self.since.time + Seconds(left / rate)),
@@ -127,7 +134,7 @@ impl Stream {
             _ => false,
         })?;
         self.forget_next();
-        self.members.pop()
+        std::mem::replace(&mut self.first, self.others.pop())
     }
 }
 

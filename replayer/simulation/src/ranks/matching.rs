@@ -48,7 +48,7 @@ struct Receiver {
     /// How many wildcard receives are posted.
     posted_wildcards: usize,
     /// The unexpected messages under each key of a wildcard that could select them, by age; kept once a wildcard was seen.
-    unexpected: Option<Box<BTreeMap<(Key, u64), Envelope>>>,
+    unexpected: Option<BTreeMap<(Key, u64), Envelope>>,
 }
 
 impl Matching {
@@ -199,9 +199,7 @@ impl Receiver {
                 Item::Message(_) => Some((of.envelope(), entry.age)),
                 Item::Receive(_) => None,
             });
-            Box::new(
-                messages.flat_map(|(envelope, age)| Key::wild(envelope).map(|key| ((key, age), envelope))).collect(),
-            )
+            messages.flat_map(|(envelope, age)| Key::wild(envelope).map(|key| ((key, age), envelope))).collect()
         });
         let (_, &envelope) = unexpected.range((key, 0)..=(key, u64::MAX)).next()?;
         Some(Selector::from(envelope).into())

@@ -115,7 +115,7 @@ struct InTransit {
     need: f64,
 }
 
-/// What the size of a message means, whatever its route.
+/// The cost of a message of one size, whatever its route.
 #[derive(Clone, Copy, Debug)]
 struct SizeCost {
     /// The payload.

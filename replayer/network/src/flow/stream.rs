@@ -27,7 +27,7 @@ pub(super) struct Stream {
     since: Instant,
     /// The message that is complete next, and when; `None`: not worked out since the last change.
     next: Option<(Completion, u64)>,
-    /// Whether that is what others know of it.
+    /// Whether the heap that the stream waits in knows it.
     pub is_known: bool,
 }
 

@@ -37,13 +37,13 @@ impl Entry {
 
 /// The queues of all receivers. Each has its own: ranks mostly send to a few others that are near, whose queues are in the cache.
 pub(super) struct Matching {
-    receivers: Vec<Receiver>,
+    receivers: Vec<ReceiverQueues>,
     age: u64,
 }
 
 /// The queues of one receiver.
 #[derive(Default)]
-struct Receiver {
+struct ReceiverQueues {
     queues: Queues<Key, Entry>,
     /// How many wildcard receives are posted.
     posted_wildcards: usize,
@@ -53,7 +53,7 @@ struct Receiver {
 
 impl Matching {
     pub(super) fn new(ranks: usize) -> Self {
-        Self { receivers: (0..ranks).map(|_| Receiver::default()).collect(), age: 0 }
+        Self { receivers: (0..ranks).map(|_| ReceiverQueues::default()).collect(), age: 0 }
     }
 
     /// A message for `receiver`: the posted receive that takes it, or `None`, and it waits.
@@ -86,7 +86,7 @@ impl Matching {
     }
 }
 
-impl Receiver {
+impl ReceiverQueues {
     #[inline]
     fn arrive(&mut self, envelope: Envelope, entry: Entry) -> Option<OperationId> {
         let exact = Key::from(Selector::from(envelope));

@@ -5,7 +5,8 @@
 //! 1. **reply** — a message of a kind that answers requests is triggered by the oldest request that its node has received,
 //!    from the node that it goes to, about the same address, and has not answered.
 //! 2. **protocol** — a message of a kind that the table of the protocol has is triggered by the last message of the kinds
-//!    in the table that its node has received about the same address. If it is data, it answers the oldest request, too.
+//!    in the table that its node has received about the same address. If it is data, it answers the oldest request, too, and
+//!    a message that was received before that request is not its trigger: then the request is.
 //! 3. **data** — any other message is triggered by the last data message that its node has received.
 //!
 //! The trigger delay is the time from that reception to the generation of the message. A message for which nothing is found has
@@ -268,14 +269,14 @@ impl Receptions {
         }
     }
 
-    /// Forgets the oldest request of this sender, receiver and address: it has been answered.
-    fn answer(&mut self, place: (Node, Node, Option<u64>)) {
-        if let Some(waiting) = self.requests.get_mut(&place) {
-            waiting.pop_front();
-            if waiting.is_empty() {
-                self.requests.remove(&place);
-            }
+    /// Takes the oldest request of this sender, receiver and address: it has been answered.
+    fn answer(&mut self, place: (Node, Node, Option<u64>)) -> Option<Received> {
+        let waiting = self.requests.get_mut(&place)?;
+        let oldest = waiting.pop_front();
+        if waiting.is_empty() {
+            self.requests.remove(&place);
         }
+        oldest.map(|(_, request)| request)
     }
 
     /// The message that triggers `message`, and the count of the rule that has found it.
@@ -301,11 +302,9 @@ impl Receptions {
         if let Some(kinds) = rules.triggers_of(message.kind.name()) {
             let last = self.protocol.get(&(from, address)).into_iter().flatten();
             let last = last.filter(|(kind, _)| kinds.contains(kind.name())).map(|(_, received)| *received);
-            if let Some(last) = last.max_by_key(|&(label, at)| (at, label)) {
-                if rules.is_data(message.kind.name()) {
-                    self.answer((to, from, address));
-                }
-                return (Some(last), &mut found.protocol);
+            let request = if rules.is_data(message.kind.name()) { self.answer((to, from, address)) } else { None };
+            if let Some(later) = last.chain(request).max_by_key(|&(label, at)| (at, label)) {
+                return (Some(later), &mut found.protocol);
             }
         }
         match self.data.get(&from) {

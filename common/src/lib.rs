@@ -3,6 +3,7 @@
 //! algorithms.
 
 pub mod collectives;
+pub mod dense_slab;
 pub mod event;
 pub mod event_buffer;
 pub mod format;

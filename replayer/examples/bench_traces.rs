@@ -8,7 +8,8 @@
 //! bench_traces pending COUNT DIRECTORY                  COUNT messages wait for receives that come in the worst order
 //! ```
 //!
-//! `alone` after the directory leaves out SimGrid's form.
+//! After the directory, `alone` leaves out SimGrid's form, and `even` lets all computations between the same two messages take
+//! equally long.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -27,17 +28,23 @@ use titr_common::units::{Bytes, Instructions, Seconds};
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let (args, form) = match &args[..] {
-        [args @ .., "alone"] => (args, Form::Titr),
-        args => (args, Form::Both),
-    };
+    let (mut args, mut form, mut noise) = (&args[..], Form::Both, Noise::Tenth);
+    while let [before @ .., word] = args {
+        match *word {
+            "alone" => form = Form::Titr,
+            "even" => noise = Noise::None,
+            _ => break,
+        }
+        args = before;
+    }
+    let to = |directory| (Path::new(directory), form, noise);
     let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number > 0);
     let written = match *args {
-        ["pending", count, directory] => number(count).map(|count| pending(count, (Path::new(directory), form))),
+        ["pending", count, directory] => number(count).map(|count| pending(count, to(directory))),
         [pattern, ranks, times, directory] => match (pattern, number(ranks).zip(number(times))) {
-            ("wavefront", Some((ranks, times))) => Some(wavefront(ranks, times, (Path::new(directory), form))),
-            ("alltoall", Some((ranks, times))) => Some(alltoall(ranks, times, (Path::new(directory), form))),
-            ("collectives", Some((ranks, times))) => Some(collectives(ranks, times, (Path::new(directory), form))),
+            ("wavefront", Some((ranks, times))) => Some(wavefront(ranks, times, to(directory))),
+            ("alltoall", Some((ranks, times))) => Some(alltoall(ranks, times, to(directory))),
+            ("collectives", Some((ranks, times))) => Some(collectives(ranks, times, to(directory))),
             _ => None,
         },
         _ => None,
@@ -50,7 +57,7 @@ fn main() -> ExitCode {
         }
         None => {
             eprintln!(
-                "usage: bench_traces wavefront|alltoall|collectives RANKS TIMES DIR [alone] | pending COUNT DIR [alone]"
+                "usage: bench_traces wavefront|alltoall|collectives RANKS TIMES DIR [alone] [even] | pending COUNT DIR [alone]"
             );
             ExitCode::from(2)
         }
@@ -63,8 +70,9 @@ struct Script {
     titr: RankWriter,
     simgrid: Option<BufWriter<File>>,
     spelled: Vec<u8>,
-    /// What makes no two computations alike, as on a real machine; the same for the same rank.
-    noise: u64,
+    /// How unlike computations are, and the state of the generator that makes them so.
+    noise: Noise,
+    chance: u64,
 }
 
 impl Script {
@@ -83,12 +91,15 @@ impl Script {
         self.titr.finish(RankEntry::new(self.rank, Counter::exact("generated"))).map(drop)
     }
 
-    /// About `instructions`, a tenth more or less.
+    /// About so many instructions.
     fn compute(&mut self, instructions: u64) -> io::Result<()> {
+        if self.noise == Noise::None {
+            return self.event(&Event::Compute(Instructions(instructions as f64)));
+        }
         // Knuth's MMIX generator.
-        self.noise = self.noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.chance = self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let fifth = instructions / 5;
-        let work = instructions - fifth / 2 + (self.noise >> 32) * fifth / (1 << 32);
+        let work = instructions - fifth / 2 + (self.chance >> 32) * fifth / (1 << 32);
         self.event(&Event::Compute(Instructions(work as f64)))
     }
 
@@ -125,11 +136,24 @@ enum Form {
     Titr,
 }
 
-/// The directory of a trace, and its forms.
-type Output<'a> = (&'a Path, Form);
+/// How unlike computations between the same two messages are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Noise {
+    /// Equally long.
+    None,
+    /// A tenth longer or shorter, as on a real machine.
+    Tenth,
+}
+
+/// The directory of a trace, its forms, and how unlike its computations are.
+type Output<'a> = (&'a Path, Form, Noise);
 
 /// Writes the streams of all ranks, and an `index` that lists them.
-fn write((directory, form): Output, ranks: u32, program: impl Fn(&mut Script) -> io::Result<()>) -> io::Result<()> {
+fn write(
+    (directory, form, noise): Output,
+    ranks: u32,
+    program: impl Fn(&mut Script) -> io::Result<()>,
+) -> io::Result<()> {
     let [titr, simgrid] = ["titr", "simgrid"].map(|form| directory.join(form));
     let mut indexes = (String::new(), String::new());
     fs::create_dir_all(&titr)?;
@@ -146,7 +170,8 @@ fn write((directory, form): Output, ranks: u32, program: impl Fn(&mut Script) ->
                 Form::Titr => None,
             },
             spelled: Vec::new(),
-            noise: u64::from(rank.0),
+            noise,
+            chance: u64::from(rank.0),
         };
         indexes.0 += &format!("{}\n", script.titr.path().display());
         indexes.1 += &format!("{}\n", simgrid.join(text).display());

@@ -32,8 +32,8 @@ const LAYERS: &str = "\
 | `replayer/hypotheses` | `common` | `source` `selection` `position` `rewriting` `keys` `machine_change` `kind` `machine` `computation` `messages` `hypotheses` |
 | `replayer/call-sites` | `common` | `function` `code` `names` |
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
-| `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` | `stopwatch` `normalisation` `warnings` `observe` `ranks` `replay` `models` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `assumptions` `sensitivity` `simulation` |
-| `replayer/steady` | `common` `replayer/network` `replayer/simulation` | `loops` `parallel` `sample` `structure` `shortened` `iteration_times` `estimate` `extrapolation` `steady` |
+| `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` | `stopwatch` `parallel` `normalisation` `warnings` `observe` `ranks` `profile` `replay` `models` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `assumptions` `sensitivity` `simulation` |
+| `replayer/steady` | `common` `replayer/network` `replayer/simulation` | `loops` `sample` `structure` `shortened` `iteration_times` `estimate` `extrapolation` `steady` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `driver` `interface` |
 | `replayer/ccnuma` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/simulation` | `causes` `message` `cache` `programs` `directory` `event` `processor` `node` `recorder` `machine` |

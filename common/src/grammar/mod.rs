@@ -39,10 +39,11 @@
 //! | `file_open FILE`, `file_write_at_all FILE BYTES`, … | input and output, see `file` |
 //! | `region_begin NAME`, `region_end NAME`, `pcontrol LEVEL` | regions, see `mark` |
 //! | `call MPI_FUNCTION SENT RECEIVED` | whatever else communicates |
-//! | `again D V1 V2*N …` | the events that were `D` events ago, after computing so much, see `repeat` |
+//! | `loop D N V1 V2*M …` | `N` events, each that of `D` events ago, those that computed then after computing so much, see `repeat` |
+//! | `again D V1 V2*M …` | an event for each volume, each that of `D` events ago |
 //!
 //! The rank is `R.T` for an event of its thread `T` that is not the one that initialised MPI: `3.1 send …`. A rank's lines
-//! stand in the order in which its calls returned, whichever thread they are of; an `again` counts those of its thread.
+//! stand in the order in which its calls returned, whichever thread they are of; a `loop` counts those of its thread.
 //!
 //! `WILD` is `any_source`, `any_tag` or `any`. `REQS` and `MEMBERS` are lists such as `0-3,8,12-20/4` (from–to/step).
 //! `6` is SimGrid's number for `MPI_BYTE`: it has to stand there for SimGrid to pass over what follows. A collective

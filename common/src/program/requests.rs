@@ -26,7 +26,7 @@ enum Request<O> {
     /// Gone once it is completed.
     Once(Option<O>),
     /// Can be started again; the inner operation is there while it is active.
-    Persistent(Template, Option<Option<O>>),
+    Persistent(Box<Template>, Option<Option<O>>),
 }
 
 impl<O> Default for RequestTable<O> {
@@ -100,7 +100,7 @@ impl<O: Copy> RequestTable<O> {
     /// # Errors
     /// Where its number is in use.
     pub fn add_persistent(&mut self, id: RequestId, template: Template) -> Result<(), Fault> {
-        self.make(id, Request::Persistent(template, None))
+        self.make(id, Request::Persistent(Box::new(template), None))
     }
 
     fn make(&mut self, id: RequestId, request: Request<O>) -> Result<(), Fault> {
@@ -113,7 +113,7 @@ impl<O: Copy> RequestTable<O> {
     /// The operation that a persistent and inactive request starts.
     pub fn template(&self, id: RequestId) -> Option<&Template> {
         match self.numbered.get(&id) {
-            Some(Request::Persistent(template, None)) => Some(template),
+            Some(Request::Persistent(template, None)) => Some(template.as_ref()),
             _ => None,
         }
     }

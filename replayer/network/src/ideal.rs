@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use titr_common::dense_slab::DenseSlab;
 use titr_common::units::Seconds;
 
 use super::indexed_heap::Deadline;
@@ -20,7 +21,7 @@ pub struct Ideal {
     paths: RouteCache<Cost>,
     arrivals: TimerQueue,
     /// Messages under way, by their key in `arrivals`.
-    transfers: slab::Slab<TransferId>,
+    transfers: DenseSlab<TransferId>,
     injected: u64,
 }
 
@@ -51,7 +52,7 @@ impl Ideal {
             paths: RouteCache::new(Arc::clone(&topology)),
             topology,
             arrivals: TimerQueue::default(),
-            transfers: slab::Slab::new(),
+            transfers: DenseSlab::default(),
             injected: 0,
         }
     }

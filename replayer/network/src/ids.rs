@@ -17,6 +17,12 @@ macro_rules! ids {
             }
         }
 
+        impl From<$name> for usize {
+            fn from(id: $name) -> Self {
+                id.index()
+            }
+        }
+
         impl From<u32> for $name {
             fn from(number: u32) -> Self {
                 Self(number)

@@ -5,12 +5,19 @@ use std::sync::Arc;
 use super::LinkLoad;
 use crate::topology::{HostId, LinkId, Topology};
 
-/// Remembers, for pairs of hosts, what the model derives from their route (`T`). As many pairs as fit a fixed table:
-/// a pair that falls on another's entry takes its place, so memory does not grow with the square of the machine.
+/// Remembers, for pairs of hosts, what the model derives from their route (`T`).
+///
+/// Where all pairs do not fit, so many entries are there for each host, and no more: memory does not grow with the square of the
+/// machine. A pair may lie in one of two *sets* of entries, as in a skewed-associative cache (A. Seznec, ISCA 1993): the
+/// first is among those of the sending host, so that the messages of one host, which programs send one after another, lie
+/// together; the second is anywhere, for a host that sends to many. A pair for which both are full takes the place of another.
 #[derive(Debug)]
 pub(super) struct RouteCache<T> {
     topology: Arc<dyn Topology>,
+    hosts: u64,
     entries: Vec<Option<CachedPath<T>>>,
+    /// Whether each pair has an entry of its own.
+    holds_all: bool,
     /// The loads of links by evicted paths.
     evicted: Vec<LinkLoad>,
     /// Kept to be used again.
@@ -25,17 +32,26 @@ struct CachedPath<T> {
     derived: T,
 }
 
-/// Pairs remembered at most: all of them up to 128 hosts. More would cost more in cache misses than they save.
+/// As many pairs as this are remembered, however few hosts there are: all of them up to 128 hosts.
 const CAPACITY: u64 = 1 << 14;
+
+/// Pairs remembered for each host where that is more.
+const EACH: u64 = 16;
+
+/// Entries of a set.
+const WAYS: u64 = 4;
 
 impl<T> RouteCache<T> {
     pub fn new(topology: Arc<dyn Topology>) -> Self {
         let hosts = u64::from(topology.hosts());
-        let pairs = (hosts * hosts).min(CAPACITY) as usize;
+        let holds_all = hosts * hosts <= CAPACITY;
+        let pairs = if holds_all { hosts * hosts } else { CAPACITY.next_multiple_of(hosts * WAYS).max(hosts * EACH) };
         Self {
             evicted: vec![LinkLoad::default(); topology.links().len()],
             topology,
-            entries: std::iter::repeat_with(|| None).take(pairs).collect(),
+            hosts,
+            entries: std::iter::repeat_with(|| None).take(pairs as usize).collect(),
+            holds_all,
             route: Vec::new(),
         }
     }
@@ -48,8 +64,7 @@ impl<T> RouteCache<T> {
         load: LinkLoad,
         derive: impl FnOnce(&[LinkId], Option<T>) -> T,
     ) -> &mut T {
-        let pair = u64::from(ends.0.0) * u64::from(self.topology.hosts()) + u64::from(ends.1.0);
-        let place = (pair % self.entries.len() as u64) as usize;
+        let place = self.place(ends);
         let other = self.entries[place].take_if(|path| path.ends != ends);
         let path = self.entries[place].get_or_insert_with(|| {
             if let Some(other) = &other {
@@ -63,6 +78,38 @@ impl<T> RouteCache<T> {
         path.carried.bytes += load.bytes;
         path.carried.messages += load.messages;
         &mut path.derived
+    }
+
+    /// The entry of a pair, or that which it takes if it has none.
+    #[inline]
+    fn place(&self, (from, to): (HostId, HostId)) -> usize {
+        let (from, to, hosts) = (u64::from(from.0), u64::from(to.0), self.hosts);
+        if self.holds_all {
+            return (from * hosts + to) as usize;
+        }
+        let sets = self.entries.len() as u64 / WAYS;
+        let spread = (from * hosts + to).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let own = from * (sets / hosts) + (spread >> 40) % (sets / hosts);
+        let anywhere = (spread >> 16) % sets;
+        [own, anywhere]
+            .into_iter()
+            .find_map(|set| self.find((from, to), set))
+            .or_else(|| [own, anywhere].into_iter().find_map(|set| self.free(set)))
+            .unwrap_or((anywhere * WAYS + (spread >> 60) % WAYS) as usize)
+    }
+
+    /// The place of a pair in a set.
+    #[inline]
+    fn find(&self, (from, to): (u64, u64), set: u64) -> Option<usize> {
+        let is_it = |path: &CachedPath<T>| (u64::from(path.ends.0.0), u64::from(path.ends.1.0)) == (from, to);
+        (set * WAYS..(set + 1) * WAYS)
+            .map(|place| place as usize)
+            .find(|&place| self.entries[place].as_ref().is_some_and(is_it))
+    }
+
+    /// The first free place in a set.
+    fn free(&self, set: u64) -> Option<usize> {
+        (set * WAYS..(set + 1) * WAYS).map(|place| place as usize).find(|&place| self.entries[place].is_none())
     }
 
     /// The load that each link has carried.
@@ -84,5 +131,73 @@ impl<T> CachedPath<T> {
             load.bytes += self.carried.bytes;
             load.messages += self.carried.messages;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use titr_common::units::{Bytes, Seconds};
+
+    use super::*;
+    use crate::topology::{Cable, Duplex, Star};
+
+    fn cache<T>(hosts: u32) -> RouteCache<T> {
+        let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
+        RouteCache::new(Arc::new(Star::new(hosts, cable, None)))
+    }
+
+    /// How often the routes of `pairs` are derived when they are asked for twice, one after another.
+    fn derived(hosts: u32, pairs: &[(u32, u32)]) -> usize {
+        let (mut cache, mut derived) = (cache(hosts), 0);
+        for &(from, to) in pairs.iter().chain(pairs) {
+            let ends = (HostId(from), HostId(to));
+            let known = *cache.carry(ends, LinkLoad::default(), |_, _| {
+                derived += 1;
+                ends
+            });
+            assert_eq!(known, ends);
+        }
+        derived
+    }
+
+    #[test]
+    fn neighbours_in_a_large_torus_are_all_remembered_and_so_are_those_that_one_host_sends_to() {
+        let neighbours: Vec<_> =
+            (0..4096).flat_map(|from| [1, 16, 256, 4095, 4080, 3840].map(|far| (from, (from + far) % 4096))).collect();
+        let many = derived(4096, &neighbours);
+        assert!(many < neighbours.len() * 101 / 100, "{many} of {}", neighbours.len());
+        let fan: Vec<_> = (1..4096).map(|to| (0, to)).collect();
+        let many = derived(4096, &fan);
+        assert!(many < fan.len() * 101 / 100, "{many} of {}", fan.len());
+    }
+
+    #[test]
+    fn all_pairs_of_a_small_machine_are_remembered() {
+        for hosts in [1, 128] {
+            let pairs: Vec<_> = (0..hosts).flat_map(|from| (0..hosts).map(move |to| (from, to))).collect();
+            assert_eq!(derived(hosts, &pairs), pairs.len());
+        }
+    }
+
+    /// Loads are kept of routes that are forgotten, too.
+    #[test]
+    fn no_load_is_lost() {
+        let (hosts, mut cache, mut expected) = (300, cache(300), BTreeMap::new());
+        for from in 0..hosts {
+            for to in (0..hosts).filter(|&to| to != from) {
+                let bytes = Bytes(u64::from(from));
+                cache.carry((HostId(from), HostId(to)), LinkLoad { bytes, messages: 1 }, |route, _| {
+                    route.iter().for_each(|&link| {
+                        let load: &mut LinkLoad = expected.entry(link).or_default();
+                        load.bytes += bytes;
+                        load.messages += 1;
+                    });
+                });
+            }
+        }
+        assert!(cache.entries.len() < (hosts * hosts) as usize / 2, "some are forgotten");
+        assert_eq!(cache.loads(), expected.into_values().collect::<Vec<_>>());
     }
 }

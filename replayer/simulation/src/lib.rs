@@ -29,6 +29,8 @@ mod dry_run;
 pub mod models;
 mod normalisation;
 pub mod observe;
+pub mod parallel;
+pub mod profile;
 pub mod ranks;
 pub mod replay;
 pub mod result;

@@ -1,26 +1,28 @@
 //! A simulation: a platform, a trace, and what is to be done with them.
 
-use std::collections::{BTreeMap, HashSet};
+mod run;
+mod sensitivities;
 
-use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashSet};
+use std::time::{Duration, Instant};
+
 use thiserror::Error;
 use titr_common::time::Time;
 use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Trace, TraceError, Transformation};
-use titr_network::LinkLoad;
 use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform, Spawn};
-use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds, Workload};
+use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
 
-use crate::deadlock_causes::causes;
 use crate::normalisation::Comparison;
-use crate::observe::{ANALYSES, Analysis, Breakdown, Observer};
-use crate::ranks::{Causality, Core, Deadlock, Recorded, ReplayError};
-use crate::replay::{Follower, Options, Outcome, replay};
+use crate::observe::{ANALYSES, Analysis, Observer};
+use crate::parallel::Jobs;
+use crate::profile::{self, OwnWork};
+use crate::ranks::{Causality, Deadlock, Recorded, ReplayError};
+use crate::replay::{Follower, Outcome};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
-use crate::sensitivity::{Parameter, STEP, link_classes, scaled};
-use crate::stopwatch::Stopwatch;
-use crate::{models, warnings};
+use crate::warnings;
+use run::{Replays, Run};
 
 /// A replay of a trace on a platform, to be [run](Self::run).
 #[must_use]
@@ -28,6 +30,8 @@ pub struct Simulation<'a> {
     platform: &'a Platform,
     trace: &'a Trace,
     runs: u32,
+    jobs: Jobs,
+    read_ahead: bool,
     computation: Computation,
     compute_scale: f64,
     normalise: bool,
@@ -85,6 +89,8 @@ impl<'a> Simulation<'a> {
             platform,
             trace,
             runs: 1,
+            jobs: Jobs::ONE,
+            read_ahead: true,
             computation: Computation::default(),
             compute_scale: 1.0,
             normalise: false,
@@ -102,6 +108,16 @@ impl<'a> Simulation<'a> {
     /// Replays several times with different chance, where the network model has any.
     pub fn runs(self, runs: u32) -> Self {
         Self { runs, ..self }
+    }
+
+    /// Replays so often at the same time, where there are several replays. The result is the same for any number.
+    pub fn jobs(self, jobs: Jobs) -> Self {
+        Self { jobs, ..self }
+    }
+
+    /// Lets another thread read the trace ahead, if there are a core for it and few enough ranks. The result is the same.
+    pub fn read_ahead(self, read_ahead: bool) -> Self {
+        Self { read_ahead, ..self }
     }
 
     /// Takes the computation between calls from here.
@@ -171,7 +187,7 @@ impl<'a> Simulation<'a> {
         if self.runs == 0 {
             return Err(SimulationError::NoRuns);
         }
-        let cores = self.cores(self.platform)?;
+        let cores = run::cores(self.platform, self.trace.ranks())?;
         let (normalisation, unlike) = self.normalisation()?;
         let trace = self.transformed(&normalisation)?;
         let mut analyses = self.analyses()?;
@@ -179,18 +195,32 @@ impl<'a> Simulation<'a> {
         observers.extend(std::mem::take(&mut self.observers).into_iter().map(|observer| observer as &mut dyn Observer));
         observers.extend(analyses.iter_mut().map(|named| &mut *named.analysis as &mut dyn Observer));
 
-        let stopwatch = Stopwatch::start();
-        let Run { outcome, links, packets } = self.run_once(0, &trace, self.platform, &cores, observers)?;
-        let (mut times, mut packets) = (vec![outcome.simulated_time], Vec::from_iter(packets));
-        for run in 1..self.runs {
-            let further = self.run_once(run, &trace, self.platform, &cores, Vec::new())?;
-            times.push(further.outcome.simulated_time);
-            packets.extend(further.packets);
+        let start = Instant::now();
+        let replays = Replays {
+            original: self.trace,
+            trace,
+            causality: self.causality,
+            recorded: self.recorded(),
+            read_ahead: self.read_ahead && !(self.runs > 1 && self.jobs.are_several()),
+        };
+        let follower = self.follower.take();
+        let (first, further) = self.jobs.beside(
+            || replays.run(0, self.platform, &cores, observers, follower),
+            self.runs as usize - 1,
+            |run| replays.run(1 + run as u32, self.platform, &cores, Vec::new(), None),
+        )?;
+        let Run { outcome, links, packets, cpu } = first;
+        let (mut times, mut packets, mut cpu) = (vec![outcome.simulated_time], Vec::from_iter(packets), cpu);
+        for run in further {
+            times.push(run.outcome.simulated_time);
+            packets.extend(run.packets);
+            cpu += run.cpu;
         }
-        let replay = speed(&stopwatch, outcome.events, &times, &packets);
+        let replay = speed((start.elapsed(), cpu), outcome.events, &times, &packets);
+        let _results = profile::enter(OwnWork::Results);
         let mut findings = findings(&analyses)?;
         if let Some(path) = findings.get_mut("critical-path").filter(|_| self.checks_sensitivities) {
-            self.check(path, &trace, outcome.simulated_time)?;
+            self.check(path, &replays, outcome.simulated_time)?;
         }
 
         let platform = self.platform;
@@ -228,81 +258,6 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Adds to the sensitivities of a critical path what two replays say of each, with a little more and less of its
-    /// parameter; and those to the latency and the bandwidth of each class of links, which only replays tell.
-    fn check(&mut self, path: &mut Value, trace: &Trace, time: Time) -> Result<(), SimulationError> {
-        for (at, parameter) in Parameter::ALL.into_iter().enumerate() {
-            if let Some(replays) = self.elasticity(trace, time, parameter, None)? {
-                path["sensitivities"][at]["replays"] = replays.into();
-            }
-        }
-        let Some(all) = path["sensitivities"].as_array_mut() else { return Ok(()) };
-        for class in link_classes(self.platform) {
-            for parameter in [Parameter::Latency, Parameter::Bandwidth] {
-                if let Some(replays) = self.elasticity(trace, time, parameter, Some(&class))? {
-                    all.push(json!({"parameter": parameter, "links": class, "replays": replays}));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The change of the predicted time in percent by one percent more of a parameter, as two replays find it.
-    fn elasticity(
-        &mut self,
-        trace: &Trace,
-        time: Time,
-        parameter: Parameter,
-        class: Option<&str>,
-    ) -> Result<Option<f64>, SimulationError> {
-        let mut times = Vec::new();
-        for factor in [1.0 + STEP, 1.0 - STEP] {
-            let Some(platform) = scaled(self.platform, parameter, class, factor) else { continue };
-            let cores = self.cores(&platform)?;
-            let run = self.run_once(0, trace, &platform, &cores, Vec::new())?;
-            times.push(run.outcome.simulated_time.seconds().0);
-        }
-        Ok(match times[..] {
-            [more, less] => Some((more - less) / (2.0 * STEP * time.seconds().0)),
-            _ => None,
-        })
-    }
-
-    /// Replays `trace` once; the number of the run decides what is left to chance.
-    fn run_once(
-        &mut self,
-        run: u32,
-        trace: &Trace,
-        platform: &Platform,
-        cores: &[Core],
-        observers: Vec<&mut dyn Observer>,
-    ) -> Result<Run, SimulationError> {
-        let workload = Workload::read_ahead(trace.streams()?);
-        let (causality, partial, recorded) = (self.causality, self.trace.is_partial(), self.recorded());
-        let follower = self.follower.as_mut().map(|follower| &mut **follower as &mut dyn Follower);
-        let storage = platform.storage.clone();
-        let options = Options { causality, partial, recorded, storage, follower };
-        let breakdown = Breakdown::new(trace.ranks());
-        let mut network = models::build(platform, run);
-        let mpi = &platform.mpi;
-        let outcome = if observers.is_empty() {
-            replay(workload, cores.to_vec(), mpi, network.as_mut(), breakdown, options)
-        } else {
-            let observer = (breakdown, observers);
-            let outcome = replay(workload, cores.to_vec(), mpi, network.as_mut(), observer, options);
-            outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
-        };
-        let outcome = outcome.map_err(|error| match error {
-            ReplayError::Deadlock(deadlock) => {
-                let causes = causes(&deadlock, self.trace.manifest(), mpi.eager_threshold);
-                SimulationError::Deadlock { deadlock, causes }
-            }
-            error => SimulationError::Replay(error),
-        })?;
-        let packets = PacketStatistics::of(&*network, outcome.simulated_time);
-        Ok(Run { outcome, links: network.link_loads(), packets })
-    }
-
     /// The worth of each rank's counts, and what should be known of ranks that do not count alike.
     fn normalisation(&self) -> Result<(Normalise, Vec<String>), SimulationError> {
         let (worth, unlike) = match self.trace.manifest().map(Comparison::of) {
@@ -313,12 +268,6 @@ impl<'a> Simulation<'a> {
             None => (Vec::new(), Vec::new()),
         };
         Ok((Normalise { worth }, unlike))
-    }
-
-    /// The core of each rank on a platform.
-    fn cores(&self, platform: &Platform) -> Result<Vec<Core>, SimulationError> {
-        let hosts = platform.place(self.trace.ranks())?.0;
-        Ok(hosts.into_iter().map(|host| Core { host, speed: platform.speed(host) }).collect())
     }
 
     /// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow
@@ -356,13 +305,6 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// The outcome of one run.
-struct Run {
-    outcome: Outcome<Breakdown>,
-    links: Vec<LinkLoad>,
-    packets: Option<PacketStatistics>,
-}
-
 /// An analysis that was asked for, and its name.
 struct NamedAnalysis {
     name: &'static str,
@@ -373,10 +315,10 @@ fn findings(analyses: &[NamedAnalysis]) -> serde_json::Result<BTreeMap<&'static 
     analyses.iter().map(|NamedAnalysis { name, analysis }| Ok((*name, analysis.findings()?))).collect()
 }
 
-/// The speed of the runs that predicted `times`, each of so many events.
-fn speed(stopwatch: &Stopwatch, events: u64, times: &[Time], packets: &[PacketStatistics]) -> ReplaySpeed {
+/// The speed of the runs that predicted `times`, each of so many events, in so much time on the wall and of processors.
+fn speed((wall, cpu): (Duration, Duration), events: u64, times: &[Time], packets: &[PacketStatistics]) -> ReplaySpeed {
     let per_second = |count: f64, seconds: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
-    let (wall, cpu) = (stopwatch.wall().as_secs_f64(), stopwatch.cpu().as_secs_f64());
+    let (wall, cpu) = (wall.as_secs_f64(), cpu.as_secs_f64());
     let phit_hops: u64 = packets.iter().map(|packets| packets.phit_hops).sum();
     ReplaySpeed {
         wall_seconds: wall,

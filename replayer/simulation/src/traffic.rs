@@ -1,12 +1,16 @@
 //! A platform under synthetic traffic: curves of latency and throughput.
 
+use std::time::{Duration, Instant};
+
 use serde::Serialize;
 use thiserror::Error;
 use titr_network::packet::PacketSpec;
 use titr_network::topology::Lattice;
-use titr_network::traffic::{Destinations, Injection, Plan, Point, measure};
+use titr_network::traffic::{Destinations, Injection, Plan, Point, measure_run, point};
 use titr_platform::{Model, Platform};
 
+use crate::parallel::Jobs;
+use crate::profile::{self, OwnWork};
 use crate::result::{ChannelUse, NetworkName};
 use crate::stopwatch::Stopwatch;
 
@@ -123,27 +127,46 @@ impl PlatformTraffic<'_> {
         self.spec.cycle()
     }
 
-    /// Measures all points. `each` is given every point as soon as it is measured.
+    /// Measures all points, in so many runs at the same time. `each` is given every point as soon as it and those before are measured.
     ///
     /// # Errors
     /// Those of `each`.
-    pub fn run<E>(self, mut each: impl FnMut(&MeasuredPoint) -> Result<(), E>) -> Result<TrafficResult, E> {
+    pub fn run<E: Send>(
+        self,
+        jobs: Jobs,
+        mut each: impl FnMut(&MeasuredPoint) -> Result<(), E>,
+    ) -> Result<TrafficResult, E> {
         let Self { platform, spec, plan, sweep } = self;
         let network = NetworkName::from(platform);
-        let stopwatch = Stopwatch::start();
-        let injections = match &sweep.demand {
+        let start = Instant::now();
+        let injections: Vec<Injection> = match &sweep.demand {
             TrafficDemand::Burst(messages) => vec![Injection::Burst(*messages)],
             TrafficDemand::Loads(loads) => loads.0.iter().map(|&load| Injection::Load(load)).collect(),
         };
+        let of_a_point = plan.runs as usize;
         let mut points = Vec::with_capacity(injections.len());
-        for injection in injections {
-            let point = measure(spec, &plan, injection);
+        let (mut runs, mut cpu) = (Vec::with_capacity(of_a_point), Duration::ZERO);
+        let measure = |number: usize| {
+            let _network = profile::enter(OwnWork::Network);
+            let stopwatch = Stopwatch::start();
+            let run = measure_run(spec, &plan, injections[number / of_a_point], (number % of_a_point) as u32);
+            Ok((run, stopwatch.cpu()))
+        };
+        let take = |(run, time)| {
+            cpu += time;
+            runs.push(run);
+            if runs.len() < of_a_point {
+                return Ok(());
+            }
+            let point = point(spec, injections[points.len()], std::mem::take(&mut runs));
             let channels = sweep.channels.then(|| network.named(&point.figures.channels));
             let point = MeasuredPoint { point, channels };
             each(&point)?;
             points.push(point);
-        }
-        let (wall_seconds, cpu_seconds) = (stopwatch.wall().as_secs_f64(), stopwatch.cpu().as_secs_f64());
+            Ok(())
+        };
+        jobs.in_order(|| Ok(()), injections.len() * of_a_point, measure, take)?;
+        let (wall_seconds, cpu_seconds) = (start.elapsed().as_secs_f64(), cpu.as_secs_f64());
         let phit_hops: u64 = points.iter().map(|measured| measured.point.phit_hops).sum();
         Ok(TrafficResult {
             network,

@@ -6,6 +6,7 @@
 //! instant do so in the order of their labels, wherever they are in the file.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use thiserror::Error;
@@ -14,11 +15,13 @@ use titr_common::units::{Bytes, Seconds};
 use titr_network::packet::PacketStatistics;
 use titr_network::statistics::Histogram;
 use titr_network::topology::HostId;
-use titr_network::{LinkLoad, Transfer, TransferId};
+use titr_network::{LinkLoad, Network, Transfer, TransferId};
 use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
 use titr_platform::{Model, Platform};
 
 use crate::models;
+use crate::parallel::Jobs;
+use crate::profile::{self, OwnWork, profiled_network};
 use crate::result::{LinkUse, NetworkName, Packets, Percentiles, Runs};
 use crate::stopwatch::Stopwatch;
 
@@ -33,6 +36,8 @@ pub struct TriggeredReplay<'a> {
     pub open_loop: bool,
     /// Runs with different chance: at least 1.
     pub runs: u32,
+    /// Runs that are done at the same time. The result is the same for any number.
+    pub jobs: Jobs,
     /// Whether each virtual channel is listed in what is serialised.
     pub channels: bool,
 }
@@ -123,6 +128,8 @@ struct TriggeredRun {
     latency: u128,
     loads: Vec<LinkLoad>,
     packets: Option<PacketStatistics>,
+    /// Processor time of the run.
+    cpu: Duration,
 }
 
 /// A message in the network.
@@ -137,16 +144,13 @@ impl TriggeredReplay<'_> {
     /// # Errors
     /// If the trace cannot be read, makes no sense or does not fit the platform.
     pub fn run(&self) -> Result<TriggeredResult, TriggeredError> {
-        let stopwatch = Stopwatch::start();
-        let mut first = self.run_once(0)?;
-        let mut times = vec![first.end];
-        let mut packets = Vec::from_iter(first.packets.take());
-        for number in 1..self.runs {
-            let further = self.run_once(number)?;
-            times.push(further.end);
-            packets.extend(further.packets);
-        }
-        let replay = speed(&stopwatch, first.messages * times.len() as u64, &packets);
+        let start = Instant::now();
+        let mut runs = self.jobs.map(self.runs as usize, |number| self.run_once(number as u32))?;
+        let times: Vec<Time> = runs.iter().map(|run| run.end).collect();
+        let packets: Vec<PacketStatistics> = runs.iter_mut().filter_map(|run| run.packets.take()).collect();
+        let cpu = runs.iter().map(|run| run.cpu).sum();
+        let first = runs.swap_remove(0);
+        let replay = speed((start.elapsed(), cpu), first.messages * times.len() as u64, &packets);
 
         let platform = self.platform;
         let network = NetworkName::from(platform);
@@ -184,13 +188,26 @@ impl TriggeredReplay<'_> {
     }
 
     fn run_once(&self, number: u32) -> Result<TriggeredRun, TriggeredError> {
+        let stopwatch = Stopwatch::start();
         let trace = NetworkTrace::open(self.trace)?;
         let (nodes, hosts) = (trace.nodes(), self.platform.topology.hosts());
         if nodes > hosts {
             return Err(TriggeredError::TooManyNodes { path: self.trace.into(), nodes, hosts });
         }
+        let _reading = profile::enter(OwnWork::Reading);
         let mut feedback = Feedback::new(trace, self.open_loop)?;
-        let mut network = models::build(self.platform, number);
+        let network = models::build(self.platform, number);
+        let (run, network) = profiled_network(network, |network| Self::drive(network, &mut feedback));
+        let mut run = run?;
+        feedback.finish()?;
+        run.loads = network.link_loads();
+        run.packets = PacketStatistics::of(&*network, run.end);
+        run.cpu = stopwatch.cpu();
+        Ok(run)
+    }
+
+    /// Injects the messages that triggers and times release, until none is left.
+    fn drive(network: &mut dyn Network, feedback: &mut Feedback) -> Result<TriggeredRun, TriggeredError> {
         let mut run = TriggeredRun::default();
         let mut under_way: slab::Slab<UnderWay> = slab::Slab::new();
         let mut delivered = Vec::new();
@@ -220,20 +237,17 @@ impl TriggeredReplay<'_> {
                 network.inject(now, transfer);
             }
         }
-        feedback.finish()?;
-        run.loads = network.link_loads();
-        run.packets = PacketStatistics::of(&*network, run.end);
         Ok(run)
     }
 }
 
-/// The speed at which so many messages were replayed.
-fn speed(stopwatch: &Stopwatch, messages: u64, packets: &[PacketStatistics]) -> TriggeredSpeed {
-    let (wall_seconds, cpu_seconds) = (stopwatch.wall().as_secs_f64(), stopwatch.cpu().as_secs_f64());
+/// The speed at which so many messages were replayed, in so much time on the wall and of processors.
+fn speed((wall, cpu): (Duration, Duration), messages: u64, packets: &[PacketStatistics]) -> TriggeredSpeed {
+    let cpu_seconds = cpu.as_secs_f64();
     let per_second = |count: u64| if cpu_seconds > 0.0 { count as f64 / cpu_seconds } else { 0.0 };
     let phit_hops = packets.iter().map(|packets| packets.phit_hops).sum();
     TriggeredSpeed {
-        wall_seconds,
+        wall_seconds: wall.as_secs_f64(),
         cpu_seconds,
         messages_per_second: per_second(messages),
         phit_hops_per_second: (!packets.is_empty()).then(|| per_second(phit_hops)),

@@ -9,6 +9,7 @@ use serde::Serialize;
 use titr_common::event::CollectiveKind;
 use titr_common::trace::{Trace, TraceError};
 use titr_hypotheses::{Hypotheses, HypothesesError};
+use titr_simulation::parallel::Jobs;
 use titr_simulation::{Computation, Platform, Simulation, SimulationError, assume};
 
 pub use candidates::Candidate;
@@ -52,8 +53,7 @@ pub struct NotTried {
     pub why: String,
 }
 
-/// Replays the trace as it is, and with each hypothesis that its waits suggest. Calls `follow` before each replay with the
-/// number of those that are done and of all.
+/// Replays the trace as it is, and with each hypothesis that its waits suggest, so many of these at the same time.
 ///
 /// # Errors
 /// If the trace cannot be replayed as it is.
@@ -62,17 +62,19 @@ pub fn advise(
     trace: &Trace,
     collectives: &[CollectiveKind],
     computation: Computation,
-    mut follow: impl FnMut(usize, usize),
+    jobs: Jobs,
 ) -> Result<Advice, SimulationError> {
     let base = Simulation::new(platform, trace).computation(computation).analyse("wait-states").run()?;
     let simulated_time = base.simulated_time.0;
     let mut advice = Advice { simulated_time, hypotheses: Vec::new(), bounds: Vec::new(), not_tried: Vec::new() };
     let candidates = candidates::candidates(&base, collectives);
-    let all = candidates.len();
-    for (done, candidate) in candidates.into_iter().enumerate() {
-        follow(done, all);
+    let replays = jobs.map(candidates.len(), |number| {
+        let changes = &candidates[number].changes;
+        Ok::<_, SimulationError>(replayed(platform, trace, computation, changes, !jobs.are_several()))
+    })?;
+    for (candidate, replayed) in candidates.into_iter().zip(replays) {
         let Candidate { title: hypothesis, because, changes } = candidate;
-        match replayed(platform, trace, computation, &changes) {
+        match replayed {
             Ok(time) => {
                 let is_bound = because.is_none();
                 let saves = simulated_time - time;
@@ -87,13 +89,19 @@ pub fn advise(
 }
 
 /// The predicted time with these changes, in seconds; an error says why they do not fit the program.
-fn replayed(platform: &Platform, trace: &Trace, computation: Computation, changes: &str) -> Result<f64, String> {
+fn replayed(
+    platform: &Platform,
+    trace: &Trace,
+    computation: Computation,
+    changes: &str,
+    read_ahead: bool,
+) -> Result<f64, String> {
     let last = |error: &dyn ToString| error.to_string().lines().next().unwrap_or_default().to_owned();
     let hypotheses =
         Hypotheses::parse(Path::new("advice"), changes.to_owned()).map_err(|error: HypothesesError| last(&error))?;
     let platform = assume(hypotheses.machine(), platform.clone()).map_err(|error| last(&error))?;
-    let result = Simulation::new(&platform, trace).computation(computation).transform(&hypotheses).run();
-    match result {
+    let simulation = Simulation::new(&platform, trace).computation(computation).transform(&hypotheses);
+    match simulation.read_ahead(read_ahead).run() {
         Ok(result) => Ok(result.simulated_time.0),
         Err(SimulationError::Trace(TraceError::Change(error))) => Err(last(&error)),
         Err(error) => Err(last(&error)),

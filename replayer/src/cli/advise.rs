@@ -9,6 +9,7 @@ use titr_common::event::CollectiveKind;
 use titr_common::trace::Transformation;
 use titr_simulation::{Computation, Platform};
 
+use super::jobs::JobsArgs;
 use super::{Failure, TraceArgs};
 use crate::advise::{advise as advice_for, summary};
 use crate::inspect::Inventory;
@@ -29,6 +30,8 @@ pub(super) struct AdviseArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    jobs: JobsArgs,
+    #[command(flatten)]
     trace: TraceArgs,
 }
 
@@ -40,7 +43,7 @@ pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Fail
     let collectives: Vec<CollectiveKind> =
         CollectiveKind::ALL.into_iter().filter(|kind| kinds.contains_key(kind.name())).collect();
     let computation = if args.timed { Computation::Timed } else { Computation::Counted };
-    let advice = advice_for(&platform, &trace, &collectives, computation, |_, _| ())?;
+    let advice = advice_for(&platform, &trace, &collectives, computation, args.jobs.jobs())?;
     if !args.json {
         return Ok(summary(&advice, out)?);
     }

@@ -8,6 +8,7 @@ mod convert;
 mod diff;
 mod gather;
 mod generate;
+mod jobs;
 mod manual;
 mod meter;
 mod network_trace;
@@ -21,6 +22,7 @@ pub mod titr;
 mod trace;
 mod traffic;
 mod triggers;
+mod vary;
 
 use std::io::{self, BufWriter, StdoutLock};
 use std::process::ExitCode;

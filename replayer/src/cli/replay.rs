@@ -1,30 +1,36 @@
 //! `titr-replay`.
 
-use std::io::{BufWriter, IsTerminal, StdoutLock, stdout};
+mod values;
+
+use std::io::{BufWriter, IsTerminal, StdoutLock, Write, stderr, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, Command, CommandFactory, Parser, ValueEnum};
+use clap::{Arg, Command, CommandFactory, Parser};
 use titr_call_sites::CallSiteNames;
-use titr_common::collectives::{Library, Selection};
+use titr_common::collectives::Selection;
 use titr_common::trace::Trace;
 use titr_formats::timeline::{EventSorter, Subject};
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
-use titr_simulation::observe::{ANALYSES, LinkHistory, Timeline};
+use titr_simulation::observe::{LinkHistory, Timeline};
+use titr_simulation::parallel::Jobs;
+use titr_simulation::profile::{self, OwnWork, Profiler};
 use titr_simulation::triggered::TriggeredReplay;
-use titr_simulation::{Causality, Computation, Platform, Simulation, SimulationError, SimulationResult, assume};
+use titr_simulation::{Platform, Simulation, SimulationError, SimulationResult, assume};
 use titr_steady::Steady;
 
+use super::jobs::JobsArgs;
 use super::meter::Meter;
 use super::network_trace::{self, NetworkTraceArgs};
 use super::page::PageArgs;
 use super::report::ReportArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::traffic::{self, TrafficArgs};
+use super::vary::{self, VariedKey};
 use super::{Failure, TraceArgs, run};
 use crate::page::Recorder;
-use crate::report::{Results, text};
+use crate::report::{Results, own_profile, text, variations};
+use values::{Collectives, Compute, WaitsFor, analyses, collectives, factor};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +53,10 @@ struct ReplayArgs {
     /// Sets a key of the platform, such as network.flow.preset=cm02. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Replays with each of these values of a key of the platform, such as network.latency=1us,2us, and compares the predicted
+    /// times. Given several times, it replays with each combination.
+    #[arg(long, value_name = "KEY=VALUE,...", conflicts_with_all = NEEDS_ONE)]
+    vary: Vec<VariedKey>,
     /// Makes collectives from the algorithms of `openmpi`, `mpich`, `simgrid` or `simgrid-openmpi`, or from the messages
     /// `recorded` in an extended trace [default: the platform's].
     #[arg(long, value_name = "WHOSE", value_parser = collectives)]
@@ -75,6 +85,8 @@ struct ReplayArgs {
     /// Runs a packet network with N different seeds, and prints confidence intervals [default: 1, with traffic 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: Option<u32>,
+    #[command(flatten)]
+    jobs: JobsArgs,
     /// Prints each virtual channel of a packet network, not only the busiest links.
     #[arg(long)]
     channels: bool,
@@ -89,6 +101,10 @@ struct ReplayArgs {
     /// all of them otherwise (see docs/REPLAYING.md).
     #[arg(long, conflicts_with_all = NEEDS_ALL)]
     steady: bool,
+    /// Prints on standard error where titr's own time and memory went: processor time of reading, ranks, network and results,
+    /// and bytes a rank.
+    #[arg(long)]
+    time: bool,
     #[command(flatten)]
     report: ReportArgs,
     #[command(flatten)]
@@ -109,6 +125,9 @@ struct ReplayArgs {
 const NEEDS_ALL: [&str; 9] =
     ["traffic", "triggered", "what_if", "partial", "runs", "channels", "analyses", "network_trace", "file"];
 
+/// Options that go with a single replay of a trace.
+const NEEDS_ONE: [&str; 6] = ["traffic", "triggered", "steady", "channels", "network_trace", "file"];
+
 /// How wrong the time may be because iterations were left out, as a part of it.
 const STEADY_TOLERANCE: f64 = 0.005;
 
@@ -118,80 +137,8 @@ fn or_messages(trace: Arg) -> Arg {
     trace.required(false).required_unless_present_any(others).conflicts_with_all(others)
 }
 
-/// The messages that collectives are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Collectives {
-    /// The messages that the trace has of them.
-    Recorded,
-    /// A library's algorithms.
-    Of(Library),
-}
-
 /// How many of the busiest links a timeline shows.
 const DRAWN_LINKS: usize = 32;
-
-/// Where computation comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Compute {
-    /// The recorded volume divided by the speed of the simulated host.
-    #[default]
-    Counted,
-    /// The time between the calls of an extended trace, whatever the simulated host.
-    Timed,
-    /// No time.
-    None,
-}
-
-impl From<Compute> for Computation {
-    fn from(compute: Compute) -> Self {
-        match compute {
-            Compute::Counted => Self::Counted,
-            Compute::Timed => Self::Timed,
-            Compute::None => Self::Ignored,
-        }
-    }
-}
-
-/// The events that a send waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum WaitsFor {
-    /// A send waits for nothing: each rank sends all its messages in order, as fast as the network takes them (§4.1).
-    None,
-    /// A send waits for the receives before it; computation and MPI itself take no time (§4.2).
-    Causal,
-    /// A send waits for the receives and the computation before it (§4.3).
-    #[default]
-    Timed,
-}
-
-impl From<WaitsFor> for Causality {
-    fn from(waits_for: WaitsFor) -> Self {
-        match waits_for {
-            WaitsFor::None => Self::None,
-            WaitsFor::Causal => Self::Causal,
-            WaitsFor::Timed => Self::Timed,
-        }
-    }
-}
-
-/// The names of all analyses.
-fn analyses() -> PossibleValuesParser {
-    ANALYSES.iter().map(|kind| kind.name).collect::<Vec<_>>().into()
-}
-
-fn factor(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(factor) if (0.0..f64::INFINITY).contains(&factor) => Ok(factor),
-        _ => Err("expected a factor from 0 on, such as 0.5".into()),
-    }
-}
-
-fn collectives(name: &str) -> Result<Collectives, String> {
-    match name {
-        "recorded" => Ok(Collectives::Recorded),
-        name => super::library(name).map(Collectives::Of).map_err(|others| format!("{others}, and recorded")),
-    }
-}
 
 /// Whether standard output shows letters in bold, and the user has nothing against it (<https://no-color.org>).
 fn is_bold() -> bool {
@@ -208,28 +155,85 @@ pub(super) fn command() -> Command {
 pub fn main() -> ExitCode {
     let args = ReplayArgs::parse();
     run("titr-replay", |out| {
-        args.excerpt.is_of(!args.timeline.is_empty() || args.page.is_asked_for())?;
-        let mut platform = Platform::load(&args.platform, &args.set)?;
-        if let Some(Collectives::Of(library)) = args.collectives {
-            platform.mpi.collectives = Selection::from(library);
+        let profiler = args.time.then(Profiler::start);
+        let events = command_of(&args, out)?;
+        if let Some(profiler) = profiler {
+            out.flush()?;
+            own_profile::summary(&profiler.finish(), events, &mut stderr().lock())?;
         }
-        if let Some(trace) = args.network_trace.triggered() {
-            let (runs, open_loop) = (args.runs.unwrap_or(1), args.network_trace.open_loop());
-            let replay = TriggeredReplay { platform: &platform, trace, open_loop, runs, channels: args.channels };
-            return network_trace::replay(&replay, &args.report, out);
-        }
-        match args.traffic.pattern() {
-            Some(pattern) => {
-                let runs = args.runs.unwrap_or(3);
-                traffic::sweep(&platform, pattern, &args.traffic, runs, args.channels, &args.report, out)
-            }
-            None => replay(&args, platform, out),
-        }
+        Ok(())
     })
 }
 
+/// Does what the options ask for; returns the number of events where a trace of a program was replayed.
+fn command_of(args: &ReplayArgs, out: &mut BufWriter<StdoutLock>) -> Result<Option<u64>, Failure> {
+    args.excerpt.is_of(!args.timeline.is_empty() || args.page.is_asked_for())?;
+    let platform = platform(args, &[])?;
+    if let Some(trace) = args.network_trace.triggered() {
+        let (runs, open_loop) = (args.runs.unwrap_or(1), args.network_trace.open_loop());
+        let jobs = args.jobs.jobs();
+        let replay = TriggeredReplay { platform: &platform, trace, open_loop, runs, jobs, channels: args.channels };
+        network_trace::replay(&replay, &args.report, out)?;
+        return Ok(None);
+    }
+    match args.traffic.pattern() {
+        Some(pattern) => {
+            let runs = args.runs.unwrap_or(3);
+            traffic::sweep(
+                &platform,
+                pattern,
+                &args.traffic,
+                (runs, args.jobs.jobs()),
+                args.channels,
+                &args.report,
+                out,
+            )?;
+            Ok(None)
+        }
+        None if !args.vary.is_empty() => vary(args, out).map(Some),
+        None => replay(args, platform, out).map(Some),
+    }
+}
+
+/// The platform that the options ask for, with further keys set.
+fn platform(args: &ReplayArgs, further: &[String]) -> Result<Platform, Failure> {
+    let mut platform = Platform::load(&args.platform, &[&args.set, further].concat())?;
+    if let Some(Collectives::Of(library)) = args.collectives {
+        platform.mpi.collectives = Selection::from(library);
+    }
+    Ok(platform)
+}
+
+/// Replays on variations of the platform; returns the number of events of all replays.
+fn vary(args: &ReplayArgs, out: &mut BufWriter<StdoutLock>) -> Result<u64, Failure> {
+    let hypotheses = args.what_if.as_deref().map(Hypotheses::load).transpose()?;
+    let trace = args.trace.open()?.partial(args.partial);
+    let jobs = args.jobs.jobs();
+    let results = vary::replay(&args.vary, jobs, |set| {
+        let platform = assumed(args, hypotheses.as_ref(), platform(args, set)?)?;
+        let names = CallSiteNames::default();
+        let mut simulation = simulation(args, &platform, &trace).jobs(Jobs::ONE).read_ahead(!jobs.are_several());
+        simulation = simulation.transform(&names);
+        if let Some(hypotheses) = &hypotheses {
+            simulation = simulation.transform(hypotheses);
+        }
+        for name in &args.analyses {
+            simulation = simulation.analyse(name);
+        }
+        let mut result = simulation.run()?;
+        result.warnings.extend(names.unnamed());
+        Ok(result)
+    })?;
+    args.report.write(Results::Variations(&results), out)?;
+    if args.report.has_summary() {
+        variations::summary(&results, out)?;
+    }
+    Ok(results.variations.iter().map(|varied| varied.result.events).sum())
+}
+
 /// The platform with the changes that hypotheses ask for.
-fn assumed(args: &ReplayArgs, hypotheses: &Hypotheses, platform: Platform) -> Result<Platform, Failure> {
+fn assumed(args: &ReplayArgs, hypotheses: Option<&Hypotheses>, platform: Platform) -> Result<Platform, Failure> {
+    let Some(hypotheses) = hypotheses else { return Ok(platform) };
     for change in hypotheses.machine() {
         if let (MachineChange::Collective { written, .. }, Some(Collectives::Recorded)) = (change, args.collectives) {
             let message = "--collectives recorded takes the messages that the trace has, whatever the algorithm";
@@ -239,15 +243,12 @@ fn assumed(args: &ReplayArgs, hypotheses: &Hypotheses, platform: Platform) -> Re
     Ok(assume(hypotheses.machine(), platform).map_err(HypothesesError::from)?)
 }
 
-fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>) -> Result<u64, Failure> {
     let hypotheses = args.what_if.as_deref().map(Hypotheses::load).transpose()?;
-    let platform = match &hypotheses {
-        Some(hypotheses) => assumed(args, hypotheses, platform)?,
-        None => platform,
-    };
+    let platform = assumed(args, hypotheses.as_ref(), platform)?;
     let trace = args.trace.open()?.partial(args.partial);
     if args.steady {
-        let steady = Steady { tolerance: STEADY_TOLERANCE };
+        let steady = Steady { tolerance: STEADY_TOLERANCE, jobs: args.jobs.jobs() };
         let result = steady.run(&trace, |trace, times| {
             let simulation = simulation(args, &platform, trace);
             match times {
@@ -292,6 +293,7 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
         simulation = simulation.follow(meter);
     }
     let mut result = simulation.run()?;
+    let _results = profile::enter(OwnWork::Results);
     result.warnings.extend(names.unnamed());
     drop(meter);
     let mut loads = Vec::new();
@@ -310,6 +312,7 @@ fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>
 fn simulation<'a>(args: &ReplayArgs, platform: &'a Platform, trace: &'a Trace) -> Simulation<'a> {
     Simulation::new(platform, trace)
         .runs(args.runs.unwrap_or(1))
+        .jobs(args.jobs.jobs())
         .computation(args.compute.into())
         .compute_scale(args.compute_scale)
         .normalise(args.normalise)
@@ -319,10 +322,12 @@ fn simulation<'a>(args: &ReplayArgs, platform: &'a Platform, trace: &'a Trace) -
         .check_sensitivities(args.check_sensitivities)
 }
 
-fn show(args: &ReplayArgs, result: &SimulationResult, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+/// Writes a result in the forms that are asked for; returns the number of its events.
+fn show(args: &ReplayArgs, result: &SimulationResult, out: &mut BufWriter<StdoutLock>) -> Result<u64, Failure> {
+    let _results = profile::enter(OwnWork::Results);
     args.report.write(Results::Simulation(result), out)?;
     if args.report.has_summary() {
         text::summary(result, is_bold(), out)?;
     }
-    Ok(())
+    Ok(result.events)
 }

@@ -37,7 +37,7 @@ impl Args for TimelineArgs {
                 format.viewers
             );
             let option = Arg::new(format.name).long(format.name).value_name("FILE").help(help);
-            option.value_parser(value_parser!(PathBuf)).conflicts_with_all(["traffic", "triggered", "steady"])
+            option.value_parser(value_parser!(PathBuf)).conflicts_with_all(["traffic", "triggered", "steady", "vary"])
         };
         command.args(FORMATS.iter().map(option))
     }

@@ -5,6 +5,7 @@ use std::io::{BufWriter, StdoutLock};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use titr_platform::Platform;
+use titr_simulation::parallel::Jobs;
 use titr_simulation::traffic::{Loads, Pattern, Sizes, TrafficDemand, TrafficSweep};
 
 use super::Failure;
@@ -47,12 +48,12 @@ impl TrafficArgs {
     }
 }
 
-/// Measures a platform under traffic at each load, and prints that.
+/// Measures a platform under traffic at each load in so many runs, so many of them at the same time, and prints that.
 pub fn sweep(
     platform: &Platform,
     pattern: Pattern,
     args: &TrafficArgs,
-    runs: u32,
+    (runs, jobs): (u32, Jobs),
     channels: bool,
     report: &ReportArgs,
     out: &mut BufWriter<StdoutLock>,
@@ -66,7 +67,8 @@ pub fn sweep(
         let what = format!("{pattern} traffic on {topology}, {runs} × {cycles} cycles of {nanoseconds:.3} ns");
         text::curve_heading(&what, out)?;
     }
-    let result = traffic.run(|point| if report.has_summary() { text::curve_point(point, out) } else { Ok(()) })?;
+    let result =
+        traffic.run(jobs, |point| if report.has_summary() { text::curve_point(point, out) } else { Ok(()) })?;
     report.write(Results::Traffic(&result), out)?;
     if report.has_summary() {
         text::curve_end(&result, out)?;

@@ -27,6 +27,7 @@ pub(super) const CSV: Form = Form {
                 Results::Simulation(result) => of_simulation(result, directory),
                 Results::Traffic(result) => of_traffic(result, directory),
                 Results::Triggered(result) => of_triggered(result, directory),
+                Results::Variations(result) => table(&directory.join("summary.csv"), result.variations.iter().map(row)),
             }
         },
     },

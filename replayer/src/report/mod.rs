@@ -6,9 +6,11 @@
 mod cause;
 mod csv;
 mod json;
+pub mod own_profile;
 mod places;
 pub mod text;
 pub mod triggered;
+pub mod variations;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,6 +19,7 @@ use serde::Serialize;
 use titr_simulation::SimulationResult;
 use titr_simulation::traffic::TrafficResult;
 use titr_simulation::triggered::TriggeredResult;
+use variations::Variations;
 
 /// The result of a command.
 #[derive(Clone, Copy, Serialize)]
@@ -28,6 +31,8 @@ pub enum Results<'a> {
     Traffic(&'a TrafficResult),
     /// A network trace was replayed.
     Triggered(&'a TriggeredResult),
+    /// A trace was replayed on variations of a platform.
+    Variations(&'a Variations),
 }
 
 /// A form that results are written in.

@@ -19,7 +19,6 @@ mod estimate;
 mod extrapolation;
 mod iteration_times;
 mod loops;
-mod parallel;
 mod sample;
 mod shortened;
 mod steady;

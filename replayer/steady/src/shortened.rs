@@ -9,9 +9,10 @@ use titr_common::event::{Event, Rank, ThreadId};
 use titr_common::trace::manifest::{Counter, RankEntry};
 use titr_common::trace::{Manifest, Passed, RankStream, RankWriter, Trace, TraceError, has_letter};
 use titr_common::units::{Instructions, Seconds};
+use titr_simulation::parallel::Jobs;
+use titr_simulation::profile::{self, OwnWork};
 
 use crate::loops::Loop;
-use crate::parallel::of_each_rank;
 use crate::sample::Sample;
 use crate::structure::ProgramLoop;
 
@@ -60,14 +61,16 @@ impl Shortened {
     ///
     /// # Errors
     /// If the trace cannot be read, or there is no room.
-    pub(crate) fn write(trace: &Trace, program: &ProgramLoop, sample: &Sample) -> Result<Self, TraceError> {
+    pub(crate) fn write(trace: &Trace, program: &ProgramLoop, sample: &Sample, jobs: Jobs) -> Result<Self, TraceError> {
         let failed = |error| TraceError::Io { path: std::env::temp_dir(), error };
         let directory = tempfile::Builder::new().prefix("titr-steady-").tempdir().map_err(failed)?;
         let paths = [directory.path().join("longer"), directory.path().join("shorter")];
         for path in &paths {
             std::fs::create_dir(path).map_err(failed)?;
         }
-        let ranks = of_each_rank(trace.ranks(), |rank| {
+        let ranks = jobs.map(trace.ranks() as usize, |rank| {
+            let rank = Rank(rank as u32);
+            let _reading = profile::enter(OwnWork::Reading);
             let entry = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize)).cloned();
             let entry = entry.unwrap_or_else(|| RankEntry::new(rank, Counter::exact("unknown")));
             let writers = Writers::create(&paths, rank).map_err(failed)?;

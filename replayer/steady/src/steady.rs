@@ -1,12 +1,11 @@
 //! A replay that leaves out iterations.
 
-use std::panic::resume_unwind;
-use std::thread;
 use std::time::Instant;
 
 use thiserror::Error;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Seconds;
+use titr_simulation::parallel::Jobs;
 use titr_simulation::result::LeftOut;
 use titr_simulation::{SimulationError, SimulationResult};
 
@@ -31,6 +30,8 @@ const LARGER: (u64, u64) = (2, 4);
 pub struct Steady {
     /// How wrong the predicted time may be because of that, as a part of it.
     pub tolerance: f64,
+    /// Replays, and ranks whose traces are read, at the same time. The result is the same for any number.
+    pub jobs: Jobs,
 }
 
 /// Why there is no result.
@@ -87,7 +88,7 @@ impl Steady {
         if trace.worlds().len() > 1 {
             return Ok(Err("the program has several worlds".to_owned()));
         }
-        let program = match ProgramLoop::find(trace)? {
+        let program = match ProgramLoop::find(trace, self.jobs)? {
             Ok(program) => program,
             Err(reason) => return Ok(Err(reason.to_string())),
         };
@@ -133,16 +134,13 @@ impl Steady {
     ) -> Result<Result<Attempt, SimulationError>, TraceError> {
         let iterations = program.iterations;
         let sample = Sample::new(kept, iterations);
-        let shortened = Shortened::write(trace, program, &sample)?;
+        let shortened = Shortened::write(trace, program, &sample, self.jobs)?;
         let mut times = IterationTimes::new(&shortened.boundaries);
-        let (longer, shorter) = thread::scope(|scope| {
-            let shorter = scope.spawn(|| simulate(&shortened.shorter, None));
-            let longer = simulate(&shortened.longer, Some(&mut times));
-            (longer, shorter.join().unwrap_or_else(|panic| resume_unwind(panic)))
-        });
-        let (longer, shorter) = match (longer, shorter) {
-            (Ok(longer), Ok(shorter)) => (longer, shorter),
-            (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
+        let replays =
+            self.jobs.both(|| simulate(&shortened.longer, Some(&mut times)), || simulate(&shortened.shorter, None));
+        let (longer, shorter) = match replays {
+            Ok(replays) => replays,
+            Err(error) => return Ok(Err(error)),
         };
         let overhead = Overhead::of(&times.iterations());
         let left_out = iterations - kept;

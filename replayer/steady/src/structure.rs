@@ -4,9 +4,10 @@ use std::fmt::{self, Display, Formatter};
 
 use titr_common::event::Rank;
 use titr_common::trace::{Passed, Trace, TraceError};
+use titr_simulation::parallel::Jobs;
+use titr_simulation::profile::{self, OwnWork};
 
 use crate::loops::{FEWEST, Loop, find_loop};
-use crate::parallel::of_each_rank;
 
 /// A loop that all ranks go round together.
 #[derive(Clone, Debug)]
@@ -51,8 +52,10 @@ impl ProgramLoop {
     ///
     /// # Errors
     /// If the trace cannot be read.
-    pub(crate) fn find(trace: &Trace) -> Result<Result<Self, NoProgramLoop>, TraceError> {
-        let ranks = of_each_rank(trace.ranks(), |rank| -> Result<_, TraceError> {
+    pub(crate) fn find(trace: &Trace, jobs: Jobs) -> Result<Result<Self, NoProgramLoop>, TraceError> {
+        let ranks = jobs.map(trace.ranks() as usize, |rank| -> Result<_, TraceError> {
+            let rank = Rank(rank as u32);
+            let _reading = profile::enter(OwnWork::Reading);
             let mut passed = Passed::with_letters();
             let threads = trace.stream(rank)?.pass(&mut passed, u64::MAX)?;
             let found = if threads > 1 {

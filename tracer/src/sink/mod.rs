@@ -33,6 +33,9 @@ use flush::{Destination, Work};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
 const BUFFERS: usize = 3;
+/// Events after which a buffer is handed over that is not full: a loop takes no more text the longer it goes, and what is not handed
+/// over is lost if the program is killed.
+const MOST_EVENTS: u64 = 1 << 18;
 /// Room that is left for the last event of a buffer; a longer one makes its buffer grow for once.
 const LONGEST_EVENT: usize = 1 << 10;
 /// How long to sleep before asking for an empty buffer again; to compress one takes some milliseconds.
@@ -128,7 +131,7 @@ impl Sink {
     #[inline]
     fn recorded(&mut self, events: u64) {
         self.events += events;
-        if self.text.len() + LONGEST_EVENT > self.buffer {
+        if self.text.len() + LONGEST_EVENT > self.buffer || self.events >= MOST_EVENTS {
             self.flush();
         }
     }

@@ -137,6 +137,20 @@ fn a_flush_puts_on_disk_what_is_recorded_so_far() {
 }
 
 #[test]
+fn a_loop_without_end_is_on_disk_up_to_its_last_rounds() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut sink = open(directory.path(), 0, 1, 64 << 10);
+    let rounds = 3 * MOST_EVENTS + 100;
+    (0..rounds).for_each(|round| sink.record(ThreadId::MAIN, &event(1 + round % 7 * 2)));
+    assert!(sink.text.len() < 1000, "{} bytes", sink.text.len());
+    assert_eq!(sink.events, 100);
+    sink.finish(Ended::Finalize, |_| {});
+    let entry = &Manifest::read(directory.path()).unwrap().per_rank[0];
+    assert_eq!(entry.events, rounds);
+    assert!(entry.disk < Bytes(2000), "{:?}", entry.disk);
+}
+
+#[test]
 fn a_program_faster_than_the_disk_waits_and_loses_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let mut sink = open(directory.path(), 0, 1, 64 << 10);

@@ -7,68 +7,123 @@ use std::collections::VecDeque;
 
 use super::WINDOW;
 
-/// The places, in a dictionary, of the last [`WINDOW`] events.
+/// An event by its slot in a dictionary, and for how many more rounds a computation is expected before it.
+///
+/// An event is expected to compute if it did so in one of the last [`PastEvent::ROUNDS`] rounds of its loop: measured computations are
+/// nothing now and then, and the first event of an inner loop may come after a computation that the others do not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PastEvent(u16);
+
+impl PastEvent {
+    const SLOTS: u16 = 1 << 11;
+    const ROUNDS: u16 = u16::MAX / Self::SLOTS;
+
+    /// The event in `slot`, before which there was or was no computation.
+    pub(super) fn new(slot: u16, computed: bool) -> Self {
+        Self(slot % Self::SLOTS).again(computed)
+    }
+
+    #[inline]
+    pub(super) fn slot(self) -> u16 {
+        self.0 % Self::SLOTS
+    }
+
+    /// Whether a computation is expected before the event when it comes again.
+    #[inline]
+    pub(super) fn is_computing(self) -> bool {
+        self.0 >= Self::SLOTS
+    }
+
+    /// The event when it comes again, after a computation or without.
+    #[inline]
+    fn again(self, computed: bool) -> Self {
+        match computed {
+            true => Self(self.slot() + Self::ROUNDS * Self::SLOTS),
+            false => Self(if self.is_computing() { self.0 - Self::SLOTS } else { self.0 }),
+        }
+    }
+}
+
+/// The last [`WINDOW`] events. In a loop, all rounds are as the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The places of the events up to the first round, oldest first; [`WINDOW`] at most.
-    places: VecDeque<u16>,
-    /// How many of the last places are the first round; 0 while no loop goes.
+    /// The events up to the first round, oldest first; [`WINDOW`] at most.
+    events: VecDeque<PastEvent>,
+    /// How many of the last of them are the first round; 0 while no loop goes.
     period: usize,
-    /// How many events came after `places`: those of the first round again and again.
+    /// How many events came after `events`: those of the first round again and again.
     repeated: usize,
-    /// The index in `places` of the event that comes again next if the loop goes on.
+    /// The index in `events` of the event that comes again next if the loop goes on.
     next: usize,
 }
 
 impl History {
     /// How many events the window has.
     pub(super) fn known(&self) -> usize {
-        (self.places.len() + self.repeated).min(WINDOW)
+        (self.events.len() + self.repeated).min(WINDOW)
     }
 
-    /// The place of the event that came `distance` events ago, and that comes again now. There [is](Self::known) one.
+    /// The event that came `distance` events ago, and that comes again if the loop of so many events goes on. There [is](Self::known)
+    /// one.
     #[inline]
-    pub(super) fn repeat(&mut self, distance: usize) -> u16 {
+    pub(super) fn expected(&mut self, distance: usize) -> PastEvent {
         if self.period != distance {
             self.end_loop();
             self.period = distance;
-            self.next = self.places.len() - distance;
+            self.next = self.events.len() - distance;
         }
-        let place = self.places[self.next];
+        self.events[self.next]
+    }
+
+    /// Adds the [expected](Self::expected) event, before which there was or was no computation.
+    #[inline]
+    pub(super) fn repeat(&mut self, expected: PastEvent, computed: bool) {
+        if computed || expected.is_computing() {
+            self.events[self.next] = expected.again(computed);
+        }
         self.repeated += 1;
         self.next += 1;
-        if self.next == self.places.len() {
+        if self.next == self.events.len() {
             self.next_round();
         }
-        place
     }
 
-    /// Adds an event that is at `place`.
-    pub(super) fn push(&mut self, place: u16) {
+    /// Adds an event.
+    pub(super) fn push(&mut self, event: PastEvent) {
         self.end_loop();
-        self.add(place);
+        self.add(event);
     }
 
-    /// The places of the events of the window.
-    pub(super) fn window(&mut self) -> impl Iterator<Item = u16> {
+    /// The events of the window, the oldest first.
+    pub(super) fn window(&mut self) -> &VecDeque<PastEvent> {
         self.end_loop();
-        self.places.iter().copied()
+        &self.events
     }
 
-    fn add(&mut self, place: u16) {
-        if self.places.len() == WINDOW {
-            self.places.pop_front();
+    /// Forgets all but the last `known` events.
+    pub(super) fn forget_before(&mut self, known: usize) {
+        self.end_loop();
+        self.events.drain(..self.events.len().saturating_sub(known));
+    }
+
+    fn add(&mut self, event: PastEvent) {
+        if self.events.len() == WINDOW {
+            self.events.pop_front();
         }
-        self.places.push_back(place);
+        if self.events.len() == self.events.capacity() {
+            let known = self.events.len();
+            self.events.reserve_exact(known.max(4).min(WINDOW - known));
+        }
+        self.events.push_back(event);
     }
 
     fn next_round(&mut self) {
         // What stood before the first round has left the window, so its memory is free.
-        if self.repeated >= WINDOW && self.places.len() > self.period {
-            self.places.drain(..self.places.len() - self.period);
-            self.places.shrink_to_fit();
+        if self.repeated >= WINDOW && self.events.len() > self.period {
+            self.events.drain(..self.events.len() - self.period);
+            self.events.shrink_to_fit();
         }
-        self.next = self.places.len() - self.period;
+        self.next = self.events.len() - self.period;
     }
 
     /// Spells out the events of the rounds that are in the window.
@@ -77,7 +132,7 @@ impl History {
         // Whole rounds that are before the window need not be spelled.
         let spelled = repeated.checked_sub(WINDOW).map_or(repeated, |before| WINDOW + before % period);
         for _ in 0..spelled {
-            self.add(self.places[self.places.len() - period]);
+            self.add(self.events[self.events.len() - period]);
         }
     }
 }
@@ -90,20 +145,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn loops_are_as_if_they_were_spelled(steps in prop::collection::vec((0..WINDOW, 0..3 * WINDOW, any::<u16>()), 1..20)) {
+        fn loops_are_as_if_they_were_spelled(
+            steps in prop::collection::vec((0..WINDOW, 0..3 * WINDOW, 0..PastEvent::SLOTS), 1..20)
+        ) {
             let (mut history, mut all) = (History::default(), Vec::new());
-            for (distance, times, place) in steps {
-                history.push(place);
-                all.push(place);
+            for (distance, times, slot) in steps {
+                history.push(PastEvent(slot));
+                all.push(PastEvent(slot));
                 let distance = distance % history.known() + 1;
                 for _ in 0..times {
                     let again = all[all.len() - distance];
                     all.push(again);
-                    prop_assert_eq!(history.repeat(distance), again);
+                    prop_assert_eq!(history.expected(distance), again);
+                    history.repeat(again, false);
                 }
                 prop_assert_eq!(history.known(), all.len().min(WINDOW));
-                let window: Vec<u16> = history.clone().window().collect();
-                prop_assert_eq!(&window, &all[all.len() - history.known()..]);
+                let mut window = history.clone();
+                prop_assert_eq!(window.window(), &&all[all.len() - history.known()..]);
             }
         }
     }
@@ -111,8 +169,22 @@ mod tests {
     #[test]
     fn a_long_loop_takes_the_memory_of_one_round() {
         let mut history = History::default();
-        (0..WINDOW as u16).for_each(|place| history.push(place));
-        (0..2 * WINDOW).for_each(|_| assert!(history.repeat(14) >= WINDOW as u16 - 14));
-        assert!(history.places.capacity() <= 14);
+        (0..PastEvent::SLOTS).for_each(|slot| history.push(PastEvent(slot)));
+        for round in 0..2 * WINDOW {
+            let expected = history.expected(14);
+            history.repeat(expected, round % 3 == 0);
+        }
+        assert!(history.events.capacity() <= 14);
+    }
+
+    #[test]
+    fn computation_is_expected_for_some_rounds_after_the_last() {
+        let mut history = History::default();
+        history.push(PastEvent::new(7, true));
+        for round in 0..100 {
+            let expected = history.expected(1);
+            assert_eq!((expected.slot(), expected.is_computing()), (7, round < 10 + PastEvent::ROUNDS), "{round}");
+            history.repeat(expected, round == 9);
+        }
     }
 }

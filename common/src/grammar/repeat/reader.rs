@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::history::History;
-use super::{REPEAT, WINDOW, is_repeatable};
+use super::history::{History, PastEvent};
+use super::volumes::{Numbers, VolumeReader};
+use super::{AGAIN, DISTINCT, EVENTS, LOOP, VOLUMES_AGAIN, is_repeatable};
 use crate::event::{Actor, Event, ThreadId};
 use crate::event_buffer::{DictEntry, EventBuffer, EventSink};
 use crate::grammar::error::ParseError;
@@ -26,22 +27,28 @@ pub struct EventReader {
     unfinished: Option<Passage>,
 }
 
-/// A line's `DISTANCE VOLUMES…`, of which some was read.
+/// A line that repeats events, of which some were read.
 #[derive(Clone, Debug)]
 struct Passage {
-    /// The index in the line of what is to be read next.
-    at: usize,
     distance: usize,
-    /// How many volumes were read.
-    volumes: usize,
-    /// The volume that was read last, and how many more times its event comes.
-    volume: u64,
-    times: usize,
+    /// How many more events the line has.
+    left: usize,
+    repetition: Repetition,
+    volumes: VolumeReader,
+}
+
+/// The form of a line that repeats events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repetition {
+    /// `again`: there are as many events as volumes.
+    Again,
+    /// `loop`: the volumes are of events before which computation came in the first round; `cycled` says whether each was given.
+    Loop { cycled: bool },
 }
 
 /// How many events are kept: those in the window, and some that were, so that these are looked for now and then and not
 /// at every event.
-const KEPT: usize = WINDOW + WINDOW / 4;
+const KEPT: usize = DISTINCT + DISTINCT / 4;
 
 /// The last events that count.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +59,8 @@ struct Window {
     kept: Vec<DictEntry>,
     /// Places in `kept` whose events are in the window no more.
     free: Vec<u16>,
+    /// Whether a computation was spelled that came before the next event.
+    computed: bool,
 }
 
 impl EventReader {
@@ -110,17 +119,21 @@ impl EventReader {
             return Ok(Some(actor));
         }
         let column = memchr::memchr(b' ', line).filter(|_| line.first().is_some_and(u8::is_ascii_digit));
-        if let Some(column) = column.filter(|&column| line[column..].starts_with(REPEAT)) {
+        let after = |word: &[u8]| column.filter(|&at| line[at..].starts_with(word)).map(|at| at + word.len());
+        let repetition = match after(AGAIN) {
+            Some(at) => Some((Repetition::Again, at)),
+            None => after(LOOP).map(|at| (Repetition::Loop { cycled: false }, at)),
+        };
+        if let Some((repetition, at)) = repetition {
             let actor = Fields::of(line).actor()?;
             self.switch(actor.thread);
             if let Some(window) = &mut self.memory {
-                let mut numbers = Numbers { line, at: column + REPEAT.len() };
                 let passage = match self.unfinished.take() {
                     Some(passage) => passage,
-                    None => window.passage(&mut numbers)?,
+                    None => window.passage(repetition, Numbers { line, at })?,
                 };
                 let before = events.len();
-                let read = window.repeat(passage, numbers, &mut self.parser, events, most);
+                let read = window.repeat(passage, line, &mut self.parser, events, most);
                 self.unfinished = read.inspect_err(|_| events.truncate(before))?;
             }
             return Ok(Some(actor));
@@ -133,7 +146,12 @@ impl EventReader {
                 self.learnt = (self.learnt + 1) % u32::MAX;
                 window.next(slot, events);
             }
-            _ => events.push(event),
+            Some(window) => {
+                let waits = window.computed && matches!(event, Event::Annotation(_));
+                window.computed = waits || matches!(event, Event::Compute(_));
+                events.push(event);
+            }
+            None => events.push(event),
         }
         Ok(Some(actor))
     }
@@ -161,8 +179,8 @@ impl EventReader {
 }
 
 impl Window {
-    /// The passage that begins here, in a line's `DISTANCE VOLUMES…`.
-    fn passage(&self, numbers: &mut Numbers) -> Result<Passage, ParseError> {
+    /// The passage that begins here, in a line's `DISTANCE VOLUMES…` or `DISTANCE EVENTS VOLUMES…`.
+    fn passage(&self, repetition: Repetition, mut numbers: Numbers) -> Result<Passage, ParseError> {
         let at = numbers.at;
         let known = self.history.known();
         let distance = numbers.next("how many events ago they were", u64::MAX)? as usize;
@@ -170,54 +188,67 @@ impl Window {
             let what = format!("{distance} events ago there was none: {known} are known here");
             return Err(ParseError { column: at + 1, what });
         }
-        Ok(Passage { at: numbers.at, distance, volumes: 0, volume: 0, times: 0 })
+        let left = match repetition {
+            Repetition::Again => VOLUMES_AGAIN,
+            Repetition::Loop { .. } => {
+                let at = numbers.at;
+                numbers.expect(b' ')?;
+                let events = numbers.next("a number of events", EVENTS as u64)? as usize;
+                if events == 0 {
+                    return Err(ParseError { column: at + 2, what: "at least one event is expected".into() });
+                }
+                events
+            }
+        };
+        Ok(Passage { distance, left, repetition, volumes: VolumeReader::at(numbers.at) })
     }
 
-    /// Appends the events of at most so many volumes of a passage, and tells what is left of it.
+    /// Appends at most so many events of a passage, and tells what is left of it.
     fn repeat(
         &mut self,
-        passage: Passage,
-        mut numbers: Numbers,
+        mut passage: Passage,
+        line: &[u8],
         parser: &mut Parser,
         events: &mut impl EventSink,
         most: usize,
     ) -> Result<Option<Passage>, ParseError> {
-        let Passage { at, distance, mut volumes, mut volume, mut times } = passage;
-        numbers.at = at;
-        let mut left = most;
-        loop {
-            let now = times.min(left);
-            for _ in 0..now {
-                if volume > 0 {
-                    events.compute(Instructions(volume as f64));
+        let Passage { distance, left, repetition, volumes } = &mut passage;
+        let most = most.min(*left);
+        *left -= most;
+        for _ in 0..most {
+            let expected = self.history.expected(*distance);
+            let computed = std::mem::take(&mut self.computed);
+            let volume = match repetition {
+                Repetition::Again => volumes.next(line)?,
+                Repetition::Loop { cycled } if expected.is_computing() && !computed => {
+                    if volumes.is_at_end(line) {
+                        volumes.rewind();
+                        *cycled = true;
+                    }
+                    volumes.next(line)?
                 }
-                let slot = self.history.repeat(distance);
-                if let Event::CommCreate(_, _, Some(group)) = &self.kept[slot as usize].event {
-                    parser.introduce(group);
-                }
-                events.push_ref(&self.kept[slot as usize]);
+                Repetition::Loop { .. } => 0,
+            };
+            if volume > 0 {
+                events.compute(Instructions(volume as f64));
             }
-            times -= now;
-            left -= now;
-            if numbers.at == numbers.line.len() && volumes > 0 && times == 0 {
+            self.history.repeat(expected, computed || volume > 0);
+            let kept = &self.kept[expected.slot() as usize];
+            if let Event::CommCreate(_, _, Some(group)) = &kept.event {
+                parser.introduce(group);
+            }
+            events.push_ref(kept);
+            if *repetition == Repetition::Again && volumes.is_at_end(line) {
                 return Ok(None);
             }
-            if left == 0 {
-                return Ok(Some(Passage { at: numbers.at, distance, volumes, volume, times }));
+        }
+        match repetition {
+            _ if *left > 0 => Ok(Some(passage)),
+            Repetition::Loop { cycled: false } if !volumes.is_at_end(line) => {
+                Err(volumes.refusal("the end of the line is expected, as so many events take no more volumes"))
             }
-            if numbers.line.get(numbers.at) != Some(&b' ') || volumes == WINDOW {
-                let what = format!("a blank and a number of instructions are expected, at most {WINDOW} times");
-                return Err(ParseError { column: numbers.at + 1, what });
-            }
-            numbers.at += 1;
-            volume = numbers.next("a number of instructions", u64::MAX)?;
-            times = 1;
-            if numbers.line.get(numbers.at) == Some(&b'*') {
-                numbers.at += 1;
-                let room = (WINDOW - volumes) as u64;
-                times = numbers.next("how often, at most as often as a line holds volumes,", room)? as usize;
-            }
-            volumes += times;
+            Repetition::Loop { .. } => Ok(None),
+            Repetition::Again => Err(volumes.refusal("the end of the line is expected: it holds no more volumes")),
         }
     }
 
@@ -225,15 +256,13 @@ impl Window {
     #[inline]
     fn next(&mut self, slot: u16, events: &mut impl EventSink) {
         events.push_ref(&self.kept[slot as usize]);
-        self.history.push(slot);
+        self.history.push(PastEvent::new(slot, std::mem::take(&mut self.computed)));
     }
 
     /// Keeps an event, after so many that the reader has learnt before.
     fn learn(&mut self, event: Event, learnt: u32) -> u16 {
         if self.free.is_empty() && self.kept.len() == KEPT {
-            let mut used = [false; KEPT];
-            self.history.window().for_each(|slot| used[slot as usize] = true);
-            self.free.extend((0..KEPT as u16).filter(|&slot| !used[slot as usize]));
+            self.find_free();
         }
         if let Some(slot) = self.free.pop() {
             self.kept[slot as usize] = DictEntry::new(event, slot, learnt);
@@ -245,31 +274,19 @@ impl Window {
         self.kept.push(DictEntry::new(event, slot, learnt));
         slot
     }
-}
 
-/// Whole numbers in a line.
-struct Numbers<'l> {
-    line: &'l [u8],
-    /// The index in the line where the next number starts.
-    at: usize,
-}
-
-impl Numbers<'_> {
-    /// The next number, at most `largest`.
-    #[inline]
-    fn next(&mut self, what: &str, largest: u64) -> Result<u64, ParseError> {
-        let start = self.at;
-        let (mut number, mut overflow) = (0_u64, false);
-        while let Some(digit) = self.line.get(self.at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
-            // Fewer digits than this fit, so nearly always there is nothing to check.
-            overflow |=
-                self.at >= start + 19 && number.checked_mul(10).and_then(|n| n.checked_add(u64::from(digit))).is_none();
-            number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
-            self.at += 1;
-        }
-        if self.at == start || overflow || number > largest {
-            return Err(ParseError { column: start + 1, what: format!("{what} is expected") });
-        }
-        Ok(number)
+    /// Finds the places of events that cannot come again: they are in the window no more, or so many different ones came since that
+    /// a writer has forgotten them.
+    fn find_free(&mut self) {
+        let (mut used, mut distinct) = ([false; KEPT], 0);
+        let is_remembered = |place: &&PastEvent| {
+            let is_used = &mut used[place.slot() as usize];
+            distinct += usize::from(!*is_used);
+            *is_used |= distinct <= DISTINCT;
+            *is_used
+        };
+        let remembered = self.history.window().iter().rev().take_while(is_remembered).count();
+        self.history.forget_before(remembered);
+        self.free.extend((0..KEPT as u16).filter(|&slot| !used[slot as usize]));
     }
 }

@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::{REPEAT, WINDOW, is_repeatable};
+use super::history::{History, PastEvent};
+use super::loops::Loops;
+use super::open_line::OpenLine;
+use super::{DISTINCT, is_repeatable};
 use crate::event::{Actor, Event, Rank, ThreadId};
-use crate::grammar::line::{push_actor, push_number};
 use crate::grammar::write::write_event;
 use crate::units::Instructions;
 
-/// How many volumes a line holds at most.
-const VOLUMES: u32 = 64;
-/// From how many on equal volumes in a row are counted.
-const REPEATED: u32 = 3;
 /// How much text of known events is kept at most.
 const KNOWN_TEXT: usize = 64 << 10;
 
@@ -22,39 +20,39 @@ pub struct EventWriter {
     actor: Actor,
     /// The computation before the event that is to come; nothing is written of it yet.
     computed: Option<Instructions>,
-    /// How many more volumes the line holds; `None` if there is no line.
-    room: Option<u32>,
-    /// The last volume of the line, which is written once it is known how often it comes in a row.
-    volume: u64,
-    times: u32,
+    line: OpenLine,
     encoder: Encoder,
     /// The encoders of the other threads, by number; the place of the current thread is empty.
     encoders: Vec<Encoder>,
 }
 
-/// The state of one thread's events as they are written.
+/// The state of one thread's events as they are written: those that may come again.
 #[derive(Debug, Default)]
 struct Encoder {
     /// The number of events so far that may come again.
     count: usize,
     /// The distance at which events come again, as long as they do; 0 if they do not.
     distance: usize,
-    dictionary: Dictionary,
-}
-
-/// The events that may come again.
-#[derive(Debug, Default)]
-struct Dictionary {
-    /// The `count` from which on events are known.
-    since: usize,
-    /// Each distinct event, and how many events were before it the last time.
-    known: Vec<(Event, usize)>,
+    /// Whether a computation was spelled that came before the next event.
+    computed: bool,
+    /// Each distinct event.
+    known: Vec<Known>,
     /// The index in `known` of each event, by its text.
     by_text: HashMap<Box<[u8]>, u16>,
     /// The length of all texts in `by_text`.
     text: usize,
-    /// The index in `known` of each of the last [`WINDOW`] events; empty before there is one.
-    window: Vec<u16>,
+    /// The index in `known` of each of the last events.
+    history: History,
+    loops: Loops,
+}
+
+#[derive(Debug)]
+struct Known {
+    event: Event,
+    /// How many events were before it the last time.
+    last: usize,
+    /// How many events were before it when it was last the first of a loop or a passage that came again.
+    began: Option<usize>,
 }
 
 impl EventWriter {
@@ -64,9 +62,7 @@ impl EventWriter {
         Self {
             actor: rank.into(),
             computed: None,
-            room: None,
-            volume: 0,
-            times: 0,
+            line: OpenLine::default(),
             encoder: Encoder::default(),
             encoders: Vec::new(),
         }
@@ -125,156 +121,116 @@ impl EventWriter {
             self.end_line(out);
             return write_event(out, self.actor, event);
         }
-        let volume = self.volume(out);
-        match self.encoder.dictionary.at(self.encoder.count - self.encoder.distance, event) {
-            Some(known) if self.encoder.distance > 0 => self.emit_ref(out, volume, known),
-            _ => self.emit_literal(out, volume, event),
+        match self.encoder.expected(event) {
+            Some(place) => self.repeat(out, place),
+            None => self.interrupt(out, event),
         }
     }
 
     /// Ends the line that is open, and writes a computation that waits: what was written is then in `out`.
     pub fn end_line(&mut self, out: &mut Vec<u8>) {
-        self.close(out);
+        self.line.end(out, self.actor);
         if let Some(work) = self.computed.take() {
             write_event(out, self.actor, &Event::Compute(work));
+            self.encoder.computed = true;
         }
     }
 
-    /// Ends the line that is open, if there is one.
-    fn close(&mut self, out: &mut Vec<u8>) {
-        if self.room.take().is_some() {
-            self.volumes(out);
-            out.push(b'\n');
-        }
-    }
-
-    /// Writes the volume that comes so often in a row.
-    fn volumes(&mut self, out: &mut Vec<u8>) {
-        match self.times {
-            0 => return,
-            1..REPEATED => (0..self.times).for_each(|_| push_volume(out, self.volume)),
-            _ => {
-                push_volume(out, self.volume);
-                out.push(b'*');
-                push_number(out, u64::from(self.times));
+    /// Writes an event as the one `distance` before it, which is at `place`.
+    #[inline]
+    fn repeat(&mut self, out: &mut Vec<u8>, place: PastEvent) {
+        let takes_volume = place.is_computing() && !self.encoder.computed;
+        let volume = match self.computed {
+            None => takes_volume.then_some(0),
+            Some(Instructions(work)) => {
+                let whole = work as u64;
+                if takes_volume && whole > 0 && whole as f64 == work {
+                    self.computed = None;
+                    Some(whole)
+                } else {
+                    // A list cannot have it.
+                    self.end_line(out);
+                    None
+                }
             }
-        }
-        self.times = 0;
+        };
+        self.line.add(out, self.actor, self.encoder.distance, volume);
+        self.encoder.repeated(place, volume.is_some_and(|volume| volume > 0));
     }
 
-    /// The volume before an event, as a list has it; spells it if a list cannot have it.
-    #[inline]
-    fn volume(&mut self, out: &mut Vec<u8>) -> u64 {
-        let Some(Instructions(work)) = self.computed else { return 0 };
-        let whole = work as u64;
-        if whole > 0 && whole as f64 == work {
-            self.computed = None;
-            return whole;
-        }
-        self.end_line(out);
-        0
-    }
-
-    /// Writes an event as a reference to the one `distance` before it.
-    #[inline]
-    fn emit_ref(&mut self, out: &mut Vec<u8>, volume: u64, known: u16) {
-        match self.room {
-            Some(room @ 1..) => self.room = Some(room - 1),
-            _ => self.begin_line(out),
-        }
-        if volume != self.volume {
-            self.volumes(out);
-            self.volume = volume;
-        }
-        self.times += 1;
-        self.encoder.dictionary.note(self.encoder.count, known);
-        self.encoder.count += 1;
-    }
-
+    /// Writes an event that is not the one that was expected: it is known from elsewhere, or it is spelled.
     #[cold]
-    fn begin_line(&mut self, out: &mut Vec<u8>) {
-        self.close(out);
-        push_actor(out, self.actor);
-        out.extend_from_slice(REPEAT);
-        push_number(out, self.encoder.distance as u64);
-        // Whole rounds of a loop, so that the same events stand below each other.
-        let distance = self.encoder.distance as u32;
-        let volumes = if distance > VOLUMES { VOLUMES } else { VOLUMES - VOLUMES % distance };
-        self.room = Some(volumes - 1);
-    }
-
-    /// The event is not the one that was expected: it is known from elsewhere, or it is spelled.
-    #[cold]
-    fn emit_literal(&mut self, out: &mut Vec<u8>, volume: u64, event: &Event) {
-        self.close(out);
+    fn interrupt(&mut self, out: &mut Vec<u8>, event: &Event) {
+        self.line.end(out, self.actor);
         let start = out.len();
         write_event(out, self.actor, event);
         let text = out[start..].trim_ascii_end();
-        if let Some((known, last)) =
-            self.encoder.dictionary.find(text).filter(|(_, last)| self.encoder.count - last <= WINDOW)
-        {
+        if let Some(place) = self.encoder.find(text) {
             out.truncate(start);
-            self.encoder.distance = self.encoder.count - last;
-            return self.emit_ref(out, volume, known);
+            return self.repeat(out, place);
         }
+        let computed = std::mem::take(&mut self.encoder.computed) || self.computed.is_some();
         if is_repeatable(event, text.len()) {
-            self.encoder.distance = 0;
-            self.encoder.dictionary.learn(self.encoder.count, text, event);
-            self.encoder.count += 1;
+            self.encoder.learn(text, event, computed);
         }
-        if volume > 0 {
+        if let Some(work) = self.computed.take() {
             // It stands before the event.
             let spelled = out.len();
-            write_event(out, self.actor, &Event::Compute(Instructions(volume as f64)));
+            write_event(out, self.actor, &Event::Compute(work));
             out[start..].rotate_left(spelled - start);
         }
     }
 }
 
-impl Dictionary {
-    /// The index in `known` of the event number `at`, if it is equal to `event`.
+impl Encoder {
+    /// The place of the event that comes if the loop goes on, if it is equal to `event`.
     #[inline]
-    fn at(&self, at: usize, event: &Event) -> Option<u16> {
-        let which = *self.window.get(at % WINDOW)?;
-        let same = at >= self.since && self.known.get(which as usize).is_some_and(|(known, _)| known == event);
-        same.then_some(which)
+    fn expected(&mut self, event: &Event) -> Option<PastEvent> {
+        if self.distance == 0 {
+            return None;
+        }
+        let place = self.history.expected(self.distance);
+        self.known.get(place.slot() as usize).is_some_and(|known| known.event == *event).then_some(place)
     }
 
-    /// The event of this text, and when it was last.
-    fn find(&self, text: &[u8]) -> Option<(u16, usize)> {
-        let which = *self.by_text.get(text)?;
-        self.known.get(which as usize).map(|&(_, last)| (which, last))
-    }
-
-    /// Notes that the event number `count` is the known event `which`.
+    /// Notes that the event at `place` came again.
     #[inline]
-    fn note(&mut self, count: usize, which: u16) {
-        if let Some(place) = self.window.get_mut(count % WINDOW) {
-            *place = which;
+    fn repeated(&mut self, place: PastEvent, computed: bool) {
+        let computed = std::mem::take(&mut self.computed) || computed;
+        self.history.repeat(place, computed);
+        if let Some(known) = self.known.get_mut(place.slot() as usize) {
+            known.last = self.count;
         }
-        if let Some((_, last)) = self.known.get_mut(which as usize) {
-            *last = count;
-        }
+        self.count += 1;
     }
 
-    /// The event at `count` is new.
-    fn learn(&mut self, count: usize, text: &[u8], event: &Event) {
+    /// The place of an event of this text that came before; from there on the loop goes.
+    fn find(&mut self, text: &[u8]) -> Option<PastEvent> {
+        self.loops.end(self.distance, self.count);
+        let slot = *self.by_text.get(text)?;
+        let known = self.known.get_mut(slot as usize)?;
+        let last_began = known.began.replace(self.count);
+        let ago = [Some(known.last), last_began].map(|number| number.map_or(0, |number| self.count - number));
+        self.distance = self.loops.resume(slot, ago, self.distance, self.count, self.history.window())?;
+        Some(self.history.expected(self.distance))
+    }
+
+    /// An event is new; `computed` says whether computation came before it.
+    fn learn(&mut self, text: &[u8], event: &Event, computed: bool) {
         // An event that was too far back to come again is learnt anew.
-        if self.known.len() == WINDOW || self.text > KNOWN_TEXT {
+        if self.known.len() == DISTINCT || self.text > KNOWN_TEXT {
             self.known.clear();
             self.by_text.clear();
-            (self.text, self.since) = (0, count);
+            self.history = History::default();
+            self.loops = Loops::default();
+            self.text = 0;
         }
         self.text += text.len();
-        let which = self.known.len() as u16;
-        self.known.push((event.clone(), count));
-        self.by_text.insert(text.into(), which);
-        self.window.resize(WINDOW, 0);
-        self.window[count % WINDOW] = which;
+        let slot = self.known.len() as u16;
+        self.known.push(Known { event: event.clone(), last: self.count, began: None });
+        self.by_text.insert(text.into(), slot);
+        self.history.push(PastEvent::new(slot, computed));
+        self.distance = 0;
+        self.count += 1;
     }
-}
-
-fn push_volume(out: &mut Vec<u8>, volume: u64) {
-    out.push(b' ');
-    push_number(out, volume);
 }

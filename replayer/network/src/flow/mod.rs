@@ -37,16 +37,16 @@ mod transfers;
 
 use std::sync::Arc;
 
-use slab::Slab;
-use titr_common::units::Seconds;
+use titr_common::dense_slab::DenseSlab;
+use titr_common::units::{Bytes, Seconds};
 
-use connections::Connections;
+use connections::{Connections, Turn};
 use infiniband::Contention;
 pub use infiniband::Penalties;
 use max_min::{FlowId, MaxMinSolver};
 pub use parameters::{Factor, FlowParameters, Preset};
 use route_cost::RouteCost;
-use transfers::Transfers;
+use transfers::{Transfers, earlier};
 
 use super::indexed_heap::Deadline;
 use super::route_cache::RouteCache;
@@ -65,7 +65,7 @@ pub struct Flow {
     contention: Option<Contention>,
     connections: Connections,
     /// Messages under way. A message's key here is its key in `latencies`.
-    messages: Slab<InTransit>,
+    messages: DenseSlab<InTransit>,
     latencies: TimerQueue,
     transfers: Transfers,
     /// By the number of their flow.
@@ -73,7 +73,11 @@ pub struct Flow {
     /// Numbers that no stream has.
     idle: Vec<FlowId>,
     injected: u64,
+    /// The cost of the size of the message injected last: the next is often of the same.
+    size: SizeCost,
     now: Time,
+    /// Whether anything happened since rates were last found.
+    has_changed: bool,
     /// Streams whose next completion is to be found out again.
     changed: Vec<FlowId>,
     /// Kept to be used again.
@@ -104,10 +108,30 @@ struct InTransit {
     flow: FlowId,
     /// `None`: it waits for no other message.
     connection: Option<Connection>,
+    turn: Turn,
     /// Whether its latency is paid.
     is_ready: bool,
     /// The service that it needs until it is complete, in bytes.
     need: f64,
+}
+
+/// What the size of a message means, whatever its route.
+#[derive(Clone, Copy, Debug)]
+struct SizeCost {
+    /// The payload.
+    bytes: Bytes,
+    /// The service that it needs until it is complete, in bytes.
+    need: f64,
+    /// The factor on the latency of its route.
+    latency_factor: f64,
+}
+
+impl SizeCost {
+    fn of(bytes: Bytes, parameters: &FlowParameters) -> Self {
+        let size = bytes + parameters.envelope;
+        let need = size.0 as f64 / parameters.bandwidth_factor.at(size);
+        Self { bytes, need, latency_factor: parameters.latency_factor.at(size) }
+    }
 }
 
 /// The messages that use the number of a stream.
@@ -128,19 +152,21 @@ impl Flow {
             solver: MaxMinSolver::new(topology.links().iter().map(|link| link.bandwidth)),
             topology,
             contention: parameters.contention.map(Contention::new),
-            parameters,
             connections: Connections::default(),
-            messages: Slab::new(),
+            messages: DenseSlab::default(),
             latencies: TimerQueue::default(),
             transfers: Transfers::default(),
             streams: Vec::new(),
             idle: Vec::new(),
             injected: 0,
+            size: SizeCost::of(Bytes(0), &parameters),
             now: Time::ZERO,
+            has_changed: false,
             changed: Vec::new(),
             cost: RouteCost::default(),
             next: Vec::new(),
             complete: Vec::new(),
+            parameters,
         }
     }
 
@@ -168,7 +194,15 @@ impl Flow {
     }
 
     /// Updates shares, and when transfers end, after all that happened at this instant.
+    #[inline]
     fn update_rates(&mut self) {
+        if self.has_changed {
+            self.has_changed = false;
+            self.find_rates();
+        }
+    }
+
+    fn find_rates(&mut self) {
         self.solver.solve(&mut self.changed);
         if let Some(contention) = &mut self.contention {
             // After those that entered have a share: only then may they ask for less.
@@ -190,37 +224,40 @@ impl Network for Flow {
         let CachedRoute { latency, bound, flow, .. } = self.route(ends, load);
         self.streams[flow.0 as usize].messages += 1;
 
-        let parameters = &self.parameters;
-        let size = transfer.bytes + parameters.envelope;
         let sequence = self.injected;
         self.injected += 1;
-        let need = size.0 as f64 / parameters.bandwidth_factor.at(size);
-        let connection = transfer.connection.filter(|_| parameters.in_order);
-        let in_transit = InTransit { id: transfer.id, sequence, flow, connection, is_ready: false, need };
-        let key = self.messages.insert(in_transit) as u32;
-        if let Some(connection) = connection {
-            self.connections.send(connection, key);
+        if self.size.bytes != transfer.bytes {
+            self.size = SizeCost::of(transfer.bytes, &self.parameters);
         }
+        let SizeCost { need, latency_factor, .. } = self.size;
+        let connection = transfer.connection.filter(|_| self.parameters.in_order);
+        let key = self.messages.vacant_key() as u32;
+        let mut turn = Turn::FIRST;
+        if let Some(connection) = connection
+            && let Some(before) = self.connections.send(connection, key)
+        {
+            self.messages[before as usize].turn.next = Some(key);
+            turn.is_first = false;
+        }
+        let in_transit = InTransit { id: transfer.id, sequence, flow, connection, turn, is_ready: false, need };
+        self.messages.insert(in_transit);
         if let Some(contention) = &mut self.contention {
             contention.start(flow, ends, bound);
+            self.has_changed = true;
         }
-        let at = now + Seconds(latency * parameters.latency_factor.at(size));
+        let at = now + Seconds(latency * latency_factor);
         self.latencies.set(key, Deadline { at, sequence });
     }
 
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
         let CachedRoute { latency, alone, .. } = self.route((transfer.from, transfer.to), LinkLoad::default());
-        let size = transfer.bytes + self.parameters.envelope;
-        Unloaded {
-            latency: Seconds(latency * self.parameters.latency_factor.at(size)),
-            transfer: Seconds(size.0 as f64 / self.parameters.bandwidth_factor.at(size) / alone),
-        }
+        let SizeCost { need, latency_factor, .. } = SizeCost::of(transfer.bytes, &self.parameters);
+        Unloaded { latency: Seconds(latency * latency_factor), transfer: Seconds(need / alone) }
     }
 
     fn next_event(&mut self) -> Option<Time> {
         self.update_rates();
-        let latency = self.latencies.first().map(|due| due.at);
-        [latency, self.transfers.next()].into_iter().flatten().min()
+        earlier(self.latencies.first().map(|due| due.at), self.transfers.next())
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
@@ -228,12 +265,23 @@ impl Network for Flow {
         self.now = now;
         self.transfers.advance(now);
         while let Some((flow, by)) = self.transfers.next_complete() {
+            self.has_changed = true;
             let users = &mut self.streams[flow.0 as usize];
             while let Some(member) = self.transfers.leave(flow, by) {
                 let message = self.messages.remove(member.message as usize);
                 self.complete.push((member.sequence, message.id));
-                let next = message.connection.and_then(|connection| self.connections.end(connection));
-                let next = next.filter(|&next| self.messages[next as usize].is_ready);
+                let next = match (message.turn.next, message.connection) {
+                    (Some(next), _) => {
+                        let next_message = &mut self.messages[next as usize];
+                        next_message.turn.is_first = true;
+                        next_message.is_ready.then_some(next)
+                    }
+                    (None, Some(connection)) => {
+                        self.connections.end(connection);
+                        None
+                    }
+                    (None, None) => None,
+                };
                 // The next message takes over the share, unless it has been given another route.
                 let its_flow = next.map(|next| self.messages[next as usize].flow);
                 if its_flow != Some(flow) {
@@ -259,11 +307,12 @@ impl Network for Flow {
         while let Some(key) = self.latencies.pop_by(now) {
             let message = &mut self.messages[key as usize];
             message.is_ready = true;
-            let &mut InTransit { sequence, flow, connection, need, .. } = message;
-            if connection.is_none_or(|connection| self.connections.is_first(connection, key)) {
+            let &mut InTransit { sequence, flow, turn, need, .. } = message;
+            if turn.is_first {
                 self.transfers.enter(flow, need, sequence, key);
                 self.solver.enter(flow);
                 self.changed.push(flow);
+                self.has_changed = true;
             }
         }
         self.complete.sort_unstable();

@@ -17,16 +17,22 @@ use super::max_min::Pace;
 /// The messages between two hosts that are in their transfer phase.
 #[derive(Debug)]
 pub(super) struct Stream {
-    members: BinaryHeap<Member>,
+    /// The message that needs the least service until it is complete. Few streams have another, so it lies here.
+    first: Option<Member>,
+    others: BinaryHeap<Member>,
     /// S when the pace was last set, in bytes.
     service: f64,
     pace: Pace,
     /// The instant at which the pace was last set.
     since: Instant,
+    /// The message that is complete next, and when; `None`: not worked out since the last change.
+    next: Option<(Completion, u64)>,
+    /// Whether that is what others know of it.
+    pub is_known: bool,
 }
 
 /// An instant: its time, and the virtual time V(t) = ∫ λ dt of the shared level λ.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Instant {
     pub time: Time,
     pub virtual_time: f64,
@@ -52,13 +58,24 @@ pub(super) enum Completion {
 
 impl Default for Stream {
     fn default() -> Self {
-        Self { members: BinaryHeap::new(), service: 0.0, pace: Pace::Rate(0.0), since: Instant::default() }
+        Self {
+            first: None,
+            others: BinaryHeap::new(),
+            service: 0.0,
+            pace: Pace::Rate(0.0),
+            since: Instant::default(),
+            next: None,
+            is_known: false,
+        }
     }
 }
 
 impl Stream {
     /// Brings S up to date; on at `pace` from now on.
     pub fn set_pace(&mut self, now: Instant, pace: Pace) {
+        if (now, pace) == (self.since, self.pace) {
+            return;
+        }
         match self.pace {
             Pace::Rate(rate) if now.time > self.since.time => self.service += rate * (now.time - self.since.time).0,
             Pace::Rate(_) => {}
@@ -67,22 +84,40 @@ impl Stream {
             }
         }
         (self.since, self.pace) = (now, pace);
+        self.forget_next();
     }
 
     /// A message enters that needs so much service.
     pub fn enter(&mut self, now: Instant, need: f64, sequence: u64, message: u32) {
-        if self.members.is_empty() {
+        if self.first.is_none() {
             // Nobody remembers what was before. Small sums are exact ones.
             (self.service, self.since, self.pace) = (0.0, now, Pace::Rate(0.0));
         } else {
             self.set_pace(now, self.pace);
         }
-        self.members.push(Member { complete: self.service + need, sequence, message });
+        self.forget_next();
+        let member = Member { complete: self.service + need, sequence, message };
+        match &mut self.first {
+            Some(first) => self.others.push(if member > *first { std::mem::replace(first, member) } else { member }),
+            None => self.first = Some(member),
+        }
     }
 
     /// The message that is complete next, and when, if the pace stays.
-    pub fn next(&self) -> Option<(Completion, u64)> {
-        let first = self.members.peek()?;
+    #[inline]
+    pub fn next(&mut self) -> Option<(Completion, u64)> {
+        if self.next.is_none() {
+            self.next = self.find_next();
+        }
+        self.next
+    }
+
+    fn forget_next(&mut self) {
+        (self.next, self.is_known) = (None, false);
+    }
+
+    fn find_next(&self) -> Option<(Completion, u64)> {
+        let first = self.first?;
         let left = (first.complete - self.service).max(0.0);
         let completion = match self.pace {
             Pace::Rate(rate) => Completion::At(self.since.time + Seconds(left / rate)),
@@ -98,7 +133,8 @@ impl Stream {
             (Completion::AtVirtual(next), Completion::AtVirtual(by)) => next <= by,
             _ => false,
         })?;
-        self.members.pop()
+        self.forget_next();
+        std::mem::replace(&mut self.first, self.others.pop())
     }
 }
 

@@ -39,6 +39,9 @@ impl Transfers {
     pub fn set_pace(&mut self, flow: FlowId, pace: Pace) {
         let stream = &mut self.streams[flow.0 as usize];
         stream.set_pace(self.now, pace);
+        if std::mem::replace(&mut stream.is_known, true) {
+            return;
+        }
         match stream.next() {
             Some((Completion::At(at), sequence)) => {
                 self.shared.remove(flow.0);
@@ -68,7 +71,7 @@ impl Transfers {
         }
         let timed = self.timed.first().map(|(due, _)| due.at);
         let shared = self.shared.first().map(|(due, _)| self.when(due.at));
-        [timed, shared].into_iter().flatten().min()
+        earlier(timed, shared)
     }
 
     /// Moves on to `now`.
@@ -85,10 +88,12 @@ impl Transfers {
     /// A stream of which a message is complete by now.
     pub fn next_complete(&mut self) -> Option<(FlowId, Completion)> {
         if let Some((_, key)) = self.timed.pop_by(self.now.time) {
+            self.streams[key as usize].is_known = false;
             return Some((FlowId(key), Completion::At(self.now.time)));
         }
         let (due, _) = self.shared.first().filter(|(due, _)| self.when(due.at) <= self.now.time)?;
         let (_, key) = self.shared.pop()?;
+        self.streams[key as usize].is_known = false;
         Some((FlowId(key), Completion::AtVirtual(due.at.value().max(self.now.virtual_time))))
     }
 
@@ -97,8 +102,17 @@ impl Transfers {
         self.streams[flow.0 as usize].leave(by)
     }
 
+    #[inline]
     fn when(&self, at: NonNegative) -> Time {
         let left = (at.value() - self.now.virtual_time).max(0.0);
         self.now.time + Seconds(if left > 0.0 { left / self.shared_level } else { 0.0 })
+    }
+}
+
+/// The earlier of two times, if there is any.
+pub(super) fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (only, None) | (None, only) => only,
     }
 }

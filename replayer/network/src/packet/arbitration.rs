@@ -28,11 +28,11 @@ pub(super) type Priority = (u64, u32);
 
 /// A packet that asks for a port.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
+pub(super) struct Request<S> {
     /// The queue that it heads.
     pub queue: QueueIndex,
-    /// The cycle in which its header came to the router.
-    pub since: u64,
+    /// Tells the cycle in which its header came to the router, which is asked only where it matters.
+    pub since: S,
     /// Packets in its queue.
     pub queued: u32,
 }
@@ -51,13 +51,13 @@ pub(super) struct ArbiterState {
 
 impl Arbitration {
     /// The priority of a request.
-    pub(super) fn priority(self, request: Request, state: ArbiterState) -> Priority {
+    pub(super) fn priority(self, request: Request<impl FnOnce() -> u64>, state: ArbiterState) -> Priority {
         let ArbiterState { queues, last, output, now, seed } = state;
         let (queue, last) = (request.queue.0, last.0);
         let after = if queue > last { queue - last - 1 } else { queue + queues - last - 1 };
         let first = match self {
             Self::RoundRobin => 0,
-            Self::Fifo => request.since,
+            Self::Fifo => (request.since)(),
             Self::Random => chance(seed ^ now, output.0.into(), queue.into()),
             Self::Longest => u64::MAX - u64::from(request.queued),
         };

@@ -6,42 +6,65 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct DelayLine<T> {
     delay: u64,
-    things: VecDeque<T>,
-    /// In which cycles things come out, and how many in each.
-    due: VecDeque<(u64, u32)>,
+    /// In which cycles things come out, and those of each but the last.
+    due: VecDeque<(u64, Vec<T>)>,
+    /// The last cycle in which things come out, if there is one, and these things.
+    last: (u64, Vec<T>),
+    /// Memory to be used again.
+    spare: Vec<Vec<T>>,
 }
 
 impl<T> DelayLine<T> {
     pub fn new(delay: u64) -> Self {
-        Self { delay, things: VecDeque::new(), due: VecDeque::new() }
+        Self { delay, due: VecDeque::new(), last: (u64::MAX, Vec::new()), spare: Vec::new() }
+    }
+
+    /// The cycle in which what goes in at `now` comes out.
+    #[inline]
+    pub fn end(&self, now: u64) -> u64 {
+        now + self.delay
     }
 
     #[inline]
     pub fn push(&mut self, now: u64, thing: T) {
-        self.things.push_back(thing);
-        match self.due.back_mut() {
-            Some((at, count)) if *at == now + self.delay => *count += 1,
-            _ => self.due.push_back((now + self.delay, 1)),
+        if self.last.0 != self.end(now) {
+            self.begin(self.end(now));
+        }
+        self.last.1.push(thing);
+    }
+
+    #[cold]
+    fn begin(&mut self, end: u64) {
+        let before = std::mem::replace(&mut self.last, (end, self.spare.pop().unwrap_or_default()));
+        if before.0 != u64::MAX {
+            self.due.push_back(before);
         }
     }
 
     /// The cycle in which the next thing comes out; `u64::MAX` if there is none.
     #[inline]
     pub fn next(&self) -> u64 {
-        self.due.front().map_or(u64::MAX, |&(at, _)| at)
+        self.due.front().map_or(self.last.0, |&(at, _)| at)
     }
 
-    /// The number of things that come out at `now`, which is no later than [`next`](Self::next). Each has to be
-    /// [taken](Self::take).
+    /// Takes out the things that come out at `now`, which is no later than [`next`](Self::next), in their order; none if
+    /// nothing comes out. They are to be [given back](Self::recycle).
     #[inline]
-    pub fn due(&mut self, now: u64) -> u32 {
-        self.due.pop_front_if(|&mut (at, _)| at <= now).map_or(0, |(_, count)| count)
+    pub fn take(&mut self, now: u64) -> Vec<T> {
+        if self.next() > now {
+            return Vec::new();
+        }
+        let first = self.due.pop_front();
+        first.map_or_else(|| std::mem::replace(&mut self.last, (u64::MAX, Vec::new())).1, |(_, things)| things)
     }
 
-    /// Takes a thing that comes out.
+    /// Gives back the memory of things that have come out.
     #[inline]
-    pub fn take(&mut self) -> Option<T> {
-        self.things.pop_front()
+    pub fn recycle(&mut self, mut things: Vec<T>) {
+        if things.capacity() > 0 {
+            things.clear();
+            self.spare.push(things);
+        }
     }
 }
 
@@ -53,8 +76,11 @@ mod tests {
     fn things_come_out_in_order_and_on_time() {
         let mut line = DelayLine::new(3);
         [(1, 'a'), (1, 'b'), (2, 'c')].into_iter().for_each(|(now, thing)| line.push(now, thing));
-        assert_eq!((line.next(), line.due(3)), (4, 0));
-        assert_eq!((line.due(4), line.take(), line.take()), (2, Some('a'), Some('b')));
-        assert_eq!((line.next(), line.due(5), line.take(), line.next()), (5, 1, Some('c'), u64::MAX));
+        assert_eq!((line.next(), line.take(3)), (4, vec![]));
+        let things = line.take(4);
+        assert_eq!(things, ['a', 'b']);
+        line.recycle(things);
+        line.push(3, 'd');
+        assert_eq!((line.next(), line.take(5), line.take(6), line.next()), (5, vec!['c'], vec!['d'], u64::MAX));
     }
 }

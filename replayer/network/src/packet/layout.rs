@@ -18,14 +18,20 @@ pub(super) struct RouterState {
     pub outputs: u32,
     /// The first word of the bits of its queues, 64 a word.
     pub first_word: u32,
-    /// Queues whose head waits.
-    pub waiting: u32,
+    /// Queues whose head waits and has a choice of ports.
+    pub choosing: u32,
 }
 
 impl RouterState {
     #[inline]
     pub fn queue(&self, index: QueueIndex) -> QueueId {
         QueueId(self.first_queue.0 + index.0)
+    }
+
+    /// The number of a queue at the router.
+    #[inline]
+    pub fn index(&self, queue: QueueId) -> QueueIndex {
+        QueueIndex(queue.0 - self.first_queue.0)
     }
 
     #[inline]
@@ -43,22 +49,46 @@ impl RouterState {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InputQueue {
     pub router: RouterId,
-    pub source: Source,
-    /// The port that its head has to take, unless it has a choice.
-    pub fixed_output: Optional<PortIndex>,
+    /// The first port of its router.
+    pub first_output: OutputId,
+    source: PackedSource,
+    /// The place of its head in the ring.
     pub head: u32,
     /// Packets whose header is here.
     pub queued: u32,
-    /// Places taken: those of packets that are here, those of packets on their way here, and those that the largest
-    /// queue has beyond this one.
-    pub reserved: u32,
+    /// The next queue whose head requests the port that its head requests.
+    pub next_request: Optional<QueueId>,
+}
+
+impl InputQueue {
+    /// The origin of its packets.
+    #[inline]
+    pub fn source(&self) -> Source {
+        let PackedSource { origin, port, channel } = self.source;
+        match port.get() {
+            Some(port) => Source::Channel { output: OutputId(origin), vc: OutputVc { port, channel } },
+            None => Source::Host(HostId(origin)),
+        }
+    }
+
+    /// A port of its router.
+    #[inline]
+    pub fn output(&self, port: PortIndex) -> OutputId {
+        OutputId(self.first_output.0 + port.0)
+    }
+
+    /// The number of a port at its router.
+    #[inline]
+    pub fn port(&self, output: OutputId) -> PortIndex {
+        PortIndex(output.0 - self.first_output.0)
+    }
 }
 
 /// The origin of a queue's packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
-    /// A virtual channel of another router.
-    Channel { router: RouterId, vc: OutputVc },
+    /// A virtual channel of a port of another router.
+    Channel { output: OutputId, vc: OutputVc },
     /// A host that is attached to the router.
     Host(HostId),
 }
@@ -72,24 +102,43 @@ impl Source {
             Self::Host(_) => None,
         }
     }
+}
 
-    /// The link and its virtual channel by which packets arrive, unless they come from a host.
-    pub fn channel(self, graph: &RouterGraph) -> Option<(LinkId, ChannelIndex)> {
-        match self {
-            Self::Channel { router, vc } => graph.port(router, vc.port).map(|port| (port.link, vc.channel)),
-            Self::Host(_) => None,
+/// A [`Source`] in three words: the number of a port of all, or of a host if there is no port.
+#[derive(Clone, Copy, Debug)]
+struct PackedSource {
+    origin: u32,
+    port: Optional<PortIndex>,
+    channel: ChannelIndex,
+}
+
+impl From<Source> for PackedSource {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Channel { output, vc } => {
+                Self { origin: output.0, port: Optional::some(vc.port), channel: vc.channel }
+            }
+            Source::Host(host) => Self { origin: host.0, port: Optional::none(), channel: ChannelIndex(0) },
         }
     }
 }
 
 /// An output port.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Output {
+    pub router: RouterId,
+    /// The router that it leads to; its own if packets are consumed there.
+    pub to: RouterId,
     /// The queue at the end of its first virtual channel; none if packets are consumed there.
     pub first_queue: Optional<QueueId>,
-    pub busy: bool,
+    /// Packets that the queue at the end of its first virtual channel has room for, after those on their way.
+    pub first_room: u32,
     /// The queue that it served last.
-    pub served: QueueIndex,
+    pub served: QueueId,
+    /// A queue whose head has to take it and waits.
+    pub first_request: Optional<QueueId>,
+    pub busy: bool,
 }
 
 impl Output {
@@ -149,48 +198,67 @@ impl Layout {
         for host in &mut hosts {
             host.first_queue.0 += routers[host.router.index()].first_queue.0;
         }
-        let mut layout = Self { routers, queues: Vec::new(), outputs: Vec::new(), hosts, words };
-        layout.join(spec, queues as usize, outputs as usize);
+        let mut layout = Self {
+            routers,
+            queues: Vec::with_capacity(queues as usize),
+            outputs: Vec::with_capacity(outputs as usize),
+            hosts,
+            words,
+        };
+        layout.join(spec);
         layout
     }
 
+    /// The link and its virtual channel by which packets come from a source, unless they come from a host.
+    pub fn link(&self, source: Source, graph: &RouterGraph) -> Option<(LinkId, ChannelIndex)> {
+        match source {
+            Source::Channel { output, vc } => {
+                let port = graph.port(self.outputs[output.index()].router, vc.port);
+                port.map(|port| (port.link, vc.channel))
+            }
+            Source::Host(_) => None,
+        }
+    }
+
     /// Leads ports to queues.
-    fn join(&mut self, spec: &PacketSpec, queues: usize, outputs: usize) {
-        let most = spec.most_places();
-        let idle = |router, source: Source| InputQueue {
-            router,
-            source,
-            fixed_output: Optional::none(),
-            head: 0,
-            queued: 0,
-            reserved: source.channel(&spec.graph).map_or(0, |(link, _)| most - spec.places(link)),
-        };
-        self.queues = vec![idle(RouterId(0), Source::Host(HostId(0))); queues];
-        self.outputs = vec![Output { first_queue: Optional::none(), busy: false, served: QueueIndex(0) }; outputs];
+    fn join(&mut self, spec: &PacketSpec) {
+        for (router, state) in (0..).map(RouterId).zip(&self.routers) {
+            let (first_output, next_request) = (state.first_output, Optional::none());
+            let source = Source::Host(HostId(0)).into();
+            let queue = InputQueue { router, first_output, source, head: 0, queued: 0, next_request };
+            self.queues.extend(std::iter::repeat_n(queue, state.queues as usize));
+            let output = Output {
+                router,
+                to: router,
+                first_queue: Optional::none(),
+                first_room: 0,
+                // The first turn goes to the first queue.
+                served: QueueId(state.first_queue.0 + state.queues.saturating_sub(1)),
+                first_request: Optional::none(),
+                busy: false,
+            };
+            self.outputs.extend(std::iter::repeat_n(output, state.outputs as usize));
+        }
         let mut next: Vec<QueueId> = self.routers.iter().map(|router| router.first_queue).collect();
         for from in spec.graph.routers() {
-            for (port, &crate::topology::Port { to, .. }) in (0..).map(PortIndex).zip(spec.graph.ports(from)) {
+            for (port, &crate::topology::Port { to, link }) in (0..).map(PortIndex).zip(spec.graph.ports(from)) {
                 let Some(to) = to else { continue };
                 let first = next[to.index()];
                 next[to.index()].0 += spec.virtual_channels();
-                self.outputs[self.routers[from.index()].output(port).index()].first_queue = Optional::some(first);
+                let output = self.routers[from.index()].output(port);
+                let state = &mut self.outputs[output.index()];
+                (state.to, state.first_queue, state.first_room) = (to, Optional::some(first), spec.places(link));
                 for channel in 0..spec.virtual_channels() {
                     let vc = OutputVc { port, channel: ChannelIndex(channel) };
-                    self.queues[first.index() + channel as usize] = idle(to, Source::Channel { router: from, vc });
+                    self.queues[first.index() + channel as usize].source = Source::Channel { output, vc }.into();
                 }
             }
         }
         for (host, places) in (0..).map(HostId).zip(&self.hosts) {
-            let ports = places.first_queue.index()..;
-            self.queues[ports].iter_mut().take(spec.parameters.injection_ports as usize).for_each(|queue| {
-                *queue = idle(places.router, Source::Host(host));
-            });
-        }
-        for router in &self.routers {
-            for output in router.all_outputs() {
-                // The first turn goes to the first queue.
-                self.outputs[output.index()].served = QueueIndex(router.queues.saturating_sub(1));
-            }
+            let ports = self.queues[places.first_queue.index()..].iter_mut();
+            ports
+                .take(spec.parameters.injection_ports as usize)
+                .for_each(|queue| queue.source = Source::Host(host).into());
         }
     }
 }

@@ -54,8 +54,10 @@
 //!
 //! # What is where
 //!
-//! [`Engine`] lives through cycles in which something happens, and looks at routers where something can; `reference` (in
-//! tests) lives through all and looks at all, and must say the same. [`PacketNetwork`] puts the engine under a workload.
+//! [`Engine`] lives through cycles in which something happens, and looks at ports and routers where something can;
+//! `reference` (in tests) lives through all and looks at all, and must say the same. A router's ports know the room behind
+//! them from **credits** (`outputs`), its queues are `input_queues`, and what each is joined to is in `layout`.
+//! [`PacketNetwork`] puts the engine under a workload.
 
 mod active_set;
 mod arbitration;
@@ -70,8 +72,10 @@ mod layout;
 mod link_timing;
 mod network;
 mod output_queues;
+mod outputs;
 mod packets;
 mod parameters;
+mod prefetch;
 mod sources;
 mod spec;
 mod usage;

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::delay_line::DelayLine;
 use super::ids::{OutputId, PacketId};
 use super::layout::Layout;
-use crate::topology::{ChannelIndex, RouterId};
+use crate::topology::ChannelIndex;
 
 /// The output queues of all ports.
 #[derive(Debug)]
@@ -35,7 +35,6 @@ struct OutputQueue {
 /// The cable of a port.
 #[derive(Clone, Copy, Debug)]
 struct CableState {
-    router: RouterId,
     busy: bool,
     /// The channel that it served last.
     served: ChannelIndex,
@@ -48,14 +47,8 @@ impl OutputQueues {
         if capacity == 0 {
             return None;
         }
-        let cables: Vec<CableState> = (0..)
-            .map(RouterId)
-            .zip(&layout.routers)
-            .flat_map(|(router, state)| {
-                let served = ChannelIndex(channels - 1);
-                state.all_outputs().map(move |_| CableState { router, busy: false, served, is_active: false })
-            })
-            .collect();
+        let idle = CableState { busy: false, served: ChannelIndex(channels - 1), is_active: false };
+        let cables = vec![idle; layout.outputs.len()];
         Some(Self {
             capacity,
             channels,
@@ -95,22 +88,21 @@ impl OutputQueues {
         self.tails.next()
     }
 
-    /// The number of tails that have left at `now`, each to be [released](Self::release).
-    pub fn due(&mut self, now: u64) -> u32 {
-        self.tails.due(now)
+    /// The tails that have left at `now`, each to be [released](Self::release_tail) before they are
+    /// [given back](Self::recycle).
+    pub fn take_tails(&mut self, now: u64) -> Vec<(OutputId, ChannelIndex)> {
+        self.tails.take(now)
     }
 
-    /// The router in which there is room again as a tail has left.
-    pub fn release(&mut self) -> Option<RouterId> {
-        let (output, channel) = self.tails.take()?;
-        Some(self.release_tail(output, channel))
+    /// Gives back the memory of tails.
+    pub fn recycle(&mut self, tails: Vec<(OutputId, ChannelIndex)>) {
+        self.tails.recycle(tails);
     }
 
-    /// A tail has left the queue of a channel of a port. Returns the router in which there is room again.
-    pub fn release_tail(&mut self, output: OutputId, channel: ChannelIndex) -> RouterId {
+    /// A tail has left the queue of a channel of a port.
+    pub fn release_tail(&mut self, output: OutputId, channel: ChannelIndex) {
         self.queue(output, channel).taken -= 1;
         self.set_idle(output);
-        self.cables[output.index()].router
     }
 
     /// The cable of a port becomes busy: with a packet of the port, or of another port that shares it.

@@ -6,7 +6,7 @@ use crate::topology::{Header, RouterId, Routing};
 /// A packet under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packet {
-    /// The cycle in which its header came to the queue that it is in.
+    /// The cycle in which its header comes to the queue that it is in or on its way to.
     pub since: u64,
     /// The cycle in which it left its host.
     pub left: u64,
@@ -17,57 +17,79 @@ pub(super) struct Packet {
     pub hops: u32,
 }
 
+/// Words of the routing's state that stand beside their packet.
+const WORDS_BESIDE: usize = 4;
+
+/// A packet and its state for the routing, in one line of cache if the state is short.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Record {
+    packet: Packet,
+    state: [i32; WORDS_BESIDE],
+}
+
 /// All packets, with what the routing has each of them carry.
 #[derive(Debug)]
 pub(super) struct Packets {
-    packets: Vec<Packet>,
+    records: Vec<Record>,
     state_words: usize,
-    states: Vec<i32>,
+    /// States that are too long to stand beside their packets.
+    long_states: Vec<i32>,
     free: Vec<PacketId>,
 }
 
 impl Packets {
     pub fn new(state_words: usize) -> Self {
-        Self { packets: Vec::new(), state_words, states: Vec::new(), free: Vec::new() }
+        Self { records: Vec::new(), state_words, long_states: Vec::new(), free: Vec::new() }
     }
 
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         if let Some(id) = self.free.pop() {
-            self.packets[id.index()] = packet;
+            self.records[id.index()].packet = packet;
             return id;
         }
-        self.packets.push(packet);
-        self.states.resize(self.states.len() + self.state_words, 0);
-        PacketId(self.packets.len() as u32 - 1)
+        self.records.push(Record { packet, state: [0; WORDS_BESIDE] });
+        if self.state_words > WORDS_BESIDE {
+            self.long_states.resize(self.long_states.len() + self.state_words, 0);
+        }
+        PacketId(self.records.len() as u32 - 1)
     }
 
     pub fn remove(&mut self, id: PacketId) -> Packet {
         self.free.push(id);
-        self.packets[id.index()]
+        self.records[id.index()].packet
     }
 
+    #[inline]
     pub fn get(&self, id: PacketId) -> &Packet {
-        &self.packets[id.index()]
+        &self.records[id.index()].packet
     }
 
+    #[inline]
     pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
-        &mut self.packets[id.index()]
+        &mut self.records[id.index()].packet
     }
 
     /// The state that the packet carries for the routing.
+    #[inline]
     pub fn state(&self, id: PacketId) -> &[i32] {
-        let first = id.index() * self.state_words;
-        &self.states[first..first + self.state_words]
+        match self.records[id.index()].state.get(..self.state_words) {
+            Some(state) => state,
+            None => &self.long_states[id.index() * self.state_words..][..self.state_words],
+        }
     }
 
+    #[inline]
     pub fn state_mut(&mut self, id: PacketId) -> &mut [i32] {
-        let first = id.index() * self.state_words;
-        &mut self.states[first..first + self.state_words]
+        match self.records[id.index()].state.get_mut(..self.state_words) {
+            Some(state) => state,
+            None => &mut self.long_states[id.index() * self.state_words..][..self.state_words],
+        }
     }
 
     /// Lets a packet start at the router `from`.
     pub fn depart(&mut self, id: PacketId, from: RouterId, routing: &impl Routing) {
-        let header = self.packets[id.index()].header;
+        let header = self.get(id).header;
         routing.depart(from, &header, self.state_mut(id));
     }
 }

@@ -1,15 +1,22 @@
 //! Counts of the packets that passed each channel.
 
-use super::ids::QueueId;
-use crate::statistics::Histogram;
-use crate::topology::{ChannelIndex, LinkId};
+use std::sync::Arc;
 
-/// Counts of packets. Queues are numbered as [`Layout`](super::layout::Layout) does; a queue stands for the channel that
-/// leads to it, or for its host.
+use super::ids::{OutputId, QueueId};
+use super::layout::{InputQueue, Layout, Source};
+use crate::statistics::Histogram;
+use crate::topology::{ChannelIndex, LinkId, RouterGraph};
+
+/// Counts of packets.
 #[derive(Clone, Debug, Default)]
 pub struct Usage {
-    /// By queue.
-    queues: Vec<QueueUsage>,
+    /// For each queue, numbered as [`Layout`] does, the channel that it is at the end of, if it is no host's.
+    channels: Arc<[Option<Channel>]>,
+    /// For each queue, cycles from header to tail of each packet that left it, in all.
+    stays: Vec<u64>,
+    /// Packets that each virtual channel carried, port by port.
+    carried: Vec<u64>,
+    virtual_channels: u32,
     /// Packets consumed, by the number of channels that they took.
     hops: Vec<u64>,
     injected: u64,
@@ -20,8 +27,14 @@ pub struct Usage {
     latency: u64,
 }
 
-/// The virtual channel of a link that leads to a queue.
-pub(super) type Channel = (LinkId, ChannelIndex);
+/// A virtual channel of a link.
+#[derive(Clone, Copy, Debug)]
+struct Channel {
+    link: LinkId,
+    channel: ChannelIndex,
+    /// Its place among those of all ports.
+    place: u32,
+}
 
 /// Counts of the packets that passed over a virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,21 +49,23 @@ pub struct ChannelUsage {
     pub stays: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct QueueUsage {
-    /// The channel that it is at the end of, if it is no host's.
-    channel: Option<Channel>,
-    /// Packets that went to it.
-    packets: u64,
-    /// Cycles from header to tail of each that left it, in all.
-    stays: u64,
-}
-
 impl Usage {
-    pub(super) fn new(channels: impl Iterator<Item = Option<Channel>>) -> Self {
-        let queues = channels.map(|channel| QueueUsage { channel, packets: 0, stays: 0 }).collect();
+    pub(super) fn new(layout: &Layout, graph: &RouterGraph, virtual_channels: u32) -> Self {
+        let channel = |state: &InputQueue| {
+            let Source::Channel { output, vc } = state.source() else { return None };
+            let (link, channel) = layout.link(state.source(), graph)?;
+            Some(Channel { link, channel, place: output.0 * virtual_channels + vc.channel.0 })
+        };
+        let channels = layout.queues.iter().map(channel).collect();
+        Self::of(channels, virtual_channels, layout.outputs.len() * virtual_channels as usize)
+    }
+
+    fn of(channels: Arc<[Option<Channel>]>, virtual_channels: u32, places: usize) -> Self {
         Self {
-            queues,
+            stays: vec![0; channels.len()],
+            carried: vec![0; places],
+            channels,
+            virtual_channels,
             hops: Vec::new(),
             injected: 0,
             consumed: 0,
@@ -60,17 +75,26 @@ impl Usage {
         }
     }
 
-    /// A packet starts over the channel to a queue.
-    pub(super) fn carry(&mut self, queue: QueueId) {
-        self.queues[queue.index()].packets += 1;
+    /// A packet starts over a virtual channel of a port.
+    pub(super) fn carry(&mut self, output: OutputId, channel: ChannelIndex) {
+        self.carried[(output.0 * self.virtual_channels + channel.0) as usize] += 1;
         self.packet_hops += 1;
     }
 
     /// A packet starts to leave a queue, in which it will have been for so long.
     pub(super) fn leave(&mut self, queue: QueueId, cycles: u64) {
-        let queue = &mut self.queues[queue.index()];
-        queue.stays += cycles;
-        self.injected += u64::from(queue.channel.is_none());
+        self.stays[queue.index()] += cycles;
+    }
+
+    /// A packet leaves its host.
+    pub(super) fn inject(&mut self) {
+        self.injected += 1;
+    }
+
+    /// Loads where a packet is counted that leaves a queue by a port.
+    #[inline]
+    pub(super) fn peek(&self, queue: QueueId, output: OutputId) -> u32 {
+        (self.stays[queue.index()] ^ self.carried[(output.0 * self.virtual_channels) as usize]) as u32
     }
 
     /// A packet is consumed, so many cycles after it left its host.
@@ -130,23 +154,22 @@ impl Usage {
 
     /// Counts for each virtual channel of each link.
     pub fn channels(&self) -> impl Iterator<Item = ChannelUsage> + Clone {
-        self.queues.iter().filter_map(|&QueueUsage { channel, packets, stays }| {
-            channel.map(|(link, channel)| ChannelUsage { link, channel, packets, stays })
+        self.channels.iter().zip(&self.stays).filter_map(|(channel, &stays)| {
+            let &Channel { link, channel, place } = channel.as_ref()?;
+            Some(ChannelUsage { link, channel, packets: self.carried[place as usize], stays })
         })
     }
 
     /// The counts of the same network before anything passes.
     #[must_use]
     pub fn empty(&self) -> Self {
-        Self::new(self.queues.iter().map(|queue| queue.channel))
+        Self::of(Arc::clone(&self.channels), self.virtual_channels, self.carried.len())
     }
 
     /// Adds the counts of another run of the same network.
     pub fn add(&mut self, other: &Self) {
-        for (mine, theirs) in self.queues.iter_mut().zip(&other.queues) {
-            mine.packets += theirs.packets;
-            mine.stays += theirs.stays;
-        }
+        self.carried.iter_mut().zip(&other.carried).for_each(|(mine, theirs)| *mine += theirs);
+        self.stays.iter_mut().zip(&other.stays).for_each(|(mine, theirs)| *mine += theirs);
         self.hops.resize(self.hops.len().max(other.hops.len()), 0);
         self.hops.iter_mut().zip(&other.hops).for_each(|(mine, theirs)| *mine += theirs);
         self.injected += other.injected;

@@ -69,8 +69,8 @@ fn batch(number: u64, cycles: u64) -> Batch {
     Batch { cycles: first(number + 1) - first(number), ..Batch::default() }
 }
 
-/// The observations of a run.
-struct MeasuredRun {
+/// The observations of one of the runs that a point is measured in.
+pub struct MeasuredRun {
     warmup: u64,
     cycles: u64,
     /// Observations in the cycles that count.
@@ -95,10 +95,15 @@ impl MeasuredRun {
     }
 }
 
-/// Measures a network under synthetic traffic.
+/// Measures a network under synthetic traffic, in one run after the other.
 #[must_use]
 pub fn measure(spec: &PacketSpec, plan: &Plan, injection: Injection) -> Point {
-    let runs: Vec<MeasuredRun> = (0..plan.runs).map(|number| run(spec, plan, injection, number)).collect();
+    point(spec, injection, (0..plan.runs).map(|number| measure_run(spec, plan, injection, number)).collect())
+}
+
+/// The point that all runs of a measurement make, in the order of their numbers.
+#[must_use]
+pub fn point(spec: &PacketSpec, injection: Injection, runs: Vec<MeasuredRun>) -> Point {
     let (offered, burst) = match injection {
         Injection::Load(load) => (load, None),
         Injection::Burst(messages) => {
@@ -117,7 +122,9 @@ pub fn measure(spec: &PacketSpec, plan: &Plan, injection: Injection) -> Point {
     }
 }
 
-fn run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32) -> MeasuredRun {
+/// Measures a network under synthetic traffic in one run; the number of the run decides what is left to chance.
+#[must_use]
+pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32) -> MeasuredRun {
     let parameters = spec.parameters();
     let hosts = spec.graph().hosts().len() as u32;
     let mut random = generator(parameters.seed, number);

@@ -20,7 +20,7 @@ mod size;
 mod source;
 
 pub use load::{Loads, NoLoad};
-pub use measure::{Burst, Injection, Plan, Point, measure};
+pub use measure::{Burst, Injection, MeasuredRun, Plan, Point, measure, measure_run, point};
 pub use pattern::{Destinations, NoPattern, Pattern};
 pub use size::{NoSize, Sizes};
 pub use source::{below, generator};

@@ -38,39 +38,37 @@ impl From<Envelope> for Selector {
     }
 }
 
-/// A receiver and a selector in two words, so that hashing it costs two multiplications.
+/// A selector in two words, so that hashing it costs two multiplications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Key(u64, u64);
+pub(super) struct Key(u32, u64);
 
-impl Key {
-    pub(super) fn of(receiver: Rank, selector: Selector) -> Self {
+impl From<Selector> for Key {
+    fn from(selector: Selector) -> Self {
         let source = selector.source.map_or(u32::MAX, |source| source.0);
         // 33 bits for a tag or none, which leaves 31 for the context.
         let tag = selector.tag.map_or(0, |tag| 1 << 32 | u64::from(tag.0.cast_unsigned()));
-        Self(u64::from(receiver.0) << 32 | u64::from(source), u64::from(selector.context.0) << 33 | tag)
+        Self(source, u64::from(selector.context.0) << 33 | tag)
     }
+}
 
+impl Key {
     /// The envelope of a message that waits under this key, which must be one without wildcards.
     pub(super) fn envelope(self) -> Envelope {
         Envelope {
             context: Context((self.1 >> 33) as u32),
-            source: Rank(self.0 as u32),
+            source: Rank(self.0),
             tag: Tag((self.1 as u32).cast_signed()),
         }
     }
 
-    pub(super) fn receiver(self) -> Rank {
-        Rank((self.0 >> 32) as u32)
-    }
-
     /// The keys of the wildcard receives that take a message with `envelope`.
-    pub(super) fn wild(receiver: Rank, envelope: Envelope) -> [Self; 3] {
+    pub(super) fn wild(envelope: Envelope) -> [Self; 3] {
         let exact = Selector::from(envelope);
         [
             Selector { source: None, ..exact },
             Selector { tag: None, ..exact },
             Selector { source: None, tag: None, ..exact },
         ]
-        .map(|selector| Self::of(receiver, selector))
+        .map(Self::from)
     }
 }

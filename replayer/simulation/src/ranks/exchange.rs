@@ -6,7 +6,7 @@
 //! Where ranks do not wait for what they receive ([`Causality::None`]) there are no receives, nothing is matched, and every
 //! message travels when it is sent.
 
-use slab::Slab;
+use titr_common::dense_slab::DenseSlab;
 use titr_common::event::{Rank, SendMode};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
@@ -33,7 +33,7 @@ pub(super) struct Exchange {
     matching: Matching,
     /// Of each rank, where nothing is matched.
     backlogs: Option<Vec<Backlog>>,
-    messages: Slab<Message>,
+    messages: DenseSlab<Message>,
     pub(super) operations: Operations,
     /// Who of each rank waits in a probe, and what it selects.
     probing: Vec<Vec<(Waiter, Selector)>>,
@@ -49,7 +49,7 @@ impl Exchange {
             protocol: Protocol::from(mpi),
             matching: Matching::new(ranks),
             backlogs: (!causality.has_receives()).then(|| vec![Backlog::default(); ranks]),
-            messages: Slab::new(),
+            messages: DenseSlab::default(),
             operations: Operations::default(),
             probing: vec![Vec::new(); ranks],
             half_duplex: (!mpi.rendezvous_duplex && causality.has_receives()).then(HalfDuplex::default),

@@ -35,60 +35,73 @@ impl Entry {
     }
 }
 
-/// The queues of all receivers.
+/// The queues of all receivers. Each has its own: ranks mostly send to a few others that are near, whose queues are in the cache.
 pub(super) struct Matching {
-    queues: Queues<Key, Entry>,
-    wildcards: Vec<Wildcards>,
+    receivers: Vec<Receiver>,
     age: u64,
 }
 
-/// The state that matching keeps for the wildcard receives of one receiver.
+/// The queues of one receiver.
 #[derive(Default)]
-struct Wildcards {
-    /// How many are posted.
-    posted: usize,
-    /// Its unexpected messages under each key that could select them, by age; kept once a wildcard was seen.
+struct Receiver {
+    queues: Queues<Key, Entry>,
+    /// How many wildcard receives are posted.
+    posted_wildcards: usize,
+    /// The unexpected messages under each key of a wildcard that could select them, by age; kept once a wildcard was seen.
     unexpected: Option<BTreeMap<(Key, u64), Envelope>>,
-}
-
-impl Wildcards {
-    #[inline]
-    fn index(&mut self, receiver: Rank, envelope: Envelope, age: u64) {
-        if let Some(unexpected) = &mut self.unexpected {
-            unexpected.extend(Key::wild(receiver, envelope).map(|key| ((key, age), envelope)));
-        }
-    }
-
-    #[inline]
-    fn forget(&mut self, receiver: Rank, envelope: Envelope, age: u64) {
-        if let Some(unexpected) = &mut self.unexpected {
-            for key in Key::wild(receiver, envelope) {
-                unexpected.remove(&(key, age));
-            }
-        }
-    }
 }
 
 impl Matching {
     pub(super) fn new(ranks: usize) -> Self {
-        Self { queues: Queues::default(), wildcards: (0..ranks).map(|_| Wildcards::default()).collect(), age: 0 }
+        Self { receivers: (0..ranks).map(|_| Receiver::default()).collect(), age: 0 }
     }
 
     /// A message for `receiver`: the posted receive that takes it, or `None`, and it waits.
     #[inline]
     pub(super) fn arrive(&mut self, receiver: Rank, envelope: Envelope, message: MessageId) -> Option<OperationId> {
         self.age += 1;
-        let exact = Key::of(receiver, envelope.into());
-        if self.wildcards[receiver.0 as usize].posted > 0
-            && let Some(operation) = self.take_wildcard(receiver, envelope, exact)
+        self.receivers[receiver.0 as usize].arrive(envelope, Entry { age: self.age, item: Item::Message(message) })
+    }
+
+    /// A receive of `receiver`: the unexpected message it takes, or `None`, and it waits.
+    #[inline(always)]
+    pub(super) fn post(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> Option<MessageId> {
+        self.age += 1;
+        self.receivers[receiver.0 as usize].post(selector, Entry { age: self.age, item: Item::Receive(operation) })
+    }
+
+    /// The message that a receive would take, left where it is.
+    pub(super) fn probe(&mut self, receiver: Rank, selector: Selector) -> Option<MessageId> {
+        self.receivers[receiver.0 as usize].probe(selector)
+    }
+
+    /// Takes back a posted receive; false if it is posted no more.
+    pub(super) fn withdraw(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> bool {
+        self.receivers[receiver.0 as usize].withdraw(selector, operation)
+    }
+
+    /// Takes back a message; false if it waits no more.
+    pub(super) fn recall(&mut self, receiver: Rank, envelope: Envelope, message: MessageId) -> bool {
+        self.receivers[receiver.0 as usize].recall(envelope, message)
+    }
+}
+
+impl Receiver {
+    #[inline]
+    fn arrive(&mut self, envelope: Envelope, entry: Entry) -> Option<OperationId> {
+        let exact = Key::from(Selector::from(envelope));
+        if self.posted_wildcards > 0
+            && let Some(operation) = self.take_wildcard(envelope, exact)
         {
             return Some(operation);
         }
-        let entry = Entry { age: self.age, item: Item::Message(message) };
+        let age = entry.age;
         match self.queues.meet(exact, entry, |first| !first.is_message()) {
             Some(Entry { item: Item::Receive(operation), .. }) => Some(operation),
             _ => {
-                self.wildcards[receiver.0 as usize].index(receiver, envelope, self.age);
+                if let Some(unexpected) = &mut self.unexpected {
+                    unexpected.extend(Key::wild(envelope).map(|key| ((key, age), envelope)));
+                }
                 None
             }
         }
@@ -96,80 +109,82 @@ impl Matching {
 
     /// Takes the wildcard receive that a message belongs to, unless a receive under its `exact` key is older.
     #[cold]
-    fn take_wildcard(&mut self, receiver: Rank, envelope: Envelope, exact: Key) -> Option<OperationId> {
+    fn take_wildcard(&mut self, envelope: Envelope, exact: Key) -> Option<OperationId> {
         let older = |key: &Key| match self.queues.front(key) {
             Some(Entry { age, item: Item::Receive(_) }) => Some((*age, *key)),
             _ => None,
         };
-        let [source, tag, both] = Key::wild(receiver, envelope);
+        let [source, tag, both] = Key::wild(envelope);
         let (_, key) = [exact, source, tag, both].iter().filter_map(older).min().filter(|&(_, key)| key != exact)?;
-        self.wildcards[receiver.0 as usize].posted -= 1;
+        self.posted_wildcards -= 1;
         match self.queues.pop(&key)?.item {
             Item::Receive(operation) => Some(operation),
             Item::Message(..) => None,
         }
     }
 
-    /// A receive of `receiver`: the unexpected message it takes, or `None`, and it waits.
     #[inline(always)]
-    pub(super) fn post(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> Option<MessageId> {
-        self.age += 1;
-        let key = Key::of(receiver, selector);
-        let entry = Entry { age: self.age, item: Item::Receive(operation) };
+    fn post(&mut self, selector: Selector, entry: Entry) -> Option<MessageId> {
+        let key = Key::from(selector);
         if selector.is_wild() {
-            return self.post_wildcard(receiver, key, entry);
+            return self.post_wildcard(key, entry);
         }
         let met = self.queues.meet(key, entry, Entry::is_message)?;
-        self.taken(receiver, key, met)
+        self.taken(key, met)
     }
 
     #[cold]
-    fn post_wildcard(&mut self, receiver: Rank, key: Key, entry: Entry) -> Option<MessageId> {
-        let Some(exact) = self.oldest_unexpected(receiver, key) else {
-            self.wildcards[receiver.0 as usize].posted += 1;
+    fn post_wildcard(&mut self, key: Key, entry: Entry) -> Option<MessageId> {
+        let Some(exact) = self.oldest_unexpected(key) else {
+            self.posted_wildcards += 1;
             self.queues.push(key, entry);
             return None;
         };
         let met = self.queues.pop(&exact)?;
-        self.taken(receiver, exact, met)
+        self.taken(exact, met)
     }
 
     /// The message of an entry that was taken from the queue of `exact`.
     #[inline]
-    fn taken(&mut self, receiver: Rank, exact: Key, entry: Entry) -> Option<MessageId> {
+    fn taken(&mut self, exact: Key, entry: Entry) -> Option<MessageId> {
         let Item::Message(message) = entry.item else { return None };
-        self.wildcards[receiver.0 as usize].forget(receiver, exact.envelope(), entry.age);
+        self.forget(exact.envelope(), entry.age);
         Some(message)
     }
 
-    /// The message that a receive would take, left where it is.
-    pub(super) fn probe(&mut self, receiver: Rank, selector: Selector) -> Option<MessageId> {
-        let key = Key::of(receiver, selector);
-        let exact = if selector.is_wild() { self.oldest_unexpected(receiver, key)? } else { key };
+    /// A message is unexpected no more.
+    #[inline]
+    fn forget(&mut self, envelope: Envelope, age: u64) {
+        if let Some(unexpected) = &mut self.unexpected {
+            for key in Key::wild(envelope) {
+                unexpected.remove(&(key, age));
+            }
+        }
+    }
+
+    fn probe(&mut self, selector: Selector) -> Option<MessageId> {
+        let key = Key::from(selector);
+        let exact = if selector.is_wild() { self.oldest_unexpected(key)? } else { key };
         match self.queues.front(&exact)?.item {
             Item::Message(message) => Some(message),
             Item::Receive(_) => None,
         }
     }
 
-    /// Takes back a posted receive; false if it is posted no more.
-    pub(super) fn withdraw(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> bool {
-        let key = Key::of(receiver, selector);
+    fn withdraw(&mut self, selector: Selector, operation: OperationId) -> bool {
         let is_it = |entry: &Entry| matches!(entry.item, Item::Receive(other) if other == operation);
-        let found = self.queues.take(&key, is_it).is_some();
+        let found = self.queues.take(&Key::from(selector), is_it).is_some();
         if found && selector.is_wild() {
-            self.wildcards[receiver.0 as usize].posted -= 1;
+            self.posted_wildcards -= 1;
         }
         found
     }
 
-    /// Takes back a message; false if it waits no more.
-    pub(super) fn recall(&mut self, receiver: Rank, envelope: Envelope, message: MessageId) -> bool {
-        let key = Key::of(receiver, envelope.into());
+    fn recall(&mut self, envelope: Envelope, message: MessageId) -> bool {
         let is_it = |entry: &Entry| matches!(entry.item, Item::Message(other) if other == message);
-        match self.queues.take(&key, is_it) {
+        match self.queues.take(&Key::from(Selector::from(envelope)), is_it) {
             Some(entry) => {
-                self.wildcards[receiver.0 as usize].forget(receiver, envelope, entry.age);
+                self.forget(envelope, entry.age);
                 true
             }
             None => false,
@@ -178,19 +193,16 @@ impl Matching {
 
     /// The exact key of the oldest unexpected message under a wildcard's `key`. It is the first of its queue: an older
     /// one there would be under `key` too.
-    fn oldest_unexpected(&mut self, receiver: Rank, key: Key) -> Option<Key> {
-        let wildcards = &mut self.wildcards[receiver.0 as usize];
-        let unexpected = wildcards.unexpected.get_or_insert_with(|| {
+    fn oldest_unexpected(&mut self, key: Key) -> Option<Key> {
+        let unexpected = self.unexpected.get_or_insert_with(|| {
             let messages = self.queues.iter().filter_map(|(of, entry)| match entry.item {
-                Item::Message(_) if of.receiver() == receiver => Some((of.envelope(), entry.age)),
-                _ => None,
+                Item::Message(_) => Some((of.envelope(), entry.age)),
+                Item::Receive(_) => None,
             });
-            messages
-                .flat_map(|(envelope, age)| Key::wild(receiver, envelope).map(|key| ((key, age), envelope)))
-                .collect()
+            messages.flat_map(|(envelope, age)| Key::wild(envelope).map(|key| ((key, age), envelope))).collect()
         });
         let (_, &envelope) = unexpected.range((key, 0)..=(key, u64::MAX)).next()?;
-        Some(Key::of(receiver, envelope.into()))
+        Some(Selector::from(envelope).into())
     }
 }
 

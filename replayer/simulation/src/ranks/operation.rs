@@ -3,7 +3,7 @@
 //! A [`Waiter`] *claims* an [`Operation`]: finds it done, or is told when it is. It is gone once it is both claimed and
 //! done.
 
-use slab::Slab;
+use titr_common::dense_slab::DenseSlab;
 use titr_common::event::Rank;
 use titr_common::units::Bytes;
 
@@ -94,7 +94,7 @@ pub(super) struct Completion {
 /// All operations.
 #[derive(Default)]
 pub(super) struct Operations {
-    all: Slab<Operation>,
+    all: DenseSlab<Operation>,
     /// Announcements to be taken, in order.
     pub(super) completions: Vec<Completion>,
 }

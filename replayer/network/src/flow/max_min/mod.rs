@@ -26,6 +26,7 @@
 //! **Shared level.** Where one link is the bottleneck of many flows, and nothing but their common level moves, they are not
 //! even looked at: they get on with the [shared level](shared_level).
 
+mod filling;
 mod resolve;
 mod shared_level;
 #[cfg(test)]
@@ -60,6 +61,8 @@ pub struct MaxMinSolver {
     arrived: Vec<FlowId>,
     /// Links that were bottlenecks when a flow left them since.
     freed: Vec<LinkId>,
+    /// Links that lost their slack to a flow that enters; kept to be used again.
+    crowded: Vec<LinkId>,
     resolve: Resolve,
     shared: Option<SharedLevel>,
     /// The link that limited all flows that were invalid last.
@@ -89,7 +92,7 @@ struct Constraint {
     flows: Vec<(FlowId, u32)>,
     /// The number of flows whose bottleneck it is.
     limits: u32,
-    /// The filling that touched it last, and the index of its state there.
+    /// The filling that touched it last, and the place of its state there.
     touched: (u64, u32),
 }
 
@@ -104,11 +107,8 @@ struct Variable {
     /// The link that limits it; none if its bound does.
     bottleneck: Option<LinkId>,
     elements: Vec<Element>,
-    /// The search that made its rate invalid last.
-    invalid: u64,
-    /// The filling that gave it its `next` level.
-    filled: u64,
-    next: (f64, Option<LinkId>),
+    /// The search that made its rate invalid last, and its place among the invalid there.
+    invalid: (u64, u32),
 }
 
 /// The element of a flow on one link.
@@ -138,6 +138,7 @@ impl MaxMinSolver {
             flows: Vec::new(),
             arrived: Vec::new(),
             freed: Vec::new(),
+            crowded: Vec::new(),
             resolve: Resolve::default(),
             shared: None,
             last_bottleneck: None,
@@ -196,15 +197,17 @@ impl MaxMinSolver {
             entering.bottleneck = None;
         }
         let (bottleneck, inverse_penalty, rate) = (entering.bottleneck, entering.inverse_penalty, entering.rate());
-        for number in 0..entering.elements.len() {
-            let element = &mut self.flows[flow.index()].elements[number];
-            let link = &mut self.links[element.link.index()];
+        let Self { links, flows, shared, crowded, .. } = self;
+        for (element, number) in flows[flow.index()].elements.iter_mut().zip(0..) {
+            let link = &mut links[element.link.index()];
             if first {
                 element.place = link.flows.len() as u32;
-                link.flows.push((flow, number as u32));
+                link.flows.push((flow, number));
             }
             let weight = f64::from(more) * element.weight;
-            if let Some(shared) = self.shared.as_mut().filter(|shared| shared.link == element.link) {
+            if let Some(shared) = shared
+                && shared.link == element.link
+            {
                 match bottleneck {
                     Some(bottleneck) if bottleneck == shared.link => shared.slope += weight * inverse_penalty,
                     _ => shared.used += weight * rate,
@@ -213,13 +216,15 @@ impl MaxMinSolver {
             let had_slack = link.has_slack();
             link.slack -= i128::from(more) * i128::from(element.slack);
             if !link.has_slack() {
-                let id = element.link;
                 if had_slack {
-                    self.recompute_load(id);
+                    crowded.push(element.link);
                 } else {
-                    self.links[id.index()].load += weight * rate;
+                    link.load += weight * rate;
                 }
             }
+        }
+        while let Some(link) = self.crowded.pop() {
+            self.recompute_load(link);
         }
         self.arrived.push(flow);
     }
@@ -233,11 +238,15 @@ impl MaxMinSolver {
         if last && let Some(link) = leaving.bottleneck.take() {
             self.links[link.index()].limits -= 1;
         }
-        for number in 0..leaving.elements.len() {
-            let element = self.flows[flow.index()].elements[number];
-            let link = &mut self.links[element.link.index()];
+        // Out of its place, because the places of other flows change meanwhile.
+        let elements = std::mem::take(&mut leaving.elements);
+        let Self { links, flows, shared, freed, .. } = self;
+        for element in &elements {
+            let link = &mut links[element.link.index()];
             let weight = f64::from(fewer) * element.weight;
-            if let Some(shared) = self.shared.as_mut().filter(|shared| shared.link == element.link) {
+            if let Some(shared) = shared
+                && shared.link == element.link
+            {
                 match bottleneck {
                     Some(bottleneck) if bottleneck == shared.link => shared.slope -= weight * inverse_penalty,
                     _ => shared.used -= weight * rate,
@@ -246,15 +255,16 @@ impl MaxMinSolver {
             link.slack += i128::from(fewer) * i128::from(element.slack);
             link.load -= weight * rate;
             if link.limits > 0 {
-                self.freed.push(element.link);
+                freed.push(element.link);
             }
             if last {
                 link.flows.swap_remove(element.place as usize);
                 if let Some(&(moved, number)) = link.flows.get(element.place as usize) {
-                    self.flows[moved.index()].elements[number as usize].place = element.place;
+                    flows[moved.index()].elements[number as usize].place = element.place;
                 }
             }
         }
+        self.flows[flow.index()].elements = elements;
     }
 
     /// The pace of a flow that has entered, as last solved.
@@ -298,22 +308,29 @@ impl MaxMinSolver {
             return;
         }
         let more = f64::from(count) * (bound - level) * inverse_penalty;
+        let Self { links, flows, crowded, .. } = self;
         let mut fits = true;
-        for number in 0..self.flows[flow.index()].elements.len() {
-            let element = self.flows[flow.index()].elements[number];
-            let link = &self.links[element.link.index()];
+        for element in &flows[flow.index()].elements {
+            let link = &links[element.link.index()];
             if !link.has_slack() && link.load + element.weight * more > link.capacity * (1.0 + TOLERANCE) {
                 fits = false;
-                self.invalidate_limited_by(element.link);
+                if link.limits > 0 {
+                    crowded.push(element.link);
+                }
             }
         }
-        let admitted = &mut self.flows[flow.index()];
+        for number in 0..self.crowded.len() {
+            self.invalidate_limited_by(self.crowded[number]);
+        }
+        self.crowded.clear();
+        let Self { links, flows, .. } = self;
+        let admitted = &mut flows[flow.index()];
         if !fits || admitted.bottleneck.is_some() {
             self.invalidate(flow);
         } else if level < bound {
             admitted.level = bound;
             for element in &admitted.elements {
-                self.links[element.link.index()].load += element.weight * more;
+                links[element.link.index()].load += element.weight * more;
             }
             changed.push(flow);
         }

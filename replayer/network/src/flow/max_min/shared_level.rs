@@ -150,11 +150,11 @@ impl MaxMinSolver {
     }
 
     fn next_shared_level(&self) -> Option<SharedLevel> {
-        let resolve = &self.resolve;
-        let alone = resolve.alone.filter(|_| resolve.invalid.len() >= MIN_MEMBERS as usize)?;
-        let mut highest = resolve.lowest_bound;
-        let (alone, level) = (resolve.touched[alone as usize], resolve.touched[alone as usize].full_at);
-        for touched in &resolve.touched {
+        let (filling, members) = (&self.resolve.filling, self.resolve.invalid.len());
+        let alone = filling.alone.filter(|_| members >= MIN_MEMBERS as usize)?;
+        let mut highest = filling.lowest_bound;
+        let (alone, level) = (filling.touched[alone as usize], filling.touched[alone as usize].full_at);
+        for touched in &filling.touched {
             if touched.link == alone.link {
                 continue;
             }
@@ -164,7 +164,7 @@ impl MaxMinSolver {
             highest = highest.min(level + touched.free.max(0.0) / touched.slope);
         }
         let link = &self.links[alone.link.index()];
-        if link.limits as usize != resolve.invalid.len() {
+        if link.limits as usize != members {
             return None;
         }
         let others = link.flows.iter().map(|&(flow, _)| &self.flows[flow.index()]);

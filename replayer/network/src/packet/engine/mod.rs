@@ -1,12 +1,23 @@
 //! The cycle, and what it costs: see the [module](super) for what happens in one, in which order.
 //!
-//! Only what can have changed is looked at. A router is **active** in a cycle if a packet came to head one of its
-//! queues, one of its ports became free, or room appeared behind one — while packets wait in it; no other router can pass
-//! on a packet in this cycle that it could not before. Every delay in a network of like routers and packets is one of a
-//! few constants, so what is due when stands in queues ([`DelayLine`]) and needs no sorting. Where links are not alike, what
-//! depends on them stands in a calendar ([`uneven`]).
+//! Only what can have changed is looked at. A packet that has no choice waits in the list of requests for its port, and a port
+//! with requests is **active** in a cycle if it became free, room appeared behind it, or a request came while it was free
+//! ([`port_allocation`]). Packets that have a choice wait in their router, which is active if one of them came to head a
+//! queue, one of its ports became free, or room appeared behind one ([`allocation`]). Nothing else can pass on a packet in
+//! this cycle that it could not before.
+//!
+//! Every delay in a network of like routers and packets is one of a few constants, so what is due when stands in queues
+//! ([`DelayLine`]) and needs no sorting. Where links are not alike, what depends on them stands in a calendar ([`uneven`]).
+//!
+//! Large networks do not fit the caches, so that an event costs as much as the lines of memory that it touches. A queue with its
+//! slots is one line ([`InputQueues`]), a port with its credits half of one ([`Outputs`]), and a packet another one
+//! ([`Packets`]), which is touched once a hop: **lookahead routing** works out at a grant which port the packet has to take at
+//! the next router, and the header carries that along. Events of a cycle come in batches, for which memory is loaded at
+//! once ([`Prefetch`]).
 
 mod allocation;
+mod port_allocation;
+mod traversal;
 mod uneven;
 mod uneven_cycle;
 
@@ -16,20 +27,21 @@ use super::active_set::ActiveSet;
 use super::delay_line::DelayLine;
 use super::delays::Delays;
 use super::ids::{MessageId, OutputId, PacketId, QueueId};
-use super::input_queues::InputQueues;
-use super::layout::{HostPlaces, Layout, Output, RouterState, Source};
+use super::input_queues::{InputQueues, QueuedPacket};
+use super::layout::{HostPlaces, Layout, RouterState, Source};
 use super::link_timing::LinkTimings;
 use super::output_queues::OutputQueues;
+use super::outputs::Outputs;
 use super::packets::{Packet, Packets};
 use super::parameters::PacketParameters;
+use super::prefetch::{BATCH, Prefetch};
 use super::sources::{Progress, Sources};
 use super::spec::PacketSpec;
 use super::usage::Usage;
 use super::{Delivery, Message};
 use crate::chance::chance;
-use crate::topology::{
-    ChannelIndex, Header, HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor,
-};
+use crate::ids::Optional;
+use crate::topology::{Header, HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor};
 use allocation::Requests;
 use uneven::Uneven;
 
@@ -82,23 +94,28 @@ struct RoutedEngine<R, const UNEVEN: bool> {
     routing: R,
     routers: Vec<RouterState>,
     queues: InputQueues,
-    outputs: Vec<Output>,
+    outputs: Outputs,
     output_queues: Option<OutputQueues>,
     hosts: Vec<HostState>,
     packets: Packets,
     sources: Sources,
-    /// For each router, which of its queues have a packet at their head that waits to be passed on.
-    waiting: Vec<u64>,
+    /// For each router, which of its queues have a packet at their head that waits and has a choice of ports.
+    choosing: Vec<u64>,
+    /// Packets that wait and have a choice.
+    choosing_packets: u32,
 
     /// Messages on their way from a host to its router.
     offers: DelayLine<MessageId>,
     /// Headers on their way to a queue.
-    headers: DelayLine<(PacketId, QueueId)>,
+    headers: DelayLine<(QueueId, QueuedPacket)>,
     /// Tails that have not left a queue by a port.
     tails: DelayLine<(QueueId, OutputId)>,
     /// Packets that are being consumed.
     consumed: DelayLine<PacketId>,
-    active: ActiveSet,
+    /// Ports that may pass on one of the packets that have to take them.
+    active_ports: ActiveSet<OutputId>,
+    /// Routers that may pass on a packet that has a choice.
+    active_routers: ActiveSet<RouterId>,
     /// Routers to look at in the next cycle, as a packet that another was preferred to may find another port.
     retry: Vec<RouterId>,
     retry_at: u64,
@@ -106,6 +123,7 @@ struct RoutedEngine<R, const UNEVEN: bool> {
     refill: Vec<HostId>,
     requests: Requests,
     usage: Usage,
+    prefetch: Prefetch,
     /// The links, if they are not alike.
     uneven: Option<Uneven>,
 }
@@ -130,22 +148,25 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             hosts: layout.hosts.iter().map(|&places| HostState { places, sent: 0, received: 0 }).collect(),
             sources: Sources::new(graph.hosts().len(), parameters.injection_order),
             packets: Packets::new(routing.state_words()),
-            waiting: vec![0; layout.words as usize],
+            choosing: vec![0; layout.words as usize],
+            choosing_packets: 0,
             output_queues: OutputQueues::new(&layout, spec.virtual_channels(), parameters.output_queue, tail),
             offers: DelayLine::new(offer),
             headers: DelayLine::new(hop),
             tails: DelayLine::new(tail),
             consumed: DelayLine::new(consumption),
-            active: ActiveSet::new(layout.routers.len()),
+            active_ports: ActiveSet::new(layout.outputs.len()),
+            active_routers: ActiveSet::new(layout.routers.len()),
             retry: Vec::new(),
             retry_at: 0,
             refill: Vec::new(),
             requests: Requests::new(widest),
-            usage: Usage::new(layout.queues.iter().map(|queue| queue.source.channel(graph))),
+            usage: Usage::new(&layout, graph, spec.virtual_channels()),
+            prefetch: Prefetch::new(layout.outputs.len()),
             uneven: timings.map(|timings| Uneven::new(spec, timings, &layout)),
             queues: InputQueues::new(layout.queues, spec.most_places()),
             routers: layout.routers,
-            outputs: layout.outputs,
+            outputs: Outputs::new(layout.outputs, spec.virtual_channels()),
             routing,
             parameters: parameters.clone(),
         }
@@ -186,45 +207,38 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
     }
 
     fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
-        for _ in 0..self.tails.due(now) {
-            let Some((queue, output)) = self.tails.take() else { break };
-            self.release(queue, output);
+        let tails = self.tails.take(now);
+        for batch in tails.chunks(BATCH) {
+            self.prefetch_tails(batch);
+            batch.iter().for_each(|&(queue, output)| self.release(queue, output));
         }
-        for _ in 0..self.output_queues.as_mut().map_or(0, |queues| queues.due(now)) {
-            let Some(router) = self.output_queues.as_mut().and_then(OutputQueues::release) else { break };
-            self.activate(router);
-        }
+        self.tails.recycle(tails);
+        self.release_cables(now);
         if UNEVEN {
             self.live_through_events(now);
         }
-        for _ in 0..self.headers.due(now) {
-            let Some((packet, queue)) = self.headers.take() else { break };
-            self.arrive(packet, queue, now);
+        let headers = self.headers.take(now);
+        for batch in headers.chunks(BATCH) {
+            self.prefetch_headers(batch);
+            batch.iter().for_each(|&(queue, packet)| self.arrive(queue, packet));
         }
-        for _ in 0..self.offers.due(now) {
-            let Some(message) = self.offers.take() else { break };
+        self.headers.recycle(headers);
+        let offers = self.offers.take(now);
+        for &message in &offers {
             let host = self.sources.ready(message);
             self.refill.push(host);
         }
+        self.offers.recycle(offers);
         while let Some(host) = self.refill.pop() {
             self.inject(host, now);
         }
-        for _ in 0..self.consumed.due(now) {
-            let Some(packet) = self.consumed.take() else { break };
+        let consumed = self.consumed.take(now);
+        for &packet in &consumed {
             self.deliver(packet, now, delivered);
         }
-        if self.retry_at <= now {
-            while let Some(router) = self.retry.pop() {
-                self.active.add(router);
-            }
-        }
-        let mut place = 0;
-        while let Some((first, mut left)) = self.active.take(&mut place) {
-            while left != 0 {
-                self.allocate_switch(RouterId(first.0 + left.trailing_zeros()), now);
-                left &= left - 1;
-            }
-        }
+        self.consumed.recycle(consumed);
+        self.allocate_ports(now);
+        self.allocate_switches(now);
         if UNEVEN {
             self.drive_uneven_links(now);
         } else {
@@ -234,81 +248,80 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
 }
 
 impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
-    /// Passes on what waits in output queues.
-    fn drive_cables(&mut self, now: u64) {
-        let Some(output_queues) = &mut self.output_queues else { return };
-        loop {
-            let (queues, outputs) = (&self.queues, &self.outputs);
-            let room = |output: OutputId, channel: ChannelIndex| {
-                outputs[output.index()].queue(channel).is_some_and(|next| queues.room(next) > 0)
-            };
-            let Some((output, channel, packet)) = output_queues.forward(now, room) else { return };
-            let Some(next) = self.outputs[output.index()].queue(channel) else { return };
-            self.usage.carry(next);
-            self.queues.get_mut(next).reserved += 1;
-            self.headers.push(now, (packet, next));
-        }
+    /// Loads what the tails of a batch change.
+    fn prefetch_tails(&self, batch: &[(QueueId, OutputId)]) {
+        let room = |output| self.outputs.get(output).first_room;
+        self.prefetch.load(batch.iter().map(|&(queue, output)| self.queues.get(queue).queued ^ room(output)));
+        self.prefetch.load(batch.iter().map(|&(queue, _)| match self.queues.get(queue).source() {
+            Source::Channel { output, .. } => room(output),
+            Source::Host(_) => 0,
+        }));
+    }
+
+    /// Loads what the headers of a batch change.
+    fn prefetch_headers(&self, batch: &[(QueueId, QueuedPacket)]) {
+        self.prefetch.load(batch.iter().map(|&(queue, _)| self.queues.get(queue).queued));
+        self.prefetch.load(batch.iter().map(|&(queue, packet)| match packet.output.get() {
+            Some(port) => self.outputs.get(self.queues.get(queue).output(port)).first_room,
+            None => 0,
+        }));
     }
 
     /// The header of a packet comes to a queue.
-    fn arrive(&mut self, packet: PacketId, queue: QueueId, now: u64) {
-        self.packets.get_mut(packet).since = now;
+    fn arrive(&mut self, queue: QueueId, packet: QueuedPacket) {
         if self.queues.push(queue, packet) {
-            self.on_new_head(queue);
+            self.on_new_head(queue, packet);
         }
     }
 
     /// A packet's tail has left `queue` through `output`.
     fn release(&mut self, queue: QueueId, output: OutputId) {
-        self.outputs[output.index()].busy = false;
+        self.outputs.get_mut(output).busy = false;
         self.free_place(queue);
+        self.activate(output);
     }
 
     /// A packet's tail has left `queue`.
     fn free_place(&mut self, queue: QueueId) {
         let more = self.queues.pop(queue);
-        let state = self.queues.get(queue);
-        let (router, source) = (state.router, state.source);
-        if more {
-            self.on_new_head(queue);
-        }
-        match source {
-            Source::Channel { router: upstream, vc } => {
-                self.activate(upstream);
+        match self.queues.get(queue).source() {
+            Source::Channel { output, vc } => {
+                *self.outputs.room_mut(output, vc.channel) += 1;
+                self.activate(output);
                 if let Some(queues) = &mut self.output_queues {
-                    queues.activate(self.routers[upstream.index()].output(vc.port));
+                    queues.activate(output);
                 }
             }
             Source::Host(host) if !more => self.refill.push(host),
             Source::Host(_) => {}
         }
-        self.activate(router);
-    }
-
-    /// Looks at a router in this cycle, if any packet waits in it.
-    fn activate(&mut self, router: RouterId) {
-        if self.routers[router.index()].waiting > 0 {
-            self.active.add(router);
+        if more {
+            self.on_new_head(queue, self.queues.head(queue));
         }
     }
 
-    /// A packet has come to the head of a queue, and waits there from now on.
-    fn on_new_head(&mut self, queue: QueueId) {
-        let id = self.queues.head(queue);
-        let header = &self.packets.get(id).header;
+    /// Looks at a port in this cycle, which became free or behind which there is room again, if a packet waits for it.
+    #[inline]
+    fn activate(&mut self, output: OutputId) {
+        let port = self.outputs.get(output);
+        if port.first_request.get().is_some() && !port.busy {
+            self.active_ports.add(output);
+        }
+        if self.choosing_packets > 0 && self.routers[port.router.index()].choosing > 0 {
+            self.active_routers.add(port.router);
+        }
+    }
+
+    /// A packet has come to the head of a queue, and waits there from now on: for the port that it has to take, or for any.
+    fn on_new_head(&mut self, queue: QueueId, packet: QueuedPacket) {
         let state = self.queues.get_mut(queue);
-        let router = state.router;
-        let fixed_output = if header.destination != router {
-            self.routing.fixed_output(router, header, self.packets.state(id))
-        } else {
-            (self.parameters.consumption_ports == 1).then(|| self.hosts[header.to.index()].places.first_port)
-        };
-        state.fixed_output = fixed_output.into();
-        let RouterState { first_queue, first_word, waiting, .. } = &mut self.routers[router.index()];
-        *waiting += 1;
-        let place = queue.0 - first_queue.0;
-        self.waiting[(*first_word + place / 64) as usize] |= 1 << (place % 64);
-        self.active.add(router);
+        let Some(port) = packet.output.get() else { return self.choose_from_now_on(queue) };
+        let output = state.output(port);
+        let port = self.outputs.get_mut(output);
+        state.next_request = std::mem::replace(&mut port.first_request, Optional::some(queue));
+        if !port.busy {
+            self.active_ports.add(output);
+        }
     }
 
     /// Gives each idle injection port of a host a packet, the first port first.
@@ -324,11 +337,9 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             let random = chance(self.parameters.seed, host.0.into(), *sent);
             *sent += 1;
             let header = Header { from, to, destination: self.hosts[to.index()].places.router, random };
-            let packet = self.packets.insert(Packet { since: now, left: now, header, message, hops: 0 });
-            self.packets.depart(packet, router, &self.routing);
-            self.queues.get_mut(queue).reserved += 1;
-            self.queues.push(queue, packet);
-            self.on_new_head(queue);
+            let id = self.packets.insert(Packet { since: now, left: now, header, message, hops: 0 });
+            self.packets.depart(id, router, &self.routing);
+            self.arrive(queue, self.look_ahead(id, router));
         }
     }
 

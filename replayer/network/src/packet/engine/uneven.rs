@@ -14,7 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::super::ids::{OutputId, PacketId, QueueId, QueueIndex};
+use super::super::ids::{OutputId, PacketId, QueueId};
 use super::super::layout::Layout;
 use super::super::link_timing::{LinkTiming, LinkTimings};
 use super::super::spec::PacketSpec;
@@ -64,8 +64,8 @@ struct Medium {
     timing: LinkTiming,
     /// Parts of a cycle that the packets so far are ahead of the link's bandwidth.
     remainder: u64,
-    /// The ports of its channels, with their routers.
-    channels: Vec<(OutputId, RouterId)>,
+    /// The ports of its channels.
+    channels: Vec<OutputId>,
     /// The channel that had it last.
     served: usize,
     /// The best candidate in this cycle, by the number of its channel.
@@ -77,8 +77,8 @@ struct Medium {
 pub(super) struct Candidate {
     pub output: OutputId,
     pub channel: ChannelIndex,
-    /// The router and the input queue that it heads, unless it is in an output queue.
-    pub head: Option<(RouterId, QueueIndex)>,
+    /// The input queue that it heads, unless it is in an output queue.
+    pub head: Option<QueueId>,
 }
 
 impl Uneven {
@@ -94,7 +94,7 @@ impl Uneven {
                     media.push(Medium::new(*timings.get(port.link)));
                     MediumId(media.len() as u32 - 1)
                 });
-                media[id.index()].channels.push((output, router));
+                media[id.index()].channels.push(output);
                 medium[output.index()] = Optional::some(id);
             }
         }
@@ -102,7 +102,7 @@ impl Uneven {
         media.iter_mut().for_each(|medium| medium.served = medium.channels.len() - 1);
         let packet_phits = u64::from(spec.parameters.packet_phits);
         let arrival_span = layout.queues.iter().map(|queue| {
-            let link = queue.source.channel(&spec.graph);
+            let link = layout.link(queue.source(), &spec.graph);
             link.map_or(packet_phits - 1, |(link, _)| timings.get(link).span)
         });
         Self {
@@ -156,7 +156,7 @@ impl Uneven {
     pub fn occupy(&mut self, output: OutputId, now: u64, mut set_busy: impl FnMut(OutputId)) -> (u64, u64) {
         let router_delay = self.router_delay;
         let Some(Medium { timing, remainder, channels, .. }) = self.of(output) else { return (now, now) };
-        channels.iter().for_each(|&(output, _)| set_busy(output));
+        channels.iter().for_each(|&output| set_busy(output));
         (now + timing.packet_cycles(remainder), now + timing.phit + timing.wire + router_delay)
     }
 
@@ -167,7 +167,7 @@ impl Uneven {
     }
 
     /// The channels of the link of a port.
-    pub fn channels(&self, output: OutputId) -> &[(OutputId, RouterId)] {
+    pub fn channels(&self, output: OutputId) -> &[OutputId] {
         self.medium[output.index()].get().map_or(&[], |id| &self.media[id.index()].channels)
     }
 
@@ -176,23 +176,17 @@ impl Uneven {
         self.medium[output.index()].get().is_some_and(|id| self.media[id.index()].channels.len() > 1)
     }
 
-    /// Enters a packet for a link in this cycle. Returns the packet that has to wait for another one, if there is one.
-    pub fn enter(&mut self, candidate: Candidate) -> Option<Candidate> {
-        let id = self.medium[candidate.output.index()].get()?;
+    /// Enters a packet for a link in this cycle.
+    pub fn enter(&mut self, candidate: Candidate) {
+        let Some(id) = self.medium[candidate.output.index()].get() else { return };
         let medium = &mut self.media[id.index()];
-        let place = medium.channels.iter().position(|&(output, _)| output == candidate.output)?;
+        let Some(place) = medium.channels.iter().position(|&output| output == candidate.output) else { return };
         let after = (place + medium.channels.len() - medium.served - 1) % medium.channels.len();
-        match medium.best {
-            None => {
-                self.asked.push(id);
-                medium.best = Some((after, candidate));
-                None
-            }
-            Some((best, loser)) if after < best => {
-                medium.best = Some((after, candidate));
-                Some(loser)
-            }
-            Some(_) => Some(candidate),
+        if medium.best.is_none() {
+            self.asked.push(id);
+        }
+        if medium.best.is_none_or(|(best, _)| after < best) {
+            medium.best = Some((after, candidate));
         }
     }
 

@@ -5,10 +5,15 @@ use crate::packet::PacketParameters;
 use crate::topology::{ChannelIndex, LinkId, Routing};
 
 impl<R: Routing> Reference<'_, R> {
+    /// The link and its virtual channel by which the packets of a queue arrive, unless they come from a host.
+    pub(super) fn channel(&self, queue: usize) -> Option<(LinkId, ChannelIndex)> {
+        self.layout.link(self.layout.queues[queue].source(), &self.spec.graph)
+    }
+
     /// The link that a port leads to, if it leads to one.
     pub(super) fn link(&self, output: usize) -> Option<LinkId> {
         let next = self.layout.outputs[output].queue(ChannelIndex(0))?;
-        self.layout.queues[next.index()].source.channel(&self.spec.graph).map(|(link, _)| link)
+        self.channel(next.index()).map(|(link, _)| link)
     }
 
     /// Whether two ports cannot be used at once, as they are one or share a link.

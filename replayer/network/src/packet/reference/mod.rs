@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::chance::chance;
 use crate::packet::ids::{MessageId, OutputId, QueueIndex};
-use crate::packet::layout::{Layout, Source};
+use crate::packet::layout::{Layout, Output, Source};
 use crate::packet::packets::Packet;
 use crate::packet::{Arbitration, Delivery, InjectionOrder, Message, PacketParameters, PacketSpec};
 use crate::topology::{ChannelIndex, Header, LinkId, OutputVc, PortIndex, RouterId, Routing};
@@ -94,6 +94,7 @@ impl<'a, R: Routing> Reference<'a, R> {
     pub fn new(spec: &'a PacketSpec, routing: &'a R) -> Self {
         let layout = Layout::new(spec);
         let hosts = spec.graph.hosts().len();
+        let served = |output: &Output| layout.routers[output.router.index()].index(output.served);
         Self {
             spec,
             routing,
@@ -110,7 +111,7 @@ impl<'a, R: Routing> Reference<'a, R> {
             sending: Vec::new(),
             last_channel: vec![spec.virtual_channels() as usize - 1; layout.outputs.len()],
             landing: Vec::new(),
-            served: layout.outputs.iter().map(|output| output.served).collect(),
+            served: layout.outputs.iter().map(served).collect(),
             links: FxHashMap::default(),
             layout,
         }
@@ -254,7 +255,7 @@ impl<'a, R: Routing> Reference<'a, R> {
     /// Packets that a queue has room for: the rest of its places are taken by packets in it or on their way to it.
     fn room(&self, queue: usize) -> u32 {
         let coming = self.underway.iter().filter(|&&(_, _, to)| to == queue).count();
-        let link = self.layout.queues[queue].source.channel(&self.spec.graph);
+        let link = self.channel(queue);
         let places = link.map_or(self.parameters().queue_packets, |(link, _)| self.spec.places(link));
         places - (self.queues[queue].len() + coming) as u32
     }
@@ -293,7 +294,7 @@ impl<'a, R: Routing> Reference<'a, R> {
                     let mut ports = (0..ports).map(|port| PortIndex(first.0 + (index.0 + port) % ports));
                     ports.find(is_free).map(|port| OutputVc { port, channel: ChannelIndex(0) })
                 } else {
-                    let arrival = self.layout.queues[queue].source.arrival();
+                    let arrival = self.layout.queues[queue].source().arrival();
                     let room = |port, channel| match is_free(&port) {
                         true => self.room_for_requests(this.output(port), channel),
                         false => 0,
@@ -304,7 +305,7 @@ impl<'a, R: Routing> Reference<'a, R> {
                     }
                 };
                 // Where the last phit would not have come when the port is ready for it, the packet waits.
-                let arrival = self.layout.queues[queue].source.channel(&self.spec.graph).map(|(link, _)| link);
+                let arrival = self.channel(queue).map(|(link, _)| link);
                 let has_come = |vc: &OutputVc| {
                     let leaving = self.span(self.link(this.output(vc.port).index()));
                     self.packets[head].0.since + self.span(arrival) <= self.now + leaving
@@ -351,7 +352,7 @@ impl<'a, R: Routing> Reference<'a, R> {
         let id = self.queues[queue][0];
         let cable = self.cable_delay();
         let (packet, state) = &mut self.packets[id];
-        if let Source::Host(_) = self.layout.queues[queue].source {
+        if let Source::Host(_) = self.layout.queues[queue].source() {
             self.messages[packet.message.index()].injected.get_or_insert(self.now);
         }
         let Some(next) = self.layout.outputs[output].queue(vc.channel) else {
@@ -362,7 +363,7 @@ impl<'a, R: Routing> Reference<'a, R> {
         let since = packet.since;
         packet.hops += 1;
         self.routing.hop(vc.port, self.layout.queues[next.index()].router, state);
-        let arrival = self.layout.queues[queue].source.channel(&self.spec.graph).map(|(link, _)| link);
+        let arrival = self.channel(queue).map(|(link, _)| link);
         let cycles = packet_phits.max((since + self.span(arrival) + 1).saturating_sub(self.now));
         if self.parameters().output_queue > 0 {
             self.output_queues[output][vc.channel.index()].push_back(id);

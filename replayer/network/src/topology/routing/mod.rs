@@ -82,7 +82,8 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
     fn depart(&self, _from: RouterId, _header: &Header, _state: &mut [i32]) {}
 
     /// The port that a packet at router `at`, which is not its destination, has to take, if it has no choice. Asked once,
-    /// when the packet comes to the head of its queue.
+    /// when the packet is on its way to the router. A port that some packets have to take must not be [chosen](Self::choose)
+    /// by others.
     fn fixed_output(&self, _at: RouterId, _header: &Header, _state: &[i32]) -> Option<PortIndex> {
         None
     }

@@ -1,0 +1,196 @@
+//! A slab whose next key is the lowest that is free.
+//!
+//! A replay of thousands of ranks keeps a hundred thousand messages under way that begin and end in nearly the same order again
+//! and again. With the key that was freed last, as in other slabs, entries of neighbours end up far apart in memory after a
+//! few rounds. With the lowest free key, entries that are made one after another lie side by side.
+
+use std::ops::{Index, IndexMut};
+
+/// Entries by key, which is free again once the entry is removed.
+#[derive(Clone, Debug)]
+pub struct DenseSlab<T> {
+    entries: Vec<Option<T>>,
+    free: FreeKeys,
+}
+
+/// The free keys of those that were in use before: a bit for each, a bit for each word of these that is not zero, and so on up to a
+/// single word.
+#[derive(Clone, Debug, Default)]
+struct FreeKeys {
+    levels: Vec<Vec<u64>>,
+}
+
+impl<T> Default for DenseSlab<T> {
+    fn default() -> Self {
+        Self { entries: Vec::new(), free: FreeKeys::default() }
+    }
+}
+
+impl<T> DenseSlab<T> {
+    /// The key that the next entry gets.
+    #[inline]
+    #[must_use]
+    pub fn vacant_key(&self) -> usize {
+        self.free.lowest().unwrap_or(self.entries.len())
+    }
+
+    /// Adds an entry, and returns its key.
+    #[inline]
+    pub fn insert(&mut self, entry: T) -> usize {
+        match self.free.take_lowest() {
+            Some(key) => {
+                self.entries[key] = Some(entry);
+                key
+            }
+            None => {
+                self.entries.push(Some(entry));
+                self.entries.len() - 1
+            }
+        }
+    }
+
+    /// Takes out an entry, whose key is free then.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub fn remove(&mut self, key: usize) -> T {
+        let Some(entry) = self.entries[key].take() else { absent(key) };
+        self.free.add(key);
+        entry
+    }
+
+    /// The entry of a key.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, key: usize) -> Option<&T> {
+        self.entries.get(key)?.as_ref()
+    }
+
+    /// All entries with their keys, which ascend.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
+        self.entries.iter().enumerate().filter_map(|(key, entry)| Some((key, entry.as_ref()?)))
+    }
+}
+
+impl<T> Index<usize> for DenseSlab<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, key: usize) -> &T {
+        self.entries[key].as_ref().unwrap_or_else(|| absent(key))
+    }
+}
+
+impl<T> IndexMut<usize> for DenseSlab<T> {
+    #[inline]
+    fn index_mut(&mut self, key: usize) -> &mut T {
+        self.entries[key].as_mut().unwrap_or_else(|| absent(key))
+    }
+}
+
+#[cold]
+#[allow(clippy::panic, reason = "as the index of a vector does")]
+fn absent(key: usize) -> ! {
+    panic!("there is no entry {key}")
+}
+
+impl FreeKeys {
+    #[inline]
+    fn lowest(&self) -> Option<usize> {
+        let top = *self.levels.last()?.first()?;
+        (top != 0)
+            .then(|| self.levels.iter().rev().fold(0, |word, level| word * 64 + level[word].trailing_zeros() as usize))
+    }
+
+    #[inline]
+    fn take_lowest(&mut self) -> Option<usize> {
+        let lowest = self.lowest()?;
+        let mut at = lowest;
+        for level in &mut self.levels {
+            let word = &mut level[at / 64];
+            *word &= !(1 << (at % 64));
+            if *word != 0 {
+                break;
+            }
+            at /= 64;
+        }
+        Some(lowest)
+    }
+
+    #[inline]
+    fn add(&mut self, key: usize) {
+        if self.levels.first().is_none_or(|level| level.len() <= key / 64) {
+            self.grow(key);
+        }
+        let mut at = key;
+        for level in &mut self.levels {
+            let word = &mut level[at / 64];
+            let was_empty = *word == 0;
+            *word |= 1 << (at % 64);
+            if !was_empty {
+                break;
+            }
+            at /= 64;
+        }
+    }
+
+    /// Makes room for `key`.
+    #[cold]
+    fn grow(&mut self, key: usize) {
+        let mut words = key / 64 + 1;
+        for level in &mut self.levels {
+            level.resize(words.max(level.len()), 0);
+            words = level.len().div_ceil(64);
+        }
+        while self.levels.last().is_none_or(|level| level.len() > 1) {
+            let below = self.levels.last();
+            let words = below.map_or(words, |below| below.len().div_ceil(64));
+            let mut level = vec![0; words];
+            for (at, _) in below.iter().flat_map(|below| below.iter()).enumerate().filter(|(_, word)| **word != 0) {
+                level[at / 64] |= 1 << (at % 64);
+            }
+            self.levels.push(level);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever comes and goes, each entry is under its key, and the next key is the lowest that no entry has.
+        #[test]
+        fn keys_are_the_lowest_that_are_free(steps in prop::collection::vec((0..8_usize, 0..2000_usize), 0..60)) {
+            let (mut slab, mut model) = (DenseSlab::default(), BTreeMap::new());
+            for (many, which) in steps {
+                for number in 0..many * many * many {
+                    let lowest = (0..).find(|key| !model.contains_key(key)).unwrap_or_default();
+                    prop_assert_eq!(slab.vacant_key(), lowest);
+                    prop_assert_eq!(slab.insert(number), lowest);
+                    model.insert(lowest, number);
+                }
+                for key in (which..which + 7 * many).step_by(7) {
+                    prop_assert_eq!(slab.get(key), model.get(&key));
+                    if let Some(entry) = model.remove(&key) {
+                        prop_assert_eq!(slab.remove(key), entry);
+                    }
+                }
+            }
+            prop_assert_eq!(slab.iter().map(|(key, entry)| (key, *entry)).collect::<BTreeMap<_, _>>(), model);
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_keys_are_given_again_in_order() {
+        let mut slab = DenseSlab::default();
+        (0..100_000_usize).for_each(|key| assert_eq!(slab.insert(key), key));
+        (0..100_000).rev().for_each(|key| assert_eq!(slab.remove(key), key));
+        (0..100_000_usize).for_each(|key| assert_eq!(slab.insert(key), key));
+    }
+}

@@ -1,0 +1,73 @@
+//! The loops of a program as its events come: from which earlier event on it goes on when it leaves one.
+
+use std::collections::VecDeque;
+
+use super::history::PastEvent;
+
+/// How many loops are remembered, the last ones.
+const LOOPS: usize = 3;
+/// How many events before an event are compared with those before an earlier one.
+const CONTEXT: usize = 16;
+/// How many events a round may have more or less than that before, if it is long: of short ones the next is as quickly found.
+const DETOUR: usize = 8;
+
+/// The loops that a program went round last.
+///
+/// A program leaves its loop where an inner loop ends, where a round has an event more or less than that before, or for good. The event
+/// that comes then may be found at several distances: where it came last; where it last came after an end as this one; at the
+/// length of a loop of before. The events before it say which is likely; a wrong choice costs a line.
+#[derive(Debug, Default)]
+pub(super) struct Loops {
+    /// The distance and the end of each loop, in events; the last one first.
+    loops: [(usize, usize); LOOPS],
+    /// The number of the event that the program began the present passage with.
+    begun: usize,
+}
+
+impl Loops {
+    /// Notes that a passage at this distance has ended before the event number `count`.
+    pub(super) fn end(&mut self, distance: usize, count: usize) {
+        if distance > 0 && count - self.begun >= 2 * distance {
+            let known = self.loops.iter().position(|&(of, _)| of == distance).unwrap_or(LOOPS - 1);
+            self.loops[..=known].rotate_right(1);
+            self.loops[0] = (distance, count);
+        }
+    }
+
+    /// The distance at which the event number `count`, which is in `slot`, is likely to go on; `None` if the window does not have it.
+    /// `ago` are distances at which it came before, and `left` is that of the passage it ends.
+    pub(super) fn resume(
+        &mut self,
+        slot: u16,
+        ago: [usize; 2],
+        left: usize,
+        count: usize,
+        window: &VecDeque<PastEvent>,
+    ) -> Option<usize> {
+        let events = |distance: usize| window.get(window.len().checked_sub(distance)?).map(|place| place.slot());
+        let mut best = None;
+        let mut consider = |distance: usize, least: usize| {
+            if distance > 0 && events(distance) == Some(slot) {
+                let alike = |&back: &usize| events(distance + back).is_some_and(|event| events(back) == Some(event));
+                let likely = (1..=CONTEXT).take_while(alike).count().max(least);
+                if best.is_none_or(|(most, _)| likely >= most) {
+                    best = Some((likely, distance));
+                }
+            }
+        };
+        ago.into_iter().for_each(|distance| consider(distance, 0));
+        let longest_detour = |distance: usize| DETOUR.min(distance / 4);
+        for (distance, end) in self.loops {
+            // The events since then were a detour.
+            let detour = count - end;
+            consider(distance + detour, if detour <= longest_detour(distance) { CONTEXT / 2 } else { 0 });
+            let is_left = left != distance && left.abs_diff(distance) <= longest_detour(distance);
+            consider(distance, if is_left { CONTEXT } else { 0 });
+        }
+        if count - self.begun >= DETOUR {
+            (1..=longest_detour(left)).rev().for_each(|skipped| consider(left - skipped, CONTEXT / 2));
+        }
+        self.begun = count;
+        best.map(|(_, distance)| distance)
+    }
+}

@@ -1,0 +1,97 @@
+//! Switch traversal: what a grant changes, and how a packet gets to the next queue.
+
+use super::super::ids::{OutputId, PacketId, QueueId};
+use super::super::input_queues::QueuedPacket;
+use super::super::layout::Source;
+use super::RoutedEngine;
+use crate::topology::{ChannelIndex, OutputVc, RouterId, Routing};
+
+impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
+    /// Packets that there is room for in a virtual channel of a port.
+    #[inline]
+    pub(super) fn room(&self, output: OutputId, channel: ChannelIndex) -> u32 {
+        let behind = self.outputs.room(output, channel);
+        match &self.output_queues {
+            None => behind,
+            // Room for one at least, and what enters a ring leaves a place free in one of the two queues.
+            Some(queues) => match queues.room(output, channel) {
+                0 => 0,
+                room => room + behind,
+            },
+        }
+    }
+
+    /// Passes on the head of a queue.
+    pub(super) fn grant(&mut self, queue: QueueId, output: OutputId, channel: ChannelIndex, now: u64) {
+        let (id, state) = (self.queues.head(queue).packet, self.queues.get(queue));
+        let port = self.outputs.get_mut(output);
+        (port.busy, port.served) = (true, queue);
+        let (next, to) = (port.queue(channel), port.to);
+        let vc = OutputVc { port: state.port(output), channel };
+        let packet = self.packets.get_mut(id);
+        let since = packet.since;
+        if let Source::Host(_) = state.source() {
+            packet.left = now;
+            self.sources.leaves(packet.message, now);
+            self.usage.inject();
+        }
+        if next.is_some() {
+            packet.hops += 1;
+            self.routing.hop(vc.port, to, self.packets.state_mut(id));
+        }
+        if UNEVEN && next.is_some() {
+            return self.grant_uneven(queue, output, channel, id, now);
+        }
+        self.tails.push(now, (queue, output));
+        self.usage.leave(queue, now - since + u64::from(self.parameters.packet_phits));
+        match (next, &mut self.output_queues) {
+            (None, _) => self.consumed.push(now, id),
+            (Some(_), Some(queues)) => queues.push(output, channel, id),
+            (Some(_), None) => self.send_header(id, output, channel, now),
+        }
+    }
+
+    /// Frees the output queues and cables that tails have left.
+    pub(super) fn release_cables(&mut self, now: u64) {
+        let Some(mut queues) = self.output_queues.take_if(|queues| queues.next() <= now) else { return };
+        let tails = queues.take_tails(now);
+        for &(output, channel) in &tails {
+            queues.release_tail(output, channel);
+            self.activate(output);
+        }
+        queues.recycle(tails);
+        self.output_queues = Some(queues);
+    }
+
+    /// Passes on what waits in output queues.
+    pub(super) fn drive_cables(&mut self, now: u64) {
+        loop {
+            let Some(output_queues) = &mut self.output_queues else { return };
+            let outputs = &self.outputs;
+            let room = |output: OutputId, channel: ChannelIndex| outputs.room(output, channel) > 0;
+            let Some((output, channel, packet)) = output_queues.forward(now, room) else { return };
+            self.send_header(packet, output, channel, now);
+        }
+    }
+
+    /// Sends the header of a packet over a channel of a port to the queue at its end.
+    fn send_header(&mut self, id: PacketId, output: OutputId, channel: ChannelIndex, now: u64) {
+        let Some(next) = self.outputs.take_room(output, channel) else { return };
+        self.packets.get_mut(id).since = self.headers.end(now);
+        self.usage.carry(output, channel);
+        let packet = self.look_ahead(id, self.outputs.get(output).to);
+        self.headers.push(now, (next, packet));
+    }
+
+    /// Routes a packet that is to come to a router, as far as it has no choice there.
+    pub(super) fn look_ahead(&self, id: PacketId, router: RouterId) -> QueuedPacket {
+        let header = &self.packets.get(id).header;
+        let output = if header.destination != router {
+            self.routing.fixed_output(router, header, self.packets.state(id))
+        } else {
+            (self.parameters.consumption_ports == 1).then(|| self.hosts[header.to.index()].places.first_port)
+        };
+        // Where links are not alike, a packet may have to wait until a port can pass it on without a gap.
+        QueuedPacket { packet: id, output: output.filter(|_| !UNEVEN).into() }
+    }
+}

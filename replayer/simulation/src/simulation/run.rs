@@ -1,0 +1,87 @@
+//! One of the replays that a simulation consists of.
+
+use std::time::Duration;
+
+use titr_common::trace::Trace;
+use titr_network::LinkLoad;
+use titr_network::packet::PacketStatistics;
+use titr_platform::Platform;
+use titr_workload::Workload;
+
+use super::SimulationError;
+use crate::deadlock_causes::causes;
+use crate::models;
+use crate::observe::{Breakdown, Observer};
+use crate::profile::{self, OwnWork, profiled_network, profiled_trace};
+use crate::ranks::{Causality, Core, Recorded, ReplayError};
+use crate::replay::{Follower, Options, Outcome, replay};
+use crate::stopwatch::Stopwatch;
+
+/// Everything that the replays of a simulation have in common.
+pub(super) struct Replays<'a> {
+    /// The trace as it was recorded.
+    pub original: &'a Trace,
+    /// The trace as it is replayed: seen through all transformations.
+    pub trace: Trace,
+    /// The events that sends wait for.
+    pub causality: Causality,
+    /// Which collectives are as they were recorded.
+    pub recorded: Recorded,
+    /// Whether another thread may read ahead.
+    pub read_ahead: bool,
+}
+
+/// The outcome of one run.
+pub(super) struct Run {
+    pub outcome: Outcome<Breakdown>,
+    pub links: Vec<LinkLoad>,
+    pub packets: Option<PacketStatistics>,
+    /// Processor time of the thread that drove the replay.
+    pub cpu: Duration,
+}
+
+/// The core of each of so many ranks on a platform.
+pub(super) fn cores(platform: &Platform, ranks: u32) -> Result<Vec<Core>, SimulationError> {
+    let hosts = platform.place(ranks)?.0;
+    Ok(hosts.into_iter().map(|host| Core { host, speed: platform.speed(host) }).collect())
+}
+
+impl Replays<'_> {
+    /// Replays once; the number of the run decides what is left to chance.
+    pub(super) fn run(
+        &self,
+        number: u32,
+        platform: &Platform,
+        cores: &[Core],
+        observers: Vec<&mut dyn Observer>,
+        follower: Option<&mut dyn Follower>,
+    ) -> Result<Run, SimulationError> {
+        let _ranks = profile::enter(OwnWork::Ranks);
+        let stopwatch = Stopwatch::start();
+        profile::before_ranks(self.trace.ranks());
+        let streams = profiled_trace(&self.trace).streams()?;
+        let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };
+        let (causality, partial, recorded) = (self.causality, self.original.is_partial(), self.recorded);
+        let options = Options { causality, partial, recorded, storage: platform.storage.clone(), follower };
+        let breakdown = Breakdown::new(self.trace.ranks());
+        let mpi = &platform.mpi;
+        let (outcome, network) = profiled_network(models::build(platform, number), |network| {
+            if observers.is_empty() {
+                replay(workload, cores.to_vec(), mpi, network, breakdown, options)
+            } else {
+                let observer = (breakdown, observers);
+                let outcome = replay(workload, cores.to_vec(), mpi, network, observer, options);
+                outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
+            }
+        });
+        let outcome = outcome.map_err(|error| match error {
+            ReplayError::Deadlock(deadlock) => {
+                let causes = causes(&deadlock, self.original.manifest(), mpi.eager_threshold);
+                SimulationError::Deadlock { deadlock, causes }
+            }
+            error => SimulationError::Replay(error),
+        })?;
+        let packets = PacketStatistics::of(&*network, outcome.simulated_time);
+        Ok(Run { outcome, links: network.link_loads(), packets, cpu: stopwatch.cpu() })
+    }
+}

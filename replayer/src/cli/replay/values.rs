@@ -1,0 +1,79 @@
+//! Values of the options of `titr-replay`.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
+use titr_common::collectives::Library;
+use titr_simulation::observe::ANALYSES;
+use titr_simulation::{Causality, Computation};
+
+/// The messages that collectives are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Collectives {
+    /// The messages that the trace has of them.
+    Recorded,
+    /// A library's algorithms.
+    Of(Library),
+}
+
+/// Where computation comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Compute {
+    /// The recorded volume divided by the speed of the simulated host.
+    #[default]
+    Counted,
+    /// The time between the calls of an extended trace, whatever the simulated host.
+    Timed,
+    /// No time.
+    None,
+}
+
+impl From<Compute> for Computation {
+    fn from(compute: Compute) -> Self {
+        match compute {
+            Compute::Counted => Self::Counted,
+            Compute::Timed => Self::Timed,
+            Compute::None => Self::Ignored,
+        }
+    }
+}
+
+/// The events that a send waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum WaitsFor {
+    /// A send waits for nothing: each rank sends all its messages in order, as fast as the network takes them (§4.1).
+    None,
+    /// A send waits for the receives before it; computation and MPI itself take no time (§4.2).
+    Causal,
+    /// A send waits for the receives and the computation before it (§4.3).
+    #[default]
+    Timed,
+}
+
+impl From<WaitsFor> for Causality {
+    fn from(waits_for: WaitsFor) -> Self {
+        match waits_for {
+            WaitsFor::None => Self::None,
+            WaitsFor::Causal => Self::Causal,
+            WaitsFor::Timed => Self::Timed,
+        }
+    }
+}
+
+/// The names of all analyses.
+pub(super) fn analyses() -> PossibleValuesParser {
+    ANALYSES.iter().map(|kind| kind.name).collect::<Vec<_>>().into()
+}
+
+pub(super) fn factor(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(factor) if (0.0..f64::INFINITY).contains(&factor) => Ok(factor),
+        _ => Err("expected a factor from 0 on, such as 0.5".into()),
+    }
+}
+
+pub(super) fn collectives(name: &str) -> Result<Collectives, String> {
+    match name {
+        "recorded" => Ok(Collectives::Recorded),
+        name => crate::cli::library(name).map(Collectives::Of).map_err(|others| format!("{others}, and recorded")),
+    }
+}

@@ -1,0 +1,109 @@
+//! `titr-replay --vary`: one trace on variations of a platform.
+
+use std::str::FromStr;
+
+use titr_simulation::SimulationResult;
+use titr_simulation::parallel::Jobs;
+
+use super::Failure;
+use crate::report::variations::{Variations, VariedResult};
+
+/// A key of the platform, and the values that it has in one replay after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct VariedKey {
+    key: String,
+    values: Vec<String>,
+}
+
+impl FromStr for VariedKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (key, values) = text.split_once('=').ok_or("expected KEY=VALUE,VALUE, such as hosts.cores=1,2,4")?;
+        let values: Vec<String> = values_of(values).into_iter().map(|value| value.trim().to_owned()).collect();
+        if values.iter().any(String::is_empty) {
+            return Err("a value is empty".to_owned());
+        }
+        Ok(Self { key: key.trim().to_owned(), values })
+    }
+}
+
+/// The parts of a text between commas that are neither in brackets nor in quotes.
+fn values_of(text: &str) -> Vec<&str> {
+    let (mut depth, mut quoted, mut from) = (0_i32, false, 0);
+    let mut values = Vec::new();
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '"' => quoted = !quoted,
+            '[' | '{' if !quoted => depth += 1,
+            ']' | '}' if !quoted => depth -= 1,
+            ',' if !quoted && depth <= 0 => {
+                values.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    values.push(&text[from..]);
+    values
+}
+
+/// Keys and their values, one of each.
+type Combination = Vec<(String, String)>;
+
+/// All combinations of values. The values of the last key take turns first.
+fn combinations(keys: &[VariedKey]) -> Vec<Combination> {
+    keys.iter().fold(vec![Vec::new()], |combinations, VariedKey { key, values }| {
+        let with = |combination: &Combination, value: &String| {
+            let mut longer = combination.clone();
+            longer.push((key.clone(), value.clone()));
+            longer
+        };
+        combinations.iter().flat_map(|combination| values.iter().map(|value| with(combination, value))).collect()
+    })
+}
+
+/// The results of `simulate` with each combination of values, given as `KEY=VALUE`, so many at the same time.
+///
+/// # Errors
+/// The error of the first combination that has one.
+pub(super) fn replay(
+    keys: &[VariedKey],
+    jobs: Jobs,
+    simulate: impl Fn(&[String]) -> Result<SimulationResult, Failure> + Sync,
+) -> Result<Variations, Failure> {
+    let combinations = combinations(keys);
+    let variations = jobs.map(combinations.len(), |number| {
+        let set = combinations[number].clone();
+        let written: Vec<String> = set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        Ok::<_, Failure>(VariedResult { set, result: simulate(&written)? })
+    })?;
+    Ok(Variations { variations })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> Result<VariedKey, String> {
+        text.parse()
+    }
+
+    #[test]
+    fn values_are_between_commas_that_are_not_part_of_one() {
+        let values = |text| key(text).unwrap().values;
+        assert_eq!(values("a=1"), ["1"]);
+        assert_eq!(values("a=1 us, 2 us"), ["1 us", "2 us"]);
+        assert_eq!(values("dims=[4,4],[2,8]"), ["[4,4]", "[2,8]"]);
+        assert_eq!(values("a=\"x,y\",z=1"), ["\"x,y\"", "z=1"]);
+        assert!(key("a").is_err() && key("a=").is_err() && key("a=1,,2").is_err());
+    }
+
+    #[test]
+    fn each_value_is_combined_with_each() {
+        let all = combinations(&[key("a=1,2").unwrap(), key("b=x,y").unwrap()]);
+        let shown: Vec<String> = all.iter().map(|set| set.iter().map(|(_, value)| value.as_str()).collect()).collect();
+        assert_eq!(shown, ["1x", "1y", "2x", "2y"]);
+        assert_eq!(combinations(&[]), [[]]);
+    }
+}

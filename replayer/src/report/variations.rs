@@ -1,0 +1,63 @@
+//! Results of one trace on several variations of a platform, beside each other.
+
+use std::io::{self, Write};
+
+use serde::{Serialize, Serializer};
+use titr_simulation::SimulationResult;
+
+/// The result on one variation.
+#[derive(Debug, Serialize)]
+pub struct VariedResult {
+    /// The keys of the platform that were varied, and their values.
+    #[serde(serialize_with = "as_object")]
+    pub set: Vec<(String, String)>,
+    /// The result of the replay.
+    pub result: SimulationResult,
+}
+
+fn as_object<S: Serializer>(set: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(set.iter().map(|(key, value)| (key, value)))
+}
+
+/// The results on all variations, in their order.
+#[derive(Debug, Default, Serialize)]
+pub struct Variations {
+    /// The results.
+    pub variations: Vec<VariedResult>,
+}
+
+/// Prints the predicted times of all variations, and how they compare with the first.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn summary(results: &Variations, out: &mut impl Write) -> io::Result<()> {
+    let Some(first) = results.variations.first() else { return Ok(()) };
+    let width = |(column, (key, _)): (usize, &(String, String))| {
+        let values = results.variations.iter().filter_map(|varied| Some(&varied.set.get(column)?.1));
+        values.chain([key]).map(|text| text.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = first.set.iter().enumerate().map(width).collect();
+    for ((key, _), width) in first.set.iter().zip(&widths) {
+        write!(out, "{key:<width$}  ")?;
+    }
+    writeln!(out, "Predicted time, s  of the first")?;
+    let base = first.result.simulated_time.0;
+    for VariedResult { set, result } in &results.variations {
+        for ((_, value), width) in set.iter().zip(&widths) {
+            write!(out, "{value:<width$}  ")?;
+        }
+        let time = result.simulated_time.0;
+        let part = if base > 0.0 { format!("{:.1} %", 100.0 * time / base) } else { "-".to_owned() };
+        writeln!(out, "{time:>17.9}  {part:>12}")?;
+    }
+    let mut warnings: Vec<&str> = Vec::new();
+    for warning in results.variations.iter().flat_map(|varied| &varied.result.warnings) {
+        if !warnings.contains(&warning.as_str()) {
+            warnings.push(warning);
+        }
+    }
+    if !warnings.is_empty() {
+        writeln!(out, "\nNot as in the program, in some or all of these")?;
+    }
+    warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
+}

@@ -5,7 +5,8 @@
 //! 1. **reply** — a message of a kind that answers requests is triggered by the oldest request that its node has received,
 //!    from the node that it goes to, about the same address, and has not answered.
 //! 2. **protocol** — a message of a kind that the table of the protocol has is triggered by the last message of the kinds
-//!    in the table that its node has received about the same address. If it is data, it answers the oldest request, too.
+//!    in the table that its node has received about the same address. If it is data, it answers the oldest request, too, and
+//!    a message that was received before that request is not its trigger: then the request is.
 //! 3. **data** — any other message is triggered by the last data message that its node has received.
 //!
 //! The trigger delay is the time from that reception to the generation of the message. A message for which nothing is found has
@@ -268,14 +269,14 @@ impl Receptions {
         }
     }
 
-    /// Forgets the oldest request of this sender, receiver and address: it has been answered.
-    fn answer(&mut self, place: (Node, Node, Option<u64>)) {
-        if let Some(waiting) = self.requests.get_mut(&place) {
-            waiting.pop_front();
-            if waiting.is_empty() {
-                self.requests.remove(&place);
-            }
+    /// Takes the oldest request of this sender, receiver and address: it has been answered.
+    fn answer(&mut self, place: (Node, Node, Option<u64>)) -> Option<Received> {
+        let waiting = self.requests.get_mut(&place)?;
+        let oldest = waiting.pop_front();
+        if waiting.is_empty() {
+            self.requests.remove(&place);
         }
+        oldest.map(|(_, request)| request)
     }
 
     /// The message that triggers `message`, and the count of the rule that has found it.
@@ -299,13 +300,11 @@ impl Receptions {
             }
         }
         if let Some(kinds) = rules.triggers_of(message.kind.name()) {
+            let request = if rules.is_data(message.kind.name()) { self.answer((to, from, address)) } else { None };
             let last = self.protocol.get(&(from, address)).into_iter().flatten();
             let last = last.filter(|(kind, _)| kinds.contains(kind.name())).map(|(_, received)| *received);
-            if let Some(last) = last.max_by_key(|&(label, at)| (at, label)) {
-                if rules.is_data(message.kind.name()) {
-                    self.answer((to, from, address));
-                }
-                return (Some(last), &mut found.protocol);
+            if let Some(later) = last.chain(request).max_by_key(|&(label, at)| (at, label)) {
+                return (Some(later), &mut found.protocol);
             }
         }
         match self.data.get(&from) {
@@ -316,78 +315,4 @@ impl Receptions {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MESSAGES: &str = "# titr network trace 1
-nodes 3
-ordered
-0 0 1 8 read 0 10 address=40
-1 0 1 8 read 1 11 address=80
-2 2 1 8 write 2 12 address=40
-3 1 0 40 data 20 30 address=80
-4 1 0 40 data 21 31 address=40 cause=2+9
-5 1 0 8 invalidate 22 33 address=40
-6 0 2 8 read 35 40 address=c0
-7 0 1 8 ack 36 41 address=40
-end 8
-";
-
-    const RULES: &str = "data = [\"data\"]
-[replies]
-data = [\"read\", \"write\"]
-[protocol]
-invalidate = [\"write\"]
-ack = [\"invalidate\"]
-";
-
-    /// Of each message its trigger or 99, its delay, and how many it triggers; and the counts.
-    type Found = (Vec<(u64, u64, u32)>, TriggerCounts);
-
-    fn found(text: &str, source: &TriggerSource) -> Result<Found, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
-        std::fs::write(&from, text).unwrap();
-        let counts = find_triggers(&from, &to, source).map_err(|error| error.to_string())?;
-        let mut trace = NetworkTrace::open(&to).unwrap();
-        let mut found = Vec::new();
-        while let Some(message) = trace.next_message().unwrap() {
-            let (label, delay) = message.after.first().map_or((99, 0), |first| (first.label.0, first.delay.0));
-            found.push((label, delay, message.triggers));
-        }
-        Ok((found, counts))
-    }
-
-    /// The replies match by address, not by order; the write of node 2 triggers the invalidation at its home, which
-    /// triggers the acknowledgement; the read after the data waits for the last of them.
-    #[test]
-    fn each_rule_finds_its_triggers() {
-        let rules = Rules::parse("r".as_ref(), RULES).unwrap();
-        let (found, counts) = found(MESSAGES, &TriggerSource::Rules(rules)).unwrap();
-        let expected =
-            vec![(99, 0, 1), (99, 0, 1), (99, 0, 1), (1, 9, 0), (0, 11, 1), (2, 10, 1), (4, 4, 0), (5, 3, 0)];
-        assert_eq!(found, expected);
-        assert_eq!(
-            counts,
-            TriggerCounts { messages: 8, replies: 2, protocol: 2, data: 1, none: 3, ..Default::default() }
-        );
-    }
-
-    #[test]
-    fn without_rules_every_message_waits_for_the_last_one_received() {
-        let (found, counts) = found(MESSAGES, &TriggerSource::Rules(Rules::default())).unwrap();
-        assert_eq!(found[3..], [(2, 8, 0), (2, 9, 0), (2, 10, 2), (5, 2, 0), (5, 3, 0)]);
-        assert_eq!((counts.data, counts.none), (5, 3));
-    }
-
-    #[test]
-    fn exact_triggers_are_the_recorded_causes() {
-        let (found, counts) = found(MESSAGES, &TriggerSource::Exact).unwrap();
-        assert_eq!((found[2], found[4]), ((99, 0, 1), (2, 9, 0)));
-        assert_eq!((counts.exact, counts.none), (1, 7));
-        let without = MESSAGES.replace(" cause=2+9", "");
-        assert!(self::found(&without, &TriggerSource::Exact).unwrap_err().contains("no message has a cause"));
-        let wrong = MESSAGES.replace("cause=2", "cause=77");
-        assert!(self::found(&wrong, &TriggerSource::Exact).unwrap_err().contains("the cause 77, which is no message"));
-    }
-}
+mod tests;

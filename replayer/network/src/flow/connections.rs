@@ -36,3 +36,21 @@ impl Connections {
         self.0.remove(&connection);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_follows_the_last_one_of_its_connection() {
+        let mut connections = Connections::default();
+        let [there, back] = [(0, 1), (1, 0)].map(|(sender, receiver)| Connection { sender, receiver });
+        let sent = [(there, 1), (there, 2), (back, 3), (there, 4)];
+        assert_eq!(
+            sent.map(|(connection, message)| connections.send(connection, message)),
+            [None, Some(1), None, Some(2)]
+        );
+        connections.end(there);
+        assert_eq!([there, back].map(|connection| connections.send(connection, 5)), [None, Some(3)]);
+    }
+}

@@ -231,16 +231,15 @@ impl Network for Flow {
         }
         let SizeCost { need, latency_factor, .. } = self.size;
         let connection = transfer.connection.filter(|_| self.parameters.in_order);
-        let key = self.messages.vacant_key() as u32;
-        let mut turn = Turn::FIRST;
+        let turn = Turn::FIRST;
+        let in_transit = InTransit { id: transfer.id, sequence, flow, connection, turn, is_ready: false, need };
+        let key = self.messages.insert(in_transit) as u32;
         if let Some(connection) = connection
             && let Some(before) = self.connections.send(connection, key)
         {
             self.messages[before as usize].turn.next = Some(key);
-            turn.is_first = false;
+            self.messages[key as usize].turn.is_first = false;
         }
-        let in_transit = InTransit { id: transfer.id, sequence, flow, connection, turn, is_ready: false, need };
-        self.messages.insert(in_transit);
         if let Some(contention) = &mut self.contention {
             contention.start(flow, ends, bound);
             self.has_changed = true;

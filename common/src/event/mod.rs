@@ -108,6 +108,14 @@ pub enum Event {
     Annotation(Annotation),
 }
 
+impl Event {
+    /// Whether a rank that is replayed executes the event; if not, the event only says something about others.
+    #[must_use]
+    pub fn is_executed(&self) -> bool {
+        !matches!(self, Self::Matched(..) | Self::Annotation(_))
+    }
+}
+
 /// A call that communicates in a way that no other event describes: with processes outside the world, by a
 /// function of one library only.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,6 +18,8 @@ pub struct Passed {
     letters: Option<Vec<u32>>,
     counted: u64,
     events: u64,
+    /// The events that a replay does not execute.
+    facts: u64,
     work: Instructions,
     slept: Seconds,
     /// The letter of the event in each slot of the reader's dictionary, with the generation of that event.
@@ -50,6 +52,12 @@ impl Passed {
         self.events
     }
 
+    /// The number of events that a replay [executes](Event::is_executed).
+    #[must_use]
+    pub fn executed(&self) -> u64 {
+        self.events - self.facts
+    }
+
     /// The computation of all events.
     #[must_use]
     pub fn work(&self) -> Instructions {
@@ -73,6 +81,7 @@ impl Passed {
 
     fn count(&mut self, event: &Event) {
         self.events += 1;
+        self.facts += u64::from(!event.is_executed());
         if !has_letter(event) {
             if let Event::Sleep(time) = event {
                 self.slept.0 += time.0;
@@ -127,11 +136,12 @@ impl EventSink for Passed {
 
     #[inline]
     fn push_ref(&mut self, entry: &DictEntry) {
-        if let Event::Sleep(_) = entry.event {
+        if !has_letter(&entry.event) {
             return self.count(&entry.event);
         }
         self.events += 1;
         self.counted += 1;
+        self.facts += u64::from(!entry.event.is_executed());
         let Some(letters) = &mut self.letters else { return };
         let (slot, generation) = entry.name();
         match self.known.get(slot as usize) {

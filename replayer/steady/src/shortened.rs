@@ -22,7 +22,7 @@ pub(crate) struct Shortened {
     pub longer: Trace,
     /// The trace of the shorter one.
     pub shorter: Trace,
-    /// The events of each rank in the longer trace before each of its iterations, and up to the end of the last.
+    /// The events that each rank executes in the longer trace before each of its iterations, and up to the end of the last.
     pub boundaries: Vec<VecDeque<u64>>,
     /// The computation of each rank.
     pub work: Vec<Work>,
@@ -104,7 +104,7 @@ fn open(of: &Trace, per_rank: Vec<RankEntry>, directory: &Path) -> Result<Trace,
 struct Writers {
     longer: RankWriter,
     shorter: RankWriter,
-    /// Events in the longer one.
+    /// Events in the longer one that a replay executes.
     events: u64,
     /// Computation and sleeps in the longer one.
     work: Instructions,
@@ -164,7 +164,7 @@ impl Writers {
             } else if let Event::Sleep(time) = event {
                 self.slept.0 += time.0;
             }
-            self.events += 1;
+            self.events += u64::from(event.is_executed());
             let mut written = self.longer.write(ThreadId::MAIN, &event);
             if both {
                 written = written.and_then(|()| self.shorter.write(ThreadId::MAIN, &event));

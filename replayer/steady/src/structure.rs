@@ -16,7 +16,7 @@ pub(crate) struct ProgramLoop {
     pub iterations: u64,
     /// The loop of each rank, of at least so many iterations.
     pub ranks: Vec<Loop>,
-    /// Events of all ranks, in and outside the loop.
+    /// Events that all ranks execute, in and outside the loop.
     pub events: u64,
 }
 
@@ -63,7 +63,7 @@ impl ProgramLoop {
             } else {
                 find_loop(passed.letters()).ok_or(NoProgramLoop::NoLoop(rank))
             };
-            Ok((found, passed.events()))
+            Ok((found, passed.executed()))
         })?;
         let events = ranks.iter().map(|(_, events)| events).sum();
         let found: Result<Vec<Loop>, NoProgramLoop> = ranks.into_iter().map(|(found, _)| found).collect();

@@ -31,7 +31,8 @@ const REACH: usize = 1 << 18;
 /// The events of one rank that are still to come.
 ///
 /// The *next* event is never an annotation of extended tracing nor an [`Event::Matched`]: the window passes over these,
-/// and tells what they say when it is asked.
+/// The *next* event is always one that a rank [executes](Event::is_executed): the window passes over the others, and tells what
+/// they say when it is asked.
 pub struct Window<S> {
     reader: BatchReader<S>,
     /// The batch that the next event is in, and its index there.
@@ -142,8 +143,11 @@ impl<S: EventSource> Window<S> {
     /// Whether the next event is here and needs no more reading.
     #[inline]
     pub fn has_next(&self) -> bool {
-        let next = self.batch.events.get(self.at);
-        !matches!(next, None | Some(EventRef::Event(Event::Matched(..) | Event::Annotation(_))))
+        match self.batch.events.get(self.at) {
+            None => false,
+            Some(EventRef::Event(event)) => event.is_executed(),
+            Some(EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_)) => true,
+        }
     }
 
     /// The next event, if it [is here](Self::has_next).

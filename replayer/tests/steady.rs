@@ -106,6 +106,22 @@ fn a_real_program_whose_computation_varies_settles() {
     }
 }
 
+/// A recorded receive from any source says in a line of its own who sent, which is nothing that a replay executes.
+#[test]
+fn matches_of_receives_from_any_source_move_no_iteration() {
+    let folder = Folder::new();
+    let (first, second) = (
+        "0 compute 100000\n0 irecv * 1 8 6 0 any_source\n0 matched 0 1 1\n0 wait 1 0 1 0\n0 send 1 2 8\n",
+        "1 compute 100000\n1 send 0 1 8\n1 recv 0 2 8\n",
+    );
+    let rank = |rank: usize, iteration: &str| format!("{rank} init\n{}{rank} finalize\n", iteration.repeat(200));
+    folder.trace(&[&rank(0, first), &rank(1, second)]);
+    let results = both(&folder, 2, "traces", &[]);
+    assert_counts(&results);
+    assert!(difference(&results) < 1e-6, "{}", difference(&results));
+    assert_eq!(results.1["left_out"]["iterations"], 200);
+}
+
 /// Rank 0 computes a hundred times as long in every iteration as in the one before, so no iteration tells of the next.
 #[test]
 fn what_does_not_settle_is_replayed_in_full() {

@@ -2,7 +2,7 @@
 
 use std::hash::Hasher;
 
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::event::{Event, Rank};
 use crate::event_buffer::{DictEntry, EventRef, EventSink};
@@ -11,8 +11,9 @@ use crate::units::{Instructions, Seconds};
 
 /// A tally of events that were passed, and, if they are asked for, their letters.
 ///
-/// A **letter** is a number that equal events have in common, and that different events of a trace practically never do. Computations, sleeps,
-/// annotations and the stacks of call sites have none: they may differ from one iteration of a loop to the next, which makes the same calls.
+/// A **letter** is a number that equal events have in common, and that different events of a trace practically never do: the first event
+/// has 0, the next one that differs 1. Computations, sleeps, annotations and the stacks of call sites have none: they may differ from one
+/// iteration of a loop to the next, which makes the same calls.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
     letters: Option<Vec<u32>>,
@@ -22,9 +23,24 @@ pub struct Passed {
     facts: u64,
     work: Instructions,
     slept: Seconds,
-    /// The letter of the event in each slot of the reader's dictionary, with the generation of that event.
-    known: Vec<(u32, u32)>,
+    /// What counts of the event in each slot of the reader's dictionary.
+    known: Vec<Known>,
+    /// The letter of each event that has one, by a hash of its text.
+    alphabet: FxHashMap<u64, u32>,
     text: Vec<u8>,
+}
+
+/// What counts of an event of the reader's dictionary.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// The generation of the event in the dictionary.
+    generation: u32,
+    letter: u32,
+    is_executed: bool,
+}
+
+impl Known {
+    const NOTHING: Self = Self { generation: u32::MAX, letter: 0, is_executed: false };
 }
 
 impl Passed {
@@ -95,13 +111,17 @@ impl Passed {
         }
     }
 
-    /// The letter of an event: a hash of its text.
+    /// The letter of an event; 0 if none are kept.
     fn letter(&mut self, event: &Event) -> u32 {
+        if self.letters.is_none() {
+            return 0;
+        }
         self.text.clear();
         write_event(&mut self.text, Rank(0), event);
         let mut hasher = FxHasher::default();
         hasher.write(&self.text);
-        (hasher.finish() >> 32) as u32
+        let next = self.alphabet.len() as u32;
+        *self.alphabet.entry(hasher.finish()).or_insert(next)
     }
 }
 
@@ -136,30 +156,37 @@ impl EventSink for Passed {
 
     #[inline]
     fn push_ref(&mut self, entry: &DictEntry) {
-        if !has_letter(&entry.event) {
-            return self.count(&entry.event);
-        }
-        self.events += 1;
-        self.counted += 1;
-        self.facts += u64::from(!entry.event.is_executed());
-        let Some(letters) = &mut self.letters else { return };
         let (slot, generation) = entry.name();
         match self.known.get(slot as usize) {
-            Some(&(of, letter)) if of == generation => letters.push(letter),
+            Some(&known) if known.generation == generation => self.count_known(known),
             _ => self.learn(entry),
         }
     }
 }
 
 impl Passed {
+    #[inline]
+    fn count_known(&mut self, Known { letter, is_executed, .. }: Known) {
+        self.events += 1;
+        self.counted += 1;
+        self.facts += u64::from(!is_executed);
+        if let Some(letters) = &mut self.letters {
+            letters.push(letter);
+        }
+    }
+
+    /// Counts an event of the dictionary that was not there before.
     #[cold]
     fn learn(&mut self, entry: &DictEntry) {
-        let (slot, generation) = entry.name();
-        let letter = self.letter(&entry.event);
-        if self.known.len() <= slot as usize {
-            self.known.resize(slot as usize + 1, (u32::MAX, 0));
+        if !has_letter(&entry.event) {
+            return self.count(&entry.event);
         }
-        self.known[slot as usize] = (generation, letter);
-        self.letters.as_mut().into_iter().for_each(|letters| letters.push(letter));
+        let (slot, generation) = entry.name();
+        let known = Known { generation, letter: self.letter(&entry.event), is_executed: entry.event.is_executed() };
+        if self.known.len() <= slot as usize {
+            self.known.resize(slot as usize + 1, Known::NOTHING);
+        }
+        self.known[slot as usize] = known;
+        self.count_known(known);
     }
 }

@@ -1,7 +1,5 @@
 //! The loop that a rank spends its program in, found in the letters of its events.
 
-use rustc_hash::FxHashMap;
-
 /// Loops of fewer iterations are none.
 pub(crate) const FEWEST: u64 = 10;
 /// How many letters are tried: each may tell the length of an iteration.
@@ -31,15 +29,12 @@ impl Loop {
 /// A letter that is rare comes once or a few times in an iteration of the outermost loop, so the distance to its next coming in the
 /// middle of the program is the length of an iteration; the loop extends as far as each letter is the one so far before it.
 pub(crate) fn find_loop(letters: &[u32]) -> Option<Loop> {
-    let mut counts: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut counts = vec![0_u32; letters.iter().max().map_or(0, |&last| last as usize + 1)];
     for &letter in letters {
-        *counts.entry(letter).or_default() += 1;
+        counts[letter as usize] += 1;
     }
-    let mut rare: Vec<(u32, u32)> = counts
-        .into_iter()
-        .map(|(letter, count)| (count, letter))
-        .filter(|&(count, _)| u64::from(count) >= FEWEST)
-        .collect();
+    let mut rare: Vec<(u32, u32)> =
+        counts.into_iter().zip(0..).filter(|&(count, _)| u64::from(count) >= FEWEST).collect();
     rare.sort_unstable();
     rare.truncate(TRIED);
     let mut best: Option<Loop> = None;

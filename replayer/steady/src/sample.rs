@@ -1,5 +1,8 @@
 //! Which iterations of a loop are simulated.
 
+/// How many iterations the shorter trace has: enough for the loop to settle, so that the rest of the longer one is what others are like.
+const SHORTER: u64 = 3;
+
 /// Iterations, in order, spread evenly over a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
@@ -10,11 +13,12 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// A sample of `kept` iterations, at least 3, of so many.
+    /// A sample of `kept` iterations, more than [`SHORTER`], of so many.
     pub(crate) fn new(kept: u64, iterations: u64) -> Self {
         let kept = kept.min(iterations);
-        let longer: Vec<u64> = (0..kept).map(|index| ((2 * index + 1) * iterations) / (2 * kept)).collect();
-        let shorter = longer.iter().copied().skip(1).step_by(3).collect();
+        let spread = |some: u64, over: u64| move |index: u64| ((2 * index + 1) * over) / (2 * some);
+        let longer: Vec<u64> = (0..kept).map(spread(kept, iterations)).collect();
+        let shorter = (0..SHORTER).map(spread(SHORTER, kept)).map(|index| longer[index as usize]).collect();
         Self { longer, shorter }
     }
 }
@@ -26,15 +30,16 @@ mod tests {
     #[test]
     fn a_sample_is_spread_over_the_loop() {
         let Sample { longer, shorter } = Sample::new(6, 60);
-        assert_eq!((longer, shorter), (vec![5, 15, 25, 35, 45, 55], vec![15, 45]));
+        assert_eq!((longer, shorter), (vec![5, 15, 25, 35, 45, 55], vec![15, 35, 55]));
     }
 
     #[test]
     fn no_iteration_is_there_twice() {
-        for iterations in 3..40 {
-            for kept in 3..=iterations {
-                let Sample { longer, .. } = Sample::new(kept, iterations);
+        for iterations in 4..40 {
+            for kept in 4..=iterations {
+                let Sample { longer, shorter } = Sample::new(kept, iterations);
                 assert!(longer.windows(2).all(|pair| pair[0] < pair[1]) && longer.last() < Some(&iterations));
+                assert!(shorter.windows(2).all(|pair| pair[0] < pair[1]) && shorter.len() < longer.len());
             }
         }
     }

@@ -22,6 +22,8 @@ const FEWEST: u64 = 6;
 const MOST: u64 = 12;
 /// Iterations are left out only if at most one of so many is simulated.
 const WORTHWHILE: u64 = 3;
+/// No further sample is tried where so many times as many iterations would be wanted.
+const HOPELESS: u64 = 3;
 /// A further sample is so many times as large as the last, at least and at most: what a small sample says of its own error is unsure, too.
 const LARGER: (u64, u64) = (2, 4);
 
@@ -114,6 +116,9 @@ impl Steady {
                     let error = 100.0 * error;
                     reason =
                         format!("with {kept} of {iterations} iterations the time would be known to {error:.2} % only");
+                    if wanted > HOPELESS * (iterations / WORTHWHILE) {
+                        return Ok(Err(reason));
+                    }
                 }
                 Err(error) => {
                     return Ok(Err(format!("without some of its iterations the trace cannot be replayed: {error}")));

@@ -6,6 +6,7 @@
 //! loops: the buffer keeps each distinct one once. Nothing is copied or dropped when events are used.
 
 use crate::event::{CommId, Completion, Event, Incoming, Outgoing, Rank, SendMode, Tag, Wildcard};
+use crate::grammar::Plain;
 use crate::units::{Bytes, Instructions};
 
 /// Consecutive events of one rank.
@@ -50,6 +51,9 @@ pub(crate) trait EventSink {
     /// Takes an event of no dictionary.
     fn push(&mut self, event: Event);
 
+    /// Takes the event of a plain line.
+    fn plain(&mut self, event: Plain);
+
     /// Takes the event of an entry of the reader's dictionary.
     fn push_ref(&mut self, entry: &DictEntry);
 }
@@ -83,12 +87,23 @@ impl Packed {
         if let Event::Send(SendMode::Standard, message, Completion::Blocking) = *event {
             return Some(Self::Send(message));
         }
-        if let Event::Recv(message, Completion::Blocking) = *event
-            && let Incoming { comm, from: Some(from), tag: Some(tag), bytes, wildcard: Wildcard::NONE } = message
-        {
-            return Some(Self::Recv(ExactRecv { comm, from, tag, bytes }));
+        if let Event::Recv(message, Completion::Blocking) = *event {
+            return ExactRecv::of(message).map(Self::Recv);
         }
         None
+    }
+}
+
+impl ExactRecv {
+    /// The receive, if it has no wildcards.
+    #[inline]
+    fn of(message: Incoming) -> Option<Self> {
+        match message {
+            Incoming { comm, from: Some(from), tag: Some(tag), bytes, wildcard: Wildcard::NONE } => {
+                Some(Self { comm, from, tag, bytes })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -222,6 +237,20 @@ impl EventSink for EventBuffer {
 
     fn push(&mut self, event: Event) {
         Self::push(self, event);
+    }
+
+    #[inline]
+    fn plain(&mut self, event: Plain) {
+        let packed = match event {
+            Plain::Compute(work) => Some(Packed::Compute(work)),
+            Plain::Send(message) => Some(Packed::Send(message)),
+            Plain::Recv(message) => ExactRecv::of(message).map(Packed::Recv),
+            Plain::Isend(_) | Plain::Irecv(_) | Plain::Wait(_) => None,
+        };
+        match packed {
+            Some(packed) => self.packed.push(packed),
+            None => self.keep(event.into(), EntryId::NONE),
+        }
     }
 
     /// Until the buffer is cleared, all entries have to be of one reader.

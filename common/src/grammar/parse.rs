@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::error::ParseError;
 use super::fields::Fields;
+use super::plain::Plain;
 use super::words::{Form, RECV};
 use super::{collective, completion, datatype, file, mark, message, neighborhood, one_sided, partitioned, plain};
 use crate::event::{
@@ -53,13 +54,20 @@ impl Parser {
     /// # Errors
     /// [`ParseError`] with the column, for a line that is not in the grammar.
     pub fn line(&mut self, line: &[u8]) -> Result<Option<(Actor, Event)>, ParseError> {
-        match plain::line(line, self.world, self.element) {
-            Some((rank, event)) => Ok(Some((rank.into(), event))),
+        match self.plain_line(line) {
+            Some((rank, event)) => Ok(Some((rank.into(), event.into()))),
             None => self.any_line(line),
         }
     }
 
-    fn any_line(&mut self, line: &[u8]) -> Result<Option<(Actor, Event)>, ParseError> {
+    /// The event of a line that is plain, and whose it is.
+    #[inline]
+    pub(super) fn plain_line(&self, line: &[u8]) -> Option<(Rank, Plain)> {
+        plain::line(line, self.world, self.element)
+    }
+
+    /// As [`line`](Self::line), for any line.
+    pub(super) fn any_line(&mut self, line: &[u8]) -> Result<Option<(Actor, Event)>, ParseError> {
         let line = line.trim_ascii_end();
         let mut fields = Fields::of(line);
         if line.trim_ascii_start().first().is_none_or(|&first| first == b'#') {
@@ -343,7 +351,7 @@ mod tests {
             line.insert_str(at.min(line.len()), &between);
             let mut parser = Parser { element: Bytes(element), ..Parser::new(5) };
             if let Some((rank, event)) = plain::line(line.as_bytes(), 5, Bytes(element)) {
-                prop_assert_eq!(parser.any_line(line.as_bytes()), Ok(Some((rank.into(), event))), "{}", line);
+                prop_assert_eq!(parser.any_line(line.as_bytes()), Ok(Some((rank.into(), event.into()))), "{}", line);
             }
         }
     }

@@ -11,8 +11,33 @@ use crate::units::{Bytes, Instructions};
 /// A number has fewer digits than this, so that it fits a float too.
 const DIGITS: usize = 16;
 
+/// The event of a plain line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Plain {
+    Compute(Instructions),
+    Send(Outgoing),
+    Recv(Incoming),
+    Isend(Outgoing),
+    Irecv(Incoming),
+    Wait(RequestKey),
+}
+
+impl From<Plain> for Event {
+    fn from(plain: Plain) -> Self {
+        match plain {
+            Plain::Compute(work) => Self::Compute(work),
+            Plain::Send(message) => Self::Send(SendMode::Standard, message, Completion::Blocking),
+            Plain::Recv(message) => Self::Recv(message, Completion::Blocking),
+            Plain::Isend(message) => Self::Send(SendMode::Standard, message, Completion::Request(None)),
+            Plain::Irecv(message) => Self::Recv(message, Completion::Request(None)),
+            Plain::Wait(key) => Self::Wait(Quantifier::Single, Completed::One(key, None)),
+        }
+    }
+}
+
 /// The rank and event of a line of a world of `world` ranks, where elements without a datatype have `element` bytes.
-pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Event)> {
+#[inline]
+pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Plain)> {
     let (rank, rest) = number(line)?;
     let rest = rest.strip_prefix(b" ")?;
     let (word, mut rest) = rest.split_at(rest.iter().position(|&byte| byte == b' ')?);
@@ -28,10 +53,9 @@ pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Eve
     let peer = |rank: u64| (rank < u64::from(world)).then_some(Rank(rank as u32));
     let tag = |tag: u64| i32::try_from(tag).ok().map(Tag);
     let event = match (word, numbers.get(..count)?) {
-        (b"compute", &[work]) => Event::Compute(Instructions(work as f64)),
+        (b"compute", &[work]) => Plain::Compute(Instructions(work as f64)),
         (b"wait", &[from, to, named]) => {
-            let key = RequestKey { from: Some(peer(from)?), to: peer(to)?, tag: Some(tag(named)?) };
-            Event::Wait(Quantifier::Single, Completed::One(key, None))
+            Plain::Wait(RequestKey { from: Some(peer(from)?), to: peer(to)?, tag: Some(tag(named)?) })
         }
         (_, &[with, named, elements, ref datatype @ ..]) => {
             let element = match datatype {
@@ -41,13 +65,12 @@ pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Eve
             };
             let (comm, with, tag, bytes) = (CommId::WORLD, peer(with)?, tag(named)?, element.times(elements));
             let outgoing = Outgoing { comm, to: with, tag, bytes };
-            let wildcard = Wildcard::default();
-            let incoming = Incoming { comm, from: Some(with), tag: Some(tag), bytes, wildcard };
+            let incoming = Incoming { comm, from: Some(with), tag: Some(tag), bytes, wildcard: Wildcard::NONE };
             match word {
-                b"send" => Event::Send(SendMode::Standard, outgoing, Completion::Blocking),
-                b"recv" => Event::Recv(incoming, Completion::Blocking),
-                b"isend" => Event::Send(SendMode::Standard, outgoing, Completion::Request(None)),
-                b"irecv" => Event::Recv(incoming, Completion::Request(None)),
+                b"send" => Plain::Send(outgoing),
+                b"recv" => Plain::Recv(incoming),
+                b"isend" => Plain::Isend(outgoing),
+                b"irecv" => Plain::Irecv(incoming),
                 _ => return None,
             }
         }

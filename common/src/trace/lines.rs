@@ -122,6 +122,20 @@ impl Lines {
         }
     }
 
+    /// Gives the next line to `take`, if all of it is in memory, and says whether `take` has taken it; if not, it is still the next one.
+    #[inline]
+    pub(super) fn next_if(&mut self, take: impl FnOnce(&[u8]) -> bool) -> bool {
+        let Some(length) = memchr::memchr(b'\n', &self.text[self.start..]) else { return false };
+        let line = self.start..self.start + length;
+        let taken = take(&self.text[line.clone()]);
+        if taken {
+            self.start = line.end + 1;
+            self.line += 1;
+            self.last = line;
+        }
+        taken
+    }
+
     /// Reads more text; false at the end of the file.
     fn refill(&mut self) -> Result<bool, TraceError> {
         let before = self.text.len();

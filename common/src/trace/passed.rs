@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::event::{Event, Rank};
 use crate::event_buffer::{DictEntry, EventRef, EventSink};
-use crate::grammar::write_event;
+use crate::grammar::{Plain, write_event};
 use crate::units::{Instructions, Seconds};
 
 /// A tally of events that were passed, and, if they are asked for, their letters.
@@ -152,6 +152,10 @@ impl EventSink for Passed {
         } else {
             self.count(&event);
         }
+    }
+
+    fn plain(&mut self, event: Plain) {
+        self.push(event.into());
     }
 
     #[inline]

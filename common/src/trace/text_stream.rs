@@ -10,7 +10,7 @@ use super::lines::Lines;
 use super::located::{LocatedEvents, Location};
 use super::passed::Passed;
 use super::shared_file::SharedFile;
-use crate::event::Rank;
+use crate::event::{Rank, ThreadId};
 use crate::event_buffer::EventSink;
 use crate::grammar::{END, EventReader, HEADER};
 
@@ -87,6 +87,21 @@ impl TextStream {
         }
     }
 
+    /// Reads a few plain lines that are in memory, and says how many.
+    fn read_plain_lines(&mut self, events: &mut LocatedEvents) -> usize {
+        let Self { input: Input::Own(lines), reader, rank, .. } = self else { return 0 };
+        let before = events.len();
+        while events.len() < before + AT_ONCE
+            && lines.next_if(|line| reader.plain_line(line, *rank, events.events_mut()))
+        {
+            events.locate(events.len() - 1, Location { thread: ThreadId::MAIN, line: Some(lines.line()) });
+        }
+        let read = events.len() - before;
+        self.line = lines.line();
+        self.events += read as u64;
+        read
+    }
+
     /// Takes note of a comment; true if it ends the stream.
     fn comment(&mut self, comment: &str) -> Result<bool, TraceError> {
         if self.line == 1 && comment.starts_with("# titr ") {
@@ -112,13 +127,19 @@ impl TextStream {
     }
 
     /// Takes a torn stream for what there is, if that was asked for.
+    #[inline]
     fn as_asked_for(&mut self, read: Result<bool, TraceError>) -> Result<bool, TraceError> {
-        match read {
-            Err(torn @ TraceError::Torn { .. }) if self.partial => {
+        read.or_else(|error| self.end_early(error))
+    }
+
+    #[cold]
+    fn end_early(&mut self, error: TraceError) -> Result<bool, TraceError> {
+        match error {
+            torn @ TraceError::Torn { .. } if self.partial => {
                 (self.ended, self.torn) = (true, Some(torn.to_string()));
                 Ok(false)
             }
-            other => other,
+            other => Err(other),
         }
     }
 
@@ -133,10 +154,13 @@ impl TextStream {
 }
 
 impl EventSource for TextStream {
-    /// Reads the next line that has events. A torn stream is an error, or ends if what there is was asked for.
+    /// Reads the next line that has events, or a few of them. A torn stream is an error, or ends if what there is was asked for.
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         if self.ended {
             return Ok(false);
+        }
+        if !self.own && self.read_plain_lines(events) > 0 {
+            return Ok(true);
         }
         let first = events.len();
         let read = self.read_line(events.events_mut(), AT_ONCE);

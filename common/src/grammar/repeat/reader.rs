@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::history::{History, PastEvent};
 use super::volumes::{Numbers, VolumeReader};
 use super::{AGAIN, DISTINCT, EVENTS, LOOP, VOLUMES_AGAIN, is_repeatable};
-use crate::event::{Actor, Event, ThreadId};
+use crate::event::{Actor, Event, Rank, ThreadId};
 use crate::event_buffer::{DictEntry, EventBuffer, EventSink};
 use crate::grammar::error::ParseError;
 use crate::grammar::fields::Fields;
@@ -113,7 +113,12 @@ impl EventReader {
         most: usize,
     ) -> Result<Option<Actor>, ParseError> {
         if self.memory.is_none() {
-            let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
+            if let Some((rank, event)) = self.parser.plain_line(line) {
+                self.thread = ThreadId::MAIN;
+                events.plain(event);
+                return Ok(Some(rank.into()));
+            }
+            let Some((actor, event)) = self.parser.any_line(line)? else { return Ok(None) };
             self.thread = actor.thread;
             events.push(event);
             return Ok(Some(actor));
@@ -154,6 +159,19 @@ impl EventReader {
             None => events.push(event),
         }
         Ok(Some(actor))
+    }
+
+    /// Appends the event of a line of `rank` that is plain, where events do not come again; false if it is another line, which is not read.
+    #[inline]
+    pub(crate) fn plain_line(&mut self, line: &[u8], rank: Rank, events: &mut EventBuffer) -> bool {
+        match self.parser.plain_line(line) {
+            Some((of, event)) if of == rank && self.memory.is_none() => {
+                self.thread = ThreadId::MAIN;
+                events.plain(event);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Whether the line that was read last has more events.

@@ -5,8 +5,7 @@
 //! one beside the other in half a cache line each. All other events are larger, but few of them differ, as programs run in
 //! loops: the buffer keeps each distinct one once. Nothing is copied or dropped when events are used.
 
-use crate::event::{CommId, Completion, Event, Incoming, Outgoing, Rank, SendMode, Tag, Wildcard};
-use crate::grammar::Plain;
+use crate::event::{CommId, Completion, Event, Incoming, Outgoing, PlainEvent, Rank, SendMode, Tag, Wildcard};
 use crate::units::{Bytes, Instructions};
 
 /// Consecutive events of one rank.
@@ -52,7 +51,7 @@ pub(crate) trait EventSink {
     fn push(&mut self, event: Event);
 
     /// Takes the event of a plain line.
-    fn plain(&mut self, event: Plain);
+    fn plain(&mut self, event: PlainEvent);
 
     /// Takes the event of an entry of the reader's dictionary.
     fn push_ref(&mut self, entry: &DictEntry);
@@ -240,12 +239,12 @@ impl EventSink for EventBuffer {
     }
 
     #[inline]
-    fn plain(&mut self, event: Plain) {
+    fn plain(&mut self, event: PlainEvent) {
         let packed = match event {
-            Plain::Compute(work) => Some(Packed::Compute(work)),
-            Plain::Send(message) => Some(Packed::Send(message)),
-            Plain::Recv(message) => ExactRecv::of(message).map(Packed::Recv),
-            Plain::Isend(_) | Plain::Irecv(_) | Plain::Wait(_) => None,
+            PlainEvent::Compute(work) => Some(Packed::Compute(work)),
+            PlainEvent::Send(message) => Some(Packed::Send(message)),
+            PlainEvent::Recv(message) => ExactRecv::of(message).map(Packed::Recv),
+            PlainEvent::Isend(_) | PlainEvent::Irecv(_) | PlainEvent::Wait(_) => None,
         };
         match packed {
             Some(packed) => self.packed.push(packed),

@@ -54,12 +54,14 @@ fn nothing_depends_on_the_number_of_jobs() {
     let random = ["--set", "network.packet.arbitration=random", "--runs", "7"];
     let traffic =
         ["--traffic", "uniform", "--load", "0.05..0.9:0.05", "--warmup", "100", "--cycles", "400", "--channels"];
-    let cases: [&[&str]; 6] = [
+    let large = ["--load", "0.2", "--cycles", "60", "--set", "topology.torus.dims=[32,32,8]"];
+    let cases: [&[&str]; 7] = [
         &[&["--json", "--csv", "csv", "--platform", packet], &traffic[..], &["--runs", "3"]].concat(),
         &[&["--json", "--csv", "csv", "--platform", packet, "--causality", "causal", mg], &random[..]].concat(),
         &[&["--json", "--platform", packet, "--triggered", "messages.gz"], &random[..]].concat(),
         &["--json", "--platform", tree, "--analyse", "critical-path", "--check-sensitivities", cg],
         &["--json", "--platform", torus, "--steady", lu],
+        &[&["--json", "--csv", "csv", "--platform", packet, "--traffic", "uniform", "--channels"], &large[..]].concat(),
         &[
             "--json",
             "--csv",

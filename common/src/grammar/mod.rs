@@ -71,7 +71,6 @@ mod write;
 
 pub use error::ParseError;
 pub use parse::Parser;
-pub(crate) use plain::Plain;
 pub use repeat::{EventReader, EventWriter};
 pub use write::write_event;
 

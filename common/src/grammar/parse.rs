@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use super::error::ParseError;
 use super::fields::Fields;
-use super::plain::Plain;
 use super::words::{Form, RECV};
 use super::{collective, completion, datatype, file, mark, message, neighborhood, one_sided, partitioned, plain};
 use crate::event::{
     Actor, Annotation, CollectiveKind, CommCall, CommId, Completion, Event, Group, Incoming, Message, MessageEnd,
-    NeighborOp, Other, Outgoing, Rank, RequestId, SendMode, Tag, Wildcard,
+    NeighborOp, Other, Outgoing, PlainEvent, Rank, RequestId, SendMode, Tag, Wildcard,
 };
 use crate::units::{Bytes, Instructions, Seconds};
 
@@ -62,7 +61,7 @@ impl Parser {
 
     /// The event of a line that is plain, and whose it is.
     #[inline]
-    pub(super) fn plain_line(&self, line: &[u8]) -> Option<(Rank, Plain)> {
+    pub(super) fn plain_line(&self, line: &[u8]) -> Option<(Rank, PlainEvent)> {
         plain::line(line, self.world, self.element)
     }
 

@@ -3,41 +3,15 @@
 //! Every other line, and every one with a mistake in it, is [`Parser`](super::Parser)'s, which would read these the same.
 
 use super::datatype;
-use crate::event::{
-    CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestKey, SendMode, Tag, Wildcard,
-};
+use crate::event::{CommId, Incoming, Outgoing, PlainEvent, Rank, RequestKey, Tag, Wildcard};
 use crate::units::{Bytes, Instructions};
 
 /// A number has fewer digits than this, so that it fits a float too.
 const DIGITS: usize = 16;
 
-/// The event of a plain line.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Plain {
-    Compute(Instructions),
-    Send(Outgoing),
-    Recv(Incoming),
-    Isend(Outgoing),
-    Irecv(Incoming),
-    Wait(RequestKey),
-}
-
-impl From<Plain> for Event {
-    fn from(plain: Plain) -> Self {
-        match plain {
-            Plain::Compute(work) => Self::Compute(work),
-            Plain::Send(message) => Self::Send(SendMode::Standard, message, Completion::Blocking),
-            Plain::Recv(message) => Self::Recv(message, Completion::Blocking),
-            Plain::Isend(message) => Self::Send(SendMode::Standard, message, Completion::Request(None)),
-            Plain::Irecv(message) => Self::Recv(message, Completion::Request(None)),
-            Plain::Wait(key) => Self::Wait(Quantifier::Single, Completed::One(key, None)),
-        }
-    }
-}
-
 /// The rank and event of a line of a world of `world` ranks, where elements without a datatype have `element` bytes.
 #[inline]
-pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Plain)> {
+pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, PlainEvent)> {
     let (rank, rest) = number(line)?;
     let rest = rest.strip_prefix(b" ")?;
     let (word, mut rest) = rest.split_at(rest.iter().position(|&byte| byte == b' ')?);
@@ -53,9 +27,9 @@ pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Pla
     let peer = |rank: u64| (rank < u64::from(world)).then_some(Rank(rank as u32));
     let tag = |tag: u64| i32::try_from(tag).ok().map(Tag);
     let event = match (word, numbers.get(..count)?) {
-        (b"compute", &[work]) => Plain::Compute(Instructions(work as f64)),
+        (b"compute", &[work]) => PlainEvent::Compute(Instructions(work as f64)),
         (b"wait", &[from, to, named]) => {
-            Plain::Wait(RequestKey { from: Some(peer(from)?), to: peer(to)?, tag: Some(tag(named)?) })
+            PlainEvent::Wait(RequestKey { from: Some(peer(from)?), to: peer(to)?, tag: Some(tag(named)?) })
         }
         (_, &[with, named, elements, ref datatype @ ..]) => {
             let element = match datatype {
@@ -67,10 +41,10 @@ pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Pla
             let outgoing = Outgoing { comm, to: with, tag, bytes };
             let incoming = Incoming { comm, from: Some(with), tag: Some(tag), bytes, wildcard: Wildcard::NONE };
             match word {
-                b"send" => Plain::Send(outgoing),
-                b"recv" => Plain::Recv(incoming),
-                b"isend" => Plain::Isend(outgoing),
-                b"irecv" => Plain::Irecv(incoming),
+                b"send" => PlainEvent::Send(outgoing),
+                b"recv" => PlainEvent::Recv(incoming),
+                b"isend" => PlainEvent::Isend(outgoing),
+                b"irecv" => PlainEvent::Irecv(incoming),
                 _ => return None,
             }
         }

@@ -4,9 +4,9 @@ use std::hash::Hasher;
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::event::{Event, Rank};
+use crate::event::{Event, PlainEvent, Rank};
 use crate::event_buffer::{DictEntry, EventRef, EventSink};
-use crate::grammar::{Plain, write_event};
+use crate::grammar::write_event;
 use crate::units::{Instructions, Seconds};
 
 /// A tally of events that were passed, and, if they are asked for, their letters.
@@ -23,23 +23,23 @@ pub struct Passed {
     facts: u64,
     work: Instructions,
     slept: Seconds,
-    /// What counts of the event in each slot of the reader's dictionary.
-    known: Vec<Known>,
+    /// The event in each slot of the reader's dictionary, as far as it counts.
+    known: Vec<PassedEvent>,
     /// The letter of each event that has one, by a hash of its text.
     alphabet: FxHashMap<u64, u32>,
     text: Vec<u8>,
 }
 
-/// What counts of an event of the reader's dictionary.
+/// An event of the reader's dictionary, as far as it counts.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct PassedEvent {
     /// The generation of the event in the dictionary.
     generation: u32,
     letter: u32,
     is_executed: bool,
 }
 
-impl Known {
+impl PassedEvent {
     const NOTHING: Self = Self { generation: u32::MAX, letter: 0, is_executed: false };
 }
 
@@ -154,7 +154,7 @@ impl EventSink for Passed {
         }
     }
 
-    fn plain(&mut self, event: Plain) {
+    fn plain(&mut self, event: PlainEvent) {
         self.push(event.into());
     }
 
@@ -170,7 +170,7 @@ impl EventSink for Passed {
 
 impl Passed {
     #[inline]
-    fn count_known(&mut self, Known { letter, is_executed, .. }: Known) {
+    fn count_known(&mut self, PassedEvent { letter, is_executed, .. }: PassedEvent) {
         self.events += 1;
         self.counted += 1;
         self.facts += u64::from(!is_executed);
@@ -186,9 +186,10 @@ impl Passed {
             return self.count(&entry.event);
         }
         let (slot, generation) = entry.name();
-        let known = Known { generation, letter: self.letter(&entry.event), is_executed: entry.event.is_executed() };
+        let known =
+            PassedEvent { generation, letter: self.letter(&entry.event), is_executed: entry.event.is_executed() };
         if self.known.len() <= slot as usize {
-            self.known.resize(slot as usize + 1, Known::NOTHING);
+            self.known.resize(slot as usize + 1, PassedEvent::NOTHING);
         }
         self.known[slot as usize] = known;
         self.count_known(known);

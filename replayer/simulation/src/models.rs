@@ -14,10 +14,16 @@ use titr_platform::{Model, Platform};
 /// The platform's network with nothing under way, for one of several runs that differ in what chance decides.
 #[must_use]
 pub fn build(platform: &Platform, run: u32) -> Box<dyn Network> {
+    build_on_threads(platform, run, 1)
+}
+
+/// As [`build`], on so many threads at most, if the model can take several. What it does is the same for any number.
+#[must_use]
+pub fn build_on_threads(platform: &Platform, run: u32, threads: usize) -> Box<dyn Network> {
     let topology = Arc::clone(&platform.topology);
     match &platform.model {
         Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
         Model::Ideal => Box::new(Ideal::new(topology)),
-        Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_run(run)), topology)),
+        Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_run(run)), topology, threads)),
     }
 }

@@ -27,6 +27,12 @@ impl Jobs {
         self != Self::ONE
     }
 
+    /// Threads for each of so many pieces of work that are done at the same time: all of them for one piece alone.
+    #[must_use]
+    pub fn of_each(self, pieces: usize) -> usize {
+        if pieces == 1 { self.0.get() } else { 1 }
+    }
+
     /// The results of `work` on each number below `count`, in order.
     ///
     /// # Errors

@@ -202,6 +202,7 @@ impl<'a> Simulation<'a> {
             causality: self.causality,
             recorded: self.recorded(),
             read_ahead: self.read_ahead && !(self.runs > 1 && self.jobs.are_several()),
+            threads: if self.checks_sensitivities { 1 } else { self.jobs.of_each(self.runs as usize) },
         };
         let follower = self.follower.take();
         let (first, further) = self.jobs.beside(

@@ -1,39 +1,33 @@
 //! Measures how much of a processor a piece of work takes. Unlike the time on the wall, other programs on the machine do not
 //! change it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A stopwatch of the thread that started it: time on the wall and of a processor.
+use rustix::time::{ClockId, clock_gettime};
+
+/// A stopwatch of processor time.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch {
-    wall: Instant,
-    cpu: Option<Duration>,
+    /// The clock of those whose time is measured.
+    whose: ClockId,
+    start: Duration,
 }
 
 impl Stopwatch {
-    /// Starts measuring.
+    /// Starts measuring work that so many threads share: the time of this thread, or of all threads of the process if they are several.
     #[must_use]
-    pub fn start() -> Self {
-        Self { wall: Instant::now(), cpu: cpu_time() }
+    pub fn start(threads: usize) -> Self {
+        let whose = if threads > 1 { ClockId::ProcessCPUTime } else { ClockId::ThreadCPUTime };
+        Self { whose, start: cpu_time(whose) }
     }
 
-    /// The time on the wall since the start.
-    #[must_use]
-    pub fn wall(&self) -> Duration {
-        self.wall.elapsed()
-    }
-
-    /// The time that a processor has worked for this thread since the start; the time on the wall where the system does not
-    /// say.
+    /// The time that processors have worked since the start.
     #[must_use]
     pub fn cpu(&self) -> Duration {
-        self.cpu.zip(cpu_time()).map_or_else(|| self.wall(), |(start, now)| now.saturating_sub(start))
+        cpu_time(self.whose).saturating_sub(self.start)
     }
 }
 
-/// The thread's time on a processor: the first number that Linux gives there, in nanoseconds (the kernel's
-/// Documentation/scheduler/sched-stats.rst).
-fn cpu_time() -> Option<Duration> {
-    let numbers = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    numbers.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+fn cpu_time(whose: ClockId) -> Duration {
+    Duration::try_from(clock_gettime(whose)).unwrap_or_default()
 }

@@ -188,7 +188,8 @@ impl TriggeredReplay<'_> {
     }
 
     fn run_once(&self, number: u32) -> Result<TriggeredRun, TriggeredError> {
-        let stopwatch = Stopwatch::start();
+        let threads = self.jobs.of_each(self.runs as usize);
+        let stopwatch = Stopwatch::start(threads);
         let trace = NetworkTrace::open(self.trace)?;
         let (nodes, hosts) = (trace.nodes(), self.platform.topology.hosts());
         if nodes > hosts {
@@ -196,7 +197,7 @@ impl TriggeredReplay<'_> {
         }
         let _reading = profile::enter(OwnWork::Reading);
         let mut feedback = Feedback::new(trace, self.open_loop)?;
-        let network = models::build(self.platform, number);
+        let network = models::build_on_threads(self.platform, number, threads);
         let (run, network) = profiled_network(network, |network| Self::drive(network, &mut feedback));
         let mut run = run?;
         feedback.finish()?;

@@ -47,6 +47,12 @@ impl<T> DelayLine<T> {
         self.due.front().map_or(self.last.0, |&(at, _)| at)
     }
 
+    /// How many things come out at `now`, which is no later than [`next`](Self::next).
+    pub fn due(&self, now: u64) -> usize {
+        let (at, things) = self.due.front().unwrap_or(&self.last);
+        if *at <= now { things.len() } else { 0 }
+    }
+
     /// Takes out the things that come out at `now`, which is no later than [`next`](Self::next), in their order; none if
     /// nothing comes out. They are to be [given back](Self::recycle).
     #[inline]

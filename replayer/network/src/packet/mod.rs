@@ -83,6 +83,8 @@ mod usage;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod slab_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod uneven_tests;

@@ -56,7 +56,7 @@ impl PacketStatistics {
     #[must_use]
     pub fn of(network: &dyn Network, until: Time) -> Option<Self> {
         let network: &PacketNetwork = (network as &dyn Any).downcast_ref()?;
-        let usage = network.engine.usage().clone();
+        let usage = network.engine.usage();
         let (packets, packet_latency) = (usage.consumed(), usage.latency());
         let phit_hops = usage.packet_hops() * u64::from(network.spec.parameters().packet_phits);
         let batch = Batch { cycles: network.clock.cycle(until), packets, packet_latency, ..network.arrived };
@@ -84,11 +84,11 @@ impl PendingDelivery {
 }
 
 impl PacketNetwork {
-    /// An idle network of these routers, which are those of `topology`.
+    /// An idle network of these routers, which are those of `topology`, on so many threads at most.
     #[must_use]
-    pub fn new(spec: Arc<PacketSpec>, topology: Arc<dyn Topology>) -> Self {
+    pub fn new(spec: Arc<PacketSpec>, topology: Arc<dyn Topology>, threads: usize) -> Self {
         Self {
-            engine: engine(&spec),
+            engine: engine(&spec, threads),
             clock: Clock::new(spec.cycle()),
             topology,
             route: Vec::new(),

@@ -6,8 +6,8 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::Message;
 use super::ids::MessageId;
+use super::{Delivery, Message};
 use crate::Connection;
 use crate::topology::HostId;
 
@@ -46,6 +46,14 @@ pub(super) struct Progress {
     missing: u64,
     /// The most channels that a consumed packet took.
     pub hops: u32,
+}
+
+impl Progress {
+    /// The delivery of the message, whose last packet is consumed now.
+    pub fn delivery(self, now: u64) -> Delivery {
+        let Self { message, created, injected, hops, .. } = self;
+        Delivery { message, created, injected: injected.unwrap_or(now), at: now, hops }
+    }
 }
 
 impl Sources {
@@ -107,9 +115,22 @@ impl Sources {
         Some(id)
     }
 
-    /// A packet of a message leaves its host.
-    pub fn leaves(&mut self, id: MessageId, now: u64) {
-        self.messages[id.index()].injected.get_or_insert(now);
+    /// A packet of a message left its host in cycle `at`.
+    pub fn leaves(&mut self, id: MessageId, at: u64) {
+        let first = self.messages[id.index()].injected.get_or_insert(at);
+        *first = at.min(*first);
+    }
+
+    /// A packet of a message leaves its host, and others see to its arrival: the number that the message has with them, which is its
+    /// tag. Forgets the message with its last packet.
+    pub fn hand_over(&mut self, id: MessageId) -> MessageId {
+        let progress = &mut self.messages[id.index()];
+        let outside = MessageId(progress.message.tag as u32);
+        progress.missing -= 1;
+        if progress.missing == 0 {
+            self.messages.remove(id.index());
+        }
+        outside
     }
 
     /// A packet of a message is consumed, after so many channels. Returns the message if the packet was its last.

@@ -52,7 +52,12 @@ fn up_and_down(ascent: Ascent) -> RoutingOptions {
 
 /// Lives until nothing happens any more. Messages come with the cycle in which they are offered.
 pub(super) fn run(spec: &PacketSpec, messages: &[(u64, Message)]) -> Vec<Delivery> {
-    let (mut engine, mut deliveries) = (engine(spec), Vec::new());
+    live(&mut *engine(spec, 1), messages)
+}
+
+/// Lives until nothing happens any more in a network.
+pub(super) fn live(engine: &mut dyn Engine, messages: &[(u64, Message)]) -> Vec<Delivery> {
+    let mut deliveries = Vec::new();
     let mut messages = messages.iter().peekable();
     loop {
         let offer = messages.peek().map(|&&(at, _)| at);
@@ -343,7 +348,10 @@ pub(super) fn between(hosts: u32, messages: Vec<(u64, (u32, u32), u64)>) -> Vec<
 }
 
 /// A network, and messages between its hosts in the order of their cycles, each with its number as tag.
-fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value = (PacketSpec, Vec<(u64, Message)>)> {
+pub(super) fn any_run(
+    messages: std::ops::Range<usize>,
+    span: u64,
+) -> impl Strategy<Value = (PacketSpec, Vec<(u64, Message)>)> {
     let messages = prop::collection::vec((0..span, any::<(u32, u32)>(), 1_u64..6), messages);
     (any_network(), any_parameters(), messages).prop_map(|((topology, routing), mut parameters, messages)| {
         let more =
@@ -362,10 +370,6 @@ proptest! {
     fn the_engine_is_the_reference((spec, messages) in any_run(1..40, 60)) {
         prop_assert_eq!(run(&spec, &messages), run_reference(&spec, &messages, 20_000));
     }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     /// Whatever saturates the network, it drains, and each message arrives once.
     #[test]

@@ -98,7 +98,7 @@ impl MeasuredRun {
 /// Measures a network under synthetic traffic, in one run after the other.
 #[must_use]
 pub fn measure(spec: &PacketSpec, plan: &Plan, injection: Injection) -> Point {
-    point(spec, injection, (0..plan.runs).map(|number| measure_run(spec, plan, injection, number)).collect())
+    point(spec, injection, (0..plan.runs).map(|number| measure_run(spec, plan, injection, number, 1)).collect())
 }
 
 /// The point that all runs of a measurement make, in the order of their numbers.
@@ -122,9 +122,9 @@ pub fn point(spec: &PacketSpec, injection: Injection, runs: Vec<MeasuredRun>) ->
     }
 }
 
-/// Measures a network under synthetic traffic in one run; the number of the run decides what is left to chance.
+/// Measures a network under synthetic traffic in one run, on so many threads at most; the number of the run decides what is left to chance.
 #[must_use]
-pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32) -> MeasuredRun {
+pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32, threads: usize) -> MeasuredRun {
     let parameters = spec.parameters();
     let hosts = spec.graph().hosts().len() as u32;
     let mut random = generator(parameters.seed, number);
@@ -135,7 +135,7 @@ pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number:
     };
 
     let (warmup, cycles) = (plan.warmup, plan.cycles);
-    let mut engine = packet::engine(spec);
+    let mut engine = packet::engine(spec, threads);
     let batches = (0..BATCHES).map(|number| batch(number, cycles)).collect();
     let seen = Observation { batches, latencies: Histogram::default(), usage: engine.usage().empty() };
     let mut run = MeasuredRun { warmup, cycles, seen, warmup_hops: 0, bursts: Vec::new() };
@@ -167,7 +167,7 @@ pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number:
         if engine.next_cycle().is_none() {
             offers.drained(now);
         }
-        let before = std::mem::replace(&mut consumed, (engine.usage().consumed(), engine.usage().latency()));
+        let before = std::mem::replace(&mut consumed, engine.consumed());
         if let Some(batch) = run.batch(now) {
             batch.packets += consumed.0 - before.0;
             batch.packet_latency += consumed.1 - before.1;

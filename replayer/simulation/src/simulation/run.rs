@@ -29,6 +29,8 @@ pub(super) struct Replays<'a> {
     pub recorded: Recorded,
     /// Whether another thread may read ahead.
     pub read_ahead: bool,
+    /// The number of threads that the network may take.
+    pub threads: usize,
 }
 
 /// The outcome of one run.
@@ -36,7 +38,7 @@ pub(super) struct Run {
     pub outcome: Outcome<Breakdown>,
     pub links: Vec<LinkLoad>,
     pub packets: Option<PacketStatistics>,
-    /// Processor time of the thread that drove the replay.
+    /// Processor time of the thread that drove the replay, or of all threads if the network may take several.
     pub cpu: Duration,
 }
 
@@ -57,7 +59,7 @@ impl Replays<'_> {
         follower: Option<&mut dyn Follower>,
     ) -> Result<Run, SimulationError> {
         let _ranks = profile::enter(OwnWork::Ranks);
-        let stopwatch = Stopwatch::start();
+        let stopwatch = Stopwatch::start(self.threads);
         profile::before_ranks(self.trace.ranks());
         let streams = profiled_trace(&self.trace).streams()?;
         let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };
@@ -65,15 +67,16 @@ impl Replays<'_> {
         let options = Options { causality, partial, recorded, storage: platform.storage.clone(), follower };
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
-        let (outcome, network) = profiled_network(models::build(platform, number), |network| {
-            if observers.is_empty() {
-                replay(workload, cores.to_vec(), mpi, network, breakdown, options)
-            } else {
-                let observer = (breakdown, observers);
-                let outcome = replay(workload, cores.to_vec(), mpi, network, observer, options);
-                outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
-            }
-        });
+        let (outcome, network) =
+            profiled_network(models::build_on_threads(platform, number, self.threads), |network| {
+                if observers.is_empty() {
+                    replay(workload, cores.to_vec(), mpi, network, breakdown, options)
+                } else {
+                    let observer = (breakdown, observers);
+                    let outcome = replay(workload, cores.to_vec(), mpi, network, observer, options);
+                    outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
+                }
+            });
         let outcome = outcome.map_err(|error| match error {
             ReplayError::Deadlock(deadlock) => {
                 let causes = causes(&deadlock, self.original.manifest(), mpi.eager_threshold);

@@ -16,7 +16,9 @@
 //! once ([`Prefetch`]).
 
 mod allocation;
+mod border;
 mod port_allocation;
+mod slabs;
 mod traversal;
 mod uneven;
 mod uneven_cycle;
@@ -35,7 +37,7 @@ use super::outputs::Outputs;
 use super::packets::{Packet, Packets};
 use super::parameters::PacketParameters;
 use super::prefetch::{BATCH, Prefetch};
-use super::sources::{Progress, Sources};
+use super::sources::Sources;
 use super::spec::PacketSpec;
 use super::usage::Usage;
 use super::{Delivery, Message};
@@ -43,6 +45,8 @@ use crate::chance::chance;
 use crate::ids::Optional;
 use crate::topology::{Header, HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor};
 use allocation::Requests;
+use border::Border;
+use slabs::SlabEngine;
 use uneven::Uneven;
 
 /// A network of routers, and the cycle that it is at.
@@ -57,8 +61,11 @@ pub trait Engine: Debug + Send + Sync {
     /// Lives through cycle `now`, which is no later than [`next_cycle`](Self::next_cycle), and appends what was delivered.
     fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>);
 
+    /// The number of packets consumed, and the sum of their latencies, since usage was last taken.
+    fn consumed(&self) -> (u64, u64);
+
     /// Counts of what was carried where.
-    fn usage(&self) -> &Usage;
+    fn usage(&self) -> Usage;
 
     /// Counts of what was carried where since this was last asked.
     fn take_usage(&mut self) -> Usage;
@@ -67,22 +74,32 @@ pub trait Engine: Debug + Send + Sync {
     fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)>;
 }
 
-/// An idle network.
+/// An idle network, which is simulated on so many threads at most. What it does is the same for any number. Small networks, and those whose
+/// links are not alike, take one.
 #[must_use]
-pub fn engine(spec: &PacketSpec) -> Box<dyn Engine> {
-    struct WithRouting<'a>(&'a PacketSpec);
+pub fn engine(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
+    engine_of(spec, threads.min(spec.graph.routers().count() / slabs::ROUTERS))
+}
+
+/// An idle network in so many slabs, if links are alike; without slabs if it is one or none.
+pub(super) fn engine_of(spec: &PacketSpec, slabs: usize) -> Box<dyn Engine> {
+    struct WithRouting<'a>(&'a PacketSpec, usize);
     impl RoutingVisitor for WithRouting<'_> {
         type Output = Box<dyn Engine>;
 
         fn visit<R: Routing>(self, routing: &R) -> Box<dyn Engine> {
-            Box::new(RoutedEngine::<R, false>::new(self.0, routing.clone(), None))
+            let Self(spec, slabs) = self;
+            if slabs > 1 {
+                return Box::new(SlabEngine::new(spec, routing, slabs));
+            }
+            Box::new(RoutedEngine::<R, false>::new(spec, routing.clone(), None))
         }
     }
     match (&spec.timings, &spec.routing) {
         (Some(timings), RoutingFunction::Table(routing)) => {
             Box::new(RoutedEngine::<_, true>::new(spec, routing.clone(), Some(timings)))
         }
-        _ => spec.routing.visit(WithRouting(spec)),
+        _ => spec.routing.visit(WithRouting(spec, slabs)),
     }
 }
 
@@ -126,6 +143,8 @@ struct RoutedEngine<R, const UNEVEN: bool> {
     prefetch: Prefetch,
     /// The links, if they are not alike.
     uneven: Option<Uneven>,
+    /// The border, if only a slab of the network is simulated here.
+    border: Option<Box<Border>>,
 }
 
 /// A host, its places at its router, and its traffic.
@@ -164,6 +183,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             usage: Usage::new(&layout, graph, spec.virtual_channels()),
             prefetch: Prefetch::new(layout.outputs.len()),
             uneven: timings.map(|timings| Uneven::new(spec, timings, &layout)),
+            border: None,
             queues: InputQueues::new(layout.queues, spec.most_places()),
             routers: layout.routers,
             outputs: Outputs::new(layout.outputs, spec.virtual_channels()),
@@ -185,11 +205,16 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
         let arrivals = self.offers.next().min(self.headers.next());
         let departures = self.tails.next().min(self.consumed.next());
         let uneven = if UNEVEN { self.uneven.as_ref().map_or(u64::MAX, Uneven::next) } else { u64::MAX };
-        Some(arrivals.min(departures).min(uneven).min(retry).min(behind)).filter(|&next| next != u64::MAX)
+        let credits = self.border.as_ref().map_or(u64::MAX, |border| border.credits.next());
+        Some(arrivals.min(departures).min(uneven).min(retry).min(behind).min(credits)).filter(|&next| next != u64::MAX)
     }
 
-    fn usage(&self) -> &Usage {
-        &self.usage
+    fn consumed(&self) -> (u64, u64) {
+        (self.usage.consumed(), self.usage.latency())
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage.clone()
     }
 
     fn take_usage(&mut self) -> Usage {
@@ -207,6 +232,9 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
     }
 
     fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
+        if self.border.is_some() {
+            self.take_credits(now);
+        }
         let tails = self.tails.take(now);
         for batch in tails.chunks(BATCH) {
             self.prefetch_tails(batch);
@@ -285,13 +313,9 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     fn free_place(&mut self, queue: QueueId) {
         let more = self.queues.pop(queue);
         match self.queues.get(queue).source() {
-            Source::Channel { output, vc } => {
-                *self.outputs.room_mut(output, vc.channel) += 1;
-                self.activate(output);
-                if let Some(queues) = &mut self.output_queues {
-                    queues.activate(output);
-                }
-            }
+            // A port of another slab was told when the tail began to leave.
+            Source::Channel { output, .. } if !self.has(self.outputs.get(output).router) => {}
+            Source::Channel { output, vc } => self.credit(output, vc.channel),
             Source::Host(host) if !more => self.refill.push(host),
             Source::Host(_) => {}
         }
@@ -348,9 +372,13 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         let packet = self.packets.remove(id);
         self.usage.consume(packet.hops, now - packet.left);
         self.hosts[packet.header.to.index()].received += 1;
-        if let Some(progress) = self.sources.arrives(packet.message, packet.hops) {
-            let Progress { message, created, injected, hops, .. } = progress;
-            delivered.push(Delivery { message, created, injected: injected.unwrap_or(now), at: now, hops });
+        match &mut self.border {
+            Some(border) => border.mail.consumed.push(packet),
+            None => {
+                if let Some(last) = self.sources.arrives(packet.message, packet.hops) {
+                    delivered.push(last.delivery(now));
+                }
+            }
         }
     }
 }

@@ -4,7 +4,9 @@ use super::super::ids::{OutputId, PacketId, QueueId};
 use super::super::input_queues::QueuedPacket;
 use super::super::layout::Source;
 use super::RoutedEngine;
-use crate::topology::{ChannelIndex, OutputVc, RouterId, Routing};
+use super::border::Crossing;
+use crate::ids::Optional;
+use crate::topology::{ChannelIndex, OutputVc, PortIndex, RouterId, Routing};
 
 impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Packets that there is room for in a virtual channel of a port.
@@ -32,7 +34,10 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         let since = packet.since;
         if let Source::Host(_) = state.source() {
             packet.left = now;
-            self.sources.leaves(packet.message, now);
+            match self.border {
+                None => self.sources.leaves(packet.message, now),
+                Some(_) => packet.message = self.sources.hand_over(packet.message),
+            }
             self.usage.inject();
         }
         if next.is_some() {
@@ -43,6 +48,12 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             return self.grant_uneven(queue, output, channel, id, now);
         }
         self.tails.push(now, (queue, output));
+        if let Some(border) = &mut self.border
+            && let Source::Channel { output, vc } = self.queues.get(queue).source()
+            && !border.has(self.outputs.get(output).router)
+        {
+            border.mail.credits.push((output, vc.channel));
+        }
         self.usage.leave(queue, now - since + u64::from(self.parameters.packet_phits));
         match (next, &mut self.output_queues) {
             (None, _) => self.consumed.push(now, id),
@@ -79,8 +90,21 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         let Some(next) = self.outputs.take_room(output, channel) else { return };
         self.packets.get_mut(id).since = self.headers.end(now);
         self.usage.carry(output, channel);
-        let packet = self.look_ahead(id, self.outputs.get(output).to);
-        self.headers.push(now, (next, packet));
+        let to = self.outputs.get(output).to;
+        let QueuedPacket { output, .. } = self.look_ahead(id, to);
+        match &mut self.border {
+            Some(border) if !border.has(to) => {
+                border.mail.states.extend_from_slice(self.packets.state(id));
+                border.mail.headers.push(Crossing { queue: next, packet: self.packets.remove(id), output });
+            }
+            _ => self.send_to(next, id, output, now),
+        }
+    }
+
+    /// The header of a packet, which is to take `output` if it has no choice, is on its way to a queue.
+    #[inline]
+    pub(super) fn send_to(&mut self, queue: QueueId, packet: PacketId, output: Optional<PortIndex>, now: u64) {
+        self.headers.push(now, (queue, QueuedPacket { packet, output }));
     }
 
     /// Routes a packet that is to come to a router, as far as it has no choice there.

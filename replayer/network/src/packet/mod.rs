@@ -55,7 +55,8 @@
 //! # What is where
 //!
 //! [`Engine`] lives through cycles in which something happens, and looks at ports and routers where something can;
-//! `reference` (in tests) lives through all and looks at all, and must say the same. A router's ports know the room behind
+//! `reference` (in tests) lives through all and looks at all, and must say the same. So must the slabs that a large network is
+//! cut into for several threads (`engine::slabs`). A router's ports know the room behind
 //! them from **credits** (`outputs`), its queues are `input_queues`, and what each is joined to is in `layout`.
 //! [`PacketNetwork`] puts the engine under a workload.
 

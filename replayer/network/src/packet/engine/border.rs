@@ -1,8 +1,8 @@
 //! The border of a slab: a part of the routers that is simulated by itself, and what leaves it in a cycle.
 //!
-//! Nothing that a router does is felt at another one in the same cycle. A header comes to the next router a hop later, and the
-//! place that a tail leaves is free for the router before L cycles after the grant. So all that slabs tell each other in a cycle
-//! can be carried over after it.
+//! Nothing that a router does is felt at another one in the same cycle. A header comes to the next router a hop later. The place
+//! that a tail leaves is known at the grant, L cycles before the port that leads there may count on it. So all that slabs tell each other in a
+//! cycle can be carried over after it.
 
 use std::ops::Range;
 

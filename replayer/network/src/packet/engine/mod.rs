@@ -40,7 +40,7 @@ use super::prefetch::{BATCH, Prefetch};
 use super::sources::Sources;
 use super::spec::PacketSpec;
 use super::usage::Usage;
-use super::{Delivery, Message};
+use super::{Delivery, Message, Threads};
 use crate::chance::chance;
 use crate::ids::Optional;
 use crate::topology::{Header, HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor};
@@ -74,23 +74,23 @@ pub trait Engine: Debug + Send + Sync {
     fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)>;
 }
 
-/// An idle network, which is simulated on so many threads at most. What it does is the same for any number. Small networks, and those whose
-/// links are not alike, take one.
+/// An idle network. It takes one thread if it is small, or its links are not alike.
 #[must_use]
-pub fn engine(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
-    engine_of(spec, threads.min(spec.graph.routers().count() / slabs::ROUTERS))
+pub fn engine(spec: &PacketSpec, threads: Threads) -> Box<dyn Engine> {
+    let most = threads.most.min(spec.graph.routers().count() / slabs::ROUTERS);
+    in_slabs(spec, Threads { most, ..threads })
 }
 
-/// An idle network in so many slabs, if links are alike; without slabs if it is one or none.
-pub(super) fn engine_of(spec: &PacketSpec, slabs: usize) -> Box<dyn Engine> {
-    struct WithRouting<'a>(&'a PacketSpec, usize);
+/// An idle network in as many slabs as there may be threads, if links are alike; without slabs if that is one or none.
+pub(super) fn in_slabs(spec: &PacketSpec, threads: Threads) -> Box<dyn Engine> {
+    struct WithRouting<'a>(&'a PacketSpec, Threads);
     impl RoutingVisitor for WithRouting<'_> {
         type Output = Box<dyn Engine>;
 
         fn visit<R: Routing>(self, routing: &R) -> Box<dyn Engine> {
-            let Self(spec, slabs) = self;
-            if slabs > 1 {
-                return Box::new(SlabEngine::new(spec, routing, slabs));
+            let Self(spec, threads) = self;
+            if threads.most > 1 {
+                return Box::new(SlabEngine::new(spec, routing, threads));
             }
             Box::new(RoutedEngine::<R, false>::new(spec, routing.clone(), None))
         }
@@ -99,7 +99,7 @@ pub(super) fn engine_of(spec: &PacketSpec, slabs: usize) -> Box<dyn Engine> {
         (Some(timings), RoutingFunction::Table(routing)) => {
             Box::new(RoutedEngine::<_, true>::new(spec, routing.clone(), Some(timings)))
         }
-        _ => spec.routing.visit(WithRouting(spec, slabs)),
+        _ => spec.routing.visit(WithRouting(spec, threads)),
     }
 }
 

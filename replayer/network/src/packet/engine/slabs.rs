@@ -15,7 +15,7 @@ use super::super::delays::Delays;
 use super::super::ids::MessageId;
 use super::super::sources::{InjectionOrder, Sources};
 use super::super::usage::Usage;
-use super::super::{Delivery, Message, PacketSpec};
+use super::super::{Delivery, Message, PacketSpec, Threads};
 use super::border::{Border, Crossing, Mail};
 use super::{Engine, RoutedEngine};
 use crate::topology::{LinkId, RouterGraph, RouterId, Routing};
@@ -60,10 +60,10 @@ struct Job<R> {
 }
 
 impl<R: Routing> SlabEngine<R> {
-    /// An idle network whose links are alike, cut into so many slabs, of at least one router each.
-    pub fn new(spec: &PacketSpec, routing: &R, slabs: usize) -> Self {
+    /// An idle network whose links are alike, cut into a slab for each thread, of at least one router.
+    pub fn new(spec: &PacketSpec, routing: &R, threads: Threads) -> Self {
         let routers = spec.graph.routers().count();
-        let count = slabs.clamp(1, routers.max(1));
+        let count = threads.most.clamp(1, routers.max(1));
         let Delays { tail, .. } = Delays::of(spec);
         let first = |slab: usize| (slab * routers / count) as u32;
         let slab = |number: usize| {
@@ -75,7 +75,7 @@ impl<R: Routing> SlabEngine<R> {
             slabs: (0..count).map(slab).collect(),
             firsts: (0..count).map(|number| RouterId(first(number))).collect(),
             messages: Sources::new(0, InjectionOrder::Fifo),
-            workers: (1..count).map_while(|_| Worker::begin()).collect(),
+            workers: (1..count).map_while(|_| Worker::begin(threads.begin)).collect(),
             mail: Mail::default(),
         }
     }
@@ -185,10 +185,11 @@ impl<R: Routing> Slab<R> {
 
 impl<R: Routing> Worker<R> {
     /// A thread; none if the system has no more.
-    fn begin() -> Option<Self> {
+    fn begin(begin: fn()) -> Option<Self> {
         let (jobs, inbox) = bounded::<Job<R>>(1);
         let (finished, done) = bounded(1);
         let work = move || {
+            begin();
             for mut job in inbox {
                 job.slab.advance(job.now, &mut Vec::new());
                 if finished.send(job).is_err() {
@@ -202,13 +203,12 @@ impl<R: Routing> Worker<R> {
 
     /// The slab that it was given, after the cycle.
     fn wait(&mut self) -> Box<Slab<R>> {
-        loop {
-            if let Ok(job) = self.done.recv() {
-                return job.slab;
-            }
-            if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
-                resume_unwind(panic);
-            }
+        match self.done.recv() {
+            Ok(job) => job.slab,
+            Err(gone) => match self.thread.take().map(JoinHandle::join) {
+                Some(Err(panic)) => resume_unwind(panic),
+                Some(Ok(())) | None => resume_unwind(Box::new(gone)),
+            },
         }
     }
 }

@@ -16,22 +16,24 @@ use crate::profile::{self, OwnWork};
 /// The platform's network with nothing under way, for one of several runs that differ in what chance decides.
 #[must_use]
 pub fn build(platform: &Platform, run: u32) -> Box<dyn Network> {
-    build_on_threads(platform, run, Threads::ONE)
+    build_on_threads(platform, run, 1)
 }
 
-/// As [`build`], on several threads if the model can take them.
+/// As [`build`], on so many threads at most, if the model can take several. What it does is the same for any number.
 #[must_use]
-pub fn build_on_threads(platform: &Platform, run: u32, threads: Threads) -> Box<dyn Network> {
+pub fn build_on_threads(platform: &Platform, run: u32, most_threads: usize) -> Box<dyn Network> {
     let topology = Arc::clone(&platform.topology);
     match &platform.model {
         Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
         Model::Ideal => Box::new(Ideal::new(topology)),
-        Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_run(run)), topology, threads)),
+        Model::Packet(spec) => {
+            Box::new(PacketNetwork::new(Arc::new(spec.of_run(run)), topology, threads(most_threads)))
+        }
     }
 }
 
 /// So many threads at most for a network, whose time is the network's in titr's own profile.
 #[must_use]
-pub fn threads(most: usize) -> Threads {
+pub(crate) fn threads(most: usize) -> Threads {
     Threads { most, begin: || drop(profile::enter(OwnWork::Network)) }
 }

@@ -197,7 +197,7 @@ impl TriggeredReplay<'_> {
         }
         let _reading = profile::enter(OwnWork::Reading);
         let mut feedback = Feedback::new(trace, self.open_loop)?;
-        let network = models::build_on_threads(self.platform, number, models::threads(threads));
+        let network = models::build_on_threads(self.platform, number, threads);
         let (run, network) = profiled_network(network, |network| Self::drive(network, &mut feedback));
         let mut run = run?;
         feedback.finish()?;

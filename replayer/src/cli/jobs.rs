@@ -8,8 +8,8 @@ use titr_simulation::parallel::Jobs;
 /// The option for replays that are independent of each other.
 #[derive(Debug, Args)]
 pub(super) struct JobsArgs {
-    /// Does N independent replays at the same time, such as several runs or the loads of a curve [default: the number of
-    /// processors]. The result is the same for any N; memory grows with it.
+    /// Does N independent replays at the same time, such as several runs or the loads of a curve; a single run of a large packet
+    /// network takes N threads [default: the number of processors]. The result is the same for any N; memory grows with it.
     #[arg(long, value_name = "N", value_parser = number)]
     jobs: Option<NonZeroUsize>,
 }

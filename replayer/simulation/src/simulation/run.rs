@@ -68,7 +68,7 @@ impl Replays<'_> {
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
         let (outcome, network) =
-            profiled_network(models::build_on_threads(platform, number, models::threads(self.threads)), |network| {
+            profiled_network(models::build_on_threads(platform, number, self.threads), |network| {
                 if observers.is_empty() {
                     replay(workload, cores.to_vec(), mpi, network, breakdown, options)
                 } else {

@@ -30,7 +30,6 @@ const REACH: usize = 1 << 18;
 
 /// The events of one rank that are still to come.
 ///
-/// The *next* event is never an annotation of extended tracing nor an [`Event::Matched`]: the window passes over these,
 /// The *next* event is always one that a rank [executes](Event::is_executed): the window passes over the others, and tells what
 /// they say when it is asked.
 pub struct Window<S> {

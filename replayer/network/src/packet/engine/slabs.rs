@@ -88,19 +88,18 @@ impl<R: Routing> SlabEngine<R> {
     /// Lets all slabs live through a cycle.
     fn live_through(&mut self, now: u64) {
         let events: usize = self.slabs.iter().map(|slab| slab.due(now)).sum();
-        let mut delivered = Vec::new();
         if events < EVENTS {
-            return self.slabs.iter_mut().for_each(|slab| slab.advance(now, &mut delivered));
+            return self.slabs.iter_mut().for_each(|slab| slab.live_through(now));
         }
         let mut others = self.slabs.split_off(1).into_iter();
         for (worker, slab) in self.workers.iter().zip(others.by_ref()) {
             // Should the thread be gone, so is what it says.
             let _ = worker.jobs.send(Job { slab, now });
         }
-        self.slabs.iter_mut().for_each(|slab| slab.advance(now, &mut delivered));
+        self.slabs.iter_mut().for_each(|slab| slab.live_through(now));
         self.slabs.extend(self.workers.iter_mut().map(Worker::wait));
         self.slabs.extend(others.map(|mut slab| {
-            slab.advance(now, &mut Vec::new());
+            slab.live_through(now);
             slab
         }));
     }
@@ -169,6 +168,11 @@ impl<R: Routing> Engine for SlabEngine<R> {
 }
 
 impl<R: Routing> Slab<R> {
+    /// Lives through a cycle. Packets that are consumed go to the border's mail, so that nothing is delivered here.
+    fn live_through(&mut self, now: u64) {
+        self.advance(now, &mut Vec::new());
+    }
+
     /// About how much is to be done in a cycle.
     fn due(&self, now: u64) -> usize {
         self.headers.due(now) + self.tails.due(now)
@@ -191,7 +195,7 @@ impl<R: Routing> Worker<R> {
         let work = move || {
             begin();
             for mut job in inbox {
-                job.slab.advance(job.now, &mut Vec::new());
+                job.slab.live_through(job.now);
                 if finished.send(job).is_err() {
                     return;
                 }

@@ -234,6 +234,7 @@ signatures! {
 macro_rules! lengths {
     ($($call:ident: $($name:ident)* => $method:ident = $length:expr;)*) => {$($(
         impl $name<'_> {
+            #[inline]
             fn $method(&self) -> usize {
                 let $call = self;
                 $length

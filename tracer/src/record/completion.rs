@@ -123,13 +123,15 @@ impl Recorder {
         } else {
             self.settle_some(held, call, success, completed_any)
         };
-        let event = match (&call.kind, self.completed_ids.as_slice()) {
-            (CompletionKind::Test(_), []) if visible && !completed_any => Event::Test(call.ask, None),
+        match (&call.kind, self.completed_ids.as_slice()) {
+            (CompletionKind::Test(_), []) if visible && !completed_any => self.emit(&Event::Test(call.ask, None)),
             (_, []) => return Err(Omission::NullPeer),
             (CompletionKind::Wait, _) => self.waited_for(call.ask, outstanding, key),
-            (CompletionKind::Test(_), _) => Event::Test(call.ask, Some(self.completed(key))),
-        };
-        self.emit_completion(event);
+            (CompletionKind::Test(_), _) => {
+                let completed = self.completed(key);
+                self.emit_completion(Event::Test(call.ask, Some(completed)));
+            }
+        }
         Ok(())
     }
 
@@ -141,23 +143,23 @@ impl Recorder {
         if self.completed_ids.is_empty() {
             return Err(Omission::NullPeer);
         }
-        let event = self.waited_for(ask, outstanding, key);
-        self.emit_completion(event);
+        self.waited_for(ask, outstanding, key);
         Ok(())
     }
 
-    /// The event of a wait for `completed_ids`, when so many requests were `outstanding`.
+    /// Records a wait for `completed_ids`, when so many requests were `outstanding`.
     #[inline]
-    fn waited_for(&mut self, ask: Quantifier, outstanding: u32, key: Option<RequestKey>) -> Event {
+    fn waited_for(&mut self, ask: Quantifier, outstanding: u32, key: Option<RequestKey>) {
         // The number of requests fits, as their ids do.
         if ask == Quantifier::All && self.completed_ids.len() as u32 == outstanding {
-            Event::Wait(ask, Completed::Outstanding(Some(outstanding)))
+            self.emit_unowning(Event::Wait(ask, Completed::Outstanding(Some(outstanding))));
         } else {
-            Event::Wait(ask, self.completed(key))
+            let completed = self.completed(key);
+            self.emit_completion(Event::Wait(ask, completed));
         }
     }
 
-    #[inline]
+    /// Writes an event that may own `completed_ids`, and takes them back.
     fn emit_completion(&mut self, event: Event) {
         self.emit(&event);
         if let Event::Wait(_, These(numbers)) | Event::Test(_, Some(These(numbers))) = event {

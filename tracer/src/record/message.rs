@@ -92,7 +92,7 @@ impl Recorder {
             }
             MPI_Mrecv(recv, ..) => {
                 let message = self.received(overwritten.message()?, recv);
-                self.emit(&Event::Recv(message, Completion::Blocking));
+                self.emit_unowning(Event::Recv(message, Completion::Blocking));
                 Ok(())
             }
             MPI_Imrecv(recv, _, request) => {
@@ -102,7 +102,7 @@ impl Recorder {
                     Err(_) => RequestKind::Nothing,
                 };
                 let id = self.requests.add(request.get(), request.address(), what, false);
-                self.emit(&Event::Recv(taken?, Completion::Request(Some(id))));
+                self.emit_unowning(Event::Recv(taken?, Completion::Request(Some(id))));
                 Ok(())
             }
             MPI_Psend_init(call, _, request) => self.psend_init(call, request),
@@ -131,7 +131,7 @@ impl Recorder {
     #[inline]
     pub(crate) fn send(&mut self, mode: SendMode, args: &SendArgs) -> Outcome {
         let message = self.outgoing(args)?;
-        self.emit(&Event::Send(mode, message, Completion::Blocking));
+        self.emit_unowning(Event::Send(mode, message, Completion::Blocking));
         Ok(())
     }
 
@@ -141,7 +141,7 @@ impl Recorder {
         let message = self.outgoing(args);
         let what = message.map_or(RequestKind::Nothing, |message| self.sending(&message));
         let id = self.requests.add(request.handle, request.place, what, false);
-        self.emit(&Event::Send(mode, message?, Completion::Request(Some(id))));
+        self.emit_unowning(Event::Send(mode, message?, Completion::Request(Some(id))));
         Ok(())
     }
 
@@ -149,14 +149,14 @@ impl Recorder {
         let message = self.outgoing(&SendArgs::from(send));
         let what = message.map_or(RequestKind::Nothing, |message| self.sending(&message));
         let id = self.requests.add(request.get(), request.address(), what, true);
-        self.emit(&Event::Send(mode, message?, Completion::Persistent(id)));
+        self.emit_unowning(Event::Send(mode, message?, Completion::Persistent(id)));
         Ok(())
     }
 
     #[inline]
     pub(crate) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>) -> Outcome {
         let message = self.incoming(args, matched)?;
-        self.emit(&Event::Recv(message, Completion::Blocking));
+        self.emit_unowning(Event::Recv(message, Completion::Blocking));
         Ok(())
     }
 
@@ -165,7 +165,7 @@ impl Recorder {
         let message = self.incoming(args, None);
         let what = self.received_later(&message, args.comm);
         let id = self.requests.add(request.handle, request.place, what, false);
-        self.emit(&Event::Recv(message?, Completion::Request(Some(id))));
+        self.emit_unowning(Event::Recv(message?, Completion::Request(Some(id))));
         Ok(())
     }
 
@@ -174,7 +174,7 @@ impl Recorder {
         let message = self.incoming(&args, None);
         let what = self.received_later(&message, args.comm);
         let id = self.requests.add(request.get(), request.address(), what, true);
-        self.emit(&Event::Recv(message?, Completion::Persistent(id)));
+        self.emit_unowning(Event::Recv(message?, Completion::Persistent(id)));
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl Recorder {
         if send.is_none() && recv.is_none() {
             return Err(Omission::NullPeer);
         }
-        self.emit(&Event::Sendrecv(send, recv));
+        self.emit_unowning(Event::Sendrecv(send, recv));
         Ok(())
     }
 
@@ -199,17 +199,17 @@ impl Recorder {
         let Some(outgoing) = outgoing else {
             let id = self.requests.add(request.get(), request.address(), receiving, false);
             let message = incoming.ok_or(Omission::NullPeer)?;
-            self.emit(&Event::Recv(message, Completion::Request(Some(id))));
+            self.emit_unowning(Event::Recv(message, Completion::Request(Some(id))));
             return Ok(());
         };
         let id = self.requests.add(request.get(), request.address(), self.sending(&outgoing), false);
-        self.emit(&Event::Send(SendMode::Standard, outgoing, Completion::Request(Some(id))));
+        self.emit_unowning(Event::Send(SendMode::Standard, outgoing, Completion::Request(Some(id))));
         if let Some(incoming) = incoming {
             let companion = self.requests.add_unnamed(receiving, false);
             if let Some(entry) = self.requests.get_mut(id) {
                 entry.companion = Some(companion);
             }
-            self.emit(&Event::Recv(incoming, Completion::Request(Some(companion))));
+            self.emit_unowning(Event::Recv(incoming, Completion::Request(Some(companion))));
         }
         Ok(())
     }
@@ -275,7 +275,10 @@ impl Recorder {
             Peer::Any => matched.map(|matched| self.source(args.comm, matched)).transpose()?,
         };
         let tag = if wildcard.tag { matched.map(|matched| Tag(matched.tag)) } else { Some(Tag(args.tag)) };
-        let bytes = args.buffer.map_or(Bytes(0), |(count, datatype)| self.type_sizes.volume(count, datatype));
+        let bytes = match args.buffer {
+            Some((count, datatype)) => self.type_sizes.volume(count, datatype),
+            None => Bytes(0),
+        };
         Ok(Incoming { comm, from, tag, bytes, wildcard })
     }
 

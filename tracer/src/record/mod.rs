@@ -41,6 +41,8 @@ mod stream;
 mod type_sizes;
 mod worlds;
 
+use std::mem::ManuallyDrop;
+
 use rustc_hash::FxHashMap;
 use titr_common::event::{Annotation, CallSiteId, CommId, Event, Rank, RequestId, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
@@ -291,6 +293,13 @@ impl Recorder {
     #[inline]
     fn emit(&mut self, event: &Event) {
         self.stream.write(event);
+    }
+
+    /// As [`emit`](Self::emit), for an event that owns no memory. It is never dropped, which finds out at some length that there is
+    /// nothing to free.
+    #[inline]
+    fn emit_unowning(&mut self, event: Event) {
+        self.emit(&ManuallyDrop::new(event));
     }
 
     /// The volume of `count` elements.

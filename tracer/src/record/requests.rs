@@ -21,6 +21,7 @@ const NONE: u32 = u32::MAX;
 
 /// The kind of operation that a request stands for.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 pub(super) enum RequestKind {
     /// Communication with nobody.
     Nothing,

@@ -24,11 +24,12 @@ pub(in crate::grammar::repeat) fn write_volumes(out: &mut Vec<u8>, volumes: &[u6
 
 /// How many volumes come before so many equal ones that these are counted.
 fn before_equals(volumes: &[u64]) -> usize {
-    let mut equal = 0;
-    for (index, volume) in volumes.iter().enumerate() {
-        equal = if index > 0 && volumes[index - 1] == *volume { equal + 1 } else { 1 };
-        if equal == COUNTED {
-            return index + 1 - COUNTED;
+    let mut start = 0;
+    while let Some(counted) = volumes.get(start..start + COUNTED) {
+        // Looked at from the end, most volumes are never compared: equal ones begin only after the last that differs from the next.
+        match counted.windows(2).rposition(|pair| pair[0] != pair[1]) {
+            None => return start,
+            Some(last) => start += last + 1,
         }
     }
     volumes.len()
@@ -58,28 +59,34 @@ fn write_near(out: &mut Vec<u8>, volumes: &[u64]) {
     let Some(Fit { scale, end, .. }) = fit(volumes) else {
         return write_numbers(out, volumes);
     };
-    let Scale { from, step, base, width } = scale;
-    let (mut said, mut open) = (false, false);
-    for &volume in volumes {
-        if volume < from || volume >= end {
-            push_word(out, volume);
-            open = false;
+    let is_near = |volume: u64| volume >= scale.from && volume < end;
+    let (mut rest, mut said) = (volumes, false);
+    while let Some(&first) = rest.first() {
+        if !is_near(first) {
+            push_word(out, first);
+            rest = &rest[1..];
             continue;
         }
-        if !open {
-            if said {
-                out.extend_from_slice(b" :");
-            } else {
-                push_scale(out, scale);
-            }
-            (said, open) = (true, true);
+        let (near, after) = rest.split_at(rest.iter().take_while(|&&volume| is_near(volume)).count());
+        if said {
+            out.extend_from_slice(b" :");
+        } else {
+            push_scale(out, scale);
         }
+        push_letters(out, near, scale);
+        (rest, said) = (after, true);
+    }
+}
+
+/// Appends the letters of volumes, all of which the scale has.
+fn push_letters(out: &mut Vec<u8>, volumes: &[u64], Scale { from, step, base, width }: Scale) {
+    let steps = |&volume: &u64| {
         let above = volume - from;
-        let steps = if step == 1 || above == 0 { above } else { above / step };
-        match width {
-            1 => out.push(LETTERS[steps as usize % LETTERS.len()]),
-            _ => push_digits(out, steps as u32, base, width),
-        }
+        if step == 1 || above == 0 { above } else { above / step }
+    };
+    match width {
+        1 => out.extend(volumes.iter().map(|volume| LETTERS[steps(volume) as usize % LETTERS.len()])),
+        _ => volumes.iter().for_each(|volume| push_digits(out, steps(volume) as u32, base, width)),
     }
 }
 

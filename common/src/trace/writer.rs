@@ -89,7 +89,9 @@ impl StreamWriter {
     fn pack(&mut self, text: &[u8]) -> io::Result<()> {
         self.packed.clear();
         self.packed.extend_from_slice(&GZIP_HEADER);
-        self.deflate.reset();
+        if self.deflate.total_in() > 0 {
+            self.deflate.reset();
+        }
         loop {
             let done = self.deflate.total_in() as usize;
             self.packed.reserve(4096);

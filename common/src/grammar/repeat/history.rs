@@ -47,13 +47,13 @@ impl PastEvent {
 /// The last [`WINDOW`] events. In a loop, all rounds are as the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The events up to the first round, oldest first; [`WINDOW`] at most.
+    /// The events up to the first round, oldest first, [`WINDOW`] at most; none once these are out of the window.
     events: VecDeque<PastEvent>,
-    /// How many of the last of them are the first round; 0 while no loop goes.
-    period: usize,
-    /// How many events came after `events`: those of the first round again and again.
+    /// The round of the loop that goes: at first, the last of `events`. Empty while no loop goes.
+    round: Vec<PastEvent>,
+    /// How many events came after `events`: those of the round again and again.
     repeated: usize,
-    /// The index in `events` of the event that comes again next if the loop goes on.
+    /// The index in `round` of the event that comes again next if the loop goes on.
     next: usize,
 }
 
@@ -67,24 +67,32 @@ impl History {
     /// one.
     #[inline]
     pub(super) fn expected(&mut self, distance: usize) -> PastEvent {
-        if self.period != distance {
-            self.end_loop();
-            self.period = distance;
-            self.next = self.events.len() - distance;
+        if self.round.len() != distance {
+            self.begin_loop(distance);
         }
-        self.events[self.next]
+        self.round[self.next]
+    }
+
+    #[cold]
+    fn begin_loop(&mut self, distance: usize) {
+        self.end_loop();
+        self.round.reserve_exact(distance);
+        self.round.extend(self.events.range(self.events.len() - distance..));
     }
 
     /// Adds the [expected](Self::expected) event, before which there was or was no computation.
     #[inline]
     pub(super) fn repeat(&mut self, expected: PastEvent, computed: bool) {
         if computed || expected.is_computing() {
-            self.events[self.next] = expected.again(computed);
+            self.round[self.next] = expected.again(computed);
         }
         self.repeated += 1;
         self.next += 1;
-        if self.next == self.events.len() {
-            self.next_round();
+        if self.next == self.round.len() {
+            self.next = 0;
+            if self.repeated >= WINDOW && !self.events.is_empty() {
+                self.forget_before_loop();
+            }
         }
     }
 
@@ -117,23 +125,29 @@ impl History {
         self.events.push_back(event);
     }
 
-    fn next_round(&mut self) {
-        // What stood before the first round has left the window, so its memory is free.
-        if self.repeated >= WINDOW && self.events.len() > self.period {
-            self.events.drain(..self.events.len() - self.period);
-            self.events.shrink_to_fit();
-        }
-        self.next = self.events.len() - self.period;
+    /// Frees the memory of what stood before the loop, as that has left the window.
+    #[cold]
+    fn forget_before_loop(&mut self) {
+        self.events = VecDeque::new();
+        self.round.shrink_to_fit();
     }
 
     /// Spells out the events of the rounds that are in the window.
     fn end_loop(&mut self) {
-        let (period, repeated) = (std::mem::take(&mut self.period), std::mem::take(&mut self.repeated));
-        // Whole rounds that are before the window need not be spelled.
-        let spelled = repeated.checked_sub(WINDOW).map_or(repeated, |before| WINDOW + before % period);
-        for _ in 0..spelled {
-            self.add(self.events[self.events.len() - period]);
+        let (repeated, mut round) = (std::mem::take(&mut self.repeated), std::mem::take(&mut self.round));
+        if round.is_empty() {
+            return;
         }
+        self.next = 0;
+        // The first round is as the last one, too.
+        self.events.iter_mut().rev().zip(round.iter().rev()).for_each(|(first, last)| *first = *last);
+        // Whole rounds that are before the window need not be spelled.
+        let spelled = repeated.checked_sub(WINDOW).map_or(repeated, |before| WINDOW + before % round.len());
+        for &event in round.iter().cycle().take(spelled) {
+            self.add(event);
+        }
+        round.clear();
+        self.round = round;
     }
 }
 
@@ -174,7 +188,7 @@ mod tests {
             let expected = history.expected(14);
             history.repeat(expected, round % 3 == 0);
         }
-        assert!(history.events.capacity() <= 14);
+        assert!(history.events.capacity() + history.round.capacity() <= 14);
     }
 
     #[test]

@@ -56,34 +56,50 @@ impl VolumeReader {
     /// The next volume. The list [is not at its end](Self::is_at_end).
     #[inline]
     pub(in crate::grammar::repeat) fn next(&mut self, line: &[u8]) -> Result<u64, ParseError> {
-        if self.times == 0 {
-            if self.lettered && line.get(self.at).is_some_and(|&byte| byte != b' ') {
-                return self.letters(line);
-            }
-            self.word(line)?;
-            if self.lettered {
-                return self.letters(line);
-            }
+        if self.times > 0 {
+            self.times -= 1;
+            return Ok(self.volume);
         }
-        self.times -= 1;
-        Ok(self.volume)
+        match self.letters(line) {
+            Some(volume) if self.lettered => Ok(volume),
+            _ => self.next_word(line),
+        }
     }
 
-    /// A volume in letters.
+    /// The volume that the next letters stand for, if they are letters of the base.
     #[inline]
-    fn letters(&mut self, line: &[u8]) -> Result<u64, ParseError> {
+    fn letters(&mut self, line: &[u8]) -> Option<u64> {
         let Scale { from, step, base, width } = self.scale;
-        let mut number = 0;
-        for _ in 0..width {
-            let digit = line.get(self.at).map_or(NO_DIGIT, |&byte| DIGITS[byte as usize]);
-            if u32::from(digit) >= base {
-                let what = format!("{width} letters of base {base} are expected");
-                return Err(ParseError { column: self.at + 1, what });
+        let digit = |letter: u8| Some(u32::from(DIGITS[letter as usize])).filter(|&digit| digit < base);
+        let number = match *line.get(self.at..self.at + width)? {
+            [letter] => digit(letter)?,
+            [high, low] => digit(high)? * base + digit(low)?,
+            ref letters => letters.iter().try_fold(0, |number, &letter| Some(number * base + digit(letter)?))?,
+        };
+        self.at += width;
+        Some(from + step * u64::from(number))
+    }
+
+    /// The next volume, where it is not among letters that go on.
+    #[inline(never)]
+    fn next_word(&mut self, line: &[u8]) -> Result<u64, ParseError> {
+        if !self.lettered || line.get(self.at).is_none_or(|&byte| byte == b' ') {
+            self.word(line)?;
+            if !self.lettered {
+                self.times -= 1;
+                return Ok(self.volume);
             }
-            number = number * base + u32::from(digit);
-            self.at += 1;
         }
-        Ok(from + step * u64::from(number))
+        self.letters(line).ok_or_else(|| self.no_letters(line))
+    }
+
+    /// The error of letters that are none of the base, or too few.
+    fn no_letters(&self, line: &[u8]) -> ParseError {
+        let Scale { base, width, .. } = self.scale;
+        let is_letter = |&&letter: &&u8| u32::from(DIGITS[letter as usize]) < base;
+        let letters = line[self.at.min(line.len())..].iter().take(width).take_while(is_letter).count();
+        let what = format!("{width} letters of base {base} are expected");
+        ParseError { column: self.at + letters + 1, what }
     }
 
     /// Reads up to the first volume of the next word.

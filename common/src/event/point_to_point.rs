@@ -22,7 +22,7 @@ pub enum SendMode {
 }
 
 /// A message as its sender describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Outgoing {
     /// The communicator in which the message is matched.
     pub comm: CommId,
@@ -35,7 +35,7 @@ pub struct Outgoing {
 }
 
 /// A message as its receiver asks for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Incoming {
     /// The communicator in which the message is matched.
     pub comm: CommId,
@@ -60,7 +60,7 @@ impl Incoming {
 }
 
 /// The wildcards `MPI_ANY_SOURCE` and `MPI_ANY_TAG` of a receive or a probe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wildcard {
     /// Whether the source was `MPI_ANY_SOURCE`.
     pub source: bool,

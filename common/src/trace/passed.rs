@@ -1,6 +1,6 @@
 //! Events that a reader passes without handing them out.
 
-use std::hash::Hasher;
+use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
@@ -25,7 +25,7 @@ pub struct Passed {
     slept: Seconds,
     /// The event in each slot of the reader's dictionary, as far as it counts.
     known: Vec<PassedEvent>,
-    /// The letter of each event that has one, by a hash of its text.
+    /// The letter of each event that has one, by a hash of its words or of its text.
     alphabet: FxHashMap<u64, u32>,
     text: Vec<u8>,
 }
@@ -116,10 +116,14 @@ impl Passed {
         if self.letters.is_none() {
             return 0;
         }
-        self.text.clear();
-        write_event(&mut self.text, Rank(0), event);
         let mut hasher = FxHasher::default();
-        hasher.write(&self.text);
+        if let Some(plain) = PlainEvent::of(event) {
+            plain.hash(&mut hasher);
+        } else {
+            self.text.clear();
+            write_event(&mut self.text, Rank(0), event);
+            hasher.write(&self.text);
+        }
         let next = self.alphabet.len() as u32;
         *self.alphabet.entry(hasher.finish()).or_insert(next)
     }

@@ -32,8 +32,8 @@ struct CachedPath<T> {
     derived: T,
 }
 
-/// As many pairs as this are remembered, however few hosts there are: all of them up to 128 hosts.
-const CAPACITY: u64 = 1 << 14;
+/// As many pairs as this are remembered, however few hosts there are: all of them up to 256 hosts.
+const CAPACITY: u64 = 1 << 16;
 
 /// Pairs remembered for each host where that is more.
 const EACH: u64 = 16;
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn all_pairs_of_a_small_machine_are_remembered() {
-        for hosts in [1, 128] {
+        for hosts in [1, 256] {
             let pairs: Vec<_> = (0..hosts).flat_map(|from| (0..hosts).map(move |to| (from, to))).collect();
             assert_eq!(derived(hosts, &pairs), pairs.len());
         }
@@ -184,7 +184,7 @@ mod tests {
     /// Loads are kept of routes that are forgotten, too.
     #[test]
     fn no_load_is_lost() {
-        let (hosts, mut cache, mut expected) = (300, cache(300), BTreeMap::new());
+        let (hosts, mut cache, mut expected) = (400, cache(400), BTreeMap::new());
         for from in 0..hosts {
             for to in (0..hosts).filter(|&to| to != from) {
                 let bytes = Bytes(u64::from(from));

@@ -60,10 +60,12 @@ impl VolumeReader {
             self.times -= 1;
             return Ok(self.volume);
         }
-        match self.letters(line) {
-            Some(volume) if self.lettered => Ok(volume),
-            _ => self.next_word(line),
+        if self.lettered
+            && let Some(volume) = self.letters(line)
+        {
+            return Ok(volume);
         }
+        self.next_word(line)
     }
 
     /// The volume that the next letters stand for, if they are letters of the base.

@@ -26,7 +26,30 @@ impl PlainEvent {
             Event::Send(SendMode::Standard, message, Completion::Request(None)) => Some(Self::Isend(message)),
             Event::Recv(message, Completion::Request(None)) => Some(Self::Irecv(message)),
             Event::Wait(Quantifier::Single, Completed::One(key, None)) => Some(Self::Wait(key)),
-            _ => None,
+            Event::Init
+            | Event::Finalize
+            | Event::Sleep(_)
+            | Event::Send(..)
+            | Event::Recv(..)
+            | Event::Sendrecv(..)
+            | Event::Probe(_)
+            | Event::Iprobe(..)
+            | Event::Partitioned(_)
+            | Event::Start(_)
+            | Event::RequestFree(_)
+            | Event::Cancel(_)
+            | Event::Matched(..)
+            | Event::Wait(..)
+            | Event::Test(..)
+            | Event::Collective(..)
+            | Event::Neighborhood(..)
+            | Event::OneSided(_)
+            | Event::File(_)
+            | Event::Other(_)
+            | Event::CommCreate(..)
+            | Event::CommFree(_)
+            | Event::Mark(_)
+            | Event::Annotation(_) => None,
         }
     }
 }

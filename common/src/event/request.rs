@@ -50,7 +50,7 @@ pub struct RequestKey {
 }
 
 /// The requests that a wait or a test completed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Completed {
     /// All requests that the rank has outstanding, and how many these are if the trace says so.
     Outstanding(Option<u32>),

@@ -25,7 +25,7 @@ pub struct Passed {
     slept: Seconds,
     /// The event in each slot of the reader's dictionary, as far as it counts.
     known: Vec<PassedEvent>,
-    /// The letter of each event that has one, by a hash of its words or of its text.
+    /// The letter of each event that has one, by a hash of its fields, or of its text where it is a rare one.
     alphabet: FxHashMap<u64, u32>,
     text: Vec<u8>,
 }
@@ -117,8 +117,12 @@ impl Passed {
             return 0;
         }
         let mut hasher = FxHasher::default();
-        if let Some(plain) = PlainEvent::of(event) {
-            plain.hash(&mut hasher);
+        if let Event::Send(mode, message, completion) = event {
+            (b's', mode, message, completion).hash(&mut hasher);
+        } else if let Event::Recv(message, completion) = event {
+            (b'r', message, completion).hash(&mut hasher);
+        } else if let Event::Wait(quantifier, completed) = event {
+            (b'w', quantifier, completed).hash(&mut hasher);
         } else {
             self.text.clear();
             write_event(&mut self.text, Rank(0), event);

@@ -4,6 +4,7 @@
 //!   lifecycle ──► record ──► sink ──► rank-000017.tit.gz
 //!    │         ▲
 //!    │         └── counter: what was computed between two calls
+//!    │         ├── process_time: what else the process computed, and when it waited
 //!    │         ├── call_sites: where in the program's code its calls are made, if asked for
 //!    │         ├── extended: collectives carried out as messages
 //!    ├── open: at MPI_Init
@@ -26,6 +27,7 @@ mod local_ranks;
 mod neighborhood_call;
 mod never_called;
 mod open;
+mod process_time;
 mod ranks;
 mod record;
 pub mod sink;

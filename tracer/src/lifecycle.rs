@@ -23,7 +23,7 @@ use titr_common::collectives::UnknownAlgorithm;
 use titr_common::event::{Annotation, Span};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
-use titr_config::{Config, Mode};
+use titr_config::{Config, CountedThreads, Mode};
 use titr_wrappers::functions::process::{MPI_Session_finalize, Process};
 use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install};
 
@@ -34,7 +34,8 @@ use crate::gather::Gather;
 use crate::hook;
 use crate::never_called;
 use crate::open::{Opened, open};
-use crate::record::Recorder;
+use crate::process_time::{BeforeInit, ProcessClock};
+use crate::record::{Recorder, RecorderOptions};
 use crate::stderr::log;
 use crate::threads::{SharedRecorder, Thread};
 
@@ -49,6 +50,7 @@ static TRACER: Tracer = Tracer {
     counters: OnceLock::new(),
     engine: OnceLock::new(),
     call_sites: OnceLock::new(),
+    process: OnceLock::new(),
 };
 
 thread_local! {
@@ -64,6 +66,7 @@ impl Drop for Own {
         if TRACER.recording.load(Ordering::Relaxed) {
             self.0.stop();
             TRACER.recorder.leave(&mut self.0);
+            TRACER.process.get().into_iter().for_each(ProcessClock::leave);
         }
     }
 }
@@ -92,6 +95,8 @@ struct Tracer {
     engine: OnceLock<Engine>,
     /// The call sites of the process, if they are recorded.
     call_sites: OnceLock<CallSites>,
+    /// The clocks of the process, if they are known.
+    process: OnceLock<ProcessClock>,
 }
 
 impl Tool for Tracer {
@@ -147,6 +152,7 @@ impl Tracer {
     /// The state of a thread at its first call. The volume that it computed before is not known.
     #[cold]
     fn new_thread(&self) -> Option<Own> {
+        self.process.get().into_iter().for_each(ProcessClock::enter);
         self.counters
             .get()
             .map(|counters| Own(Box::new(Thread::new(counters, TRACER.engine.get(), TRACER.call_sites.get()))))
@@ -159,12 +165,20 @@ impl Tracer {
         let counters =
             Source::choose(config.counter, config.rate, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
         let settings = settings(&config).unwrap_or_else(|error| refuse(&error));
+        let before = BeforeInit::now();
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
+            let after = before.after();
             let counters = self.measure_hook_overhead(counters, abi).with_reference();
             let call_sites =
                 (config.call_sites > 0).then(|| TRACER.call_sites.get_or_init(|| CallSites::new(config.call_sites)));
             if let Some(opened) = open(&config, &counters, abi, call_sites) {
                 let engine = settings.and_then(|settings| Engine::start(abi, settings));
+                let process = after.begin(counters.facts()).map(|process| &*TRACER.process.get_or_init(|| process));
+                let opened = Opened { options: RecorderOptions { process, ..opened.options }, ..opened };
+                let counters = match (config.threads, process) {
+                    (CountedThreads::All, Some(process)) => counters.with_others(process),
+                    _ => counters,
+                };
                 self.begin(function, opened, counters, engine);
             }
         }

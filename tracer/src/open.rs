@@ -155,7 +155,8 @@ fn begin_sink(
     match sink {
         Ok(sink) => {
             let explains = config.verbosity >= Verbosity::Words;
-            let options = RecorderOptions { precision: counters.precision(), explains, call_sites: None };
+            let precision = counters.precision();
+            let options = RecorderOptions { precision, explains, call_sites: None, process: None };
             Some(Opened { abi, sink, world_size: size, options, gather })
         }
         Err(error) => {

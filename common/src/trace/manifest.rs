@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::directory;
 use super::encounter::Encounter;
 use super::error::TraceError;
+use super::process_time::ProcessTime;
 use crate::event::Rank;
 use crate::units::Bytes;
 
@@ -118,6 +119,9 @@ pub struct RankEntry {
     /// Calls that the trace has no event for as their peer was `MPI_PROC_NULL`, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub null_peer: BTreeMap<String, u64>,
+    /// How the process spent its time, once the trace is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_time: Option<ProcessTime>,
 }
 
 fn one() -> u32 {
@@ -277,6 +281,7 @@ impl RankEntry {
             encounters: Vec::new(),
             modules: Vec::new(),
             null_peer: BTreeMap::new(),
+            process_time: None,
         }
     }
 

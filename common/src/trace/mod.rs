@@ -19,6 +19,7 @@ pub mod manifest;
 mod opened;
 mod part;
 mod passed;
+pub mod process_time;
 mod rank_writer;
 mod section;
 mod shared_file;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use titr_common::format::{count, plural};
 use titr_common::trace::Manifest;
+use titr_common::trace::process_time::{ProcessTime, RankTimes};
 
 /// A sentence for each kind of call or event that is missing from the trace.
 pub(crate) fn of_manifest(manifest: &Manifest) -> Vec<String> {
@@ -29,5 +30,20 @@ pub(crate) fn of_manifest(manifest: &Manifest) -> Vec<String> {
             count(threaded)
         ));
     }
+    warnings.extend(uncounted(manifest));
     warnings
+}
+
+/// A sentence for each kind of computation that was not counted, where it would change the prediction.
+fn uncounted(manifest: &Manifest) -> impl Iterator<Item = String> {
+    let threads = ("threads that do not call MPI", " (TITRACE_THREADS=sum adds it to that)");
+    let of_threads = RankTimes::that_matter(manifest, ProcessTime::uncounted_threads).zip(Some(threads));
+    let of_children = RankTimes::that_matter(manifest, |time| time.children).zip(Some(("child processes", "")));
+    of_threads.into_iter().chain(of_children).map(|(RankTimes { seconds, ranks, counted }, (whose, advice))| {
+        format!(
+            "{seconds:.3} s of CPU time of {whose} is not in the trace, in {} {} whose computation in it took {counted:.3} s{advice}",
+            count(ranks),
+            plural(ranks, "rank", "ranks")
+        )
+    })
 }

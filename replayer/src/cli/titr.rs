@@ -16,7 +16,7 @@ use titr_simulation::Follower;
 
 use super::meter::Meter;
 use super::{Failure, TraceArgs, advise, calibrate, convert, diff, gather, generate, manual, run, schedule, triggers};
-use crate::inspect::{Inventory, Verdict, check};
+use crate::inspect::{Inventory, Verdict, check, uncounted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -136,7 +136,8 @@ fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failu
         ("compute", format!("{} instructions", count(inventory.compute.0 as u64))),
         ("messages", messages(&inventory)),
     ];
-    for (name, what) in words {
+    let uncounted = manifest.as_ref().map(uncounted).unwrap_or_default();
+    for (name, what) in words.into_iter().chain(uncounted) {
         row(out, name, &what)?;
     }
     row(out, "events", &count(inventory.events))?;

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use value::{
-    CALL_SITES, COUNTERS, LEVELS, MODES, RATES, SIZES, VERBOSITIES, call_sites, counter, gathering, level, mode, path,
-    rate, size, verbosity,
+    CALL_SITES, COUNTERS, LEVELS, MODES, RATES, SIZES, THREADS, VERBOSITIES, call_sites, counter, gathering, level,
+    mode, path, rate, size, threads, verbosity,
 };
 
 pub use pattern::{Pattern, Placeholders};
@@ -38,6 +38,8 @@ pub struct Config {
     pub counter: CounterChoice,
     /// `TITRACE_RATE`: instructions per second of CPU time, where CPU time is what is measured.
     pub rate: f64,
+    /// `TITRACE_THREADS`: the threads whose computation is counted.
+    pub threads: CountedThreads,
     /// `TITRACE_BUFFER`: text bytes per buffer.
     pub buffer: usize,
     /// `TITRACE_LEVEL`: gzip level.
@@ -77,6 +79,15 @@ pub enum CounterChoice {
     Perf,
     /// The thread's CPU time, times a stated rate.
     Cpu,
+}
+
+/// The threads whose computation is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountedThreads {
+    /// Those that call MPI.
+    Calling,
+    /// All: what others compute is added to the computation of the thread that calls MPI next.
+    All,
 }
 
 /// How much is said on standard error.
@@ -142,6 +153,7 @@ impl Default for Config {
             collectives: String::new(),
             counter: CounterChoice::Auto,
             rate: 1e9,
+            threads: CountedThreads::Calling,
             // Four times gzip's window: larger members compress no better, smaller ones lose less when a rank is killed.
             buffer: 64 << 10,
             level: 3,
@@ -193,6 +205,7 @@ impl Config {
             "TITRACE_COLLECTIVES" => self.collectives = text.to_owned(),
             "TITRACE_COUNTER" => self.counter = counter(text).ok_or_else(or(COUNTERS))?,
             "TITRACE_RATE" => self.rate = rate(text).ok_or_else(or(RATES))?,
+            "TITRACE_THREADS" => self.threads = threads(text).ok_or_else(or(THREADS))?,
             "TITRACE_BUFFER" => self.buffer = size(text).ok_or_else(or(SIZES))?,
             "TITRACE_LEVEL" => self.level = level(text).ok_or_else(or(LEVELS))?,
             "TITRACE_CALLSITES" => self.call_sites = call_sites(text).ok_or_else(or(CALL_SITES))?,
@@ -228,6 +241,7 @@ impl Config {
             ("TITRACE_COLLECTIVES", self.collectives.clone()),
             ("TITRACE_COUNTER", self.counter.to_string()),
             ("TITRACE_RATE", self.rate.to_string()),
+            ("TITRACE_THREADS", self.threads.to_string()),
             ("TITRACE_BUFFER", self.buffer.to_string()),
             ("TITRACE_LEVEL", self.level.to_string()),
             ("TITRACE_CALLSITES", self.call_sites.to_string()),
@@ -262,6 +276,15 @@ impl std::fmt::Display for CounterChoice {
     }
 }
 
+impl std::fmt::Display for CountedThreads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Calling => "calling",
+            Self::All => "sum",
+        })
+    }
+}
+
 /// The variable whose name is most like this one.
 fn nearest(name: &str) -> &'static str {
     let known = Config::default().effective().into_keys();
@@ -290,6 +313,7 @@ mod tests {
             ("TITRACE_COLLECTIVES", "bcast=binomial"),
             ("TITRACE_COUNTER", "perf"),
             ("TITRACE_RATE", "2.5 Ginstr/s"),
+            ("TITRACE_THREADS", "sum"),
             ("TITRACE_BUFFER", "1 MiB"),
             ("TITRACE_LEVEL", "9"),
             ("TITRACE_CALLSITES", "2"),
@@ -302,6 +326,7 @@ mod tests {
             collectives: "bcast=binomial".into(),
             counter: CounterChoice::Perf,
             rate: 2.5e9,
+            threads: CountedThreads::All,
             buffer: 1 << 20,
             level: 9,
             call_sites: 2,
@@ -326,6 +351,7 @@ mod tests {
             ("TITRACE_RATE", "-1e9"),
             ("TITRACE_RATE", "inf"),
             ("TITRACE_RATE", "2 GHz"),
+            ("TITRACE_THREADS", "all"),
             ("TITRACE_BUFFER", "1B"),
             ("TITRACE_BUFFER", "65 MiB"),
             ("TITRACE_BUFFER", "99999999999999999999MiB"),

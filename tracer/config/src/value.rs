@@ -4,12 +4,13 @@ use std::ffi::OsStr;
 
 use titr_common::units::{Bytes, Speed};
 
-use super::{ConfigError, CounterChoice, Gathering, Mode, Pattern, Verbosity};
+use super::{ConfigError, CountedThreads, CounterChoice, Gathering, Mode, Pattern, Verbosity};
 
 /// Descriptions of the accepted values, for error messages.
 pub(super) const COUNTERS: &str = "auto, papi, perf or cpu";
 pub(super) const MODES: &str = "ti or extended";
 pub(super) const RATES: &str = "instructions per second of CPU time, such as 1e9, 800 Minstr/s or 2.5 Ginstr/s";
+pub(super) const THREADS: &str = "calling or sum";
 pub(super) const SIZES: &str = "a size from 4 KiB to 64 MiB, such as 65536, 256KiB or 1 MiB";
 pub(super) const LEVELS: &str = "a gzip level from 1 (fast) to 9 (small)";
 pub(super) const CALL_SITES: &str = "how many places of each call, from 0 (none) to 16";
@@ -60,6 +61,10 @@ pub(super) fn counter(text: &str) -> Option<CounterChoice> {
 
 pub(super) fn rate(text: &str) -> Option<f64> {
     text.parse().ok().map(|rate: Speed| rate.per_second)
+}
+
+pub(super) fn threads(text: &str) -> Option<CountedThreads> {
+    [CountedThreads::Calling, CountedThreads::All].into_iter().find(|threads| threads.to_string() == text)
 }
 
 pub(super) fn size(text: &str) -> Option<usize> {

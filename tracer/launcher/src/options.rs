@@ -27,6 +27,9 @@ pub struct Options {
     /// Instructions that a second of CPU time counts as, if CPU time is measured, such as 2.5Ginstr/s [TITRACE_RATE].
     #[arg(long)]
     pub rate: Option<OsString>,
+    /// The threads whose computation is counted: calling, those that call MPI; or sum, all of a rank [TITRACE_THREADS].
+    #[arg(long, value_name = "WHICH")]
+    pub threads: Option<OsString>,
     /// Text that a rank keeps in memory between two writes, such as 256KiB [TITRACE_BUFFER].
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<OsString>,
@@ -56,6 +59,7 @@ impl Options {
             ("TITRACE_MODE", &self.mode),
             ("TITRACE_COUNTER", &self.counter),
             ("TITRACE_RATE", &self.rate),
+            ("TITRACE_THREADS", &self.threads),
             ("TITRACE_BUFFER", &self.buffer),
             ("TITRACE_LEVEL", &self.level),
             ("TITRACE_CALLSITES", &self.call_sites),

@@ -16,6 +16,7 @@
 use super::clock::thread_ns;
 use super::preemption_flag::PreemptionFlag;
 use super::tsc::{self, Calibration};
+use crate::process_time::waited;
 
 /// How long a synchronisation is believed, in nanoseconds.
 const OLDEST: f64 = 10e6;
@@ -152,9 +153,9 @@ impl Extrapolation {
 
     #[cold]
     fn stop_at(&mut self, started: Started, asked: u64) -> f64 {
-        let started = match started {
-            Started::Tsc(started) => self.at(started),
-            Started::Ns(started) => started,
+        let (started, passed) = match started {
+            Started::Tsc(started) => (self.at(started), Some(asked.wrapping_sub(started) as i64 as f64)),
+            Started::Ns(started) => (started, None),
         };
         let stopped = if self.is_fresh(asked) {
             self.at(asked)
@@ -162,7 +163,12 @@ impl Extrapolation {
             // As it was before the clocks were read: with cold caches, as after a preemption, that takes microseconds.
             self.synchronise().map_or_else(thread_ns, |before| self.at(before))
         };
-        (stopped - started).max(0.0)
+        let spent = (stopped - started).max(0.0);
+        // The time-stamp counter runs on while the thread does not.
+        if let Some(ticks) = passed {
+            waited(ticks * self.ns_per_tick - spent);
+        }
+        spent
     }
 
     /// Whether the thread was on its core from the last synchronisation to `tsc`, a reading taken just now. The order

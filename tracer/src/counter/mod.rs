@@ -29,6 +29,7 @@ use titr_common::trace::manifest;
 use titr_common::units::Instructions;
 use titr_config::CounterChoice;
 
+use crate::process_time::{CounterFacts, ProcessClock};
 use crate::stderr::log;
 use cpu::CpuTime;
 use perf::{Event, Perf};
@@ -55,7 +56,7 @@ pub struct CounterError {
 }
 
 /// The source of counters for all threads of this process.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Source {
     kind: Kind,
     /// In instructions.
@@ -64,9 +65,11 @@ pub struct Source {
     hook: f64,
     /// The reference kernel as the counter counts it.
     reference: Option<manifest::ReferenceCount>,
+    /// The process whose other threads are counted too.
+    others: Option<&'static ProcessClock>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Kind {
     #[cfg(feature = "papi")]
     Papi,
@@ -94,6 +97,8 @@ enum Meter {
         time: CpuTime,
         instructions_per_ns: f64,
     },
+    /// Counts what threads that do not call MPI compute too.
+    WithOthers(Box<Meter>, &'static ProcessClock),
     /// The counter that works elsewhere does not in this thread.
     Broken,
 }
@@ -125,6 +130,7 @@ impl Source {
             resolution: 1.0,
             hook: 0.0,
             reference: None,
+            others: None,
         })
     }
 
@@ -136,14 +142,14 @@ impl Source {
     fn perf() -> Result<Self, String> {
         let works = Perf::of_this_thread(Event::INSTRUCTIONS);
         works
-            .map(|_| Self { kind: Kind::Perf, resolution: 1.0, hook: 0.0, reference: None })
+            .map(|_| Self { kind: Kind::Perf, resolution: 1.0, hook: 0.0, reference: None, others: None })
             .map_err(|error| format!("perf_event_open: {error}"))
     }
 
     fn cpu(rate: f64, begun: Calibration) -> Self {
         let calibration = CpuTime::can_extrapolate().then_some(begun);
         let resolution = CpuTime::of_this_thread(calibration).resolution() * rate / 1e9;
-        Self { kind: Kind::Cpu { rate, calibration }, resolution, hook: 0.0, reference: None }
+        Self { kind: Kind::Cpu { rate, calibration }, resolution, hook: 0.0, reference: None, others: None }
     }
 
     /// A counter of the calling thread, started. A thread has one at a time: two would watch over each other's preemption flag.
@@ -161,6 +167,10 @@ impl Source {
             log(format_args!("a thread's computation is recorded as none, as it cannot be counted: {reason}"));
             Meter::Broken
         });
+        let meter = match self.others {
+            Some(process) => Meter::WithOthers(Box::new(meter), process),
+            None => meter,
+        };
         Counter { meter, hook: self.hook, of_this_thread: std::marker::PhantomData }
     }
 
@@ -174,6 +184,26 @@ impl Source {
     #[must_use]
     pub fn with_reference(self) -> Self {
         Self { reference: reference_kernel::measure(&self), ..self }
+    }
+
+    /// This source, whose counters also count what other threads of the process compute.
+    #[must_use]
+    pub fn with_others(self, process: &'static ProcessClock) -> Self {
+        Self { others: Some(process), ..self }
+    }
+
+    /// The relation of its volumes to CPU time. An instruction takes as long as one of the reference kernel.
+    #[must_use]
+    pub fn facts(&self) -> CounterFacts {
+        let of_reference = self.reference.map(|reference| reference.volume / reference.seconds);
+        match self.kind {
+            Kind::Cpu { rate, calibration } => {
+                CounterFacts { per_second: Some(rate), notices_waiting: calibration.is_some() }
+            }
+            #[cfg(feature = "papi")]
+            Kind::Papi => CounterFacts { per_second: of_reference, notices_waiting: false },
+            Kind::Perf => CounterFacts { per_second: of_reference, notices_waiting: false },
+        }
     }
 
     /// How exactly it knows a volume: where CPU time stands for instructions, no better than what measuring adds to it.
@@ -220,26 +250,53 @@ impl Counter {
     /// Begins to measure: the program goes on.
     #[inline]
     pub fn start(&mut self) {
-        match &mut self.meter {
-            #[cfg(feature = "papi")]
-            Meter::Papi(set) => set.start(),
-            Meter::Perf(perf) => perf.start(),
-            Meter::Cpu { time, .. } => time.start(),
-            Meter::Broken => {}
-        }
+        self.meter.start();
     }
 
     /// The volume since [`start`](Self::start), which may be a little less than nothing if nothing was computed.
     #[inline]
     pub fn stop(&mut self) -> Instructions {
-        let counted = match &mut self.meter {
+        match self.meter.stop() {
+            Some(counted) => Instructions(counted - self.hook),
+            None => Instructions(0.0),
+        }
+    }
+}
+
+impl Meter {
+    #[inline]
+    fn start(&mut self) {
+        match self {
             #[cfg(feature = "papi")]
-            Meter::Papi(set) => set.stop() as f64,
-            Meter::Perf(perf) => perf.stop() as f64,
-            Meter::Cpu { time, instructions_per_ns } => time.stop() * *instructions_per_ns,
-            Meter::Broken => return Instructions(0.0),
-        };
-        Instructions(counted - self.hook)
+            Self::Papi(set) => set.start(),
+            Self::Perf(perf) => perf.start(),
+            Self::Cpu { time, .. } => time.start(),
+            Self::WithOthers(own, _) => own.start_with_others(),
+            Self::Broken => {}
+        }
+    }
+
+    /// The count since [`start`](Self::start); `None` if nothing can be counted.
+    #[inline]
+    fn stop(&mut self) -> Option<f64> {
+        Some(match self {
+            #[cfg(feature = "papi")]
+            Self::Papi(set) => set.stop() as f64,
+            Self::Perf(perf) => perf.stop() as f64,
+            Self::Cpu { time, instructions_per_ns } => time.stop() * *instructions_per_ns,
+            Self::WithOthers(own, process) => own.stop_with_others(process),
+            Self::Broken => return None,
+        })
+    }
+
+    #[cold]
+    fn start_with_others(&mut self) {
+        self.start();
+    }
+
+    #[cold]
+    fn stop_with_others(&mut self, process: &ProcessClock) -> f64 {
+        self.stop().unwrap_or_default() + process.take_others()
     }
 }
 

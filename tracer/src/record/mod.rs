@@ -55,6 +55,7 @@ use crate::call_sites::CallSites;
 use crate::collective_call::Start;
 use crate::counter::Precision;
 use crate::extended::Engine;
+use crate::process_time::ProcessClock;
 use crate::sink::Sink;
 use communicators::Communicators;
 use files::Files;
@@ -92,6 +93,8 @@ pub struct Recorder {
     omitted: OmittedCalls,
     /// The extended mode, which knows the messages of collectives in the background.
     engine: Option<&'static Engine>,
+    /// The clocks of the process, if they are known.
+    process: Option<&'static ProcessClock>,
     /// Lists that events are made of, kept for their memory.
     completed_ids: Vec<RequestId>,
     sends: Vec<Bytes>,
@@ -113,6 +116,8 @@ pub struct RecorderOptions {
     pub explains: bool,
     /// The call sites, if they are recorded.
     pub call_sites: Option<&'static CallSites>,
+    /// The clocks of the process, if they are known.
+    pub process: Option<&'static ProcessClock>,
 }
 
 impl Recorder {
@@ -140,6 +145,7 @@ impl Recorder {
             messages: FxHashMap::default(),
             omitted: OmittedCalls::default(),
             engine,
+            process: options.process,
             completed_ids: Vec::new(),
             sends: Vec::new(),
             recvs: Vec::new(),
@@ -170,9 +176,11 @@ impl Recorder {
         if ended != Ended::Finalize {
             self.worlds.abandon();
         }
-        let (omitted, worlds) = (self.omitted, self.worlds);
+        let (omitted, worlds, process) = (self.omitted, self.worlds, self.process);
+        let computed = self.stream.computed();
         self.stream.finish(ended, |entry| {
             entry.clock = clock;
+            entry.process_time = process.and_then(|process| process.measure(computed.0));
             entry.encounters = worlds.encounters;
             omitted.complete(entry);
         })

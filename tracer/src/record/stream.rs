@@ -37,6 +37,8 @@ pub(super) struct EventStream {
 /// The computation of one thread that no event says yet.
 struct ComputeAccumulator {
     computed: Instructions,
+    /// What the thread has computed in all.
+    total: Instructions,
     rounding: Rounding,
 }
 
@@ -44,7 +46,9 @@ impl ComputeAccumulator {
     /// The volume to write before an event, rounded; `None` if that is nothing.
     #[inline]
     fn take(&mut self) -> Option<Instructions> {
-        self.rounding.round(std::mem::take(&mut self.computed))
+        let computed = std::mem::take(&mut self.computed);
+        self.total.0 += computed.0;
+        self.rounding.round(computed)
     }
 }
 
@@ -76,7 +80,8 @@ impl EventStream {
         let number = self.numbers.take();
         if self.computed.len() == number as usize {
             let rounding = Rounding::to(self.precision);
-            self.computed.push(ComputeAccumulator { computed: Instructions(0.0), rounding });
+            let nothing = Instructions(0.0);
+            self.computed.push(ComputeAccumulator { computed: nothing, total: nothing, rounding });
         }
         ThreadId(number)
     }
@@ -181,6 +186,11 @@ impl EventStream {
         if let Some(explanation) = &mut self.explanation {
             explanation.end_call(function);
         }
+    }
+
+    /// What the threads have computed in all.
+    pub(super) fn computed(&self) -> Instructions {
+        Instructions(self.computed.iter().map(|thread| thread.total.0 + thread.computed.0).sum())
     }
 
     /// Ends the stream. Returns the rank's entry, which `complete` may add to, unless there is nobody to write it.

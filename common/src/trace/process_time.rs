@@ -1,0 +1,129 @@
+//! How the process of a rank spent its time while it was traced, by the clocks of the system: what the trace holds of it as
+//! computation, and what it does not.
+
+use serde::{Deserialize, Serialize};
+
+use super::manifest::Manifest;
+
+/// The time of a rank's process from the end of `MPI_Init` to the end of its trace, in seconds. The threads of the tracer are left
+/// out everywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProcessTime {
+    /// Time that passed.
+    pub elapsed: f64,
+    /// CPU time of the process before `MPI_Init` was called.
+    pub cpu_before: f64,
+    /// CPU time of all threads.
+    pub cpu: f64,
+    /// CPU time of the threads that call MPI, of each from its first call on: in computation and in calls.
+    pub calling_threads: f64,
+    /// CPU time of the computation between the calls that was counted, by [`Counter::rate`](super::manifest::Counter::rate) or,
+    /// where instructions were counted, by the rate of the reference kernel; absent where neither is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computation: Option<f64>,
+    /// CPU time of other threads of the program: of those that never call MPI, and of those that do, before their first call.
+    pub other_threads: f64,
+    /// The part of that which was added to the computation of threads that call MPI (`TITRACE_THREADS=sum`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub added: f64,
+    /// CPU time of threads that the MPI library started in `MPI_Init`.
+    pub library_threads: f64,
+    /// CPU time of child processes that the process waited for, and of theirs.
+    pub children: f64,
+    /// Time that passed for the threads that call MPI, of each from its first call on, added up.
+    pub calling_elapsed: f64,
+    /// The part of that in which they neither were in a call of MPI nor had CPU time: they waited for a device, a file, another
+    /// thread or a core. Absent where the counter cannot tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<f64>,
+    /// Time in which the threads that call MPI could have run and waited for a core, in calls of MPI or not. Absent where the
+    /// system does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_queue: Option<f64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+/// The least CPU time of a rank that is worth mentioning, in seconds: threads of libraries take some themselves.
+const LEAST: f64 = 1e-3;
+/// The least that matters, as a part of the computation that was counted.
+const MATTERS: f64 = 0.01;
+
+impl ProcessTime {
+    /// CPU time of threads of the program that is not in the trace.
+    #[must_use]
+    pub fn uncounted_threads(&self) -> f64 {
+        (self.other_threads - self.added).max(0.0)
+    }
+
+    /// The least time in which the threads that call MPI waited outside of MPI, and not for a core: for a device such as a GPU, a
+    /// file, another thread. `None` where that is not known.
+    #[must_use]
+    pub fn idle(&self) -> Option<f64> {
+        // Some of the time in the run queue may be of calls.
+        Some((self.waiting? - self.run_queue?).max(0.0))
+    }
+
+    /// CPU time that the trace has as computation, as far as that is known.
+    #[must_use]
+    pub fn counted(&self) -> f64 {
+        self.computation.unwrap_or(self.calling_threads)
+    }
+
+    /// Whether so much more CPU time, or time of waiting, would change what a replay predicts: at least 1 % of the computation that
+    /// was counted, and a millisecond.
+    #[must_use]
+    pub fn matters(&self, seconds: f64) -> bool {
+        seconds >= LEAST && seconds >= MATTERS * self.counted()
+    }
+}
+
+/// A time of some ranks, added up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankTimes {
+    /// The sum, in seconds.
+    pub seconds: f64,
+    /// The ranks of which it is the sum.
+    pub ranks: u64,
+    /// The CPU time that was counted as computation in these ranks, in seconds.
+    pub counted: f64,
+}
+
+impl RankTimes {
+    /// The sum of a time over the ranks in which it [matters](ProcessTime::matters); `None` if it matters in none.
+    pub fn that_matter(manifest: &Manifest, time: impl Fn(&ProcessTime) -> f64) -> Option<Self> {
+        let all = manifest.per_rank.iter().filter_map(|entry| entry.process_time.as_ref());
+        let mut sum = Self { seconds: 0.0, ranks: 0, counted: 0.0 };
+        for of_rank in all.filter(|of_rank| of_rank.matters(time(of_rank))) {
+            sum.seconds += time(of_rank);
+            sum.ranks += 1;
+            sum.counted += of_rank.counted();
+        }
+        (sum.ranks > 0).then_some(sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hundredth_of_the_computation_matters_and_noise_does_not() {
+        let time = ProcessTime { calling_threads: 9.0, computation: Some(2.0), ..ProcessTime::default() };
+        assert!(time.matters(0.02) && !time.matters(0.019));
+        let short = ProcessTime { computation: Some(1e-5), ..time };
+        assert!(short.matters(1e-3) && !short.matters(9e-4));
+        let unknown = ProcessTime { computation: None, ..time };
+        assert!(unknown.matters(0.09) && !unknown.matters(0.08));
+    }
+
+    #[test]
+    fn what_was_added_is_counted() {
+        let time = ProcessTime { other_threads: 2.0, added: 1.5, ..ProcessTime::default() };
+        assert_eq!(time.uncounted_threads(), 0.5);
+        assert_eq!(ProcessTime { added: 2.1, ..time }.uncounted_threads(), 0.0);
+    }
+}

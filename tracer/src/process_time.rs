@@ -1,0 +1,326 @@
+//! How the process spends its time, by the clocks that the system keeps of processes and threads.
+//!
+//! A trace has the computation of threads that call MPI. What other threads compute is the difference of totals: the CPU time
+//! of the process, less that of each thread that is known. Nothing of this is read while calls are recorded, but for
+//! `TITRACE_THREADS=sum`, which reads the clocks in every call.
+
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use rustc_hash::FxHashMap;
+use spin::mutex::SpinMutex;
+use titr_common::trace::process_time::ProcessTime;
+
+/// Nanoseconds that threads have neither computed nor been in a call of MPI, as far as their counters have noticed.
+static WAITED: AtomicU64 = AtomicU64::new(0);
+
+/// A thread, by its number in the system.
+type ThreadNumber = libc::pid_t;
+
+/// The process before it calls `MPI_Init`.
+pub struct BeforeInit {
+    cpu: u64,
+    threads: Vec<ThreadNumber>,
+}
+
+/// The process when `MPI_Init` has returned.
+pub struct AfterInit {
+    cpu_before: u64,
+    /// The threads that `MPI_Init` has started.
+    library: Vec<ThreadNumber>,
+    threads: Vec<ThreadNumber>,
+}
+
+/// The clocks of the process, from when its trace began.
+pub struct ProcessClock {
+    begun: Instant,
+    cpu_before: u64,
+    /// The process's CPU time when the trace began, and that of its children.
+    cpu: u64,
+    children: u64,
+    waited: u64,
+    /// Threads whose CPU time is not the program's, and what they had when the trace began.
+    library: FxHashMap<ThreadNumber, u64>,
+    tracer: FxHashMap<ThreadNumber, u64>,
+    callers: SpinMutex<Callers>,
+    /// CPU time of other threads that was added to the computation of threads that call MPI.
+    added: AtomicU64,
+    counter: CounterFacts,
+}
+
+/// What is known of the counter of computation.
+#[derive(Clone, Copy, Debug)]
+pub struct CounterFacts {
+    /// The volume of a second of CPU time, if that is known.
+    pub per_second: Option<f64>,
+    /// Whether the counter notices that a thread waits.
+    pub notices_waiting: bool,
+}
+
+/// The threads that call MPI.
+#[derive(Default)]
+struct Callers {
+    live: Vec<Caller>,
+    ended: Usage,
+}
+
+struct Caller {
+    thread: ThreadNumber,
+    begun: Instant,
+    cpu_at_first_call: u64,
+    queued_at_first_call: Option<u64>,
+    /// The CPU time as it was read last: a thread that ends unseen has no clock any more.
+    cpu: u64,
+}
+
+/// What threads have used, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    elapsed: u64,
+    cpu: u64,
+    queued: u64,
+}
+
+impl BeforeInit {
+    /// The process as it is now.
+    #[must_use]
+    pub fn now() -> Self {
+        Self { cpu: process_cpu(), threads: threads() }
+    }
+
+    /// What has become of the process in `MPI_Init`, which has just returned.
+    #[must_use]
+    pub fn after(self) -> AfterInit {
+        let threads = threads();
+        let library = threads.iter().copied().filter(|thread| !self.threads.contains(thread)).collect();
+        AfterInit { cpu_before: self.cpu, library, threads }
+    }
+}
+
+impl AfterInit {
+    /// Begins to measure. Threads that were started since `MPI_Init` returned are the tracer's; the calling thread has called
+    /// MPI. `None` where the system does not list threads.
+    #[must_use]
+    pub fn begin(self, counter: CounterFacts) -> Option<ProcessClock> {
+        let with_clock = |thread: &ThreadNumber| Some((*thread, thread_cpu(*thread)?));
+        let now = threads();
+        let clock = ProcessClock {
+            begun: Instant::now(),
+            cpu_before: self.cpu_before,
+            cpu: process_cpu(),
+            children: children_cpu(),
+            waited: WAITED.load(Ordering::Relaxed),
+            library: self.library.iter().filter_map(with_clock).collect(),
+            tracer: now.iter().filter(|thread| !self.threads.contains(thread)).filter_map(with_clock).collect(),
+            callers: SpinMutex::default(),
+            added: AtomicU64::new(0),
+            counter,
+        };
+        clock.enter();
+        (!now.is_empty()).then_some(clock)
+    }
+}
+
+impl ProcessClock {
+    /// The calling thread calls MPI for the first time.
+    pub fn enter(&self) {
+        let thread = this_thread();
+        let cpu = thread_cpu(thread).unwrap_or_default();
+        let (begun, queued_at_first_call) = (Instant::now(), queued(thread));
+        let caller = Caller { thread, begun, cpu_at_first_call: cpu, queued_at_first_call, cpu };
+        self.callers.lock().live.push(caller);
+    }
+
+    /// The calling thread ends.
+    pub fn leave(&self) {
+        let thread = this_thread();
+        // A signal handler may have interrupted the holder of the lock.
+        let Some(mut callers) = self.callers.try_lock() else { return };
+        if let Some(index) = callers.live.iter().position(|caller| caller.thread == thread) {
+            let used = callers.live.swap_remove(index).used();
+            callers.ended = callers.ended.plus(used);
+        }
+    }
+
+    /// The volume that other threads have computed since this was asked last, by whichever thread.
+    #[cold]
+    pub fn take_others(&self) -> f64 {
+        let Some(mut callers) = self.callers.try_lock() else { return 0.0 };
+        let others = self.others(&mut callers);
+        let new = others.saturating_sub(self.added.fetch_max(others, Ordering::Relaxed));
+        new as f64 / 1e9 * self.counter.per_second.unwrap_or_default()
+    }
+
+    /// CPU time of the program's threads but for that of threads that call MPI, from their first calls on.
+    fn others(&self, callers: &mut Callers) -> u64 {
+        let process = process_cpu().saturating_sub(self.cpu);
+        let known = callers.used().cpu + cpu_since(&self.library) + cpu_since(&self.tracer);
+        process.saturating_sub(known)
+    }
+
+    /// How the process spent its time until now, in which a volume of `computed` was counted.
+    #[must_use]
+    pub fn measure(&self, computed: f64) -> Option<ProcessTime> {
+        let mut callers = self.callers.try_lock()?;
+        let (used, others) = (callers.used(), self.others(&mut callers));
+        let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
+        let waited = WAITED.load(Ordering::Relaxed).saturating_sub(self.waited);
+        let tracer = cpu_since(&self.tracer);
+        let added = self.added.load(Ordering::Relaxed);
+        let own = |rate: f64| (computed / rate - seconds(added)).max(0.0);
+        Some(ProcessTime {
+            elapsed: self.begun.elapsed().as_secs_f64(),
+            cpu_before: seconds(self.cpu_before),
+            cpu: seconds(process_cpu().saturating_sub(self.cpu).saturating_sub(tracer)),
+            calling_threads: seconds(used.cpu),
+            computation: self.counter.per_second.map(own),
+            other_threads: seconds(others),
+            added: seconds(added),
+            library_threads: seconds(cpu_since(&self.library)),
+            children: seconds(children_cpu().saturating_sub(self.children)),
+            calling_elapsed: seconds(used.elapsed),
+            waiting: self.counter.notices_waiting.then_some(seconds(waited)),
+            run_queue: queued(this_thread()).map(|_| seconds(used.queued)),
+        })
+    }
+}
+
+impl Callers {
+    /// What the threads that call MPI have used since their first calls.
+    fn used(&mut self) -> Usage {
+        self.live.iter_mut().map(Caller::used).fold(self.ended, Usage::plus)
+    }
+}
+
+impl Caller {
+    fn used(&mut self) -> Usage {
+        self.cpu = thread_cpu(self.thread).unwrap_or(self.cpu);
+        let queued = queued(self.thread).zip(self.queued_at_first_call);
+        Usage {
+            elapsed: self.begun.elapsed().as_nanos() as u64,
+            cpu: self.cpu.saturating_sub(self.cpu_at_first_call),
+            queued: queued.map_or(0, |(now, first)| now.saturating_sub(first)),
+        }
+    }
+}
+
+impl Usage {
+    fn plus(self, other: Self) -> Self {
+        Self { elapsed: self.elapsed + other.elapsed, cpu: self.cpu + other.cpu, queued: self.queued + other.queued }
+    }
+}
+
+/// A thread that is in no call of MPI has not had CPU time for so many nanoseconds.
+pub fn waited(nanoseconds: f64) {
+    WAITED.fetch_add(nanoseconds.max(0.0) as u64, Ordering::Relaxed);
+}
+
+/// CPU time of some threads since they had what they are listed with. What has become of a thread that is gone is not known.
+fn cpu_since(threads: &FxHashMap<ThreadNumber, u64>) -> u64 {
+    threads.iter().filter_map(|(&thread, first)| thread_cpu(thread)?.checked_sub(*first)).sum()
+}
+
+fn this_thread() -> ThreadNumber {
+    // SAFETY: takes nothing, returns a number.
+    unsafe { libc::gettid() }
+}
+
+/// The threads of this process; none where the system does not list them.
+fn threads() -> Vec<ThreadNumber> {
+    let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
+    tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// CPU time of this process, in nanoseconds.
+fn process_cpu() -> u64 {
+    cpu(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or_default()
+}
+
+/// CPU time of a thread of this process, in nanoseconds; `None` if it has ended.
+fn thread_cpu(thread: ThreadNumber) -> Option<u64> {
+    /// `CPUCLOCK_SCHED` of `CPUCLOCK_PERTHREAD_MASK`: what `pthread_getcpuclockid` makes of a thread, which needs its handle.
+    const OF_A_THREAD: libc::clockid_t = 0b110;
+    cpu(!thread << 3 | OF_A_THREAD)
+}
+
+fn cpu(clock: libc::clockid_t) -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a live local. A clock that does not exist is an error.
+    let failed = unsafe { libc::clock_gettime(clock, &mut time) };
+    (failed == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// CPU time of child processes that were waited for, in nanoseconds.
+fn children_cpu() -> u64 {
+    // SAFETY: an all-zero `rusage` is a valid object to be filled in.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` is a live local.
+    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) };
+    let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+    nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
+}
+
+/// For how many nanoseconds a thread could have run and waited for a core; `None` where the kernel does not count.
+fn queued(thread: ThreadNumber) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use super::*;
+
+    const FACTS: CounterFacts = CounterFacts { per_second: Some(2e9), notices_waiting: false };
+    const BURST: u64 = 30_000_000;
+
+    fn spend(nanoseconds: u64) {
+        let me = this_thread();
+        let until = thread_cpu(me).unwrap() + nanoseconds;
+        while thread_cpu(me).unwrap() < until {}
+    }
+
+    #[test]
+    fn the_clock_of_a_thread_is_its_own() {
+        let (tell, told) = channel();
+        let (end, ended) = channel::<()>();
+        let busy = thread::spawn(move || {
+            spend(BURST);
+            tell.send(this_thread()).unwrap();
+            let _ = ended.recv();
+        });
+        let number = told.recv().unwrap();
+        let measured = thread_cpu(number).unwrap();
+        assert!((BURST..10 * BURST).contains(&measured), "{measured}");
+        assert!(threads().contains(&number) && threads().contains(&this_thread()));
+        drop(end);
+        busy.join().unwrap();
+    }
+
+    /// Others are the threads that do not call MPI, and those that do before their first call. Tests of this file run in one
+    /// process, so only a lower bound is certain.
+    #[test]
+    fn computation_of_other_threads_is_what_is_left() {
+        let clock = BeforeInit::now().after().begin(FACTS).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| spend(BURST));
+            scope.spawn(|| {
+                spend(BURST);
+                clock.enter();
+                spend(BURST);
+                clock.leave();
+            });
+        });
+        let time = clock.measure(0.0).unwrap();
+        assert!(time.other_threads >= 2.0 * BURST as f64 / 1e9, "{time:?}");
+        assert!(time.calling_threads >= BURST as f64 / 1e9, "{time:?}");
+        let sum = time.calling_threads + time.other_threads + time.library_threads;
+        assert!((sum - time.cpu).abs() < 0.01, "{time:?}");
+        let volume = clock.take_others();
+        assert!(volume >= 4.0 * BURST as f64, "{volume}");
+        assert!(clock.measure(0.0).unwrap().uncounted_threads() < time.other_threads);
+    }
+}

@@ -1,5 +1,10 @@
 //! Looks into traces of MPI programs.
 
+/// Where there is no more memory, the command ends with a message.
+#[global_allocator]
+static MEMORY: titr_memory::OrExit = titr_memory::OrExit;
+
 fn main() -> std::process::ExitCode {
+    titr_memory::exit_on_panics();
     titr_replayer::cli::titr::main()
 }

@@ -58,16 +58,27 @@ struct KnownRequest {
     named: Step,
 }
 
-/// The last event of each thread that used something.
+/// The last event of each thread that used something, in the order of the threads' first uses.
 #[derive(Default)]
-struct LastUses(Vec<Step>);
+struct LastUses {
+    steps: Vec<Step>,
+    /// The place of each thread among the steps.
+    places: FxHashMap<usize, usize>,
+}
 
 impl LastUses {
     fn note(&mut self, here: Step) {
-        match self.0.iter_mut().find(|step| step.thread == here.thread) {
+        let place = *self.places.entry(here.thread).or_insert(self.steps.len());
+        match self.steps.get_mut(place) {
             Some(step) => *step = here,
-            None => self.0.push(here),
+            None => self.steps.push(here),
         }
+    }
+
+    /// Moves all of them to the end of `after`.
+    fn append_to(&mut self, after: &mut Vec<Step>) {
+        after.append(&mut self.steps);
+        self.places.clear();
     }
 }
 
@@ -228,7 +239,7 @@ impl Order {
         match use_ {
             CommUse::Messages | CommUse::Makes => {}
             CommUse::Collective => after.extend(communicator.collective.replace(here)),
-            CommUse::Frees => after.append(&mut communicator.uses.0),
+            CommUse::Frees => communicator.uses.append_to(after),
         }
         communicator.uses.note(here);
         if use_ == CommUse::Frees {
@@ -251,11 +262,11 @@ impl Order {
             WindowUse::Makes => {}
             WindowUse::Accesses => window.accesses.note(here),
             WindowUse::Synchronises => {
-                after.append(&mut window.accesses.0);
+                window.accesses.append_to(after);
                 window.last = Some(here);
             }
             WindowUse::Frees => {
-                after.append(&mut window.accesses.0);
+                window.accesses.append_to(after);
                 self.windows.remove(&told);
             }
         }
@@ -275,7 +286,7 @@ impl Order {
         match use_ {
             FileUse::Opens | FileUse::Accesses => {}
             FileUse::Collective => file.collective = Some(here),
-            FileUse::Closes => after.append(&mut file.uses.0),
+            FileUse::Closes => file.uses.append_to(after),
         }
         file.uses.note(here);
         if use_ == FileUse::Closes {

@@ -24,6 +24,10 @@ pub(super) const STANDSTILL_REACH: usize = 1 << 12;
 pub(super) struct ThreadQueues {
     rank: Rank,
     threads: Vec<ThreadQueue>,
+    /// The place of each thread.
+    places: FxHashMap<ThreadId, usize>,
+    /// A place before which all threads have begun.
+    begun: usize,
     order: Order,
     /// Whether a persistent request, of those that are known, receives from whoever sends.
     open: FxHashMap<RequestId, bool>,
@@ -43,6 +47,8 @@ struct ThreadQueue {
     /// Whether the first event in the queue takes place: the thread has done what the event says, and may wait in it.
     takes_place: bool,
     state: ThreadState,
+    /// Threads that wait for an event of this one.
+    awaited_by: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +66,8 @@ struct QueuedEvent {
     line: Option<u64>,
     /// The events of other threads of the rank that have to be over before this event begins.
     after: Vec<Step>,
+    /// How many of these, from the first on, are known to be over.
+    over: usize,
     details: Option<Box<Details>>,
 }
 
@@ -86,9 +94,10 @@ impl ThreadQueues {
         if let Some((event, line)) = current {
             order.take_current(&event);
             main.takes_place = true;
-            main.events.push_back(QueuedEvent { event, line, after: Vec::new(), details: None });
+            main.events.push_back(QueuedEvent { event, line, after: Vec::new(), over: 0, details: None });
         }
-        Self { rank, threads: vec![main], order, open: FxHashMap::default(), last: 0 }
+        let places = [(ThreadId::MAIN, 0)].into_iter().collect();
+        Self { rank, threads: vec![main], places, begun: 0, order, open: FxHashMap::default(), last: 0 }
     }
 
     /// The next event of a thread, if it can begin that.
@@ -102,13 +111,18 @@ impl ThreadQueues {
             self.end_event(at, table);
         }
         while self.threads[at].events.is_empty() && self.dispatch(window, table)? {}
-        let state = match self.threads[at].events.front() {
-            None => ThreadState::Ended,
-            Some(event) if self.is_next(event) => ThreadState::Running,
+        let (was, awaited) = (self.threads[at].state, self.awaited(at));
+        let state = match awaited {
+            _ if self.threads[at].events.is_empty() => ThreadState::Ended,
+            None => ThreadState::Running,
             Some(_) => ThreadState::Waiting,
         };
-        let thread = &mut self.threads[at];
-        thread.state = state;
+        if let Some(awaited) = awaited
+            && was != ThreadState::Waiting
+        {
+            self.threads[awaited].awaited_by.push(at);
+        }
+        self.threads[at].state = state;
         Ok(if state == ThreadState::Running { self.current(at) } else { None })
     }
 
@@ -148,8 +162,11 @@ impl ThreadQueues {
         table: &mut ThreadTable,
     ) -> Result<bool, TraceError> {
         for _ in 0..STANDSTILL_REACH {
-            if let Some(next) = self.threads.iter().position(|thread| thread.state == ThreadState::NotBegun) {
-                self.begin(next, table);
+            let others = self.threads[self.begun..].iter();
+            let next = others.take_while(|thread| thread.state != ThreadState::NotBegun).count();
+            self.begun += next;
+            if self.begun < self.threads.len() {
+                self.begin(self.begun, table);
                 return Ok(true);
             }
             if !self.dispatch(window, table)? {
@@ -172,17 +189,30 @@ impl ThreadQueues {
     fn end_event(&mut self, at: usize, table: &mut ThreadTable) {
         self.threads[at].events.pop_front();
         self.threads[at].over += 1;
-        for other in 0..self.threads.len() {
-            let thread = &self.threads[other];
-            if thread.state == ThreadState::Waiting && thread.events.front().is_some_and(|event| self.is_next(event)) {
-                self.threads[other].state = ThreadState::Running;
-                table.signals.push(Signal::Runnable(self.threads[other].index));
+        let mut waiting = std::mem::take(&mut self.threads[at].awaited_by);
+        waiting.sort_unstable();
+        for other in waiting {
+            if self.threads[other].state != ThreadState::Waiting {
+                continue;
+            }
+            match self.awaited(other) {
+                Some(awaited) => self.threads[awaited].awaited_by.push(other),
+                None => {
+                    self.threads[other].state = ThreadState::Running;
+                    table.signals.push(Signal::Runnable(self.threads[other].index));
+                }
             }
         }
     }
 
-    fn is_next(&self, event: &QueuedEvent) -> bool {
-        event.after.iter().all(|step| self.threads[step.thread].over >= step.number)
+    /// The first thread that has to come first, of those that the next event of a thread comes after.
+    fn awaited(&mut self, at: usize) -> Option<usize> {
+        let event = self.threads[at].events.front()?;
+        let is_over = |step: &&Step| self.threads[step.thread].over >= step.number;
+        let over = event.over + event.after[event.over..].iter().take_while(is_over).count();
+        let awaited = event.after.get(over).map(|step| step.thread);
+        self.threads[at].events.front_mut().into_iter().for_each(|event| event.over = over);
+        awaited
     }
 
     /// Appends the next event of the trace to the queue of its thread; false at the end.
@@ -210,17 +240,18 @@ impl ThreadQueues {
         let after = self.order.take(at, &mut event, &mut details.outstanding);
         details.matches.iter_mut().for_each(|(id, _)| *id = self.order.request(*id));
         let details = (!details.is_empty()).then(|| Box::new(details));
-        self.threads[at].events.push_back(QueuedEvent { event, line, after, details });
+        self.threads[at].events.push_back(QueuedEvent { event, line, after, over: 0, details });
         self.last = at;
         Ok(true)
     }
 
     /// The place of `thread` here; a new one begins with the event that was dispatched last.
     fn thread(&mut self, thread: ThreadId, table: &mut ThreadTable) -> usize {
-        if let Some(known) = self.threads.iter().position(|known| known.thread == thread) {
+        let new = self.threads.len();
+        let known = *self.places.entry(thread).or_insert(new);
+        if known < new {
             return known;
         }
-        let new = self.threads.len();
         let index = table.add(Actor { rank: self.rank, thread }, new);
         self.threads.push(ThreadQueue::new(thread, index, self.last));
         let followed = &mut self.threads[self.last];
@@ -296,7 +327,7 @@ impl ThreadQueues {
 impl ThreadQueue {
     fn new(thread: ThreadId, index: ThreadIndex, follows: usize) -> Self {
         let (events, state) = (VecDeque::new(), ThreadState::NotBegun);
-        Self { thread, index, follows, events, over: 0, takes_place: false, state }
+        Self { thread, index, follows, events, over: 0, takes_place: false, state, awaited_by: Vec::new() }
     }
 }
 

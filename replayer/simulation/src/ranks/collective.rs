@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use slab::Slab;
-use titr_common::collectives::{Member, Slice, Step};
+use titr_common::collectives::{Member, Selection, Slice, Step};
 use titr_common::event::{Rank, SendMode, Tag};
 use titr_common::program::{Context, Members};
 use titr_common::time::Time;
@@ -17,6 +17,7 @@ use titr_common::units::{Instructions, Seconds};
 
 use super::Core;
 use super::clock::{Clock, Waiter};
+use super::collective_steps::CollectiveSteps;
 use super::envelope::{Envelope, Selector, communicator};
 use super::exchange::{Exchange, Outbound};
 use super::operation::OperationKind;
@@ -36,7 +37,7 @@ pub(super) struct CollectiveInstance {
     /// The number of the collective on its communicator. Only to tell apart those that are open at one time: it may wrap
     /// around, and all starts of a persistent one have the same, as one is over before the next.
     tag: Tag,
-    steps: Vec<Step>,
+    steps: CollectiveSteps,
     next: usize,
     /// Whether the software cost of the next step is paid.
     paid: bool,
@@ -62,7 +63,7 @@ pub(super) struct CollectiveStart {
     pub(super) number: u64,
     pub(super) flow: CollectiveFlow,
     pub(super) root: Option<Rank>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: CollectiveSteps,
     /// The computation that is to be done in the end.
     pub(super) work: Instructions,
 }
@@ -73,6 +74,7 @@ pub(super) struct CollectiveEnvironment<'r, O> {
     pub(super) exchange: &'r mut Exchange,
     pub(super) scheduler: &'r mut Scheduler,
     pub(super) cores: &'r [Core],
+    pub(super) algorithms: &'r Selection,
     pub(super) observer: &'r mut O,
 }
 
@@ -137,7 +139,7 @@ impl Collectives {
             if instance.clock.time > environment.now {
                 return environment.scheduler.set_timer(instance.clock.time, Waiter::Collective(index));
             }
-            let Some(&step) = instance.steps.get(instance.next) else {
+            let Some(step) = instance.steps.get(instance.next, environment.algorithms) else {
                 if !instance.started.is_empty() {
                     instance.wait_for_started(index, environment);
                 } else if instance.work.0 > 0.0 {

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use titr_common::collectives::{Call, CallMode, Member, RootRole, Step, neighborhood_steps};
+use titr_common::collectives::{Call, CallMode, Member, RootRole, neighborhood_steps};
 use titr_common::event::{
     Collective, CollectiveKind, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank,
 };
@@ -11,6 +11,7 @@ use titr_common::program::{CommIndex, Fault, Participation, Template, agreement}
 use titr_common::units::Instructions;
 
 use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
+use super::collective_steps::{CollectiveSteps, MemberPart};
 use super::library::Library;
 use super::recorded::{self, Recorded};
 use super::thread::Thread;
@@ -81,14 +82,18 @@ impl<O: Observer> Library<'_, O> {
         recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
         let members = &self.communicators.get(index).members;
-        let form = Call::of(call, me, members.len() as u32, root).in_mode(mode);
         let steps = match recorded {
             Some(messages) => recorded::steps(&messages, |rank| members.place(rank))
-                .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?,
+                .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?
+                .into(),
             None if members.is_inter() => {
-                self.algorithms.inter_steps(&form, members.first_group(), RootRole::of(call, me == root))
+                let form = Call::of(call, me, members.len() as u32, root).in_mode(mode);
+                self.algorithms.inter_steps(&form, members.first_group(), RootRole::of(call, me == root)).into()
             }
-            None => self.algorithms.steps(&form),
+            None => {
+                let part = MemberPart { mode, me, size: members.len() as u32, root };
+                CollectiveSteps::of(call, part, self.algorithms)
+            }
         };
         let flow = (call.kind.into(), self.root(index, call, root));
         Ok(self.start_steps(call.kind.word(), rank, (index, number), flow, steps, call.work))
@@ -105,7 +110,8 @@ impl<O: Observer> Library<'_, O> {
     ) -> Result<OperationId, Fault> {
         let Participation { me, root, number } = self.communicators.enter(index, rank, call)?;
         let size = self.communicators.get(index).members.len() as u32;
-        let steps = self.algorithms.steps(&Call::of(call, me, size, root));
+        let part = MemberPart { mode: CallMode::Blocking, me, size, root };
+        let steps = CollectiveSteps::of(call, part, self.algorithms);
         let flow = (call.kind.into(), self.root(index, call, root));
         Ok(self.start_steps(word, rank, (index, number), flow, steps, call.work))
     }
@@ -120,7 +126,7 @@ impl<O: Observer> Library<'_, O> {
         let members = &self.communicators.get(index).members;
         let steps = neighborhood_steps(call, |rank| members.member(rank))?;
         let flow = (CollectiveFlow::Neighborhood, None);
-        Ok(self.start_steps(call.op.word(), rank, (index, number), flow, steps, Instructions(0.0)))
+        Ok(self.start_steps(call.op.word(), rank, (index, number), flow, steps.into(), Instructions(0.0)))
     }
 
     /// Starts the steps of a member in a collective with this number on a communicator.
@@ -130,7 +136,7 @@ impl<O: Observer> Library<'_, O> {
         rank: Rank,
         (index, number): (CommIndex, u64),
         (flow, root): (CollectiveFlow, Option<Rank>),
-        steps: Vec<Step>,
+        steps: CollectiveSteps,
         work: Instructions,
     ) -> OperationId {
         let communicator = self.communicators.get(index);
@@ -148,8 +154,8 @@ impl<O: Observer> Library<'_, O> {
 
     /// The collectives, and what they need to go on.
     pub(super) fn collectives(&mut self) -> (&mut Collectives, CollectiveEnvironment<'_, O>) {
-        let Self { now, collectives, exchange, scheduler, cores, observer, .. } = self;
-        (collectives, CollectiveEnvironment { now: *now, exchange, scheduler, cores, observer })
+        let Self { now, collectives, exchange, scheduler, cores, algorithms, observer, .. } = self;
+        (collectives, CollectiveEnvironment { now: *now, exchange, scheduler, cores, algorithms, observer })
     }
 
     /// Makes a communicator, over which or over whose parent its members agree.

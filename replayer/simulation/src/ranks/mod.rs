@@ -37,6 +37,7 @@ mod causality;
 mod clock;
 mod collective;
 mod collective_calls;
+mod collective_steps;
 mod deadlock;
 mod deferred;
 mod envelope;

@@ -167,6 +167,7 @@ impl<O: Observer> Library<'_, O> {
         let file = &self.files.files[file.0];
         let (members, context) = (Rc::clone(&file.members), self.communicators.get(file.comm).context);
         let (flow, root, work) = (CollectiveFlow::AllToAll, None, Instructions(0.0));
+        let steps = steps.into();
         let start = CollectiveStart { rank, word, context, members, number, flow, root, steps, work };
         let (collectives, mut environment) = self.collectives();
         let operation = collectives.start(start, &mut environment);

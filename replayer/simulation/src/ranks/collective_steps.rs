@@ -1,0 +1,126 @@
+//! The steps of one member's part in a collective, as far as they are messages.
+//!
+//! A schedule has as many steps as the communicator has members where a member talks to all others one by one, and each of the members
+//! has such a schedule at the same time. So only a part of a long schedule is in memory. The next part is made when it is
+//! needed, by the algorithm that made the first: a schedule follows from the call alone.
+
+use titr_common::collectives::{Call, CallMode, Member, Selection, Step};
+use titr_common::event::{Collective, Volumes};
+
+/// Steps in memory at a time. A shorter schedule is made once.
+const WINDOW: usize = 512;
+
+/// The steps of one member.
+pub(super) struct CollectiveSteps {
+    /// Those from number `first` on, without moves of data within the member.
+    window: Vec<Step>,
+    first: usize,
+    /// How many steps there are.
+    count: usize,
+    /// What the others are made of, where not all are in the window.
+    source: Option<Box<(Collective, MemberPart)>>,
+}
+
+/// The part of a member in a call.
+#[derive(Clone, Copy)]
+pub(super) struct MemberPart {
+    pub(super) mode: CallMode,
+    pub(super) me: Member,
+    pub(super) size: u32,
+    pub(super) root: Member,
+}
+
+impl MemberPart {
+    fn steps(self, call: &Collective, algorithms: &Selection) -> Vec<Step> {
+        let Self { mode, me, size, root } = self;
+        messages(algorithms.steps(&Call::of(call, me, size, root).in_mode(mode)))
+    }
+}
+
+/// Whether a call is as small however many members there are.
+fn is_short(call: &Collective) -> bool {
+    [&call.send, &call.recv].into_iter().all(|volumes| !matches!(volumes, Volumes::PerMember(_)))
+}
+
+/// Of steps those that messages are sent, received or waited for in.
+fn messages(mut steps: Vec<Step>) -> Vec<Step> {
+    steps.retain(|step| match step {
+        Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => false,
+        Step::Send { .. } | Step::Recv { .. } | Step::Sendrecv { .. } => true,
+        Step::Isend { .. } | Step::Irecv { .. } | Step::Wait { .. } | Step::WaitAll => true,
+    });
+    steps
+}
+
+impl From<Vec<Step>> for CollectiveSteps {
+    fn from(steps: Vec<Step>) -> Self {
+        let mut window = messages(steps);
+        window.shrink_to_fit();
+        Self { count: window.len(), window, first: 0, source: None }
+    }
+}
+
+impl CollectiveSteps {
+    /// The steps of a call by the algorithms of a library.
+    pub(super) fn of(call: &Collective, part: MemberPart, algorithms: &Selection) -> Self {
+        let mut window = part.steps(call, algorithms);
+        let count = window.len();
+        let source = (count > WINDOW && is_short(call)).then(|| Box::new((call.clone(), part)));
+        if source.is_some() {
+            window.truncate(WINDOW);
+        }
+        window.shrink_to_fit();
+        Self { window, first: 0, count, source }
+    }
+
+    /// The step with a number; `None` after the last. The `algorithms` are those that the steps were made by.
+    #[inline]
+    pub(super) fn get(&mut self, number: usize, algorithms: &Selection) -> Option<Step> {
+        if number >= self.first + self.window.len() && number < self.count {
+            self.move_to(number, algorithms);
+        }
+        self.window.get(number - self.first).copied()
+    }
+
+    #[cold]
+    fn move_to(&mut self, number: usize, algorithms: &Selection) {
+        let Some((call, part)) = self.source.as_deref() else { return };
+        let steps = part.steps(call, algorithms);
+        self.window.clear();
+        self.window.extend(steps.into_iter().skip(number).take(WINDOW));
+        self.first = number;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::collectives::Library;
+    use titr_common::event::{CollectiveKind, CommId};
+    use titr_common::units::{Bytes, Instructions};
+
+    use super::*;
+
+    #[test]
+    fn a_long_schedule_has_the_steps_that_it_has_in_one_piece() {
+        let algorithms = Selection::from(Library::Mpich);
+        let call = Collective {
+            comm: CommId::WORLD,
+            kind: CollectiveKind::Alltoall,
+            root: None,
+            send: Volumes::Each(Bytes(100_000)),
+            recv: Volumes::Each(Bytes(100_000)),
+            work: Instructions(0.0),
+            element: Bytes(1),
+            is_commutative: true,
+        };
+        let part = MemberPart { mode: CallMode::Blocking, me: 7, size: 3000, root: 0 };
+        let whole = part.steps(&call, &algorithms);
+        assert!(whole.len() > 3 * WINDOW);
+        let mut steps = CollectiveSteps::of(&call, part, &algorithms);
+        for (number, step) in whole.iter().enumerate() {
+            assert_eq!(steps.get(number, &algorithms), Some(*step), "{number}");
+            assert!(steps.window.capacity() <= WINDOW);
+        }
+        assert_eq!(steps.get(whole.len(), &algorithms), None);
+    }
+}

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use titr_common::input::{self, WRITTEN_BY_HAND};
 use titr_common::trace::{Trace, TraceError, Transformation};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::computation::Scalings;
 use crate::keys::Keys;
-use crate::kind::{Effect, Kind};
+use crate::kind::{Effect, Kind, Scaling};
 use crate::machine_change::MachineChange;
 use crate::source::{Mistake, Source};
 use crate::{computation, machine, messages};
@@ -28,8 +30,14 @@ const KINDS: [Kind; 9] = [
 
 /// Changes of a program and its machine, in the order in which they are applied.
 pub struct Hypotheses {
-    program: Vec<Box<dyn Transformation + Send + Sync>>,
+    program: Vec<ProgramChange>,
     machine: Vec<MachineChange>,
+}
+
+/// A change of the program, or several of one kind that are carried out together.
+enum ProgramChange {
+    Scalings(Scalings),
+    Other(Box<dyn Transformation + Send + Sync>),
 }
 
 /// A reason why there are no hypotheses.
@@ -54,7 +62,7 @@ impl Hypotheses {
     /// # Errors
     /// If the file cannot be read, or says no such changes.
     pub fn load(path: &Path) -> Result<Self, HypothesesError> {
-        let text = std::fs::read_to_string(path)
+        let text = input::read_text(path, WRITTEN_BY_HAND)
             .map_err(|error| HypothesesError::Unreadable { path: path.to_owned(), error })?;
         Self::parse(path, text)
     }
@@ -76,7 +84,8 @@ impl Hypotheses {
                 Err(keys.wrong(&kind, format!("there is no such kind of change: there are {names}")))?
             };
             match (known.read)(&mut keys)? {
-                Effect::Program(change) => this.program.push(change),
+                Effect::Program(change) => this.program.push(ProgramChange::Other(change)),
+                Effect::Scaling(scaling) => this.scale(scaling),
                 Effect::Machine(change) => {
                     if let Some(earlier) = this.machine.iter().find(|earlier| earlier.contradicts(&change)) {
                         Err(keys.mistake(format!("this contradicts {earlier}, an earlier change")))?;
@@ -87,6 +96,16 @@ impl Hypotheses {
             keys.finish()?;
         }
         Ok(this)
+    }
+
+    /// Adds a scaling after the changes so far.
+    fn scale(&mut self, scaling: Scaling) {
+        if !matches!(self.program.last(), Some(ProgramChange::Scalings(_))) {
+            self.program.push(ProgramChange::Scalings(Scalings::default()));
+        }
+        if let Some(ProgramChange::Scalings(scalings)) = self.program.last_mut() {
+            scalings.push(scaling);
+        }
     }
 
     /// The changes of the machine.
@@ -120,6 +139,9 @@ fn changes<'t>(file: Spanned<DeTable<'t>>, source: &Source) -> Result<Vec<Spanne
 
 impl Transformation for Hypotheses {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
-        self.program.iter().try_fold(trace, |trace, change| change.apply(trace))
+        self.program.iter().try_fold(trace, |trace, change| match change {
+            ProgramChange::Scalings(scalings) => scalings.apply(trace),
+            ProgramChange::Other(change) => change.apply(trace),
+        })
     }
 }

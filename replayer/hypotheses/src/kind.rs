@@ -1,9 +1,12 @@
 //! A kind of change, and what a change of it has an effect on.
 
+use std::sync::Arc;
+
 use titr_common::trace::Transformation;
 
 use crate::keys::Keys;
 use crate::machine_change::MachineChange;
+use crate::selection::Selection;
 use crate::source::Mistake;
 
 /// A kind of change.
@@ -18,8 +21,20 @@ pub struct Kind {
 pub enum Effect {
     /// The program is another one.
     Program(Box<dyn Transformation + Send + Sync>),
+    /// The computation of the program takes another time.
+    Scaling(Scaling),
     /// The machine is another one.
     Machine(MachineChange),
+}
+
+/// Computation multiplied with a factor.
+pub struct Scaling {
+    /// The computation.
+    pub selection: Arc<Selection>,
+    /// The factor.
+    pub factor: f64,
+    /// Whether the computation within collectives is multiplied too.
+    pub reductions: bool,
 }
 
 impl Effect {

@@ -24,45 +24,81 @@ pub fn survey(
     selection: &Arc<Selection>,
     mut visit: impl FnMut(&Position, Located<'_>) -> Result<(), TraceError>,
 ) -> Result<(), TraceError> {
-    selection.fits(trace.ranks())?;
-    let mut regions = Names::of(selection.region.as_ref());
-    let mut call_sites = Names::of(selection.call_site.as_ref());
+    survey_all(trace, std::slice::from_ref(selection), |positions, located| {
+        positions.iter().try_for_each(|position| visit(position, located))
+    })
+}
+
+/// Reads all events, rank after rank, and shows each to `visit` with the place that its rank is at, once for each selection.
+///
+/// # Errors
+/// As [`survey`], for any selection.
+pub fn survey_all(
+    trace: &Trace,
+    selections: &[Arc<Selection>],
+    mut visit: impl FnMut(&[Position], Located<'_>) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    selections.iter().try_for_each(|selection| selection.fits(trace.ranks()))?;
+    let mut marks: Vec<Marks<'_>> = selections.iter().map(|selection| Marks::of(selection)).collect();
     let mut events = LocatedEvents::default();
     for rank in (0..trace.ranks()).map(Rank) {
         let mut stream = trace.stream(rank)?;
-        let mut position = Position::new(rank, selection);
+        let mut positions: Vec<Position> = selections.iter().map(|selection| Position::new(rank, selection)).collect();
         let mut more = true;
         while more {
             events.clear();
             more = stream.read(&mut events)?;
             for located in events.iter() {
-                visit(&position, located)?;
-                position.pass(located.event, located.location.thread);
+                visit(&positions, located)?;
+                positions.iter_mut().for_each(|position| position.pass(located.event, located.location.thread));
                 if let EventRef::Event(Event::Mark(mark)) = located.event {
-                    match mark {
-                        Mark::RegionBegin(name) => regions.add(name, regions.is(name)),
-                        Mark::Control(level) if *level > 0 => {
-                            let name = level.to_string();
-                            regions.add(&name, regions.is(&name));
-                        }
-                        Mark::CallStack(_, stack) => {
-                            let is_selected = selection.has_call_site(stack);
-                            stack.iter().for_each(|place| call_sites.add(&place.to_string(), is_selected));
-                        }
-                        Mark::RegionEnd(_) | Mark::Control(_) | Mark::CallSite(_) => {}
-                    }
+                    marks.iter_mut().for_each(|marks| marks.add(mark));
                 }
             }
         }
     }
-    regions.found(selection, |name, list| match list {
-        "" => format!("the program marks no region '{name}': it marks none"),
-        list => format!("the program marks no region '{name}': it marks {list}"),
-    })?;
-    call_sites.found(selection, |name, list| match list {
-        "" => "the trace has no call sites: TITRACE_CALLSITES=1 records them".to_owned(),
-        list => format!("no call is made from '{name}': there are {list}"),
-    })
+    marks.into_iter().try_for_each(Marks::found)
+}
+
+/// The names of regions and of call sites that a trace has, where a selection asks for some.
+struct Marks<'s> {
+    selection: &'s Selection,
+    regions: Names<'s>,
+    call_sites: Names<'s>,
+}
+
+impl<'s> Marks<'s> {
+    fn of(selection: &'s Selection) -> Self {
+        let (region, call_site) = (selection.region.as_ref(), selection.call_site.as_ref());
+        Self { selection, regions: Names::of(region), call_sites: Names::of(call_site) }
+    }
+
+    fn add(&mut self, mark: &Mark) {
+        match mark {
+            Mark::RegionBegin(name) => self.regions.add(name, self.regions.is(name)),
+            Mark::Control(level) if *level > 0 => {
+                let name = level.to_string();
+                self.regions.add(&name, self.regions.is(&name));
+            }
+            Mark::CallStack(_, stack) if self.selection.call_site.is_some() => {
+                let is_selected = self.selection.has_call_site(stack);
+                stack.iter().for_each(|place| self.call_sites.add(&place.to_string(), is_selected));
+            }
+            Mark::CallStack(..) | Mark::RegionEnd(_) | Mark::Control(_) | Mark::CallSite(_) => {}
+        }
+    }
+
+    /// Finds fault with a region or a call site that the trace does not have.
+    fn found(self) -> Result<(), TraceError> {
+        self.regions.found(self.selection, |name, list| match list {
+            "" => format!("the program marks no region '{name}': it marks none"),
+            list => format!("the program marks no region '{name}': it marks {list}"),
+        })?;
+        self.call_sites.found(self.selection, |name, list| match list {
+            "" => "the trace has no call sites: TITRACE_CALLSITES=1 records them".to_owned(),
+            list => format!("no call is made from '{name}': there are {list}"),
+        })
+    }
 }
 
 /// Names that a trace has, where one of them is selected.

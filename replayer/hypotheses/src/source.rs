@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 use titr_common::trace::TraceError;
 
+/// Characters of a line that a mistake shows at most.
+const LONGEST: usize = 200;
+
 /// Bytes of the file.
 pub type Place = Range<usize>;
 
@@ -25,8 +28,10 @@ pub struct Mistake {
     file: String,
     line: usize,
     column: usize,
-    /// The text of the line.
+    /// The text of the line, or the part of it around the mistake.
     shown: String,
+    /// The number of characters of `shown` before the mistake.
+    indent: usize,
     /// The number of characters that are wrong.
     width: usize,
     message: String,
@@ -42,20 +47,25 @@ impl Source {
     pub fn mistake(&self, place: &Place, message: impl Into<String>) -> Mistake {
         let before = self.text.get(..place.start).unwrap_or_default();
         let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let shown = self.text[begin..].lines().next().unwrap_or_default().to_owned();
         let column = before[begin..].chars().count() + 1;
         let width =
             self.text.get(place.clone()).map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
         let line = before.matches('\n').count() + 1;
-        Mistake { file: self.name.clone(), line, column, shown, width: width.max(1), message: message.into() }
+        let whole = self.text[begin..].lines().next().unwrap_or_default();
+        // Of a line that no terminal shows, the part around the mistake.
+        let skipped = if whole.len() > LONGEST { (column - 1).saturating_sub(LONGEST / 4) } else { 0 };
+        let shown = whole.chars().skip(skipped).take(LONGEST).collect();
+        let width = width.clamp(1, LONGEST);
+        let (file, message) = (self.name.clone(), message.into());
+        Mistake { file, line, column, shown, indent: column - 1 - skipped, width, message }
     }
 }
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, line, column, shown, width, message } = self;
+        let Self { file, line, column, shown, indent, width, message } = self;
         let (number, margin) = (line.to_string(), " ".repeat(line.to_string().len()));
-        let (indent, marks) = (" ".repeat(column - 1), "^".repeat(*width));
+        let (indent, marks) = (" ".repeat(*indent), "^".repeat(*width));
         write!(f, "{file}:{line}:{column}: {message}\n {number} | {shown}\n {margin} | {indent}{marks}")
     }
 }

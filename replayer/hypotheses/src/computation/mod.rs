@@ -7,4 +7,4 @@ mod scale_compute;
 mod volume;
 
 pub use balance::BALANCE_COMPUTE;
-pub use scale_compute::{INFINITE_CPU, SCALE_COMPUTE};
+pub use scale_compute::{INFINITE_CPU, SCALE_COMPUTE, Scalings};

@@ -1,4 +1,7 @@
-//! Computation multiplied with a factor.
+//! Computation multiplied with factors.
+//!
+//! Changes that follow each other are one transformation: it surveys the trace once, and a rank's events pass it once, however
+//! many changes there are.
 
 use std::sync::Arc;
 
@@ -9,9 +12,9 @@ use titr_common::units::Instructions;
 
 use super::volume::{Factor, Volume};
 use crate::keys::Keys;
-use crate::kind::{Effect, Kind};
+use crate::kind::{Effect, Kind, Scaling};
 use crate::position::Position;
-use crate::rewriting::{Rewrite, rewritten, survey};
+use crate::rewriting::{Rewrite, rewritten, survey_all};
 use crate::selection::Selection;
 use crate::source::Mistake;
 
@@ -25,58 +28,92 @@ fn scale(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
     let selection = keys.selection()?.into();
     let factor = keys.factor("factor")?;
     let factor = keys.required("factor", factor)?;
-    Ok(Effect::program(Scale { selection, factor, reductions: false }))
+    Ok(Effect::Scaling(Scaling { selection, factor, reductions: false }))
 }
 
 fn infinite(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
-    Ok(Effect::program(Scale { selection: keys.selection()?.into(), factor: 0.0, reductions: true }))
+    Ok(Effect::Scaling(Scaling { selection: keys.selection()?.into(), factor: 0.0, reductions: true }))
 }
 
-/// The change of a trace.
-struct Scale {
-    selection: Arc<Selection>,
+/// Changes of a trace, one after the other.
+#[derive(Default)]
+pub struct Scalings {
+    selections: Vec<Arc<Selection>>,
+    factors: Vec<ScalingFactor>,
+}
+
+/// The factor of a change.
+#[derive(Clone, Copy)]
+struct ScalingFactor {
     factor: f64,
     /// Whether the computation within collectives is multiplied too.
     reductions: bool,
 }
 
-impl Transformation for Scale {
-    fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
-        let Self { ref selection, factor, reductions } = *self;
-        let mut is_any = false;
-        survey(&trace, selection, |position, located| {
-            let volume = Volume::of(located.event).filter(|volume| volume.is_some());
-            is_any |= volume.is_some() && position.is_inside(located.location.thread);
-            Ok(())
-        })?;
-        if !is_any {
-            let message = "no computation is selected here, or the changes before this one leave none of it";
-            return Err(selection.mistake(message).into());
-        }
-        Ok(rewritten(trace, selection, move |_| ComputeScaling { factor, reductions }))
+impl Scalings {
+    /// Adds a change after the others.
+    pub fn push(&mut self, Scaling { selection, factor, reductions }: Scaling) {
+        self.selections.push(selection);
+        self.factors.push(ScalingFactor { factor, reductions });
     }
 }
 
-/// The change of one rank's events.
+impl Transformation for Scalings {
+    fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
+        let Self { selections, factors } = self;
+        let Some(first) = selections.first() else { return Ok(trace) };
+        let mut is_any = vec![false; selections.len()];
+        survey_all(&trace, selections, |positions, located| {
+            let Some(mut volume) = Volume::of(located.event) else { return Ok(()) };
+            for ((position, ScalingFactor { factor, .. }), is_any) in positions.iter().zip(factors).zip(&mut is_any) {
+                if position.is_inside(located.location.thread) {
+                    *is_any |= volume.is_some();
+                    volume = volume.scaled(Factor::of_both(*factor));
+                }
+            }
+            Ok(())
+        })?;
+        if let Some((selection, _)) = selections.iter().zip(is_any).find(|(_, is_any)| !is_any) {
+            let message = "no computation is selected here, or the changes before this one leave none of it";
+            return Err(selection.mistake(message).into());
+        }
+        let (selections, factors): (Arc<[_]>, Arc<[_]>) = (selections.as_slice().into(), factors.as_slice().into());
+        Ok(rewritten(trace, first, move |rank| ComputeScaling {
+            positions: selections.iter().map(|selection| Position::new(rank, selection)).collect(),
+            factors: Arc::clone(&factors),
+        }))
+    }
+}
+
+/// The changes of one rank's events.
 struct ComputeScaling {
-    factor: f64,
-    reductions: bool,
+    /// The place that the rank is at, for the selection of each change.
+    positions: Vec<Position>,
+    factors: Arc<[ScalingFactor]>,
 }
 
 impl Rewrite for ComputeScaling {
-    fn rewrite(&mut self, position: &Position, Located { event, location }: Located<'_>, out: &mut LocatedEvents) {
-        if !position.is_inside(location.thread) {
-            return out.push(event.to_event(), location);
-        }
-        if let Some(volume) = Volume::of(event) {
-            return out.push(volume.times(Factor::of_both(self.factor)), location);
-        }
-        if let EventRef::Event(Event::Collective(call, completion)) = event
-            && self.reductions
-        {
-            let work = Instructions(call.work.0 * self.factor);
-            return out.push(Event::Collective(Collective { work, ..call.clone() }, *completion), location);
-        }
-        out.push(event.to_event(), location);
+    fn rewrite(&mut self, _: &Position, Located { event, location }: Located<'_>, out: &mut LocatedEvents) {
+        let selected =
+            self.positions.iter().zip(&*self.factors).filter(|(position, _)| position.is_inside(location.thread));
+        let selected = selected.map(|(_, factor)| *factor);
+        let changed = if Volume::of(event).is_some() {
+            selected.fold(event.to_event(), |event, ScalingFactor { factor, .. }| {
+                let volume = Volume::of(EventRef::Event(&event));
+                volume.map_or(event, |volume| volume.times(Factor::of_both(factor)))
+            })
+        } else if let EventRef::Event(Event::Collective(call, completion)) = event {
+            let mut reducing = selected.filter(|factor| factor.reductions).peekable();
+            if reducing.peek().is_some() {
+                let work = reducing.fold(call.work.0, |work, ScalingFactor { factor, .. }| work * factor);
+                Event::Collective(Collective { work: Instructions(work), ..call.clone() }, *completion)
+            } else {
+                event.to_event()
+            }
+        } else {
+            event.to_event()
+        };
+        out.push(changed, location);
+        self.positions.iter_mut().for_each(|position| position.pass(event, location.thread));
     }
 }

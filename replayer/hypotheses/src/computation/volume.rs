@@ -20,7 +20,8 @@ impl Volume {
     #[inline]
     pub fn of(event: EventRef<'_>) -> Option<Self> {
         match event {
-            EventRef::Compute(Instructions(instructions)) => Some(Self { instructions, seconds: 0.0 }),
+            EventRef::Compute(Instructions(instructions))
+            | EventRef::Event(&Event::Compute(Instructions(instructions))) => Some(Self { instructions, seconds: 0.0 }),
             EventRef::Event(&Event::Sleep(Seconds(seconds))) => Some(Self { instructions: 0.0, seconds }),
             EventRef::Event(_) | EventRef::Send(_) | EventRef::Recv(_) => None,
         }
@@ -34,6 +35,11 @@ impl Volume {
         } else {
             Event::Compute(Instructions(self.instructions * factor.instructions))
         }
+    }
+
+    /// This computation multiplied with a factor.
+    pub fn scaled(self, factor: Factor) -> Self {
+        Self { instructions: self.instructions * factor.instructions, seconds: self.seconds * factor.seconds }
     }
 
     /// Whether there is any.

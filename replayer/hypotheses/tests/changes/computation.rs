@@ -1,6 +1,14 @@
 //! Changes of computation.
 
-use super::support::assert_changed;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use titr_common::event::Rank;
+use titr_common::trace::{EventSource, RankSources, Trace, TraceError, Transformation};
+use titr_hypotheses::Hypotheses;
+
+use super::support::{assert_changed, changed, lines, trace};
 
 const TWO: &str = "
     0 init
@@ -139,4 +147,47 @@ fn changes_are_made_in_their_order() {
     let before = "0 compute 100\n1 compute 200";
     assert_changed(&[scale, balance].concat(), 2, before, "0 compute 300\n1 compute 300");
     assert_changed(&[balance, scale].concat(), 2, before, "0 compute 600\n1 compute 150");
+}
+
+/// Changes of computation one after the other are as if each was made of the trace that the one before leaves.
+#[test]
+fn changes_follow_each_other() {
+    let region = "[[change]]\nkind = 'scale-compute'\nregion = 'foo'\nfactor = 3\n";
+    let ranks = "[[change]]\nkind = 'scale-compute'\nranks = '1'\nfactor = 0.5\n";
+    let all = "[[change]]\nkind = 'scale-compute'\nfactor = 2\n";
+    let idle = "[[change]]\nkind = 'infinite-cpu'\nranks = '0'\n";
+    let balance = "[[change]]\nkind = 'balance-compute'\n";
+    for changes in [[region, ranks, all], [all, idle, region], [all, balance, ranks], [ranks, ranks, ranks]] {
+        let one_by_one =
+            changes.iter().fold(changed("", 2, TWO).unwrap(), |text, change| changed(change, 2, &text).unwrap());
+        assert_eq!(changed(&changes.concat(), 2, TWO).unwrap(), one_by_one, "{changes:?}");
+    }
+    let none = changed(&[idle, ranks, "[[change]]\nkind = 'infinite-cpu'\nranks = '0'"].concat(), 2, TWO);
+    assert!(none.unwrap_err().contains("changes.toml:8:8: no computation is selected here"));
+}
+
+/// A trace that counts how often a rank is read.
+struct Counted(Trace, Arc<AtomicU32>);
+
+impl RankSources for Counted {
+    fn source(&self, rank: Rank, _: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(self.0.stream(rank)?))
+    }
+}
+
+#[test]
+fn many_changes_read_the_trace_as_often_as_one() {
+    let read = |changes: usize| {
+        let text = "[[change]]\nkind = 'scale-compute'\nfactor = 2\n".repeat(changes);
+        let hypotheses = Hypotheses::parse(Path::new("changes.toml"), text).unwrap();
+        let count = Arc::new(AtomicU32::new(0));
+        let counted = Trace::new(2, Counted(trace(2, TWO), Arc::clone(&count)));
+        let changed = hypotheses.apply(counted).unwrap();
+        (lines(&changed).unwrap(), count.load(Ordering::Relaxed))
+    };
+    let ((_, once), (text, often)) = (read(1), read(500));
+    assert_eq!(once, often);
+    // 5 instructions, doubled five hundred times.
+    assert!(text.contains(&format!("0 compute {}", 5.0 * 2_f64.powi(500))), "{text}");
 }

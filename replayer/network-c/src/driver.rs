@@ -9,7 +9,7 @@ use thiserror::Error;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_network::topology::HostId;
-use titr_network::{Network, Transfer, TransferId};
+use titr_network::{Network, Transfer, TransferId, Unreachable};
 use titr_platform::{Platform, PlatformError};
 use titr_simulation::models;
 
@@ -43,8 +43,16 @@ pub enum DriverError {
         /// The message that is one too many.
         label: u64,
     },
-    /// Time has come to its end.
-    #[error("simulated time is more than 213 days: is a time not in picoseconds?")]
+    /// A message could never arrive.
+    #[error("message {label}: {why}")]
+    Unreachable {
+        /// The message.
+        label: u64,
+        /// The reason.
+        why: Unreachable,
+    },
+    /// The end of time, which no message and no network reaches.
+    #[error("simulated time is less than 2^64 - 1 ps (213 days): is a time not in picoseconds?")]
     EndOfTime,
 }
 
@@ -123,6 +131,11 @@ impl Driver {
         if self.messages.len() >= u32::MAX as usize {
             return Err(DriverError::Full { label });
         }
+        let (from, to, bytes) = (HostId(from), HostId(to), Bytes(message.bytes));
+        let transfer = Transfer { id: TransferId(0), from, to, bytes, connection: None };
+        if let Some(why) = self.network.unreachable(at, &transfer) {
+            return Err(DriverError::Unreachable { label, why });
+        }
         let key = self.messages.insert(message);
         self.pending.push(Reverse((at, self.injected, key)));
         self.injected += 1;
@@ -130,21 +143,22 @@ impl Driver {
     }
 
     /// When something next happens: a message enters the network, or the network has something to do. `None`: no message
-    /// is under way.
+    /// is under way, or none that arrives before the end of time.
     pub fn next_event(&mut self) -> Option<Time> {
         let pending = self.pending.peek().map(|Reverse((at, ..))| *at);
-        [self.network.next_event(), pending].into_iter().flatten().min()
+        [self.network.next_event(), pending].into_iter().flatten().min().filter(|&next| next < Time::NEVER)
     }
 
-    /// Moves time on to `to`, and with it all that happens until then and at that time.
+    /// Moves time on to `to`, and with it all that happens until then and at that time. Whether that is possible is known before
+    /// anything happens, so that a failure leaves the network as it was.
     pub fn advance(&mut self, to: Time) -> Result<(), DriverError> {
         if to < self.now {
             return Err(DriverError::Past { asked: to.0, now: self.now.0 });
         }
+        if to == Time::NEVER {
+            return Err(DriverError::EndOfTime);
+        }
         while let Some(now) = self.next_event().filter(|&next| next <= to) {
-            if now == Time::NEVER {
-                return Err(DriverError::EndOfTime);
-            }
             self.now = now;
             self.network.advance(now, &mut self.delivered);
             for TransferId(id) in self.delivered.drain(..) {

@@ -115,7 +115,8 @@ pub unsafe extern "C" fn titr_network_nodes(network: *mut titr_network) -> u32 {
 }
 
 /// Injects a message at a time that is not before the one that the network was advanced to. Messages of one time enter the
-/// network in the order of the calls. The label is the caller's and need not be unique. Returns whether it succeeded.
+/// network in the order of the calls. The label is the caller's and need not be unique. Fails for a message that could not
+/// arrive in 2^64 picoseconds, or that the packet model would cut into billions of packets. Returns whether it succeeded.
 ///
 /// # Safety
 /// `network` is NULL or comes from `titr_network_create` and was not destroyed.
@@ -147,7 +148,8 @@ pub unsafe extern "C" fn titr_network_next_event(network: *mut titr_network) -> 
     unsafe { with(network, TITR_NETWORK_NEVER, next) }
 }
 
-/// Advances the network to a time, with all that happens until then and at that time. Returns whether it succeeded.
+/// Advances the network to a time before `TITR_NETWORK_NEVER`, with all that happens until then and at that time. Returns
+/// whether it succeeded.
 ///
 /// # Safety
 /// `network` is NULL or comes from `titr_network_create` and was not destroyed.

@@ -17,10 +17,19 @@ int main(int argc, char **argv) {
     expect_failure(titr_network_inject(network, 0, 1, 8, 4, 9));
     expect_failure(titr_network_advance(network, 3));
     expect_failure(titr_network_inject(network, 0, 1, 8, TITR_NETWORK_NEVER, 10));
+    expect_failure(titr_network_inject(network, 0, 1, 1000000000000000, 5, 12));
+    expect_failure(titr_network_inject(network, 0, 1, UINT64_MAX, 5, 13));
+    expect_failure(titr_network_advance(network, TITR_NETWORK_NEVER));
     /* Nothing of this has broken the network. */
     if (!titr_network_inject(network, 0, 0, 8, 5, 11) || !titr_network_advance(network, 1000000)) return 1;
     if (!titr_network_take(network, &delivery) || delivery.label != 11) return 1;
     if (titr_network_take(network, &delivery)) return 1;
+    /* A message that arrives at the end of time does not arrive. */
+    if (!titr_network_inject(network, 0, 1, 8, TITR_NETWORK_NEVER - 1, 14)) return 1;
+    expect_failure(titr_network_advance(network, TITR_NETWORK_NEVER));
+    if (!titr_network_advance(network, 2000000)) return 1;
+    if (titr_network_next_event(network) != TITR_NETWORK_NEVER - 1) return 1;
+    if (!titr_network_advance(network, TITR_NETWORK_NEVER - 1) || titr_network_take(network, &delivery)) return 1;
     titr_network_destroy(network);
     titr_network_destroy(NULL);
     return 0;

@@ -18,4 +18,4 @@ mod ordered_float;
 mod route_cache;
 mod timer_queue;
 
-pub use network::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded};
+pub use network::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};

@@ -4,6 +4,8 @@
 
 use std::any::Any;
 
+use thiserror::Error;
+use titr_common::format::{count, volume};
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 
@@ -47,6 +49,40 @@ pub struct Unloaded {
     pub transfer: Seconds,
 }
 
+/// Why a message can never arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum Unreachable {
+    /// It would arrive after the end of simulated time.
+    #[error("simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?")]
+    EndOfTime,
+    /// It consists of more packets than a simulation of each can get through.
+    #[error(
+        "a message of {} is {} packets, and the packet model simulates each: at most {} of one message. Use \
+         network.model = \"flow\", or larger packets (network.packet.packet)",
+        volume(*.bytes), count(*.packets), count(*.most)
+    )]
+    Packets {
+        /// Size of the message.
+        bytes: Bytes,
+        /// Packets of the message.
+        packets: u64,
+        /// Packets that a message may have.
+        most: u64,
+    },
+    /// It is injected after more cycles than there are numbers for.
+    #[error(
+        "the packet model counts cycles, here of {cycle:e} s, and cannot count as many as there are until {} s: is a \
+         bandwidth wrong?",
+        .now.seconds().0
+    )]
+    Cycles {
+        /// Seconds of a cycle.
+        cycle: f64,
+        /// When the message was injected.
+        now: Time,
+    },
+}
+
 /// A model of how messages travel. Time moves by `advance` alone, and never backwards.
 pub trait Network: Any {
     /// `transfer` enters the network at `now`: the time last advanced to.
@@ -55,6 +91,18 @@ pub trait Network: Any {
     /// The time that `transfer` would take if no other message were under way. Its sum is the time that the message then
     /// takes, but for rounding; a model whose messages can take several ways says it for a shortest one.
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded;
+
+    /// Why `transfer` could not arrive if it were injected at `now`; `None` if it may arrive.
+    fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
+        let Unloaded { latency, transfer } = self.unloaded(transfer);
+        (now + latency + transfer == Time::NEVER).then_some(Unreachable::EndOfTime)
+    }
+
+    /// Why the first message that was injected and can never arrive cannot. Such a message is under way until
+    /// [`Time::NEVER`].
+    fn first_unreachable(&self) -> Unreachable {
+        Unreachable::EndOfTime
+    }
 
     /// The time at which the network next has something to do by itself; `None` while nothing is under way.
     fn next_event(&mut self) -> Option<Time>;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use titr_common::time::Time;
 use titr_common::trace::{EventSource, LocatedEvents, Passed, Passing, Trace, TraceError};
 use titr_common::units::Bytes;
-use titr_network::{LinkLoad, Network, Transfer, TransferId, Unloaded};
+use titr_network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
 
 /// A kind of work that titr does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,6 +354,14 @@ impl Network for ProfiledNetwork {
 
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
         self.thread.during(OwnWork::Network, || self.network.unloaded(transfer))
+    }
+
+    fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
+        self.network.unreachable(now, transfer)
+    }
+
+    fn first_unreachable(&self) -> Unreachable {
+        self.network.first_unreachable()
     }
 
     fn next_event(&mut self) -> Option<Time> {

@@ -104,7 +104,7 @@ pub fn replay<S: EventSource, O: Observer>(
             (None, None) => break,
         };
         if now == Time::NEVER {
-            return Err(ReplayError::EndOfTime);
+            return Err(network.first_unreachable().into());
         }
         network.advance(now, &mut delivered);
         ranks.advance(now, &mut delivered);

@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use thiserror::Error;
+use titr_common::format::counted;
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::packet::PacketStatistics;
 use titr_network::statistics::Histogram;
 use titr_network::topology::HostId;
-use titr_network::{LinkLoad, Network, Transfer, TransferId};
+use titr_network::{LinkLoad, Network, Transfer, TransferId, Unreachable};
 use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
 use titr_platform::{Model, Platform};
 
@@ -49,7 +50,10 @@ pub enum TriggeredError {
     #[error(transparent)]
     Trace(#[from] NetworkTraceError),
     /// The platform is too small.
-    #[error("{}: the trace has {nodes} nodes, and the platform {hosts} hosts", path.display())]
+    #[error(
+        "{}: the trace has {}, and the platform {}",
+        path.display(), counted(*nodes, "node", "nodes"), counted(*hosts, "host", "hosts")
+    )]
     TooManyNodes {
         /// The file.
         path: PathBuf,
@@ -61,6 +65,9 @@ pub enum TriggeredError {
     /// Time has come to its end.
     #[error("simulated time is more than 213 days: is a time or a delay of the trace not in picoseconds?")]
     EndOfTime,
+    /// A message can never arrive.
+    #[error(transparent)]
+    Unreachable(Unreachable),
 }
 
 /// The result of a replay of a network trace; but for the runs and packets, that of the first run.
@@ -69,7 +76,7 @@ pub struct TriggeredResult {
     /// When the last message arrived.
     pub simulated_time: Seconds,
     /// When the last message arrived in the trace.
-    pub recorded_time: Seconds,
+    pub recorded_time: Option<Seconds>,
     /// Whether messages were injected at their own times, whatever their triggers are.
     pub open_loop: bool,
     /// Messages that entered the network.
@@ -119,7 +126,7 @@ pub struct TriggeredSpeed {
 #[derive(Default)]
 struct TriggeredRun {
     end: Time,
-    recorded: Time,
+    recorded: Option<Time>,
     messages: u64,
     triggered: u64,
     bytes: Bytes,
@@ -170,7 +177,7 @@ impl TriggeredReplay<'_> {
         }
         Ok(TriggeredResult {
             simulated_time,
-            recorded_time: first.recorded.seconds(),
+            recorded_time: first.recorded.map(Time::seconds),
             open_loop: self.open_loop,
             messages: first.messages,
             triggered: if self.open_loop { 0 } else { first.triggered },
@@ -217,7 +224,10 @@ impl TriggeredReplay<'_> {
             let release = feedback.next_release(wires)?;
             let Some(now) = [wires, release].into_iter().flatten().min() else { break };
             if now == Time::NEVER {
-                return Err(TriggeredError::EndOfTime);
+                return Err(match network.first_unreachable() {
+                    Unreachable::EndOfTime => TriggeredError::EndOfTime,
+                    other => TriggeredError::Unreachable(other),
+                });
             }
             network.advance(now, &mut delivered);
             for TransferId(id) in delivered.drain(..) {
@@ -232,7 +242,7 @@ impl TriggeredReplay<'_> {
                 run.messages += 1;
                 run.triggered += u64::from(triggered);
                 run.bytes += bytes;
-                run.recorded = run.recorded.max(recorded.unwrap_or_default());
+                run.recorded = run.recorded.max(recorded);
                 let (from, to) = (HostId(from.0), HostId(to.0));
                 let transfer = Transfer { id: TransferId(id as u32), from, to, bytes, connection: None };
                 network.inject(now, transfer);

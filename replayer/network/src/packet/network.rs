@@ -8,10 +8,15 @@ use titr_common::units::Seconds;
 use super::clock::Clock;
 use super::{Batch, Delays, Delivery, Engine, Message, Observation, PacketSpec, Threads, engine};
 use crate::indexed_heap::{Deadline, IndexedHeap};
-use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded};
+use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
 use crate::statistics::Histogram;
 use crate::topology::{HostId, Link, LinkId, Topology};
 use titr_common::time::Time;
+
+/// Packets that a message may have: about an hour of simulation, and a terabyte in packets of 64 bytes.
+const MOST_PACKETS: u64 = 1 << 34;
+/// Cycles after which no message is injected, so that sums of cycles never overflow.
+const LAST_CYCLE: u64 = 1 << 62;
 
 /// Routers under a workload.
 ///
@@ -32,6 +37,8 @@ pub struct PacketNetwork {
     local: slab::Slab<PendingDelivery>,
     /// The loads of the hosts' own links.
     local_loads: Vec<LinkLoad>,
+    /// Why the first message that can never arrive cannot.
+    unreachable: Option<Unreachable>,
     injected: u32,
     /// The cycle that the engine is at.
     cycle: u64,
@@ -95,6 +102,7 @@ impl PacketNetwork {
             local_arrivals: IndexedHeap::default(),
             local: slab::Slab::new(),
             local_loads: vec![LinkLoad::default(); spec.graph().hosts().len()],
+            unreachable: None,
             spec,
             injected: 0,
             cycle: 0,
@@ -110,6 +118,26 @@ impl PacketNetwork {
         let link = self.spec.graph().loopback(transfer.from).filter(|_| transfer.from == transfer.to)?;
         self.topology.links().get(link.index()).copied()
     }
+
+    /// A message that does not take routers arrives at `at`.
+    fn arrive_at(&mut self, at: Time, arrival: PendingDelivery) {
+        let key = self.local.insert(arrival) as u32;
+        self.local_arrivals.set(key, Deadline { at, sequence: arrival.sequence.into() });
+    }
+
+    /// Why a message that takes routers from `cycle` on can never arrive, if so.
+    fn unreachable_by_packets(&self, now: Time, cycle: u64, transfer: &Transfer) -> Option<Unreachable> {
+        let parameters = self.spec.parameters();
+        let (bytes, packets) = (transfer.bytes, parameters.packets(transfer.bytes));
+        if packets > MOST_PACKETS {
+            // No host sends faster than with all its injection ports.
+            let cycles = packets as f64 * f64::from(parameters.packet_phits) / f64::from(parameters.injection_ports);
+            let is_late = now + Seconds(cycles * self.spec.cycle()) == Time::NEVER;
+            let too_many = Unreachable::Packets { bytes, packets, most: MOST_PACKETS };
+            return Some(if is_late { Unreachable::EndOfTime } else { too_many });
+        }
+        (cycle > LAST_CYCLE).then(|| Unreachable::Cycles { cycle: self.spec.cycle(), now })
+    }
 }
 
 impl Network for PacketNetwork {
@@ -119,14 +147,18 @@ impl Network for PacketNetwork {
         self.injected = self.injected.wrapping_add(1);
         if let Some(link) = self.loopback(transfer) {
             let at = now + Seconds(link.latency.0 + transfer.bytes.0 as f64 / link.bandwidth);
-            let key = self.local.insert(arrival) as u32;
-            self.local_arrivals.set(key, Deadline { at, sequence: arrival.sequence.into() });
+            self.arrive_at(at, arrival);
             let load = &mut self.local_loads[transfer.from.index()];
             load.bytes += transfer.bytes;
             load.messages += 1;
             return;
         }
+        let cycle = self.clock.cycle(now).max(self.cycle);
         let packets = self.spec.parameters().packets(transfer.bytes);
+        if let Some(why) = self.unreachable_by_packets(now, cycle, &transfer) {
+            self.unreachable.get_or_insert(why);
+            return self.arrive_at(Time::NEVER, arrival);
+        }
         let message = Message {
             tag: arrival.tag(),
             from: transfer.from,
@@ -134,7 +166,7 @@ impl Network for PacketNetwork {
             packets,
             connection: transfer.connection,
         };
-        self.engine.offer(self.clock.cycle(now).max(self.cycle), message);
+        self.engine.offer(cycle, message);
     }
 
     /// For the way that the topology describes, which is a shortest one.
@@ -148,6 +180,18 @@ impl Network for PacketNetwork {
         let packets = self.spec.parameters().packets(transfer.bytes);
         let (latency, transfer) = Delays::of(&self.spec).unloaded(&self.spec, &self.route, packets);
         Unloaded { latency: Seconds(latency * self.spec.cycle()), transfer: Seconds(transfer * self.spec.cycle()) }
+    }
+
+    fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
+        if let Some(link) = self.loopback(*transfer) {
+            let at = now + link.latency + Seconds(transfer.bytes.0 as f64 / link.bandwidth);
+            return (at == Time::NEVER).then_some(Unreachable::EndOfTime);
+        }
+        self.unreachable_by_packets(now, self.clock.cycle(now).max(self.cycle), transfer)
+    }
+
+    fn first_unreachable(&self) -> Unreachable {
+        self.unreachable.unwrap_or(Unreachable::EndOfTime)
     }
 
     fn next_event(&mut self) -> Option<Time> {

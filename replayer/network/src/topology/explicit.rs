@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use titr_common::format::counted;
 
 use super::shortest::{Piece, ShortestPaths};
 use super::{HostId, Link, LinkId, Topology};
@@ -58,7 +59,11 @@ impl Explicit {
 
 impl Topology for Explicit {
     fn name(&self) -> String {
-        format!("network of {} hosts and {} links as written", self.hosts, self.links.len())
+        format!(
+            "network of {} and {} as written",
+            counted(self.hosts, "host", "hosts"),
+            counted(self.links.len(), "link", "links")
+        )
     }
 
     fn hosts(&self) -> u32 {

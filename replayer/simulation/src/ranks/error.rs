@@ -1,8 +1,10 @@
 //! The errors that keep a replay from finishing.
 
 use thiserror::Error;
+use titr_common::format::counted;
 use titr_common::program::{Fault, Place};
 use titr_common::trace::TraceError;
+use titr_network::Unreachable;
 
 use super::deadlock::Deadlock;
 
@@ -16,8 +18,8 @@ pub enum ReplayError {
     Event { place: Box<Place>, fault: Box<Fault> },
     #[error("{0}")]
     Deadlock(Box<Deadlock>),
-    #[error("the trace has {ranks} ranks, and only {places} are placed on hosts")]
+    #[error("the trace has {}, and only {places} are placed on hosts", counted(*ranks, "rank", "ranks"))]
     Places { ranks: usize, places: usize },
-    #[error("simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?")]
-    EndOfTime,
+    #[error(transparent)]
+    Unreachable(#[from] Unreachable),
 }

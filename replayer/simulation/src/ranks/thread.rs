@@ -9,6 +9,7 @@ use titr_common::program::{Fault, Place, Template};
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::Seconds;
+use titr_network::Unreachable;
 
 use super::call::Failure;
 use super::clock::{Clock, Waiter};
@@ -130,7 +131,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             }
             if thread.clock.time > self.library.now {
                 if thread.clock.time == Time::NEVER {
-                    return Err(ReplayError::EndOfTime);
+                    return Err(Unreachable::EndOfTime.into());
                 }
                 self.library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
                 return Ok(());

@@ -7,6 +7,7 @@ use titr_simulation::parallel::Jobs;
 
 use super::Failure;
 use crate::report::variations::{Variations, VariedResult};
+use titr_common::format::count;
 
 /// A key of the platform, and the values that it has in one replay after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,16 +52,28 @@ fn values_of(text: &str) -> Vec<&str> {
 /// Keys and their values, one of each.
 type Combination = Vec<(String, String)>;
 
-/// All combinations of values. The values of the last key take turns first.
-fn combinations(keys: &[VariedKey]) -> Vec<Combination> {
-    keys.iter().fold(vec![Vec::new()], |combinations, VariedKey { key, values }| {
-        let with = |combination: &Combination, value: &String| {
-            let mut longer = combination.clone();
-            longer.push((key.clone(), value.clone()));
-            longer
-        };
-        combinations.iter().flat_map(|combination| values.iter().map(|value| with(combination, value))).collect()
+/// How many combinations are replayed at most: the results of all of them are kept until the last is there.
+const MOST: usize = 10_000;
+
+/// The number of combinations.
+fn count_combinations(keys: &[VariedKey]) -> Result<usize, Failure> {
+    let all = keys.iter().fold(1_u128, |all, key| all.saturating_mul(key.values.len() as u128));
+    usize::try_from(all).ok().filter(|&all| all <= MOST).ok_or_else(|| {
+        let (all, most) = (count(u64::try_from(all).unwrap_or(u64::MAX)), count(MOST as u64));
+        Failure::Usage(format!("--vary: {all} combinations of values, and at most {most} are compared"))
     })
+}
+
+/// The combination of that number. The values of the last key take turns first.
+fn combination(keys: &[VariedKey], mut number: usize) -> Combination {
+    let value = |VariedKey { key, values }: &VariedKey| {
+        let value = values[number % values.len()].clone();
+        number /= values.len();
+        (key.clone(), value)
+    };
+    let mut combination: Combination = keys.iter().rev().map(value).collect();
+    combination.reverse();
+    combination
 }
 
 /// The results of `simulate` with each combination of values, given as `KEY=VALUE`, so many at the same time.
@@ -72,9 +85,8 @@ pub(super) fn replay(
     jobs: Jobs,
     simulate: impl Fn(&[String]) -> Result<SimulationResult, Failure> + Sync,
 ) -> Result<Variations, Failure> {
-    let combinations = combinations(keys);
-    let variations = jobs.map(combinations.len(), |number| {
-        let set = combinations[number].clone();
+    let variations = jobs.map(count_combinations(keys)?, |number| {
+        let set = combination(keys, number);
         let written: Vec<String> = set.iter().map(|(key, value)| format!("{key}={value}")).collect();
         Ok::<_, Failure>(VariedResult { set, result: simulate(&written)? })
     })?;
@@ -101,9 +113,19 @@ mod tests {
 
     #[test]
     fn each_value_is_combined_with_each() {
-        let all = combinations(&[key("a=1,2").unwrap(), key("b=x,y").unwrap()]);
-        let shown: Vec<String> = all.iter().map(|set| set.iter().map(|(_, value)| value.as_str()).collect()).collect();
-        assert_eq!(shown, ["1x", "1y", "2x", "2y"]);
-        assert_eq!(combinations(&[]), [[]]);
+        let keys = [key("a=1,2").unwrap(), key("b=x,y").unwrap()];
+        let shown = |number| combination(&keys, number).into_iter().map(|(_, value)| value).collect::<String>();
+        assert_eq!([0, 1, 2, 3].map(shown), ["1x", "1y", "2x", "2y"]);
+        assert_eq!((count_combinations(&keys).unwrap(), count_combinations(&[]).unwrap()), (4, 1));
+    }
+
+    #[test]
+    fn more_combinations_than_fit_are_refused_before_the_first() {
+        let keys = vec![key("a=1,2,3,4,5,6,7,8,9,10").unwrap(); 50];
+        assert_eq!(count_combinations(&keys[..4]).unwrap(), 10_000);
+        for (keys, number) in [(&keys[..5], "100,000"), (&keys[..], "18,446,744,073,709,551,615")] {
+            let error = count_combinations(keys).unwrap_err().to_string();
+            assert!(error.contains(number), "{error}");
+        }
     }
 }

@@ -9,6 +9,9 @@ use miette::{Diagnostic, LabeledSpan, NamedSource};
 use thiserror::Error;
 use toml::Spanned;
 
+/// Bytes of the longest line that a mistake is shown in.
+const WIDEST: usize = 1000;
+
 /// Bytes of what was written.
 pub type Place = Range<usize>;
 
@@ -77,19 +80,25 @@ impl Source {
 
     /// A place of the file for people: `file:line:column`.
     pub fn name_of(&self, place: &Place) -> String {
-        let before = self.text().get(..place.start).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        let name = self.parts.first().map_or("", |file| &file.name);
-        format!("{name}:{}:{}", before.matches('\n').count() + 1, line.chars().count() + 1)
+        place_in(self.parts.first().map_or("", |file| &file.name), self.text(), place.start)
     }
 
     /// A mistake at a place.
     pub fn mistake(&self, place: Option<Place>, message: impl Into<String>) -> Box<Mistake> {
+        let message = message.into();
         let start = place.as_ref().map_or(0, |place| place.start);
         let part = self.parts.iter().rev().find(|part| part.start <= start);
         let (name, text, offset) = part.map_or(("", "", 0), |part| (&part.name, &part.text, part.start));
+        if let Some(place) = &place
+            && is_too_wide(text, &(place.start - offset..place.end - offset))
+        {
+            let place = place_in(name, text, place.start - offset);
+            let message = cut(&message);
+            let text = NamedSource::new(name, String::new());
+            return Box::new(Mistake { message: format!("{place}: {message}"), text, at: None, help: None });
+        }
         Box::new(Mistake {
-            message: message.into(),
+            message,
             text: NamedSource::new(name, text.to_owned()),
             at: place.map(|place| LabeledSpan::new_with_span(None, place.start - offset..place.end - offset)),
             help: None,
@@ -99,6 +108,28 @@ impl Source {
     /// A mistake in a value.
     pub fn wrong<T>(&self, written: &Spanned<T>, message: impl Into<String>) -> Box<Mistake> {
         self.mistake(Some(written.span()), message)
+    }
+}
+
+/// A place of a text for people: `file:line:column`.
+fn place_in(name: &str, text: &str, start: usize) -> String {
+    let before = text.get(..start).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    format!("{name}:{}:{}", before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+/// Whether a line at a place is too long to be shown: no terminal has so many columns, and miette counts at most 65,535.
+fn is_too_wide(text: &str, place: &Place) -> bool {
+    let begin = text.get(..place.start).unwrap_or_default().rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text.get(place.end..).unwrap_or_default().find('\n').map_or(text.len(), |length| place.end + length);
+    text.get(begin..end).unwrap_or_default().split('\n').any(|line| line.len() > WIDEST)
+}
+
+/// The beginning of a message that quotes a long text.
+fn cut(message: &str) -> String {
+    match message.char_indices().nth(WIDEST) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message.to_owned(),
     }
 }
 

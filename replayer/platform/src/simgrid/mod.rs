@@ -12,6 +12,7 @@
 mod cluster;
 mod config;
 mod element;
+mod limits;
 mod units;
 mod zone;
 
@@ -48,6 +49,7 @@ pub fn is_xml(text: &str) -> bool {
 
 /// Reads the tables of the source's file, and remarks on them.
 pub fn read(source: &Source) -> Checked<(Located, Vec<String>)> {
+    limits::check(source)?;
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(source.text(), options).map_err(|error| {
         let place = source.at(error.pos().row as usize, error.pos().col as usize);

@@ -22,6 +22,14 @@ pub fn plural<'a>(number: u64, one: &'a str, many: &'a str) -> &'a str {
     if number == 1 { one } else { many }
 }
 
+/// A number and its noun: `1 core`, `1024 cores`.
+#[must_use]
+pub fn counted(number: impl TryInto<u64>, one: &str, many: &str) -> String {
+    // A number that does not fit is none of one.
+    let number = number.try_into().unwrap_or(u64::MAX);
+    format!("{number} {}", plural(number, one, many))
+}
+
 /// Bytes in the unit that leaves one to three digits before the point.
 #[must_use]
 pub fn volume(bytes: Bytes) -> String {
@@ -78,6 +86,12 @@ mod tests {
     #[test]
     fn counts_have_separators() {
         assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_noun_is_plural_unless_there_is_one() {
+        let shown = [0_u32, 1, 2, 1024].map(|number| counted(number, "core", "cores"));
+        assert_eq!(shown, ["0 cores", "1 core", "2 cores", "1024 cores"]);
     }
 
     #[test]

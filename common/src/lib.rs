@@ -8,6 +8,7 @@ pub mod event;
 pub mod event_buffer;
 pub mod format;
 pub mod grammar;
+pub mod input;
 pub mod program;
 pub mod time;
 pub mod trace;

@@ -14,6 +14,7 @@ mod gather;
 mod generate;
 mod inter;
 mod jobs;
+mod limits;
 mod network_traces;
 mod observers;
 mod one_sided;

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::format::counted;
+
 /// A line that is not in the grammar.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("column {column}: {what}")]
@@ -10,4 +12,9 @@ pub struct ParseError {
     pub column: usize,
     /// The words that were found and that were expected.
     pub what: String,
+}
+
+/// A world as an error names it.
+pub(super) fn world_of(ranks: u32) -> String {
+    format!("a world of {}", counted(ranks, "rank", "ranks"))
 }

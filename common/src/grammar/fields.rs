@@ -7,6 +7,7 @@ use nom::number::complete::double;
 use nom::{IResult, Parser};
 
 use super::error::ParseError;
+use super::error::world_of;
 use super::list;
 use crate::event::{Actor, CommId, Rank, RequestId, Skip, Span, Tag, ThreadId, Wildcard};
 use crate::units::{Bytes, Nanoseconds};
@@ -232,7 +233,7 @@ impl<'a> Fields<'a> {
     pub(super) fn rank_of(&mut self, what: &str, world: u32) -> Result<Rank, ParseError> {
         let column = self.column();
         let rank = self.rank(what)?;
-        let stranger = || ParseError { column, what: format!("rank {} is not in a world of {world} ranks", rank.0) };
+        let stranger = || ParseError { column, what: format!("rank {} is not in {}", rank.0, world_of(world)) };
         if rank.0 < world { Ok(rank) } else { Err(stranger()) }
     }
 

@@ -1,6 +1,7 @@
 //! The fields of a point-to-point message, in a world of so many ranks.
 
 use super::error::ParseError;
+use super::error::world_of;
 use super::fields::Fields;
 use crate::event::{CommId, Incoming, Outgoing, Wildcard};
 use crate::units::Bytes;
@@ -36,5 +37,5 @@ pub(super) fn wildcard(message: &Incoming, f: &mut Fields) -> Result<Wildcard, P
 
 /// The error of a peer that is not in the world.
 pub(super) fn stranger(column: usize, world: u32, peer: &str) -> ParseError {
-    ParseError { column, what: format!("the {peer} is not in a world of {world} ranks") }
+    ParseError { column, what: format!("the {peer} is not in {}", world_of(world)) }
 }

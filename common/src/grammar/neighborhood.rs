@@ -2,6 +2,7 @@
 //! destination and then for each source; `ineighbor_alltoall REQ …` and `neighbor_alltoall_init REQ …`.
 
 use super::error::ParseError;
+use super::error::world_of;
 use super::fields::Fields;
 use super::line::Line;
 use crate::event::{CommId, NeighborOp, Neighborhood, Rank};
@@ -21,7 +22,7 @@ pub(super) fn read(op: NeighborOp, comm: CommId, world: u32, f: &mut Fields) -> 
     let to = f.list("a list of destinations", Rank)?;
     let from = f.list("a list of sources", Rank)?;
     if let Some(stranger) = to.iter().chain(&from).find(|rank| rank.0 >= world) {
-        return Err(f.error(format!("neighbour {} is not in a world of {world} ranks", stranger.0)));
+        return Err(f.error(format!("neighbour {} is not in {}", stranger.0, world_of(world))));
     }
     let found = f.count();
     if found < to.len() + from.len() {

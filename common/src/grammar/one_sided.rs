@@ -11,6 +11,7 @@
 //! is the *n*-th of every other member, whatever its number.
 
 use super::error::ParseError;
+use super::error::world_of;
 use super::fields::Fields;
 use super::line::Line;
 use super::words::words;
@@ -118,7 +119,7 @@ pub(super) fn read(word: &[u8], comm: CommId, world: u32, f: &mut Fields) -> Res
         if asserts == Asserts::default() && !f.at_end() {
             ranks = f.list("a list of ranks", Rank)?;
             if let Some(stranger) = ranks.iter().find(|rank| rank.0 >= world) {
-                return Err(f.error(format!("rank {} is not in a world of {world} ranks", stranger.0)));
+                return Err(f.error(format!("rank {} is not in {}", stranger.0, world_of(world))));
             }
             asserts = self::asserts(f);
         }

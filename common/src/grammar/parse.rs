@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::error::ParseError;
+use super::error::world_of;
 use super::fields::Fields;
 use super::words::{Form, RECV};
 use super::{collective, completion, datatype, file, mark, message, neighborhood, one_sided, partitioned, plain};
@@ -229,7 +230,7 @@ impl Parser {
             self.world += u32::from(member.0 == self.world && self.world < u32::MAX);
         }
         if let Some(stranger) = members.iter().chain(&remote).find(|member| member.0 >= self.world) {
-            return Err(f.error(format!("member {} is not in a world of {} ranks", stranger.0, self.world)));
+            return Err(f.error(format!("member {} is not in {}", stranger.0, world_of(self.world))));
         }
         let group = Group { id, members, remote, tag };
         self.introduce(&group);
@@ -284,7 +285,7 @@ impl Parser {
         let sent = self.scaled(sent, f)?;
         let received = self.scaled(received, f)?;
         if to.0.max(from.map_or(0, |from| from.0)) >= self.world {
-            return Err(f.error(format!("a peer is not in a world of {} ranks", self.world)));
+            return Err(f.error(format!("a peer is not in {}", world_of(self.world))));
         }
         let (comm, tag) = (CommId::WORLD, Tag(0));
         let wildcard = Wildcard { source: from.is_none(), tag: false };

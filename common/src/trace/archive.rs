@@ -4,6 +4,7 @@
 //! A tar archive has no index, but the size of each file stands before it: one look for each rank finds all, and from
 //! then on every rank is read from where it lies, through one open file.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -12,16 +13,20 @@ use std::sync::Arc;
 use super::directory::Kind;
 use super::error::TraceError;
 use super::section::Section;
+use crate::input;
 
 /// The unit of an archive: a header has one, and files begin where one begins.
 const BLOCK: usize = 512;
 /// Where a header has its magic word.
 const MAGIC: std::ops::Range<usize> = 257..262;
 
+/// Bytes that the headers of a file take at most, with its name.
+const HEADERS: usize = 1 << 20;
+
 /// Whether the file is an archive, by its first header.
 pub(super) fn is_archive(path: &Path) -> bool {
     let mut block = [0; BLOCK];
-    File::open(path).and_then(|mut file| file.read_exact(&mut block)).is_ok() && is_header(&block)
+    input::open(path).and_then(|mut file| file.read_exact(&mut block)).is_ok() && is_header(&block)
 }
 
 /// Whether a file that begins with `block` is an archive.
@@ -31,15 +36,17 @@ pub(super) fn is_header(block: &[u8]) -> bool {
 
 /// The files of a trace in the archive at `path`.
 pub(super) fn scan(path: &Path) -> Result<Vec<(Kind, Section)>, TraceError> {
-    let mut file = File::open(path).map_err(TraceError::io(path))?;
+    let mut file = input::open(path).map_err(TraceError::io(path))?;
     let length = file.seek(SeekFrom::End(0)).map_err(TraceError::io(path))?;
     file.rewind().map_err(TraceError::io(path))?;
     let shared = Arc::new(file.try_clone().map_err(TraceError::io(path))?);
     let torn = |what: String| TraceError::Archive { path: path.into(), what };
     let mut found = Vec::new();
     let mut end = 0;
-    let mut archive = tar::Archive::new(file);
+    let left = Cell::new(HEADERS);
+    let mut archive = tar::Archive::new(Headers { file, left: &left });
     for entry in archive.entries_with_seek().map_err(TraceError::io(path))? {
+        left.set(HEADERS);
         let entry = entry.map_err(|error| torn(format!("after {end} bytes: {error}")))?;
         let name = entry.path().map_err(TraceError::io(path))?.into_owned();
         let (at, size) = (entry.raw_file_position(), entry.size());
@@ -57,6 +64,27 @@ pub(super) fn scan(path: &Path) -> Result<Vec<(Kind, Section)>, TraceError> {
         return Err(torn(format!("it ends after {end} bytes without an end mark")));
     }
     Ok(found)
+}
+
+/// The headers of an archive. Those of one file, which may hold a long name, are read up to a limit.
+struct Headers<'l> {
+    file: File,
+    left: &'l Cell<usize>,
+}
+
+impl Read for Headers<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        let left = self.left.get().checked_sub(read);
+        self.left.set(left.ok_or_else(|| io::Error::other("a name of more than a megabyte"))?);
+        Ok(read)
+    }
+}
+
+impl Seek for Headers<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
 }
 
 /// Writes an archive, file after file.

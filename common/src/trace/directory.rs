@@ -89,11 +89,13 @@ pub(super) fn scan(directory: &Path) -> io::Result<Vec<(Kind, PathBuf)>> {
     for file in fs::read_dir(directory)? {
         let path = file?.path();
         match Kind::of(&path) {
-            Some(kind) => found.push((kind, path)),
+            Some(kind) => found.push((kind, regular(path)?)),
             None if is_folder(&path) && path.is_dir() => {
                 for file in fs::read_dir(&path)? {
                     let path = file?.path();
-                    found.extend(Kind::of(&path).map(|kind| (kind, path)));
+                    if let Some(kind) = Kind::of(&path) {
+                        found.push((kind, regular(path)?));
+                    }
                 }
             }
             None => {}
@@ -102,6 +104,16 @@ pub(super) fn scan(directory: &Path) -> io::Result<Vec<(Kind, PathBuf)>> {
     // Whatever order the system has them in, the same mistake is told first.
     found.sort_by(|(_, a), (_, b)| a.cmp(b));
     Ok(found)
+}
+
+/// The path of a file that can be read as often as a trace is; others keep readers waiting, or never end.
+fn regular(path: PathBuf) -> io::Result<PathBuf> {
+    let name = path.file_name().unwrap_or_default().display();
+    match fs::metadata(&path) {
+        Ok(file) if !file.is_file() => Err(io::Error::other(format!("{name} in it is no regular file"))),
+        // A link to nothing is an error once the file is read.
+        Ok(_) | Err(_) => Ok(path),
+    }
 }
 
 fn is_folder(path: &Path) -> bool {

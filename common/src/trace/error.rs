@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::format::counted;
 use crate::grammar::ParseError;
 
 /// A trace that cannot be read.
@@ -23,8 +24,20 @@ pub enum TraceError {
         "{path}: torn after line {line}: {reason}. The program was killed, or the disk was full; --partial takes what there is"
     )]
     Torn { path: PathBuf, line: u64, reason: String },
-    #[error("{path}:{line}: {found} events where the end record says {said}: lines are missing or were added")]
+    #[error(
+        "{path}:{line}: {} where the end record says {said}: lines are missing or were added",
+        counted(*found, "event", "events")
+    )]
     Count { path: PathBuf, line: u64, found: u64, said: u64 },
+    #[error(
+        "{path}:{line}: '{text}' follows the end record, after which nothing is read: delete it, or delete the end record"
+    )]
+    AfterEnd { path: PathBuf, line: u64, text: String },
+    #[error(
+        "{path}:{line}: '{text}' is an event in the first time-independent format (SimGrid up to 3.10), and titr reads that of \
+         SimGrid 3.32 and later: 'RANK EVENT ...' with a tag and a size for each message"
+    )]
+    FirstFormat { path: PathBuf, line: u64, text: String },
     #[error("{path}:{line}: rank {found} in the stream of rank {expected}")]
     ForeignRank { path: PathBuf, line: u64, found: u32, expected: u32 },
     #[error("{path}:{line}:{column}: {what}")]

@@ -8,6 +8,7 @@ use flate2::bufread::GzDecoder;
 
 use super::error::TraceError;
 use super::section::Section;
+use crate::input::{BYTE_ORDER_MARK, other_encoding};
 
 /// Lines longer than this are no trace. An `alltoallw` among 100,000 ranks takes about 2 MB.
 const LONGEST_LINE: usize = 64 << 20;
@@ -57,10 +58,6 @@ struct Rest {
 
 impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
-        if path.is_dir() {
-            let what = "a directory where a file is expected".into();
-            return Err(TraceError::Directory { path: path.into(), what });
-        }
         Self::of(Section::open(path)?, CHECKED_MEMBER)
     }
 
@@ -95,7 +92,7 @@ impl Lines {
         let mut searched = self.start;
         loop {
             if let Some(length) = memchr::memchr(b'\n', &self.text[searched..]) {
-                let line = self.start..searched + length;
+                let line = self.start + self.mark()?..searched + length;
                 self.start = line.end + 1;
                 self.line += 1;
                 self.last = line.clone();
@@ -114,11 +111,24 @@ impl Lines {
                     return Ok(None);
                 }
                 // A last line without a newline is a line.
+                let line = self.mark()?..pending;
                 self.start = pending;
                 self.line += 1;
-                self.last = 0..pending;
-                return Ok(Some(&self.text));
+                self.last = line.clone();
+                return Ok(Some(&self.text[line]));
             }
+        }
+    }
+
+    /// The bytes of a byte-order mark before the next line, which only the first line may have.
+    fn mark(&self) -> Result<usize, TraceError> {
+        let text = &self.text[self.start..];
+        if self.line > 0 {
+            return Ok(0);
+        }
+        match other_encoding(text) {
+            Some(encoding) => Err(TraceError::Directory { path: self.path.clone(), what: encoding.to_owned() }),
+            None => Ok(if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }),
         }
     }
 
@@ -285,8 +295,41 @@ mod tests {
 
     use flate2::Compression;
     use flate2::write::GzEncoder;
+    use proptest::prelude::*;
 
     use super::*;
+
+    fn member(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    proptest! {
+        /// Wherever a text is cut into members, some of which may be empty, and however little of it is kept, it has its lines.
+        #[test]
+        fn a_text_has_the_same_lines_however_it_is_cut(
+            words in prop::collection::vec("(\u{feff})?[a-c]{0,40}", 0..60),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+            kept in 1_usize..200,
+            ends in any::<bool>(),
+        ) {
+            let mut text = words.join("\n");
+            text.push_str(if ends { "\n" } else { "" });
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).chain([0, text.len()]).collect();
+            cuts.sort_unstable();
+            let packed: Vec<u8> = cuts.windows(2).flat_map(|cut| member(&text.as_bytes()[cut[0]..cut[1]])).collect();
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), packed).unwrap();
+            let mut read = Lines::of(Section::closed(file.path().into()), kept).unwrap();
+            let without_mark = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            for line in without_mark.split_terminator('\n') {
+                prop_assert_eq!(read.next().unwrap(), Some(line.as_bytes()));
+            }
+            prop_assert_eq!(read.next().unwrap(), None);
+            prop_assert_eq!(read.next().unwrap(), None);
+        }
+    }
 
     /// Three lists of lines, each a member, of which the last is larger than what is checked.
     fn members() -> [String; 3] {
@@ -310,12 +353,7 @@ mod tests {
         let (gzip, plain) = (directory.path().join("gzip"), directory.path().join("plain"));
         let members = members();
         std::fs::write(&plain, members.concat()).unwrap();
-        let mut file = std::fs::File::create(&gzip).unwrap();
-        for member in &members {
-            let mut encoder = GzEncoder::new(&mut file, Compression::fast());
-            encoder.write_all(member.as_bytes()).unwrap();
-            encoder.finish().unwrap();
-        }
+        std::fs::write(&gzip, members.each_ref().map(|text| member(text.as_bytes())).concat()).unwrap();
         for kept in [100_000, CHECKED_MEMBER] {
             assert!(lines(&gzip, kept).0 == members.concat().as_bytes(), "{kept}");
             assert!(lines(&plain, kept).0 == members.concat().as_bytes(), "{kept}");
@@ -327,9 +365,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("gzip");
         let text = &members()[1];
-        let mut encoder = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::fast());
-        encoder.write_all(text.as_bytes()).unwrap();
-        encoder.finish().unwrap();
+        std::fs::write(&path, member(text.as_bytes())).unwrap();
         for kept in [1000, 8 << 10, 64 << 10] {
             let (read, most) = lines(&path, kept);
             assert!(read == text.as_bytes());

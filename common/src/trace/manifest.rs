@@ -10,6 +10,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::directory;
@@ -338,13 +339,16 @@ fn to_json(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The value in the text of the file at `path`.
-pub(super) fn from_json<T: for<'de> Deserialize<'de>>(path: &Path, text: &[u8]) -> Result<T, TraceError> {
-    serde_json::from_slice(text).map_err(|error| TraceError::Manifest {
-        path: path.into(),
-        line: error.line(),
-        column: error.column(),
-        // serde_json appends the place to its message; it stands before it here.
-        what: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+/// The value in the text of the file at `path`, which is read as far as it makes sense.
+pub(super) fn from_json<T: DeserializeOwned>(path: &Path, text: impl io::Read) -> Result<T, TraceError> {
+    serde_json::from_reader(io::BufReader::with_capacity(1 << 16, text)).map_err(|error| match error.io_error_kind() {
+        Some(kind) => TraceError::io(path)(io::Error::new(kind, error)),
+        None => TraceError::Manifest {
+            path: path.into(),
+            line: error.line(),
+            column: error.column(),
+            // serde_json appends the place to its message; it stands before it here.
+            what: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        },
     })
 }

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::archive;
@@ -16,6 +15,7 @@ use super::error::TraceError;
 use super::manifest::{self, Manifest, RankEntry};
 use super::section::Section;
 use crate::event::Rank;
+use crate::input::{WRITTEN_BY_PROGRAM, up_to};
 
 /// The pieces of a trace that there are, and where each is.
 #[derive(Default)]
@@ -198,10 +198,9 @@ fn twice(path: PathBuf, what: &str, first: &Path) -> TraceError {
     TraceError::Directory { path, what: format!("{what} is there twice: see {}", first.display()) }
 }
 
-fn read<T: for<'de> serde::Deserialize<'de>>(mut file: Section) -> Result<T, TraceError> {
-    let mut text = Vec::new();
-    file.read_to_end(&mut text).map_err(TraceError::io(file.name()))?;
-    manifest::from_json(file.name(), &text)
+fn read<T: serde::de::DeserializeOwned>(file: Section) -> Result<T, TraceError> {
+    let name = file.name().to_owned();
+    manifest::from_json(&name, up_to(file, WRITTEN_BY_PROGRAM))
 }
 
 /// Increasing numbers as ranges, the first few: `0–3, 5, 7–9`.

@@ -67,7 +67,9 @@ impl RankWriter {
     /// # Errors
     /// Where it cannot be written.
     pub fn finish(mut self, entry: RankEntry) -> io::Result<RankEntry> {
-        self.end_member()?;
+        if !self.text.is_empty() {
+            self.end_member()?;
+        }
         let written = self.stream.finish(self.count)?;
         let (disk, crc32) = (written.size, Some(written.crc32));
         Ok(RankEntry { events: self.count, text: Bytes(self.length), disk, crc32, ..entry })

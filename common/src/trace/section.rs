@@ -9,6 +9,7 @@ use std::sync::Arc;
 use flate2::Crc;
 
 use super::error::TraceError;
+use crate::input;
 
 /// How much is copied at a time.
 const PIECE: usize = 256 << 10;
@@ -35,7 +36,7 @@ enum Handle {
 impl Section {
     /// The section that is all of a file.
     pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
-        let file = File::open(path).map_err(TraceError::io(path))?;
+        let file = input::open(path).map_err(TraceError::io(path))?;
         Ok(Self { name: path.into(), file: Handle::Open(Arc::new(file)), at: 0, end: u64::MAX })
     }
 

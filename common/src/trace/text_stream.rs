@@ -36,6 +36,18 @@ pub(super) struct TextStream {
     torn: Option<String>,
 }
 
+/// A line as an error shows it.
+fn shown(line: &[u8]) -> String {
+    String::from_utf8_lossy(&line[..line.len().min(SHOWN)]).into_owned()
+}
+
+/// Whether a line looks like an event of SimGrid up to 3.10, `p0 compute 1e6`.
+pub(super) fn is_first_format(line: &[u8]) -> bool {
+    let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let rank = fields.next().and_then(|field| field.strip_prefix(b"p")).unwrap_or_default();
+    !rank.is_empty() && rank.iter().all(u8::is_ascii_digit) && fields.next().is_some()
+}
+
 /// Where a stream's lines come from.
 pub(super) enum Input {
     Own(Lines),
@@ -80,8 +92,13 @@ impl TextStream {
                     return Err(TraceError::ForeignRank { path: self.input.path(), line, found, expected });
                 }
                 Err(error) => {
-                    let text = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]).into_owned();
-                    return Err(TraceError::Line { path: self.input.path(), line, text, error });
+                    let (is_first_format, text) = (is_first_format(&text), shown(&text));
+                    let path = self.input.path();
+                    return Err(if is_first_format {
+                        TraceError::FirstFormat { path, line, text }
+                    } else {
+                        TraceError::Line { path, line, text, error }
+                    });
                 }
             }
         }
@@ -120,10 +137,24 @@ impl TextStream {
                     return Err(TraceError::Count { path, line, found, said });
                 }
                 self.ended = true;
+                self.expect_nothing()?;
                 Ok(true)
             }
             _ => Ok(false),
         }
+    }
+
+    /// Reads on after the end record, where nothing is left but comments of other ranks that share the file.
+    fn expect_nothing(&mut self) -> Result<(), TraceError> {
+        let is_shared = matches!(self.input, Input::Shared(_));
+        while let Some((line, text)) = self.input.next(self.rank, false)? {
+            let is_nothing = text.trim_ascii().is_empty() || is_shared && text.starts_with(b"#");
+            if !is_nothing {
+                let text = shown(&text);
+                return Err(TraceError::AfterEnd { path: self.input.path(), line, text });
+            }
+        }
+        Ok(())
     }
 
     /// Takes a torn stream for what there is, if that was asked for.

@@ -89,7 +89,8 @@ impl StreamWriter {
     fn pack(&mut self, text: &[u8]) -> io::Result<()> {
         self.packed.clear();
         self.packed.extend_from_slice(&GZIP_HEADER);
-        if self.deflate.total_in() > 0 {
+        // A member without text has taken nothing in and is complete all the same.
+        if self.deflate.total_out() > 0 {
             self.deflate.reset();
         }
         loop {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::units::{Bytes, Seconds};
 
 use crate::robust::median;
@@ -120,7 +121,7 @@ impl Measurements {
     /// # Errors
     /// Where there is none, or it holds no measurements.
     pub fn load(path: &Path) -> Result<Self, MeasurementsError> {
-        let text = std::fs::read_to_string(path)
+        let text = input::read_text(path, WRITTEN_BY_PROGRAM)
             .map_err(|source| MeasurementsError::Unreadable { path: path.into(), source })?;
         let read: Self =
             serde_json::from_str(&text).map_err(|source| MeasurementsError::Malformed { path: path.into(), source })?;

@@ -74,6 +74,9 @@ pub(crate) struct Function {
 /// The build id of a file, in hexadecimal; empty if it has none.
 fn build_id(path: &Path) -> Result<String, NoCode> {
     let unreadable = |error: &dyn std::error::Error| NoCode::Unreadable(error.to_string());
+    if !path.is_file() {
+        return Err(NoCode::Unreadable("it is no regular file".to_owned()));
+    }
     let file = ReadCache::new(File::open(path).map_err(|error| unreadable(&error))?);
     let object = object::File::parse(&file).map_err(|error| unreadable(&error))?;
     let id = object.build_id().map_err(|error| unreadable(&error))?;

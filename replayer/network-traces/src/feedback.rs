@@ -5,6 +5,7 @@
 //! has to be: up to the time that the replay is at, and to the last message that waits for one that has arrived. Memory
 //! holds the messages that were read and wait, and the triggers for which not all were read.
 
+use titr_common::format::{counted, plural};
 use titr_common::time::Time;
 
 use crate::error::NetworkTraceError;
@@ -147,7 +148,11 @@ impl Feedback {
         let first: Vec<String> = labels.iter().take(NAMED).map(Label::to_string).collect();
         let more = if labels.len() > NAMED { ", …" } else { "" };
         let (first, count) = (first.join(", "), labels.len());
-        Err(self.trace.unfit(format!("{count} messages are never triggered: {first}{more}")))
+        Err(self.trace.unfit(format!(
+            "{} {} never triggered: {first}{more}",
+            counted(count, "message", "messages"),
+            plural(count as u64, "is", "are")
+        )))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Lines of a text, gzipped or not, with bounded memory and exact words on how it ends.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
+use titr_common::input;
 
 use crate::error::NetworkTraceError;
 
@@ -22,11 +22,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn open(path: &Path) -> Result<Self, NetworkTraceError> {
-        if path.is_dir() {
-            let what = "a directory where a network trace is expected".to_owned();
-            return Err(NetworkTraceError::Messages { path: path.into(), what });
-        }
-        let file = File::open(path).map_err(NetworkTraceError::io(path))?;
+        let file = input::open(path).map_err(NetworkTraceError::io(path))?;
         Self::of(path, BufReader::with_capacity(1 << 16, file))
     }
 

@@ -17,13 +17,13 @@
 //! not how long the recorded network took; the trigger delay is the difference of both cycles, less a latency that the
 //! user names.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use rustc_hash::FxHashMap;
+use titr_common::input;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
@@ -94,7 +94,7 @@ impl Netrace {
     /// # Errors
     /// If the file cannot be read, or is no netrace file.
     pub fn open(path: &Path, cycles: Cycles) -> Result<Self, NetworkTraceError> {
-        let file = File::open(path).map_err(NetworkTraceError::io(path))?;
+        let file = input::open(path).map_err(NetworkTraceError::io(path))?;
         Self::of(path, BufReader::with_capacity(1 << 16, file), cycles)
     }
 
@@ -132,7 +132,7 @@ impl Netrace {
     /// If the file cannot be read.
     pub fn recognises(path: &Path) -> Result<bool, NetworkTraceError> {
         let mut first = [0; 4];
-        let mut file = File::open(path).map_err(NetworkTraceError::io(path))?;
+        let mut file = input::open(path).map_err(NetworkTraceError::io(path))?;
         let read = file.read(&mut first).map_err(NetworkTraceError::io(path))?;
         Ok(read == first.len() && (first.starts_with(b"BZh") || first == MAGIC.to_le_bytes()))
     }

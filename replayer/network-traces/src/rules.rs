@@ -13,10 +13,10 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
+use titr_common::input::{self, WRITTEN_BY_HAND};
 
 use crate::error::NetworkTraceError;
 
@@ -40,7 +40,7 @@ impl Rules {
     /// # Errors
     /// If the file cannot be read, is no TOML, or contradicts itself.
     pub fn load(path: &Path) -> Result<Self, NetworkTraceError> {
-        let text = fs::read_to_string(path).map_err(NetworkTraceError::io(path))?;
+        let text = input::read_text(path, WRITTEN_BY_HAND).map_err(NetworkTraceError::io(path))?;
         Self::parse(path, &text)
     }
 

@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use miette::Diagnostic;
 use thiserror::Error;
+use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::units::Speed;
 use titr_network::flow;
 use titr_network::packet::PacketSpec;
@@ -103,7 +104,7 @@ impl Platform {
     /// # Errors
     /// If the file cannot be read, or the file or an override describes no platform.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, PlatformError> {
-        let text = std::fs::read_to_string(path)
+        let text = input::read_text(path, WRITTEN_BY_PROGRAM)
             .map_err(|source| PlatformError::Unreadable { path: path.to_owned(), source })?;
         Self::parse(path, text, overrides)
     }

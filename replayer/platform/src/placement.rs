@@ -1,6 +1,7 @@
 //! Which host each rank runs on.
 
 use std::path::{Path, PathBuf};
+use titr_common::format::counted;
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
@@ -39,8 +40,10 @@ pub enum Policy {
 pub enum PlacementError {
     /// There are more ranks than cores.
     #[error(
-        "{ranks} ranks do not fit on {hosts} hosts of {cores} cores each, which hold {}: \
-         more hosts, or a larger [hosts] cores, would hold them",
+        "{} do not fit on {} of {} each, which hold {}: more hosts, or a larger [hosts] cores, would hold them",
+        counted(*ranks, "rank", "ranks"),
+        counted(*hosts, "host", "hosts"),
+        counted(*cores, "core", "cores"),
         u64::from(*hosts) * u64::from(*cores)
     )]
     TooManyRanks {
@@ -52,7 +55,7 @@ pub enum PlacementError {
         cores: u32,
     },
     /// The placement file lists fewer ranks than there are.
-    #[error("{} says where {listed} ranks run, but there are {ranks}", file.display())]
+    #[error("{} says where {} run, but there are {ranks}", file.display(), counted(*listed, "rank", "ranks"))]
     NotListed {
         /// Ranks to be placed.
         ranks: u32,
@@ -62,7 +65,10 @@ pub enum PlacementError {
         file: PathBuf,
     },
     /// The placement file gives a host more ranks than it has cores.
-    #[error("{} puts rank {rank} on host {host}, whose {cores} cores are all taken", file.display(), host = host.0)]
+    #[error(
+        "{} puts rank {rank} on host {}, of whose {} none is free",
+        file.display(), host.0, counted(*cores, "core", "cores")
+    )]
     HostFull {
         /// The first rank that does not fit.
         rank: u32,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_formats::timeline::Series;
 use titr_simulation::SimulationResult;
 use titr_simulation::observe::ANALYSES;
@@ -61,7 +62,7 @@ impl PageArgs {
         let origin = Origin {
             command: std::env::args().collect(),
             platform: platform.display().to_string(),
-            platform_text: std::fs::read_to_string(platform)?,
+            platform_text: input::read_text(platform, WRITTEN_BY_PROGRAM)?,
         };
         let (overview, detail) = recorder.finish();
         let data = PageData::new(&origin, result, (&overview, &detail), loads, comparison.as_ref());

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use titr_common::format::count;
+use titr_common::format::{count, plural};
 use titr_common::time::Time;
 use titr_common::units::{Quantity, Seconds};
 use titr_network_traces::{Cycles, Netrace, Rules, TriggerCounts, TriggerSource, convert_netrace, find_triggers};
@@ -65,7 +65,7 @@ pub fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure
         (false, None) => find_triggers(&args.trace, &args.output, &source(args)?)?,
     };
     let TriggerCounts { messages, exact, replies, protocol, data, none } = counts;
-    writeln!(out, "{} messages", count(messages))?;
+    writeln!(out, "{} {}", count(messages), plural(messages, "message", "messages"))?;
     let rows = [
         ("known from the trace", exact),
         ("reply to a request", replies),

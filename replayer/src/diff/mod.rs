@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use titr_common::format::counted;
+use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_simulation::SimulationResult;
 
 pub use text::summary;
@@ -111,7 +113,10 @@ pub enum DiffError {
         error: serde_json::Error,
     },
     /// The results are of different programs.
-    #[error("one result is of {before} ranks and the other of {after}: their ranks do not correspond")]
+    #[error(
+        "one result is of {} and the other of {after}: their ranks do not correspond",
+        counted(*before, "rank", "ranks")
+    )]
     Ranks {
         /// The ranks of the first result.
         before: usize,
@@ -126,8 +131,8 @@ impl ReplayedResult {
     /// # Errors
     /// If the file cannot be read, or holds no result.
     pub fn read(path: &Path) -> Result<Self, DiffError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| DiffError::Unreadable { path: path.to_owned(), error })?;
+        let text = input::read_text(path, WRITTEN_BY_PROGRAM)
+            .map_err(|error| DiffError::Unreadable { path: path.to_owned(), error })?;
         serde_json::from_str(&text).map_err(|error| DiffError::NoResult { path: path.to_owned(), error })
     }
 
@@ -236,6 +241,6 @@ mod tests {
     #[test]
     fn results_of_other_programs_are_refused() {
         let error = result(&[(1.0, 1.0)], &[]).to(&result(&[], &[])).unwrap_err();
-        assert!(error.to_string().starts_with("one result is of 1 ranks and the other of 0"));
+        assert!(error.to_string().starts_with("one result is of 1 rank and the other of 0"));
     }
 }

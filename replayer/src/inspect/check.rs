@@ -6,6 +6,7 @@
 use std::thread;
 
 use titr_common::event::Rank;
+use titr_common::format::counted;
 use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_simulation::{Comparison, Follower, dry_run};
 
@@ -35,9 +36,10 @@ pub fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdi
 /// nothing.
 fn findings(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec<String>, TraceError> {
     let (read, replayed) = thread::scope(|scope| {
-        let reader = scope.spawn(|| read(trace));
+        // Where the system has no more threads, it is done afterwards.
+        let reader = thread::Builder::new().spawn_scoped(scope, || read(trace));
         let replayed = dry_run(trace, follower);
-        (reader.join(), replayed)
+        (reader.map_or_else(|_| Ok(read(trace)), |reader| reader.join()), replayed)
     });
     let mut findings = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if findings.unreadable.is_empty() {
@@ -94,11 +96,19 @@ fn against_manifest(manifest: &Manifest, inventory: &Inventory) -> Vec<String> {
     let mut findings = Vec::new();
     for (said, found) in manifest.per_rank.iter().zip(&inventory.per_rank) {
         if said.events != found.events {
-            findings
-                .push(format!("rank {}: {} events, where the manifest says {}", said.rank, found.events, said.events));
+            findings.push(format!(
+                "rank {}: {}, where the manifest says {}",
+                said.rank,
+                counted(found.events, "event", "events"),
+                said.events
+            ));
         }
         if said.lost_events > 0 {
-            findings.push(format!("rank {}: {} events could not be written", said.rank, said.lost_events));
+            findings.push(format!(
+                "rank {}: {} could not be written",
+                said.rank,
+                counted(said.lost_events, "event", "events")
+            ));
         }
     }
     findings

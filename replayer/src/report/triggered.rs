@@ -19,7 +19,9 @@ pub fn summary(result: &TriggeredResult, out: &mut impl Write) -> io::Result<()>
         let (runs, sure) = (simulated_times.len(), simulated_time_ci99.unwrap_or(0.0));
         writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;
     }
-    writeln!(out, "                {:.9} s when it was recorded", recorded_time.0)?;
+    if let Some(recorded) = recorded_time {
+        writeln!(out, "                {:.9} s when it was recorded", recorded.0)?;
+    }
     let hosts = u64::from(network.hosts);
     let noun = plural(hosts, "host", "hosts");
     writeln!(out, "                on a {}, {} {noun}, {} model", network.topology, count(hosts), network.model)?;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use thiserror::Error;
+use titr_common::format::counted;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Seconds;
 use titr_simulation::parallel::Jobs;
@@ -97,7 +98,8 @@ impl Steady {
         let iterations = program.iterations;
         let mut kept = (iterations / ONE_OF).clamp(FEWEST, MOST);
         let mut drifting = false;
-        let mut reason = format!("the loop has {iterations} iterations, too few to leave out any");
+        let mut reason =
+            format!("the loop has {}, too few to leave out any", counted(iterations, "iteration", "iterations"));
         while kept <= iterations / WORTHWHILE {
             let larger;
             match self.attempt(trace, &program, kept, simulate)? {

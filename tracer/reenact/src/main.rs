@@ -24,6 +24,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use thiserror::Error;
 use titr_common::event::Rank;
+use titr_common::format::counted;
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_mpi::{Comm, Mpi, MpiError};
 use titr_workload::{Recompute, Workload};
@@ -38,7 +39,8 @@ enum Error {
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error(
-        "the trace has {trace} ranks, and {world} processes were started: start {trace}, as in `mpirun -np {trace} titr-reenact ...`"
+        "the trace has {}, and the number of processes started is {world}: start {trace}, as in `mpirun -np {trace} titr-reenact ...`",
+        counted(*trace, "rank", "ranks")
     )]
     Size { trace: u32, world: u32 },
     #[error("{0}")]

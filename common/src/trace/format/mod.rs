@@ -7,13 +7,14 @@ mod simgrid_index;
 mod text;
 mod titr;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::error::TraceError;
 use super::lines::Lines;
 use super::opened::Trace;
+use crate::input;
 
 /// A format that traces are read from.
 pub trait TraceFormat: Sync {
@@ -135,6 +136,6 @@ impl<'a> Candidate<'a> {
 
 fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    input::open(path)?.take(HEAD).read_to_end(&mut head)?;
     Ok(head)
 }

@@ -10,6 +10,7 @@ use crate::trace::error::TraceError;
 use crate::trace::lines::Lines;
 use crate::trace::opened::Trace;
 use crate::trace::section::Section;
+use crate::trace::text_stream::is_first_format;
 
 /// An index of trace files, as SimGrid has it.
 pub(super) struct SimgridIndex;
@@ -31,6 +32,9 @@ impl TraceFormat for SimgridIndex {
             let name = String::from_utf8_lossy(text).trim().to_owned();
             if name.is_empty() || name.starts_with('#') {
                 continue;
+            }
+            if is_first_format(text) {
+                return Err(TraceError::FirstFormat { path: path.into(), line: lines.line(), text: shown(&name) });
             }
             let beside = path.parent().unwrap_or(Path::new("")).join(&name);
             let candidates = [PathBuf::from(&name), beside];

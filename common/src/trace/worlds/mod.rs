@@ -129,7 +129,7 @@ fn wanted(worlds: &[World], encounters: &Encounters<'_>, places: &[&Path], taken
         let mut beside: Vec<PathBuf> = entries.filter_map(|entry| Some(folder.join(entry.ok()?.file_name()))).collect();
         beside.sort();
         for place in beside {
-            let is_archive = place.extension().is_some_and(|extension| extension == "tar");
+            let is_archive = place.extension().is_some_and(|extension| extension == "tar") && place.is_file();
             let Ok(canonical) = fs::canonicalize(&place) else { continue };
             if !(is_archive || super::directory::manifest(&place).is_file()) || taken.contains(&canonical) {
                 continue;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use titr_common::input::{self, WRITTEN_BY_HAND};
 use titr_network::topology::HostId;
 use toml::Spanned;
 
@@ -31,7 +32,7 @@ impl Builder<'_> {
     /// Reads a placement file: the number of a host a line; `#` starts a comment.
     fn listed(&self, written: &Spanned<String>, hosts: u32) -> Checked<Policy> {
         let file = self.path.parent().unwrap_or(Path::new("")).join(written.get_ref());
-        let text = std::fs::read_to_string(&file)
+        let text = input::read_text(&file, WRITTEN_BY_HAND)
             .map_err(|error| self.wrong(written, format!("cannot read {}: {error}", file.display())))?;
         let mut listed = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {

@@ -16,7 +16,7 @@ use super::operation::{Condition, OperationKind};
 use super::{Ranks, RequestTable};
 use crate::observe::Observer;
 use crate::observe::OperationId;
-use titr_common::format::{count, plural};
+use titr_common::format::{count, counted, plural};
 use titr_common::trace::EventSource;
 
 /// How many lines of a kind a report has at most.
@@ -173,7 +173,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             OperationKind::Send(id) => {
                 let Message { to, envelope, bytes, .. } = self.library.exchange.message(id);
                 let place = self.place_of(envelope.context, Some(envelope.tag), within);
-                Some((format!("a send of {} bytes to rank {}{place}", bytes.0, to.0), Some(Actor::from(*to))))
+                Some((
+                    format!("a send of {} to rank {}{place}", counted(bytes.0, "byte", "bytes"), to.0),
+                    Some(Actor::from(*to)),
+                ))
             }
             OperationKind::Receive(_, selector) => Some(self.selected("a receive", selector, within)),
             OperationKind::Condition(window, rank, condition) => {
@@ -219,7 +222,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
         let sentence = |((from, to, context, tag), (count, bytes)): ((Rank, Rank, Context, Tag), _)| {
             let (messages, place) = (plural(count, "message", "messages"), self.place_of(context, Some(tag), None));
-            format!("{count} {messages} ({bytes} bytes) from rank {} to rank {}{place}", from.0, to.0)
+            let bytes = counted(bytes, "byte", "bytes");
+            format!("{count} {messages} ({bytes}) from rank {} to rank {}{place}", from.0, to.0)
         };
         let all = kinds.len();
         let mut told: Vec<String> = kinds.into_iter().take(SHOWN).map(sentence).collect();
@@ -248,9 +252,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             self.threads.iter().filter(|state| !state.finished).map(|state| state.actor.rank).collect();
         if !waiting.is_empty() {
             all.push(format!(
-                "{} of {} ranks wait at the end for what is not in the trace",
+                "{} of {} wait at the end for what is not in the trace",
                 waiting.len(),
-                self.library.requests.len()
+                counted(self.library.requests.len(), "rank", "ranks"),
             ));
         }
         all.extend((0..self.library.requests.len() as u32).filter_map(|rank| self.programs.torn(Rank(rank))));
@@ -311,13 +315,13 @@ impl Display for Deadlock {
             Some(Seconds(0.0)) => f.write_str("deadlock before any time has passed")?,
             Some(Seconds(at)) => write!(f, "deadlock after {at:.9} s")?,
         }
-        write!(f, ": {} of {ranks} ranks wait for ever", waiting.len())?;
+        write!(f, ": {} of {} wait for ever", waiting.len(), counted(*ranks, "rank", "ranks"))?;
         if *cycle {
             write!(f, ", {chain} of them for each other")?;
         }
         for (shown, rank) in stuck.iter().enumerate() {
             if shown >= SHOWN.max(*chain).min(2 * SHOWN) {
-                write!(f, "\n  and {} ranks more", stuck.len() - shown)?;
+                write!(f, "\n  and {} more", counted(stuck.len() - shown, "rank", "ranks"))?;
                 break;
             }
             let more = match rank.waits.len() {

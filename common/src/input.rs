@@ -1,0 +1,235 @@
+//! Files that somebody names: traces, platforms, tables.
+//!
+//! A regular file is opened as it is. A pipe (a FIFO, `/dev/stdin`, `<(command)`) can be read only once, and most files are read
+//! more than once: the pipe is copied to a temporary file, which every later opening of its name reads. Directories and devices
+//! are refused. Small files are read whole ([`read`], [`read_text`]), up to a limit.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use std::{env, process, thread};
+
+use crate::format::volume;
+use crate::units::Bytes;
+
+/// The most that is read of a file that people write.
+pub const WRITTEN_BY_HAND: Bytes = Bytes(64 << 20);
+/// The most that is read of a file that a program writes, such as a result or a platform of many routes.
+pub const WRITTEN_BY_PROGRAM: Bytes = Bytes(1 << 30);
+
+/// How long a pipe may have no writer before standard error says so.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The first bytes of a text in UTF-8 that some editors write.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The pipes that were copied, by their names.
+static COPIES: Mutex<BTreeMap<PathBuf, File>> = Mutex::new(BTreeMap::new());
+
+/// Opens a file for reading from its beginning. A pipe is copied first.
+///
+/// # Errors
+/// Where there is no such file, or it is a directory or a device.
+pub fn open(path: &Path) -> io::Result<File> {
+    open_up_to(path, u64::MAX)
+}
+
+/// The contents of a small file, of which `most` is read at most.
+///
+/// # Errors
+/// As [`open`], and where the file is larger.
+pub fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    up_to(open_up_to(path, most.0)?, most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The text of a small file, of which `most` is read at most, without a byte-order mark.
+///
+/// # Errors
+/// As [`read`], and where the file is no text in UTF-8.
+pub fn read_text(path: &Path, most: Bytes) -> io::Result<String> {
+    let mut bytes = read(path, most)?;
+    if let Some(encoding) = other_encoding(&bytes) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, encoding));
+    }
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = 1 + memchr::memchr_iter(b'\n', &error.as_bytes()[..at]).count();
+        io::Error::new(io::ErrorKind::InvalidData, format!("line {line} is no text in UTF-8"))
+    })
+}
+
+/// What to do with a text that begins with `head` and is not UTF-8, if that can be told.
+#[must_use]
+pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
+    match head {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=0x7f, ..] | [1..=0x7f, 0, ..] => {
+            Some("the text is UTF-16: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)")
+        }
+        _ => None,
+    }
+}
+
+/// A reader of `input`, which fails where there is more than `most`.
+pub fn up_to(input: impl Read, most: Bytes) -> impl Read {
+    Limited { input, most, left: most.0 }
+}
+
+/// The kind of a file that cannot be read like a regular one, in words; `None` for a regular file and a pipe.
+#[must_use]
+pub fn unreadable_kind(kind: FileType) -> Option<&'static str> {
+    if kind.is_dir() {
+        Some("a directory where a file is expected")
+    } else if kind.is_char_device() || kind.is_block_device() {
+        Some("a device or a terminal where a file or a pipe is expected")
+    } else if kind.is_socket() {
+        Some("a socket where a file or a pipe is expected")
+    } else {
+        None
+    }
+}
+
+fn open_up_to(path: &Path, most: u64) -> io::Result<File> {
+    // The kind is asked before the file is opened: opening a FIFO waits for a writer, and reading a device may never end.
+    let kind = fs::metadata(path)?.file_type();
+    match unreadable_kind(kind) {
+        Some(what) => Err(io::Error::new(io::ErrorKind::InvalidInput, what)),
+        None if kind.is_fifo() => copy_of_pipe(path, most),
+        None => File::open(path),
+    }
+}
+
+/// The copy of a pipe, which is made when the pipe is asked for first. It has no name, and so is gone when titr ends.
+fn copy_of_pipe(path: &Path, most: u64) -> io::Result<File> {
+    let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
+    if !copies.contains_key(path) {
+        let pipe = up_to(open_pipe(path)?, Bytes(most));
+        let copy = copy(pipe).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => error,
+            kind => io::Error::new(kind, format!("cannot copy the pipe to {}: {error}", env::temp_dir().display())),
+        })?;
+        copies.insert(path.to_owned(), copy);
+    }
+    let fd = copies.get(path).map_or(-1, File::as_raw_fd);
+    File::open(format!("/proc/self/fd/{fd}"))
+}
+
+fn copy(mut pipe: impl Read) -> io::Result<File> {
+    let name = env::temp_dir().join(format!(".titr-pipe-{}-{:p}", process::id(), &raw const pipe));
+    let mut copy = OpenOptions::new().read(true).write(true).create_new(true).open(&name)?;
+    fs::remove_file(&name)?;
+    io::copy(&mut pipe, &mut copy)?;
+    Ok(copy)
+}
+
+/// Opens a pipe, and says on standard error what it waits for if nobody writes to it.
+fn open_pipe(path: &Path) -> io::Result<File> {
+    let (opened, is_open) = channel::<()>();
+    let shown = path.display().to_string();
+    let watch = thread::Builder::new().spawn(move || {
+        if is_open.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("titr: waiting until a program writes to the pipe {shown}");
+        }
+    });
+    let pipe = File::open(path);
+    drop(opened);
+    // Without the watch the pipe is read all the same.
+    drop(watch);
+    pipe
+}
+
+/// A reader with a limit.
+struct Limited<R> {
+    input: R,
+    most: Bytes,
+    left: u64,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // A byte more than allowed tells a file that ends here from one that is too large.
+        let room = usize::try_from(self.left.saturating_add(1)).unwrap_or(usize::MAX).min(buffer.len());
+        let read = self.input.read(&mut buffer[..room])?;
+        match self.left.checked_sub(read as u64) {
+            Some(left) => self.left = left,
+            None => {
+                let what = format!("larger than {}, the most that is read of such a file", volume(self.most));
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+            }
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_text_has_no_byte_order_mark_and_is_utf_8() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |bytes: &[u8]| {
+            let path = folder.path().join("file");
+            fs::write(&path, bytes).unwrap();
+            read_text(&path, Bytes(100)).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(b"\xef\xbb\xbfa = 1\n"), Ok("a = 1\n".to_owned()));
+        assert_eq!(read(b""), Ok(String::new()));
+        for utf_16 in [&b"\xff\xfea\0 \0"[..], b"\xfe\xff\0a\0 ", b"<\0?\0", b"\0<\0?"] {
+            assert!(read(utf_16).unwrap_err().contains("UTF-16"), "{utf_16:?}");
+        }
+        assert_eq!(read(b"a\nb\n\xff\n"), Err("line 3 is no text in UTF-8".to_owned()));
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_the_limit_and_no_further() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "12345").unwrap();
+        assert_eq!(super::read(&path, Bytes(5)).unwrap(), b"12345");
+        let error = super::read(&path, Bytes(4)).unwrap_err().to_string();
+        assert_eq!(error, "larger than 4 B, the most that is read of such a file");
+        // A terabyte without a block on disk.
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        assert!(super::read(&path, Bytes(4)).is_err());
+    }
+
+    #[test]
+    fn directories_and_devices_are_refused_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        symlink("/dev/zero", &link).unwrap();
+        let refusal = |path: &Path| open(path).unwrap_err().to_string();
+        assert_eq!(refusal(&link), "a device or a terminal where a file or a pipe is expected");
+        assert_eq!(refusal(folder.path()), "a directory where a file is expected");
+    }
+
+    #[test]
+    fn a_pipe_can_be_read_more_than_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let writer = {
+            let path = path.clone();
+            thread::spawn(move || OpenOptions::new().write(true).open(path).unwrap().write_all(b"text").unwrap())
+        };
+        for _ in 0..3 {
+            assert_eq!(super::read(&path, Bytes(100)).unwrap(), b"text");
+        }
+        writer.join().unwrap();
+    }
+}

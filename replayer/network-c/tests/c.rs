@@ -153,7 +153,7 @@ message 8: there is no node 4294967295: the platform has 3, from 0
 time cannot go back to 4 ps: the network has been advanced to 5 ps
 time cannot go back to 3 ps: the network has been advanced to 5 ps
 simulated time is less than 2^64 - 1 ps (213 days): is a time not in picoseconds?
-message 12: a message of 1.00 PB is 25,000,000,000,000 packets, and the packet model simulates each: at most 17,179,869,184 of one message. Use network.model = "flow", or larger packets (network.packet.packet)
+message 12: a message of 1.00 PB is 25,000,000,000,000 packets, and the packet model simulates each: at most 17,179,869,184 of one message. Use network.model = \"flow\", or larger packets (network.packet.packet)
 message 13: simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?
 simulated time is less than 2^64 - 1 ps (213 days): is a time not in picoseconds?
 simulated time is less than 2^64 - 1 ps (213 days): is a time not in picoseconds?

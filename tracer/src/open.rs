@@ -156,7 +156,8 @@ fn begin_sink(
         Ok(sink) => {
             let explains = config.verbosity >= Verbosity::Words;
             let precision = counters.precision();
-            let options = RecorderOptions { precision, explains, call_sites: None, process: None };
+            let part = config.part.clone();
+            let options = RecorderOptions { precision, explains, call_sites: None, process: None, part };
             Some(Opened { abi, sink, world_size: size, options, gather })
         }
         Err(error) => {

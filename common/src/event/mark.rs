@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::ListSize;
+use super::{CommId, CommUse, ListSize, Rank, RequestId, Tag};
 
 /// A mark of where in its program a thread is. It takes no time. Which regions are open between two marks is the business
 /// of [`OpenRegions`](crate::program::OpenRegions).
@@ -19,6 +19,34 @@ pub enum Mark {
     CallSite(CallSiteId),
     /// From here on, the call site of this number is this stack of calls, for this thread.
     CallStack(CallSiteId, CallStack),
+    /// From here on the rank's calls are in the trace, of which only a part of the program was to be.
+    PartBegin,
+    /// From here on they are not, but for those that make or free what later calls may name.
+    PartEnd,
+    /// Calls of the rank that are not in the trace, since the last mark of this kind.
+    Unrecorded(Box<[Unrecorded]>),
+}
+
+/// Calls that are not in the trace and belong with calls of other ranks that may be, and how many of them there were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Unrecorded {
+    /// The kind of call.
+    pub call: UnrecordedCall,
+    /// How many there were.
+    pub number: u64,
+}
+
+/// A kind of call that belongs with calls of other ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UnrecordedCall {
+    /// A message to this rank with this tag was sent.
+    Sent(CommId, Rank, Tag),
+    /// A message from this rank with this tag was received.
+    Received(CommId, Rank, Tag),
+    /// A collective of all members of a communicator.
+    Collective(CommId),
+    /// This persistent request was started.
+    Start(RequestId),
 }
 
 /// The number of a call site, the thread's own.
@@ -52,6 +80,25 @@ impl Display for CodePlace {
     }
 }
 
+impl Unrecorded {
+    /// Visits the communicator that the calls name.
+    pub(super) fn communicators(&mut self, visit: impl FnOnce(&mut CommId, CommUse)) {
+        match &mut self.call {
+            UnrecordedCall::Sent(comm, ..) | UnrecordedCall::Received(comm, ..) => visit(comm, CommUse::Messages),
+            UnrecordedCall::Collective(comm) => visit(comm, CommUse::Messages),
+            UnrecordedCall::Start(_) => {}
+        }
+    }
+
+    /// Visits the rank that the calls name.
+    pub(super) fn ranks(&mut self, visit: impl FnOnce(&mut Rank)) {
+        match &mut self.call {
+            UnrecordedCall::Sent(_, rank, _) | UnrecordedCall::Received(_, rank, _) => visit(rank),
+            UnrecordedCall::Collective(_) | UnrecordedCall::Start(_) => {}
+        }
+    }
+}
+
 impl Mark {
     /// The size of the name or the stack.
     pub(super) fn list_size(&self) -> ListSize {
@@ -66,7 +113,8 @@ impl Mark {
                 let named: usize = names.sum();
                 ListSize { entries: entries + named, bytes: bytes + named }
             }
-            Self::Control(_) | Self::CallSite(_) => ListSize::default(),
+            Self::Unrecorded(calls) => ListSize::of(calls),
+            Self::Control(_) | Self::CallSite(_) | Self::PartBegin | Self::PartEnd => ListSize::default(),
         }
     }
 }

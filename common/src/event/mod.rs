@@ -35,7 +35,7 @@ pub use collective::{Collective, CollectiveKind, Extent, Signature, Volumes};
 pub use communicator::{CommCall, CommId, Group};
 pub use file::{Direction, FileAccess, FileEvent, FileId, FilePosition, FileUse, Manage, Phase, Reach, Skip};
 pub use identity::{Actor, Rank, ThreadId};
-pub use mark::{CallSiteId, CallStack, CodePlace, Mark};
+pub use mark::{CallSiteId, CallStack, CodePlace, Mark, Unrecorded, UnrecordedCall};
 pub use neighborhood::{NeighborOp, Neighborhood};
 pub use one_sided::{Access, AccessOp, Assert, Asserts, OneSided, Synchronisation, WinCall, WinId, WinSync};
 pub use partitioned::Partitioned;

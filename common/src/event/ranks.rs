@@ -4,7 +4,7 @@
 //! rank's own numbers become those of the whole.
 
 use super::{
-    Annotation, Completed, Event, Incoming, Message, OneSided, Partitioned, Rank, RequestKey, Synchronisation,
+    Annotation, Completed, Event, Incoming, Mark, Message, OneSided, Partitioned, Rank, RequestKey, Synchronisation,
 };
 
 impl Event {
@@ -38,6 +38,7 @@ impl Event {
                 group.members.iter_mut().chain(&mut group.remote).for_each(visit);
             }
             Self::Annotation(Annotation::Message(Message { peer, .. })) => visit(peer),
+            Self::Mark(Mark::Unrecorded(calls)) => calls.iter_mut().for_each(|calls| calls.ranks(&mut visit)),
             Self::Partitioned(Partitioned::Ready(..) | Partitioned::Arrived(..)) => {}
             Self::OneSided(OneSided::Create(..) | OneSided::Free(_)) => {}
             Self::CommCreate(_, _, None) | Self::CommFree(_) | Self::Annotation(Annotation::Call(_)) => {}

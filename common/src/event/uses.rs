@@ -3,7 +3,7 @@
 //! Visitors get the names themselves, so that a reader may replace them: numbers are given anew where they could clash.
 
 use super::{
-    Annotation, Collective, CommId, Completed, Completion, Event, Message, MessageCompletion, RequestId, WinId,
+    Annotation, Collective, CommId, Completed, Completion, Event, Mark, Message, MessageCompletion, RequestId, WinId,
 };
 
 /// The effect of an event on a request.
@@ -145,6 +145,7 @@ impl Event {
             Self::Annotation(Annotation::Call(_)) => {}
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Other(_) => {}
             Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {}
+            Self::Mark(Mark::Unrecorded(calls)) => calls.iter_mut().for_each(|calls| calls.communicators(&mut visit)),
             Self::Wait(..) | Self::Test(..) | Self::Mark(_) => {}
         }
     }

@@ -5,6 +5,8 @@
 //! | `region_begin NAME`, `region_end NAME` | a region that the program has named |
 //! | `pcontrol LEVEL` | `MPI_Pcontrol` |
 //! | `at SITE` | the call site of the next call, and of the computation before it |
+//! | `part_begin`, `part_end` | the part of the program that was to be traced begins, or ends |
+//! | `unrecorded CALL…` | calls that are not in the trace: `sent COMM RANK TAG NUMBER`, `received COMM RANK TAG NUMBER`, `collective COMM NUMBER`, `start REQUEST NUMBER` |
 //! | `call_site SITE PLACE…` | the stack of that call site, from within to without: `MODULE+OFFSET`, the offset in hexadecimal, or a name |
 //!
 //! In the name of a place a blank is a no-break space (U+00A0), so that the name is one word.
@@ -12,7 +14,7 @@
 use super::error::ParseError;
 use super::fields::Fields;
 use super::line::Line;
-use crate::event::{CallSiteId, CodePlace, Mark};
+use crate::event::{CallSiteId, CodePlace, Mark, Unrecorded, UnrecordedCall};
 
 /// The blank in the name of a place.
 const NO_BREAK_SPACE: char = '\u{a0}';
@@ -26,6 +28,9 @@ impl Mark {
             Self::Control(_) => "pcontrol",
             Self::CallSite(_) => "at",
             Self::CallStack(..) => "call_site",
+            Self::PartBegin => "part_begin",
+            Self::PartEnd => "part_end",
+            Self::Unrecorded(_) => "unrecorded",
         }
     }
 }
@@ -36,6 +41,11 @@ pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &Mark) -> &'l mut Lin
     match event {
         Mark::RegionBegin(name) | Mark::RegionEnd(name) => line.word(name),
         Mark::Control(level) => line.signed(*level),
+        Mark::PartBegin | Mark::PartEnd => line,
+        Mark::Unrecorded(calls) => {
+            calls.iter().for_each(|calls| write_unrecorded(line, calls));
+            line
+        }
         Mark::CallSite(site) => line.number(u64::from(site.0)),
         Mark::CallStack(site, stack) => {
             line.number(u64::from(site.0));
@@ -50,12 +60,45 @@ pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &Mark) -> &'l mut Lin
     }
 }
 
+fn write_unrecorded(line: &mut Line<'_>, Unrecorded { call, number }: &Unrecorded) {
+    let message = |line: &mut Line<'_>, word, [comm, rank]: [u32; 2], tag: i32| {
+        line.word(word).number(u64::from(comm)).number(u64::from(rank)).signed(tag);
+    };
+    match *call {
+        UnrecordedCall::Sent(comm, to, tag) => message(line, "sent", [comm.0, to.0], tag.0),
+        UnrecordedCall::Received(comm, from, tag) => message(line, "received", [comm.0, from.0], tag.0),
+        UnrecordedCall::Collective(comm) => _ = line.word("collective").number(u64::from(comm.0)),
+        UnrecordedCall::Start(request) => _ = line.word("start").number(u64::from(request.0)),
+    }
+    line.number(*number);
+}
+
+fn read_unrecorded(f: &mut Fields) -> Result<Unrecorded, ParseError> {
+    let call = match f.word("a kind of call")? {
+        b"sent" => UnrecordedCall::Sent(f.comm()?, f.rank("a destination")?, f.tag()?),
+        b"received" => UnrecordedCall::Received(f.comm()?, f.rank("a source")?, f.tag()?),
+        b"collective" => UnrecordedCall::Collective(f.comm()?),
+        b"start" => UnrecordedCall::Start(f.request()?),
+        _ => return Err(f.error("expected sent, received, collective or start")),
+    };
+    Ok(Unrecorded { call, number: f.number("how many calls")? })
+}
+
 /// The event that `word` names; `None` if it is none of these.
 pub(super) fn read(word: &[u8], f: &mut Fields) -> Result<Option<Mark>, ParseError> {
     Ok(Some(match word {
         b"region_begin" => Mark::RegionBegin(f.text("the name of a region")?.into()),
         b"region_end" => Mark::RegionEnd(f.text("the name of a region")?.into()),
         b"pcontrol" => Mark::Control(f.signed("a level")?),
+        b"part_begin" => Mark::PartBegin,
+        b"part_end" => Mark::PartEnd,
+        b"unrecorded" => {
+            let mut calls = Vec::new();
+            while !f.at_end() {
+                calls.push(read_unrecorded(f)?);
+            }
+            Mark::Unrecorded(calls.into())
+        }
         b"at" => Mark::CallSite(site(f)?),
         b"call_site" => {
             let site = site(f)?;

@@ -9,6 +9,7 @@ mod implied;
 mod members;
 mod regions;
 mod requests;
+mod unrecorded;
 
 pub use communicators::{CommIndex, Communicator, Communicators, Participation};
 pub use context::Context;
@@ -17,3 +18,4 @@ pub use implied::{agreement, agreements};
 pub use members::Members;
 pub use regions::OpenRegions;
 pub use requests::{OpenRequest, RequestTable, Template};
+pub use unrecorded::UnrecordedCalls;

@@ -28,6 +28,7 @@ impl OpenRegions {
             }
             Mark::Control(level) => self.close(&level.unsigned_abs().to_string()),
             Mark::CallSite(_) | Mark::CallStack(..) => {}
+            Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_) => {}
         }
     }
 

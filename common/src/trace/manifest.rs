@@ -17,6 +17,7 @@ use super::directory;
 use super::encounter::Encounter;
 use super::error::TraceError;
 use super::process_time::ProcessTime;
+use super::recorded_part::PartCalls;
 use crate::event::Rank;
 use crate::units::Bytes;
 
@@ -123,6 +124,9 @@ pub struct RankEntry {
     /// How the process spent its time, once the trace is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_time: Option<ProcessTime>,
+    /// The calls in the part of the program that was to be traced and outside, if that was not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartCalls>,
 }
 
 fn one() -> u32 {
@@ -283,6 +287,7 @@ impl RankEntry {
             modules: Vec::new(),
             null_peer: BTreeMap::new(),
             process_time: None,
+            part: None,
         }
     }
 

@@ -21,6 +21,7 @@ mod part;
 mod passed;
 pub mod process_time;
 mod rank_writer;
+pub mod recorded_part;
 mod section;
 mod shared_file;
 mod stream;

@@ -32,6 +32,11 @@ pub trait RankSources: Send + Sync {
     fn untranslated(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// The events as they are in the files, if these are others.
+    fn as_recorded(&self) -> Option<Arc<dyn RankSources>> {
+        None
+    }
 }
 
 /// A trace, opened: how many ranks it has is known, and that their events are there.
@@ -129,6 +134,13 @@ impl Trace {
     #[must_use]
     pub fn untranslated(&self) -> Vec<String> {
         self.sources.untranslated()
+    }
+
+    /// This trace with all events as they are in its files.
+    #[must_use]
+    pub fn as_recorded(&self) -> Self {
+        let sources = self.sources.as_recorded().unwrap_or_else(|| Arc::clone(&self.sources));
+        Self { sources, ..self.clone() }
     }
 
     /// The source of the events of `rank`.

@@ -191,6 +191,8 @@ fn beyond_messages() -> impl Strategy<Value = Event> {
         "[^\\s]{1,20}".prop_map(|name| Event::Mark(Mark::RegionEnd(name.into()))),
         any::<i32>().prop_map(|level| Event::Mark(Mark::Control(level))),
         any::<u32>().prop_map(|site| Event::Mark(Mark::CallSite(CallSiteId(site)))),
+        prop_oneof![Just(Mark::PartBegin), Just(Mark::PartEnd)].prop_map(Event::Mark),
+        prop::collection::vec(unrecorded(), 1..5).prop_map(|calls| Event::Mark(Mark::Unrecorded(calls.into()))),
         (any::<u32>(), prop::collection::vec(code_place(), 1..5))
             .prop_map(|(site, stack)| Event::Mark(Mark::CallStack(CallSiteId(site), stack.into()))),
         one_sided().prop_map(Event::OneSided),
@@ -201,6 +203,17 @@ fn beyond_messages() -> impl Strategy<Value = Event> {
             received
         })),
     ]
+}
+
+fn unrecorded() -> impl Strategy<Value = Unrecorded> {
+    let message = || (any::<u32>().prop_map(CommId), any::<u32>().prop_map(Rank), any::<i32>().prop_map(Tag));
+    let call = prop_oneof![
+        message().prop_map(|(comm, to, tag)| UnrecordedCall::Sent(comm, to, tag)),
+        message().prop_map(|(comm, from, tag)| UnrecordedCall::Received(comm, from, tag)),
+        any::<u32>().prop_map(|comm| UnrecordedCall::Collective(CommId(comm))),
+        request().prop_map(UnrecordedCall::Start),
+    ];
+    (call, any::<u64>()).prop_map(|(call, number)| Unrecorded { call, number })
 }
 
 pub fn event() -> impl Strategy<Value = Event> {

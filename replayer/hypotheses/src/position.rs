@@ -81,6 +81,7 @@ impl Position {
                 inside.has_called = false;
             }
             Mark::RegionBegin(_) | Mark::RegionEnd(_) | Mark::Control(_) => {}
+            Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_) => {}
         }
         let Selection { region, call_site, .. } = &*self.selection;
         if !self.selection.is_of_places() {

@@ -16,7 +16,7 @@ use titr_simulation::Follower;
 
 use super::meter::Meter;
 use super::{Failure, TraceArgs, advise, calibrate, convert, diff, gather, generate, manual, run, schedule, triggers};
-use crate::inspect::{Inventory, Verdict, check, uncounted};
+use crate::inspect::{Inventory, Verdict, check, recorded_part, uncounted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -136,6 +136,9 @@ fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failu
         ("compute", format!("{} instructions", count(inventory.compute.0 as u64))),
         ("messages", messages(&inventory)),
     ];
+    if let Some(part) = recorded_part(&source) {
+        row(out, "part", &part)?;
+    }
     let uncounted = manifest.as_ref().map(uncounted).unwrap_or_default();
     for (name, what) in words.into_iter().chain(uncounted) {
         row(out, name, &what)?;

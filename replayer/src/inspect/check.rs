@@ -67,7 +67,7 @@ fn read(trace: &Trace) -> Findings {
         findings.unreadable.extend(unreadable);
         findings.others.extend(others.into_iter().map(|finding| format!("{place}: {finding}")));
     }
-    if trace.worlds().is_empty() { read_world(trace) } else { findings }
+    if trace.worlds().is_empty() { read_world(&trace.as_recorded()) } else { findings }
 }
 
 fn read_world(trace: &Trace) -> Findings {

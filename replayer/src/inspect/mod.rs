@@ -2,8 +2,10 @@
 
 mod check;
 mod inventory;
+mod part;
 mod uncounted;
 
 pub use check::{Verdict, check};
 pub use inventory::{Inventory, RankEnd};
+pub use part::recorded_part;
 pub use uncounted::uncounted;

@@ -3,6 +3,7 @@
 //! A mistake here would be found out only after the run whose trace it spoilt, so nothing is guessed: a value that is
 //! not understood and a variable that does not exist are errors.
 
+mod part;
 mod pattern;
 mod value;
 
@@ -12,11 +13,13 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use part::PARTS;
 use value::{
     CALL_SITES, COUNTERS, LEVELS, MODES, RATES, SIZES, THREADS, VERBOSITIES, call_sites, counter, gathering, level,
     mode, path, rate, size, threads, verbosity,
 };
 
+pub use part::Part;
 pub use pattern::{Pattern, Placeholders};
 
 /// The prefix that makes a variable ours.
@@ -34,6 +37,8 @@ pub struct Config {
     /// `TITRACE_COLLECTIVES`: algorithms that an extended trace uses in place of the library's choice, `bcast=binomial`.
     /// What names there are depends on the library, and is not known here.
     pub collectives: String,
+    /// `TITRACE_PART`: the part of the program that is traced.
+    pub part: Part,
     /// `TITRACE_COUNTER`: the counter of computation.
     pub counter: CounterChoice,
     /// `TITRACE_RATE`: instructions per second of CPU time, where CPU time is what is measured.
@@ -151,6 +156,7 @@ impl Default for Config {
             gather: None,
             mode: Mode::TimeIndependent,
             collectives: String::new(),
+            part: Part::All,
             counter: CounterChoice::Auto,
             rate: 1e9,
             threads: CountedThreads::Calling,
@@ -203,6 +209,7 @@ impl Config {
             "TITRACE_GATHER" => self.gather = gathering(variable, text)?,
             "TITRACE_MODE" => self.mode = mode(text).ok_or_else(or(MODES))?,
             "TITRACE_COLLECTIVES" => self.collectives = text.to_owned(),
+            "TITRACE_PART" => self.part = text.parse().map_err(|()| or(PARTS)())?,
             "TITRACE_COUNTER" => self.counter = counter(text).ok_or_else(or(COUNTERS))?,
             "TITRACE_RATE" => self.rate = rate(text).ok_or_else(or(RATES))?,
             "TITRACE_THREADS" => self.threads = threads(text).ok_or_else(or(THREADS))?,
@@ -239,6 +246,7 @@ impl Config {
             ("TITRACE_GATHER", self.gather.as_ref().map_or("0".into(), Gathering::to_string)),
             ("TITRACE_MODE", self.mode.to_string()),
             ("TITRACE_COLLECTIVES", self.collectives.clone()),
+            ("TITRACE_PART", self.part.to_string()),
             ("TITRACE_COUNTER", self.counter.to_string()),
             ("TITRACE_RATE", self.rate.to_string()),
             ("TITRACE_THREADS", self.threads.to_string()),
@@ -247,41 +255,6 @@ impl Config {
             ("TITRACE_CALLSITES", self.call_sites.to_string()),
             ("TITRACE_VERBOSE", (self.verbosity as u8).to_string()),
         ])
-    }
-}
-
-impl std::fmt::Display for Gathering {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{},arity={}", self.archive, self.arity)
-    }
-}
-
-impl std::fmt::Display for Mode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::TimeIndependent => "ti",
-            Self::Extended => "extended",
-        })
-    }
-}
-
-impl std::fmt::Display for CounterChoice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Papi => "papi",
-            Self::Perf => "perf",
-            Self::Cpu => "cpu",
-        })
-    }
-}
-
-impl std::fmt::Display for CountedThreads {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Calling => "calling",
-            Self::All => "sum",
-        })
     }
 }
 
@@ -311,6 +284,7 @@ mod tests {
             ("TITRACE_GATHER", "all-%j.tar,arity=16"),
             ("TITRACE_MODE", "extended"),
             ("TITRACE_COLLECTIVES", "bcast=binomial"),
+            ("TITRACE_PART", "pcontrol"),
             ("TITRACE_COUNTER", "perf"),
             ("TITRACE_RATE", "2.5 Ginstr/s"),
             ("TITRACE_THREADS", "sum"),
@@ -324,6 +298,7 @@ mod tests {
             gather: Some(Gathering { archive: Pattern::new("all-%j.tar".as_ref()).unwrap(), arity: 16 }),
             mode: Mode::Extended,
             collectives: "bcast=binomial".into(),
+            part: Part::Control,
             counter: CounterChoice::Perf,
             rate: 2.5e9,
             threads: CountedThreads::All,
@@ -347,6 +322,7 @@ mod tests {
             ("TITRACE_GATHER", ",arity=4"),
             ("TITRACE_MODE", "full"),
             ("TITRACE_COLLECTIVES", "bcast=binomial"),
+            ("TITRACE_PART", "region="),
             ("TITRACE_RATE", "0"),
             ("TITRACE_RATE", "-1e9"),
             ("TITRACE_RATE", "inf"),

@@ -1,6 +1,7 @@
 //! The values that a variable may have.
 
 use std::ffi::OsStr;
+use std::fmt;
 
 use titr_common::units::{Bytes, Speed};
 
@@ -86,5 +87,40 @@ pub(super) fn verbosity(text: &str) -> Option<Verbosity> {
         "1" => Some(Verbosity::Steps),
         "2" => Some(Verbosity::Words),
         _ => None,
+    }
+}
+
+impl fmt::Display for Gathering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},arity={}", self.archive, self.arity)
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TimeIndependent => "ti",
+            Self::Extended => "extended",
+        })
+    }
+}
+
+impl fmt::Display for CounterChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Papi => "papi",
+            Self::Perf => "perf",
+            Self::Cpu => "cpu",
+        })
+    }
+}
+
+impl fmt::Display for CountedThreads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Calling => "calling",
+            Self::All => "sum",
+        })
     }
 }

@@ -21,6 +21,10 @@ pub struct Options {
     /// The mode of recording: ti or extended [TITRACE_MODE].
     #[arg(long)]
     pub mode: Option<OsString>,
+    /// The part of the program that is traced: all, region=NAME, region=NAME,FIRST-LAST, regions=FROM,TO, pcontrol, seconds=FROM-TO or
+    /// calls=FIRST-LAST [TITRACE_PART].
+    #[arg(long)]
+    pub part: Option<OsString>,
     /// The counter that measures computation: auto, papi, perf or cpu [TITRACE_COUNTER].
     #[arg(long)]
     pub counter: Option<OsString>,
@@ -57,6 +61,7 @@ impl Options {
             ("TITRACE_DIR", &self.dir),
             ("TITRACE_GATHER", &self.gather),
             ("TITRACE_MODE", &self.mode),
+            ("TITRACE_PART", &self.part),
             ("TITRACE_COUNTER", &self.counter),
             ("TITRACE_RATE", &self.rate),
             ("TITRACE_THREADS", &self.threads),

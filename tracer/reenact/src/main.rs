@@ -124,6 +124,10 @@ fn prepare(world: Comm<'_>, options: &Options) -> Result<Prepared, Error> {
     if trace.ranks() != world.size() {
         return Err(Error::Size { trace: trace.ranks(), world: world.size() });
     }
+    if let Some(part) = trace.recorded_part() {
+        let why = format!("the trace holds only a part of the program ({part}), and a part cannot be reenacted");
+        return Err(Error::Infeasible(why));
+    }
     let rank = Rank(world.rank());
     let rate = options.rate_of(&trace, rank).map_err(Error::Infeasible)?;
     let recompute = Recompute { computation: options.computation(&trace), scale: options.compute_scale };

@@ -14,6 +14,7 @@
 //! | `worlds`, `named_spawn` | processes of other worlds |
 //! | `overwritten` | handles that have to be kept from before a call |
 //! | `stream`, `explanation` | events on their way to the sink |
+//! | `part` | which events go there, where only a part of the program is to be traced |
 //! | `omitted_calls` | calls that become no event, counted |
 
 mod collective;
@@ -35,6 +36,7 @@ mod omitted_calls;
 mod one_sided;
 mod other;
 mod overwritten;
+mod part;
 mod partitioned;
 mod requests;
 mod stream;
@@ -47,6 +49,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{Annotation, CallSiteId, CommId, Event, Rank, RequestId, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::{Bytes, Instructions};
+use titr_config::Part;
 use titr_wrappers::argument::{Comm, Count, Datatype, Message};
 use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
 use titr_wrappers::{Abi, Call, Function, pmpi};
@@ -108,7 +111,7 @@ type Outcome = Result<(), Omission>;
 pub(crate) type Volumes = (Bytes, Bytes);
 
 /// How a recorder works.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct RecorderOptions {
     /// How exactly computation is known.
     pub precision: Precision,
@@ -118,6 +121,8 @@ pub struct RecorderOptions {
     pub call_sites: Option<&'static CallSites>,
     /// The clocks of the process, if they are known.
     pub process: Option<&'static ProcessClock>,
+    /// The part of the program to be traced.
+    pub part: Part,
 }
 
 impl Recorder {
@@ -130,13 +135,13 @@ impl Recorder {
         options: RecorderOptions,
         engine: Option<&'static Engine>,
     ) -> Self {
-        let me = sink.rank();
+        let (me, process) = (sink.rank(), options.process);
         Self {
             abi,
             me,
             world_size,
             worlds: OtherWorlds::new(sink.run().to_owned(), world_size),
-            stream: EventStream::new(sink, options.precision, options.explains, options.call_sites),
+            stream: EventStream::new(sink, options),
             communicators: Communicators::new(abi.comm_world, abi.comm_self, me, world_size),
             requests: Requests::default(),
             type_sizes: TypeSizes::default(),
@@ -145,7 +150,7 @@ impl Recorder {
             messages: FxHashMap::default(),
             omitted: OmittedCalls::default(),
             engine,
-            process: options.process,
+            process,
             completed_ids: Vec::new(),
             sends: Vec::new(),
             recvs: Vec::new(),

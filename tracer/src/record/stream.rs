@@ -7,8 +7,10 @@ use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
 use titr_wrappers::Function;
 
+use super::RecorderOptions;
 use super::explanation::Explanation;
 use super::id_pool::IdPool;
+use super::part::{Admission, PartGate};
 use crate::call_sites::CallSites;
 use crate::counter::{Precision, Rounding};
 use crate::sink::Sink;
@@ -30,7 +32,9 @@ pub(super) struct EventStream {
     site: Option<CallSiteId>,
     /// The words of each function's events, where they were asked for.
     explanation: Option<Explanation>,
-    /// Whether nothing is written but events and computation: no call sites, no annotations, and nothing is to be explained.
+    /// The way to the sink, where only a part of the program is to be traced.
+    part: Option<PartGate>,
+    /// Whether all is written, and nothing but events and computation: no call sites, no annotations, and nothing is to be explained.
     is_plain: bool,
 }
 
@@ -53,13 +57,10 @@ impl ComputeAccumulator {
 }
 
 impl EventStream {
-    /// A stream into a sink, of computation that is known to `precision`.
-    pub(super) fn new(
-        sink: Sink,
-        precision: Precision,
-        explains: bool,
-        call_sites: Option<&'static CallSites>,
-    ) -> Self {
+    /// A stream into a sink.
+    pub(super) fn new(sink: Sink, options: RecorderOptions) -> Self {
+        let RecorderOptions { precision, explains, call_sites, part, .. } = options;
+        let part = PartGate::new(part);
         Self {
             sink,
             thread: ThreadId::MAIN,
@@ -70,7 +71,8 @@ impl EventStream {
             call_sites: call_sites.map(|sites| (sites, FxHashSet::default())),
             site: None,
             explanation: explains.then(Explanation::default),
-            is_plain: !explains && call_sites.is_none(),
+            is_plain: !explains && call_sites.is_none() && part.is_none(),
+            part,
         }
     }
 
@@ -134,6 +136,37 @@ impl EventStream {
     /// Writes an event with its call site and its annotations.
     #[inline(never)]
     fn write_with_more(&mut self, event: &Event) {
+        let Some(part) = &mut self.part else { return self.write_whole(event) };
+        let was_open = part.is_open();
+        let Admission { before, event: is_recorded, after } = part.pass(event);
+        if !was_open && part.is_open() {
+            // What all threads have computed until now is not of the part.
+            self.computed.iter_mut().for_each(|thread| _ = thread.take());
+        } else if !was_open {
+            self.take_computed();
+        }
+        let work = if was_open && !before.is_empty() { self.take_computed() } else { None };
+        if let Some(work) = work {
+            self.sink.record(self.thread, &Event::Compute(work));
+        }
+        self.write_marks(before);
+        if is_recorded {
+            self.write_whole(event);
+        } else {
+            self.site = None;
+            self.annotations.clear();
+        }
+        self.write_marks(after);
+    }
+
+    fn write_marks(&mut self, marks: Vec<Mark>) {
+        for mark in marks {
+            self.sink.record(self.thread, &Event::Mark(mark));
+        }
+    }
+
+    /// Writes an event that goes into the trace.
+    fn write_whole(&mut self, event: &Event) {
         if let Some(site) = self.site.take() {
             self.write_site(site);
         }
@@ -160,7 +193,8 @@ impl EventStream {
 
     /// Writes what the thread computed after its last event.
     pub(super) fn write_computation(&mut self) {
-        if let Some(work) = self.take_computed() {
+        let is_recorded = self.part.as_ref().is_none_or(PartGate::is_open);
+        if let Some(work) = self.take_computed().filter(|_| is_recorded) {
             self.sink.record(self.thread, &Event::Compute(work));
         }
     }
@@ -195,12 +229,13 @@ impl EventStream {
 
     /// Ends the stream. Returns the rank's entry, which `complete` may add to, unless there is nobody to write it.
     pub(super) fn finish(self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
-        let Self { sink, computed, explanation, call_sites, .. } = self;
+        let Self { sink, computed, explanation, call_sites, part, .. } = self;
         if let Some(explanation) = &explanation {
             explanation.log(sink.rank());
         }
         sink.finish(ended, |entry| {
             entry.threads = computed.len() as u32;
+            entry.part = part.map(|part| part.calls());
             entry.modules = call_sites.map_or(Vec::new(), |(sites, _)| sites.modules());
             complete(entry);
         })

@@ -30,6 +30,11 @@ pub struct CommIndex(usize);
 impl CommIndex {
     /// `MPI_COMM_WORLD`.
     pub const WORLD: Self = Self(0);
+
+    /// A number that no other communicator of the program has at the time.
+    pub(crate) fn number(self) -> usize {
+        self.0
+    }
 }
 
 /// All communicators of a program.

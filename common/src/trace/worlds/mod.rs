@@ -42,26 +42,30 @@ pub fn with_worlds(
     open: impl Fn(&[&Path]) -> Result<Trace, TraceError>,
 ) -> Result<Trace, TraceError> {
     let places: Vec<&Path> = places.iter().map(AsRef::as_ref).collect();
-    let groups = by_run(&places);
+    open_worlds(&places, open).map(Trace::with_part_matched)
+}
+
+fn open_worlds(places: &[&Path], open: impl Fn(&[&Path]) -> Result<Trace, TraceError>) -> Result<Trace, TraceError> {
+    let groups = by_run(places);
     let mut worlds = Vec::new();
     for group in &groups {
         // Parts that make no whole each, though they are of several runs, are a mistake that is told for all of them.
         match open(group) {
             Ok(trace) => add(&mut worlds, group, trace)?,
-            Err(_) if groups.len() > 1 => return open(&places),
+            Err(_) if groups.len() > 1 => return open(places),
             Err(error) => return Err(error),
         }
     }
     if !worlds.iter().all(World::has_encounters) {
         return match worlds.pop() {
             Some(World { trace, .. }) if worlds.is_empty() => Ok(trace),
-            _ => open(&places),
+            _ => open(places),
         };
     }
     let mut taken: Vec<PathBuf> = places.iter().filter_map(|place| fs::canonicalize(place).ok()).collect();
     loop {
         let encounters = Encounters::new(&worlds)?;
-        let beside = wanted(&worlds, &encounters, &places, &mut taken);
+        let beside = wanted(&worlds, &encounters, places, &mut taken);
         if beside.is_empty() {
             break;
         }

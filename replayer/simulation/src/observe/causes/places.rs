@@ -63,6 +63,7 @@ impl Places {
                 let names: Vec<String> = stack.iter().map(ToString::to_string).collect();
                 place.call_sites.insert(*site, self.call_sites.number(&names.join(" < ")));
             }
+            Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_) => {}
             Mark::CallSite(site) => place.call_site = place.call_sites.get(site).copied().unwrap_or_default(),
         }
         let key = (place.region, place.call_site);

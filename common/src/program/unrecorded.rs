@@ -1,0 +1,120 @@
+//! Calls of a rank while only a part of its program is to be in the trace: those that are in the trace nevertheless, and a count of
+//! the others, for the ranks whose calls belong with them.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::event::{
+    Collective, CommId, Completion, Event, FileEvent, Incoming, Mark, OneSided, Partitioned, RequestId, Unrecorded,
+    UnrecordedCall,
+};
+
+/// What a rank calls outside of the part that is in the trace.
+#[derive(Debug, Default)]
+pub struct UnrecordedCalls {
+    numbers: BTreeMap<UnrecordedCall, u64>,
+    /// Requests of receives that left their source or tag open.
+    open: FxHashMap<RequestId, OpenReceive>,
+}
+
+/// A receive that left its source or tag open.
+#[derive(Clone, Copy, Debug)]
+struct OpenReceive {
+    comm: CommId,
+    /// Whether the trace has the call that made the request.
+    is_recorded: bool,
+}
+
+impl UnrecordedCalls {
+    /// The rank has made a call that is in the trace. It may say what a call has received that is not.
+    pub fn recorded(&mut self, event: &Event) {
+        match event {
+            Event::Recv(message, Completion::Request(Some(id)) | Completion::Persistent(id)) => {
+                self.note(*id, message, true);
+            }
+            Event::Matched(id, from, tag) => {
+                if let Some(OpenReceive { comm, is_recorded: false }) = self.open.get(id) {
+                    self.count(UnrecordedCall::Received(*comm, *from, *tag));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The rank has made a call that is not in the trace.
+    pub fn unrecorded(&mut self, event: &Event) {
+        use UnrecordedCall::{Received, Sent, Start};
+        match event {
+            Event::Send(_, message, Completion::Blocking | Completion::Request(_)) => {
+                self.count(Sent(message.comm, message.to, message.tag));
+            }
+            Event::Recv(message, Completion::Blocking) => self.receive(message),
+            Event::Recv(message, Completion::Request(id)) => {
+                id.into_iter().for_each(|id| self.note(*id, message, false));
+                self.receive(message);
+            }
+            Event::Sendrecv(sent, received) => {
+                if let Some(message) = sent {
+                    self.count(Sent(message.comm, message.to, message.tag));
+                }
+                received.iter().for_each(|message| self.receive(message));
+            }
+            Event::Matched(id, from, tag) => {
+                if let Some(&OpenReceive { comm, .. }) = self.open.get(id) {
+                    self.count(Received(comm, *from, *tag));
+                }
+            }
+            Event::Start(ids) => ids.iter().for_each(|&id| self.count(Start(id))),
+            Event::Collective(Collective { comm, .. }, Completion::Blocking | Completion::Request(_)) => {
+                self.count(UnrecordedCall::Collective(*comm));
+            }
+            Event::Neighborhood(call, Completion::Blocking | Completion::Request(_)) => {
+                self.count(UnrecordedCall::Collective(call.comm));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the trace has the call whatever part of the program it is to hold: it makes or frees what later calls may name.
+    #[must_use]
+    pub fn is_definition(event: &Event) -> bool {
+        match event {
+            Event::Init | Event::Finalize | Event::CommCreate(..) | Event::CommFree(_) | Event::RequestFree(_) => true,
+            Event::Send(.., completion) | Event::Recv(_, completion) => matches!(completion, Completion::Persistent(_)),
+            Event::Collective(_, completion) | Event::Neighborhood(_, completion) => {
+                matches!(completion, Completion::Persistent(_))
+            }
+            Event::Partitioned(event) => matches!(event, Partitioned::SendInit(..) | Partitioned::RecvInit(..)),
+            Event::OneSided(event) => matches!(event, OneSided::Create(..) | OneSided::Free(_)),
+            Event::File(event) => matches!(event, FileEvent::Open(..) | FileEvent::Close(_)),
+            Event::Mark(mark) => matches!(mark, Mark::CallStack(..)),
+            Event::Compute(_) | Event::Sleep(_) | Event::Sendrecv(..) | Event::Probe(_) | Event::Iprobe(..) => false,
+            Event::Start(_) | Event::Cancel(_) | Event::Matched(..) | Event::Wait(..) | Event::Test(..) => false,
+            Event::Other(_) | Event::Annotation(_) => false,
+        }
+    }
+
+    /// The calls since this was asked last, if there were any.
+    pub fn take(&mut self) -> Option<Mark> {
+        let numbers = std::mem::take(&mut self.numbers);
+        let calls: Box<[Unrecorded]> = numbers.into_iter().map(|(call, number)| Unrecorded { call, number }).collect();
+        (!calls.is_empty()).then_some(Mark::Unrecorded(calls))
+    }
+
+    fn note(&mut self, id: RequestId, message: &Incoming, is_recorded: bool) {
+        if message.is_open() {
+            self.open.insert(id, OpenReceive { comm: message.comm, is_recorded });
+        }
+    }
+
+    fn receive(&mut self, message: &Incoming) {
+        if let (Some(from), Some(tag)) = (message.from, message.tag) {
+            self.count(UnrecordedCall::Received(message.comm, from, tag));
+        }
+    }
+
+    fn count(&mut self, call: UnrecordedCall) {
+        *self.numbers.entry(call).or_default() += 1;
+    }
+}

@@ -1,0 +1,400 @@
+//! The calls of one rank in the part of a program that was traced: with which calls of others each belongs, and what is left of it
+//! if those are not in the trace.
+
+use rustc_hash::FxHashMap;
+
+use super::meetings::{Comm, CommKey, Envelope, Meeting, Side};
+use crate::event::{
+    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Mark, Outgoing, Partitioned, Quantifier, Rank,
+    RequestId, Tag, Unrecorded, UnrecordedCall,
+};
+use crate::program::agreement;
+
+/// Decides whether a call has all that belongs with it.
+pub(super) trait Judge {
+    /// The communicator that a call makes; `None` if it cannot be told.
+    fn makes(&mut self, rank: Rank, call: CommCall, parent: CommId, group: &Group) -> Option<Comm>;
+    /// A side of `sides` makes its next call. Whether all others have theirs.
+    fn meets(&mut self, meeting: Meeting, side: Side, sides: u32) -> bool;
+    /// Whether all others have what belongs with a side's next call.
+    fn would_meet(&mut self, meeting: Meeting, side: Side) -> bool;
+    /// A side makes its next calls, which are not in the trace.
+    fn skips(&mut self, meeting: Meeting, side: Side, number: u64);
+    /// A side's last call was withdrawn.
+    fn withdraws(&mut self, meeting: Meeting, side: Side);
+    /// The rank's next receive leaves its source or tag open. Its number among these, and whether it is there.
+    fn receives_any(&mut self, rank: Rank) -> (usize, bool);
+    /// What such a receive has received.
+    fn received(&mut self, rank: Rank, number: usize, meeting: Meeting);
+    /// A call is left out, whatever others have.
+    fn leaves_out(&mut self, what: LeftOut);
+}
+
+/// A kind of call that is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum LeftOut {
+    /// The completion of a request that was made or started outside of the part.
+    Completion,
+    /// A call of one-sided communication.
+    OneSided,
+    /// A call on a file.
+    File,
+}
+
+/// The calls of one rank.
+pub(super) struct Calls {
+    rank: Rank,
+    is_inside: bool,
+    /// Whether the part ever began.
+    pub(super) has_begun: bool,
+    comms: FxHashMap<CommId, Comm>,
+    /// How many persistent collectives were set up on each communicator, and how many partitioned messages of each envelope.
+    persistent: FxHashMap<CommKey, u32>,
+    partitioned: FxHashMap<(Envelope, Side), u32>,
+    requests: FxHashMap<RequestId, Request>,
+}
+
+/// A request.
+#[derive(Clone, Copy)]
+struct Request {
+    operation: Operation,
+    is_persistent: bool,
+    /// Whether it was started in the trace and has not been completed there, and if so whether its operation is kept.
+    active: Option<bool>,
+    /// The number among receives that leave their source or tag open, of an active one.
+    any: Option<usize>,
+}
+
+/// The operation of a request.
+#[derive(Clone, Copy)]
+enum Operation {
+    Meets(Meeting, Side, u32),
+    /// A receive on a communicator that leaves its source or tag open.
+    ReceivesAny(CommKey),
+    /// An operation that belongs with no other.
+    Alone,
+}
+
+/// The outcome of a decision.
+pub(super) enum Decision {
+    Keep(Event),
+    /// As `Keep`, after another event.
+    KeepAfter(Event, Event),
+    Drop,
+}
+
+impl Calls {
+    pub(super) fn new(rank: Rank, ranks: u32) -> Self {
+        let world = Comm { key: CommKey::Made(crate::program::CommIndex::WORLD), size: ranks };
+        let itself = Comm { key: CommKey::Itself(rank), size: 1 };
+        Self {
+            rank,
+            is_inside: false,
+            has_begun: false,
+            comms: [(CommId::WORLD, world), (CommId::SELF, itself)].into_iter().collect(),
+            persistent: FxHashMap::default(),
+            partitioned: FxHashMap::default(),
+            requests: FxHashMap::default(),
+        }
+    }
+
+    /// What is to be done with the next event, which is no annotation.
+    pub(super) fn decide(&mut self, event: Event, judge: &mut impl Judge) -> Decision {
+        match event {
+            Event::Mark(mark @ (Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_))) => {
+                self.mark(&mark, judge);
+                Decision::Drop
+            }
+            Event::Send(_, message, completion) => {
+                let operation = self.send(&message);
+                self.start(event, operation, completion, judge)
+            }
+            Event::Recv(message, completion) => {
+                let operation = self.receive(&message);
+                self.start(event, operation, completion, judge)
+            }
+            Event::Sendrecv(sent, received) => {
+                let sent = sent.filter(|message| self.meets(self.send(message), judge));
+                let received = received.filter(|message| self.meets(self.receive(message), judge));
+                keep_if(sent.is_some() || received.is_some(), Event::Sendrecv(sent, received))
+            }
+            Event::Probe(message) | Event::Iprobe(message, true) => {
+                let kept = match self.receive(&message) {
+                    Operation::Meets(meeting, side, _) => judge.would_meet(meeting, side),
+                    Operation::ReceivesAny(_) | Operation::Alone => true,
+                };
+                keep_if(kept, event)
+            }
+            Event::Collective(ref call, completion) => self.collective(call.comm, event, completion, judge),
+            Event::Neighborhood(ref call, completion) => self.collective(call.comm, event, completion, judge),
+            Event::Partitioned(call) => self.partitioned(call),
+            Event::Start(ids) => self.start_all(ids, judge),
+            Event::RequestFree(id) => keep_if(self.requests.remove(&id).is_some(), event),
+            Event::Cancel(id) => self.cancel(id, judge, event),
+            Event::Matched(id, from, tag) => keep_if(self.matched(id, from, tag, judge), event),
+            Event::Wait(ask, completed) => match self.complete(completed, judge) {
+                Some(completed) => Decision::Keep(Event::Wait(ask, completed)),
+                None => Decision::Drop,
+            },
+            Event::Test(ask, Some(completed)) => match self.complete(completed, judge) {
+                Some(completed) => Decision::Keep(Event::Test(ask, Some(completed))),
+                None => Decision::Drop,
+            },
+            Event::CommCreate(call, parent, made) => self.make(call, parent, made, judge),
+            Event::CommFree(id) => keep_if(self.comms.remove(&id).is_some(), event),
+            Event::OneSided(_) => {
+                judge.leaves_out(LeftOut::OneSided);
+                Decision::Drop
+            }
+            Event::File(_) => {
+                judge.leaves_out(LeftOut::File);
+                Decision::Drop
+            }
+            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Other(_) => {
+                Decision::Keep(event)
+            }
+            Event::Iprobe(_, false) | Event::Test(_, None) | Event::Mark(_) | Event::Annotation(_) => {
+                Decision::Keep(event)
+            }
+        }
+    }
+
+    fn mark(&mut self, mark: &Mark, judge: &mut impl Judge) {
+        match mark {
+            Mark::PartBegin => (self.is_inside, self.has_begun) = (true, true),
+            Mark::PartEnd => self.is_inside = false,
+            Mark::Unrecorded(calls) => calls.iter().for_each(|calls| self.skip(*calls, judge)),
+            _ => {}
+        }
+    }
+
+    fn skip(&self, Unrecorded { call, number }: Unrecorded, judge: &mut impl Judge) {
+        let operation = match call {
+            UnrecordedCall::Sent(comm, to, tag) => self.message(comm, self.rank, to, tag, Side::SENDER),
+            UnrecordedCall::Received(comm, from, tag) => self.message(comm, from, self.rank, tag, Side::RECEIVER),
+            UnrecordedCall::Collective(comm) => self.on(comm, Meeting::Collective),
+            UnrecordedCall::Start(id) => self.requests.get(&id).map_or(Operation::Alone, |request| request.operation),
+        };
+        if let Operation::Meets(meeting, side, _) = operation {
+            judge.skips(meeting, side, number);
+        }
+    }
+
+    fn message(&self, comm: CommId, from: Rank, to: Rank, tag: Tag, side: Side) -> Operation {
+        self.comms.get(&comm).map_or(Operation::Alone, |comm| {
+            let envelope = Envelope { comm: comm.key, from, to, tag };
+            Operation::Meets(Meeting::Message(envelope), side, Side::OF_MESSAGE)
+        })
+    }
+
+    fn send(&self, message: &Outgoing) -> Operation {
+        self.message(message.comm, self.rank, message.to, message.tag, Side::SENDER)
+    }
+
+    fn receive(&self, message: &Incoming) -> Operation {
+        match (message.from, message.tag) {
+            (Some(from), Some(tag)) => self.message(message.comm, from, self.rank, tag, Side::RECEIVER),
+            _ => self.comms.get(&message.comm).map_or(Operation::Alone, |comm| Operation::ReceivesAny(comm.key)),
+        }
+    }
+
+    /// An operation of all members of a communicator.
+    fn on(&self, comm: CommId, meeting: impl FnOnce(CommKey) -> Meeting) -> Operation {
+        let Some(&Comm { key, size }) = self.comms.get(&comm) else { return Operation::Alone };
+        Operation::Meets(meeting(key), Side(self.rank.0), size)
+    }
+
+    fn meets(&self, operation: Operation, judge: &mut impl Judge) -> bool {
+        match operation {
+            Operation::Meets(meeting, side, sides) => judge.meets(meeting, side, sides),
+            Operation::ReceivesAny(_) | Operation::Alone => true,
+        }
+    }
+
+    fn collective(&mut self, comm: CommId, event: Event, completion: Completion, judge: &mut impl Judge) -> Decision {
+        let operation = match completion {
+            Completion::Blocking | Completion::Request(_) => self.on(comm, Meeting::Collective),
+            Completion::Persistent(_) => {
+                let number = self.comms.get(&comm).map_or(0, |comm| next(&mut self.persistent, comm.key));
+                self.on(comm, |key| Meeting::PersistentCollective(key, number))
+            }
+        };
+        let completion = match completion {
+            Completion::Blocking => Completion::Blocking,
+            Completion::Request(id) => Completion::Request(Some(id)),
+            Completion::Persistent(id) => Completion::Persistent(id),
+        };
+        self.start(event, operation, completion, judge)
+    }
+
+    /// A call of an operation, or one that sets up a persistent one.
+    fn start(
+        &mut self,
+        event: Event,
+        operation: Operation,
+        completion: Completion<Option<RequestId>>,
+        judge: &mut impl Judge,
+    ) -> Decision {
+        match completion {
+            Completion::Blocking | Completion::Request(None) => keep_if(self.meets(operation, judge), event),
+            Completion::Request(Some(id)) => {
+                let (any, kept) = self.begin(operation, judge);
+                let request = Request { operation, is_persistent: false, active: Some(kept), any };
+                let before = self.requests.insert(id, request);
+                let is_used = before.is_some_and(|before| before.active == Some(true));
+                let before = if is_used { vec![id] } else { Vec::new() };
+                after(before, kept.then_some(event))
+            }
+            Completion::Persistent(id) => {
+                self.requests.insert(id, Request { operation, is_persistent: true, active: None, any: None });
+                Decision::Keep(event)
+            }
+        }
+    }
+
+    fn begin(&self, operation: Operation, judge: &mut impl Judge) -> (Option<usize>, bool) {
+        match operation {
+            Operation::ReceivesAny(_) => {
+                let (number, kept) = judge.receives_any(self.rank);
+                (Some(number), kept)
+            }
+            Operation::Meets(..) | Operation::Alone => (None, self.meets(operation, judge)),
+        }
+    }
+
+    fn start_all(&mut self, ids: Vec<RequestId>, judge: &mut impl Judge) -> Decision {
+        let (mut started, mut before) = (Vec::new(), Vec::new());
+        for id in ids {
+            let Some(&request) = self.requests.get(&id) else { continue };
+            let (any, kept) = self.begin(request.operation, judge);
+            started.extend(kept.then_some(id));
+            before.extend((request.active == Some(true)).then_some(id));
+            self.requests.insert(id, Request { active: Some(kept), any, ..request });
+        }
+        after(before, (!started.is_empty()).then_some(Event::Start(started)))
+    }
+
+    fn partitioned(&mut self, call: Partitioned) -> Decision {
+        let (operation, id) = match &call {
+            Partitioned::SendInit(message, _, id) => (self.channel(self.send(message)), *id),
+            Partitioned::RecvInit(message, _, id) => (self.channel(self.receive(message)), *id),
+            Partitioned::Ready(id, _) | Partitioned::Arrived(id, _) => {
+                let kept = self.requests.get(id).is_some_and(|request| request.active == Some(true));
+                return keep_if(kept, Event::Partitioned(call));
+            }
+        };
+        self.requests.insert(id, Request { operation, is_persistent: true, active: None, any: None });
+        Decision::Keep(Event::Partitioned(call))
+    }
+
+    fn channel(&mut self, operation: Operation) -> Operation {
+        match operation {
+            Operation::Meets(Meeting::Message(envelope), side, sides) => {
+                let number = next(&mut self.partitioned, (envelope, side));
+                Operation::Meets(Meeting::Partitioned(envelope, number), side, sides)
+            }
+            other => other,
+        }
+    }
+
+    fn cancel(&mut self, id: RequestId, judge: &mut impl Judge, event: Event) -> Decision {
+        let Some(request) = self.requests.get(&id) else { return Decision::Drop };
+        if let (Operation::Meets(meeting, side, _), Some(_)) = (request.operation, request.active) {
+            judge.withdraws(meeting, side);
+        }
+        keep_if(request.active == Some(true), event)
+    }
+
+    /// It is known what a receive has received. Whether the receive is kept.
+    fn matched(&mut self, id: RequestId, from: Rank, tag: Tag, judge: &mut impl Judge) -> bool {
+        let Some(&Request { operation: Operation::ReceivesAny(comm), active, any, .. }) = self.requests.get(&id) else {
+            return false;
+        };
+        let meeting = Meeting::Message(Envelope { comm, from, to: self.rank, tag });
+        match (active, any) {
+            (Some(kept), Some(number)) => {
+                judge.received(self.rank, number, meeting);
+                kept
+            }
+            // It was started outside of the part.
+            _ => {
+                judge.skips(meeting, Side::RECEIVER, 1);
+                false
+            }
+        }
+    }
+
+    /// What a call completes of that which is kept; `None` if it is nothing.
+    fn complete(&mut self, completed: Completed, judge: &mut impl Judge) -> Option<Completed> {
+        match completed {
+            Completed::These(ids) if !ids.is_empty() => {
+                let kept: Vec<RequestId> = ids.into_iter().filter(|&id| self.complete_one(id, judge)).collect();
+                (!kept.is_empty()).then_some(Completed::These(kept))
+            }
+            Completed::One(key, Some(id)) => self.complete_one(id, judge).then_some(Completed::One(key, Some(id))),
+            Completed::These(_) | Completed::One(_, None) | Completed::Outstanding(_) => Some(completed),
+        }
+    }
+
+    fn complete_one(&mut self, id: RequestId, judge: &mut impl Judge) -> bool {
+        let request = self.requests.get_mut(&id);
+        let active = request.and_then(|request| {
+            request.any = None;
+            request.active.take()
+        });
+        if active.is_none() {
+            judge.leaves_out(LeftOut::Completion);
+        }
+        if self.requests.get(&id).is_some_and(|request| !request.is_persistent) {
+            self.requests.remove(&id);
+        }
+        active == Some(true)
+    }
+
+    /// A call that makes a communicator takes the time of an agreement, if all members make it in the part.
+    fn make(&mut self, call: CommCall, parent: CommId, made: Option<Group>, judge: &mut impl Judge) -> Decision {
+        let comm = made.as_ref().and_then(|group| judge.makes(self.rank, call, parent, group));
+        if let Some((group, comm)) = made.as_ref().zip(comm) {
+            self.comms.insert(group.id, comm);
+        }
+        let agreed = agreement(call, parent, made.as_ref()).filter(|_| !call.joins_worlds());
+        let operation = agreed.map_or(Operation::Alone, |agreed| self.on(agreed.comm, Meeting::Agreement));
+        let kept = match operation {
+            Operation::Meets(meeting, side, _) if !self.is_inside => {
+                judge.skips(meeting, side, 1);
+                false
+            }
+            operation => self.meets(operation, judge),
+        };
+        match (kept, made, comm) {
+            (false, Some(group), Some(Comm { key: CommKey::Made(index), .. })) => {
+                // A communicator that is there without a call, of a name that no other has.
+                let group = Group { tag: Some(Tag(index.number() as i32)), ..group };
+                Decision::Keep(Event::CommCreate(CommCall::World, CommId::WORLD, Some(group)))
+            }
+            (false, None, _) => Decision::Drop,
+            (_, made, _) => Decision::Keep(Event::CommCreate(call, parent, made)),
+        }
+    }
+}
+
+/// What is left of an event, after requests are completed which the rank has completed outside of the part.
+fn after(completed: Vec<RequestId>, event: Option<Event>) -> Decision {
+    let wait = (!completed.is_empty()).then_some(Event::Wait(Quantifier::All, Completed::These(completed)));
+    match (wait, event) {
+        (Some(wait), Some(event)) => Decision::KeepAfter(wait, event),
+        (Some(event), None) | (None, Some(event)) => Decision::Keep(event),
+        (None, None) => Decision::Drop,
+    }
+}
+
+fn keep_if(kept: bool, event: Event) -> Decision {
+    if kept { Decision::Keep(event) } else { Decision::Drop }
+}
+
+/// The next number of a kind.
+fn next<K: std::hash::Hash + Eq>(numbers: &mut FxHashMap<K, u32>, key: K) -> u32 {
+    let number = numbers.entry(key).or_default();
+    *number += 1;
+    *number - 1
+}

@@ -1,0 +1,210 @@
+//! Calls that belong together: a send and its receive, a collective of all members. Each rank numbers those that it makes, in the
+//! trace or not, so that the *n*-th of one rank belongs with the *n*-th of the others.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use crate::event::{Rank, Tag};
+use crate::program::CommIndex;
+
+/// A communicator, the same for all its members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum CommKey {
+    /// The world, or a communicator that was made.
+    Made(CommIndex),
+    /// The `MPI_COMM_SELF` of a rank.
+    Itself(Rank),
+}
+
+/// A communicator and the number of its members.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comm {
+    pub(super) key: CommKey,
+    pub(super) size: u32,
+}
+
+/// A series of calls that belong with those of other ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Meeting {
+    Message(Envelope),
+    /// The starts of partitioned messages, of those of one envelope the one that was set up as the *n*-th.
+    Partitioned(Envelope, u32),
+    Collective(CommKey),
+    /// The starts of the collective that was set up as the *n*-th.
+    PersistentCollective(CommKey, u32),
+    /// The agreements of the members in calls that make communicators.
+    Agreement(CommKey),
+}
+
+/// What a message and its receive have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Envelope {
+    pub(super) comm: CommKey,
+    pub(super) from: Rank,
+    pub(super) to: Rank,
+    pub(super) tag: Tag,
+}
+
+/// A rank's place in a series: whether it sends or receives, or its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Side(pub(super) u32);
+
+impl Side {
+    pub(super) const SENDER: Self = Self(0);
+    pub(super) const RECEIVER: Self = Self(1);
+    /// The sides of a message.
+    pub(super) const OF_MESSAGE: u32 = 2;
+}
+
+/// The calls of one side, numbered from 0.
+#[derive(Clone, Debug, Default)]
+struct Numbers {
+    next: u64,
+    /// The calls that are in the trace.
+    recorded: Ranges,
+}
+
+/// Disjoint ranges of numbers, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranges(Vec<Range<u64>>);
+
+impl Ranges {
+    fn push(&mut self, number: u64) {
+        match self.0.last_mut() {
+            Some(last) if last.end == number => last.end += 1,
+            _ => self.0.push(number..number + 1),
+        }
+    }
+
+    fn pop(&mut self, number: u64) {
+        if let Some(last) = self.0.last_mut().filter(|last| last.end == number + 1) {
+            last.end = number;
+        }
+    }
+
+    pub(super) fn contains(&self, number: u64) -> bool {
+        let after = self.0.partition_point(|range| range.start <= number);
+        after.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|range| range.contains(&number))
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.0.iter().map(|range| range.end - range.start).sum()
+    }
+
+    /// The numbers that both have.
+    fn and(&self, other: &Self) -> Self {
+        let (mut mine, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut both = Vec::new();
+        while let (Some(a), Some(b)) = (mine.peek(), theirs.peek()) {
+            let common = a.start.max(b.start)..a.end.min(b.end);
+            if a.end <= b.end {
+                mine.next();
+            } else {
+                theirs.next();
+            }
+            if !common.is_empty() {
+                both.push(common);
+            }
+        }
+        Self(both)
+    }
+}
+
+/// All series of a program.
+#[derive(Default)]
+pub(super) struct Meetings {
+    numbers: FxHashMap<(Meeting, Side), Numbers>,
+    /// How many sides a series has.
+    sides: FxHashMap<Meeting, u32>,
+}
+
+/// The calls that all sides have in their traces.
+pub(super) type Common = FxHashMap<Meeting, Ranges>;
+
+impl Meetings {
+    /// A side makes its next call, which is in the trace. Returns the number of the call.
+    pub(super) fn add(&mut self, meeting: Meeting, side: Side, sides: u32) -> u64 {
+        self.sides.insert(meeting, sides);
+        let Numbers { next, recorded } = self.numbers.entry((meeting, side)).or_default();
+        recorded.push(*next);
+        *next += 1;
+        *next - 1
+    }
+
+    /// A side makes its next `number` calls, which are not in the trace.
+    pub(super) fn skip(&mut self, meeting: Meeting, side: Side, number: u64) {
+        let numbers = self.numbers.entry((meeting, side)).or_default();
+        numbers.next = numbers.next.saturating_add(number);
+    }
+
+    /// The last call of a side was withdrawn.
+    pub(super) fn withdraw(&mut self, meeting: Meeting, side: Side) {
+        if let Some(numbers) = self.numbers.get_mut(&(meeting, side)) {
+            numbers.next = numbers.next.saturating_sub(1);
+            numbers.recorded.pop(numbers.next);
+        }
+    }
+
+    /// The calls that all sides have, and for each side how many of its calls are not among them.
+    pub(super) fn common(self) -> (Common, Vec<(Meeting, Side, u64)>) {
+        let mut common: FxHashMap<Meeting, (u32, Ranges)> = FxHashMap::default();
+        for (&(meeting, _), Numbers { recorded, .. }) in &self.numbers {
+            let (sides, both) = common.entry(meeting).or_insert_with(|| (0, recorded.clone()));
+            *sides += 1;
+            *both = both.and(recorded);
+        }
+        let complete = |meeting: &Meeting, sides: u32| self.sides.get(meeting).is_some_and(|&all| sides >= all);
+        let common: Common = common
+            .into_iter()
+            .map(|(meeting, (sides, both))| (meeting, if complete(&meeting, sides) { both } else { Ranges::default() }))
+            .collect();
+        let left = self.numbers.iter().map(|(&(meeting, side), Numbers { recorded, .. })| {
+            (meeting, side, recorded.len() - common.get(&meeting).map_or(0, Ranges::len))
+        });
+        let left = left.filter(|(.., number)| *number > 0).collect();
+        (common, left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(list: &[Range<u64>]) -> Ranges {
+        Ranges(list.to_vec())
+    }
+
+    #[test]
+    fn what_both_have_is_common() {
+        let (a, b) = (ranges(&[0..3, 5..9, 12..13]), ranges(&[2..6, 8..20]));
+        assert_eq!(a.and(&b).0, [2..3, 5..6, 8..9, 12..13]);
+        assert_eq!(b.and(&a).0, a.and(&b).0);
+        assert!(a.contains(5) && a.contains(8) && !a.contains(9) && !a.contains(3) && !ranges(&[]).contains(0));
+        assert_eq!(a.len(), 8);
+    }
+
+    /// A message that was sent before the sender's part began, and one whose receive was posted after the receiver's ended.
+    #[test]
+    fn calls_meet_by_their_numbers() {
+        let comm = CommKey::Made(CommIndex::WORLD);
+        let meeting = Meeting::Message(Envelope { comm, from: Rank(0), to: Rank(1), tag: Tag(7) });
+        let mut meetings = Meetings::default();
+        meetings.skip(meeting, Side::SENDER, 1);
+        let sent: Vec<u64> = (0..3).map(|_| meetings.add(meeting, Side::SENDER, Side::OF_MESSAGE)).collect();
+        let received: Vec<u64> = (0..3).map(|_| meetings.add(meeting, Side::RECEIVER, Side::OF_MESSAGE)).collect();
+        assert_eq!((sent, received), (vec![1, 2, 3], vec![0, 1, 2]));
+        let (common, left) = meetings.common();
+        assert_eq!(common[&meeting].0, [1..3]);
+        assert!(left.contains(&(meeting, Side::SENDER, 1)) && left.contains(&(meeting, Side::RECEIVER, 1)));
+    }
+
+    #[test]
+    fn a_side_that_is_missing_has_nothing_in_common() {
+        let meeting = Meeting::Collective(CommKey::Made(CommIndex::WORLD));
+        let mut meetings = Meetings::default();
+        meetings.add(meeting, Side(0), 3);
+        meetings.add(meeting, Side(2), 3);
+        assert_eq!(meetings.common().0[&meeting].len(), 0);
+    }
+}

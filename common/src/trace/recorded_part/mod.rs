@@ -1,0 +1,116 @@
+//! Traces of a part of a program, as traces that can be replayed.
+//!
+//! Ranks do not pass the ends of a part at the same moment. A message that one rank sent before its part began may be received in
+//! the part of another, a collective may be in the parts of some members only, and a request may be completed whose start is not
+//! in the trace. The trace says how many calls of each kind it does not have ([`Mark::Unrecorded`](crate::event::Mark::Unrecorded)),
+//! so that the calls of all ranks can be numbered, and each that has all that belongs with it be told from the others:
+//!
+//! ```text
+//!   rank 0   send 1 │ send 2    send 3    send 4 │              in the parts of both: 2 and 3
+//!   rank 1          │ receive 1 receive 2 receive 3 │ receive 4
+//! ```
+//!
+//! The others are left out. What is left is a program in which every rank does a part of what it did, in the same order: whatever
+//! machine replays it, nobody waits for what never comes. Communicators that were made before the part are there from the
+//! beginning, without a call. One-sided communication and files are left out.
+
+mod calls;
+mod meetings;
+mod source;
+mod survey;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::error::TraceError;
+use super::event_source::EventSource;
+use super::opened::{RankSources, Trace};
+use crate::event::Rank;
+use source::PartSource;
+use survey::Survey;
+
+/// The variable by which a part is asked for, and its value if none is.
+const VARIABLE: &str = "TITRACE_PART";
+const ALL: &str = "all";
+
+/// The number of calls of a rank in the part of its program that is in the trace, and outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartCalls {
+    /// How often the part began.
+    pub times: u64,
+    /// Calls before the part.
+    pub before: u64,
+    /// Calls in the part.
+    pub inside: u64,
+    /// Calls between its first beginning and the end of the program that are not in the part.
+    pub after: u64,
+}
+
+impl Trace {
+    /// The part of the program that was to be traced, if it was not all of it.
+    #[must_use]
+    pub fn recorded_part(&self) -> Option<&str> {
+        let part = self.manifest()?.config.get(VARIABLE)?;
+        (part != ALL).then_some(part)
+    }
+
+    /// This trace without calls at the ends of a recorded part whose counterparts in other ranks are not in it.
+    pub(super) fn with_part_matched(self) -> Self {
+        let Some(part) = self.recorded_part().map(str::to_owned) else { return self };
+        let ranks = self.ranks();
+        self.with_sources(|sources| Arc::new(PartSources { ranks, part, sources, surveyed: Mutex::new(None) }))
+    }
+}
+
+/// A part that is empty.
+#[derive(Debug, Error)]
+#[error("no rank came to the part of the program that was to be traced ({VARIABLE}={0}): the trace has no calls of it")]
+struct NeverBegun(String);
+
+/// The sources of a trace of a part of a program.
+struct PartSources {
+    ranks: u32,
+    part: String,
+    sources: Arc<dyn RankSources>,
+    /// The survey, once the trace was read.
+    surveyed: Mutex<Option<Arc<Survey>>>,
+}
+
+impl PartSources {
+    fn survey(&self, partial: bool) -> Result<Arc<Survey>, TraceError> {
+        let mut surveyed = self.surveyed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(survey) = &*surveyed {
+            return Ok(Arc::clone(survey));
+        }
+        let survey = Arc::new(Survey::of(self.ranks, &self.sources, partial)?);
+        if !survey.has_begun {
+            return Err(TraceError::Change(Box::new(NeverBegun(self.part.clone()))));
+        }
+        *surveyed = Some(Arc::clone(&survey));
+        Ok(survey)
+    }
+}
+
+impl RankSources for PartSources {
+    fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
+        let survey = self.survey(partial)?;
+        Ok(Box::new(PartSource::new(self.sources.source(rank, partial)?, rank, self.ranks, survey)))
+    }
+
+    fn untranslated(&self) -> Vec<String> {
+        let surveyed = self.surveyed.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = surveyed.as_ref().and_then(|survey| survey.left_out());
+        let left = left.map_or(String::new(), |left| {
+            format!("; left out, as what belongs with it in other ranks or before is not in it: {left}")
+        });
+        let mut sentences = self.sources.untranslated();
+        sentences.push(format!("only a part of the program is in the trace ({}){left}", self.part));
+        sentences
+    }
+
+    fn as_recorded(&self) -> Option<Arc<dyn RankSources>> {
+        Some(Arc::clone(&self.sources))
+    }
+}

@@ -1,0 +1,134 @@
+//! The events of one rank, without those whose counterparts are not in the trace.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::calls::{Calls, Decision, Judge, LeftOut};
+use super::meetings::{Comm, Meeting, Side};
+use super::survey::Survey;
+use crate::event::{CommCall, CommId, Event, Group, Rank};
+use crate::trace::error::TraceError;
+use crate::trace::event_source::EventSource;
+use crate::trace::located::{Located, LocatedEvents, Location};
+
+/// The events of one rank.
+pub(super) struct PartSource<S> {
+    source: S,
+    calls: Calls,
+    matching: Matching,
+    /// Annotations of the call that comes next.
+    annotations: Vec<Event>,
+    /// The buffer for events as the source gives them, kept to use its memory again.
+    read: LocatedEvents,
+}
+
+/// The judge that knows from the survey what there is.
+struct Matching {
+    rank: Rank,
+    survey: Arc<Survey>,
+    /// The number of the next call of each series.
+    next: FxHashMap<(Meeting, Side), u64>,
+    made: usize,
+    received_any: usize,
+}
+
+impl<S> PartSource<S> {
+    pub(super) fn new(source: S, rank: Rank, ranks: u32, survey: Arc<Survey>) -> Self {
+        let matching = Matching { rank, survey, next: FxHashMap::default(), made: 0, received_any: 0 };
+        let (calls, annotations) = (Calls::new(rank, ranks), Vec::new());
+        Self { source, calls, matching, annotations, read: LocatedEvents::default() }
+    }
+
+    fn pass(&mut self, event: Event, location: Location, events: &mut LocatedEvents) {
+        if let Event::Annotation(_) = event {
+            self.annotations.push(event);
+            return;
+        }
+        // Of a call that is dropped, what stands before its event is not the last of it.
+        let is_before = matches!(event, Event::Matched(..) | Event::Cancel(_) | Event::Compute(_));
+        let (before, event) = match self.calls.decide(event, &mut self.matching) {
+            Decision::Keep(event) => (None, event),
+            Decision::KeepAfter(before, event) => (Some(before), event),
+            Decision::Drop => {
+                if !is_before {
+                    self.annotations.clear();
+                }
+                return;
+            }
+        };
+        before.into_iter().for_each(|event| events.push(event, location));
+        if !matches!(event, Event::Compute(_)) {
+            self.annotations.drain(..).for_each(|annotation| events.push(annotation, location));
+        }
+        events.push(event, location);
+    }
+}
+
+impl<S: EventSource> EventSource for PartSource<S> {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+        let mut read = std::mem::take(&mut self.read);
+        read.clear();
+        let more = self.source.read(&mut read)?;
+        for Located { event, location } in read.iter() {
+            self.pass(event.to_event(), location, events);
+        }
+        self.read = read;
+        Ok(more)
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        self.source.path()
+    }
+
+    fn torn(&self) -> Option<String> {
+        self.source.torn()
+    }
+}
+
+impl Matching {
+    fn is_next_common(&self, meeting: Meeting, side: Side) -> bool {
+        let next = self.next.get(&(meeting, side)).copied().unwrap_or_default();
+        self.survey.is_common(meeting, next)
+    }
+}
+
+impl Judge for Matching {
+    fn makes(&mut self, _: Rank, _: CommCall, _: CommId, _: &Group) -> Option<Comm> {
+        self.made += 1;
+        self.survey.comm(self.rank, self.made - 1)
+    }
+
+    fn meets(&mut self, meeting: Meeting, side: Side, _: u32) -> bool {
+        let is_common = self.is_next_common(meeting, side);
+        self.skips(meeting, side, 1);
+        is_common
+    }
+
+    fn would_meet(&mut self, meeting: Meeting, side: Side) -> bool {
+        self.is_next_common(meeting, side)
+    }
+
+    fn skips(&mut self, meeting: Meeting, side: Side, number: u64) {
+        let next = self.next.entry((meeting, side)).or_default();
+        *next = next.saturating_add(number);
+    }
+
+    fn withdraws(&mut self, meeting: Meeting, side: Side) {
+        if let Some(next) = self.next.get_mut(&(meeting, side)) {
+            *next = next.saturating_sub(1);
+        }
+    }
+
+    fn receives_any(&mut self, rank: Rank) -> (usize, bool) {
+        self.received_any += 1;
+        (self.received_any - 1, self.survey.has_received(rank, self.received_any - 1))
+    }
+
+    fn received(&mut self, _: Rank, _: usize, meeting: Meeting) {
+        self.skips(meeting, Side::RECEIVER, 1);
+    }
+
+    fn leaves_out(&mut self, _: LeftOut) {}
+}

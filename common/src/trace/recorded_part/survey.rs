@@ -1,0 +1,150 @@
+//! A look at the whole trace of a part of a program, before it is read: which calls have all that belongs with them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::calls::{Calls, Judge, LeftOut};
+use super::meetings::{Comm, CommKey, Common, Meeting, Meetings, Side};
+use crate::event::{CommCall, CommId, Event, Group, Rank};
+use crate::format::{count, plural};
+use crate::program::{CommIndex, Communicators};
+use crate::trace::error::TraceError;
+use crate::trace::event_source::EventSource;
+use crate::trace::located::LocatedEvents;
+use crate::trace::opened::RankSources;
+
+/// What is known of a trace once all of it was read.
+pub(super) struct Survey {
+    common: Common,
+    /// The communicators that each rank makes, in order.
+    comms: Vec<Vec<Option<Comm>>>,
+    /// What each rank's receives that leave their source or tag open have received, in order.
+    received: Vec<Vec<Option<(Meeting, u64)>>>,
+    /// The calls that are left out, by kind.
+    left_out: BTreeMap<&'static str, u64>,
+    /// Whether the part began in any rank.
+    pub(super) has_begun: bool,
+}
+
+/// The judge of the survey itself, which takes everything for present.
+struct Surveyor {
+    communicators: Communicators,
+    meetings: Meetings,
+    comms: Vec<Vec<Option<Comm>>>,
+    received: Vec<Vec<Option<(Meeting, u64)>>>,
+    left_out: BTreeMap<&'static str, u64>,
+}
+
+impl Survey {
+    /// Reads the events of all ranks.
+    pub(super) fn of(ranks: u32, sources: &Arc<dyn RankSources>, partial: bool) -> Result<Self, TraceError> {
+        let lists = || vec![Vec::new(); ranks as usize];
+        let mut surveyor = Surveyor {
+            communicators: Communicators::new(ranks as usize),
+            meetings: Meetings::default(),
+            comms: lists(),
+            received: vec![Vec::new(); ranks as usize],
+            left_out: BTreeMap::new(),
+        };
+        let mut has_begun = false;
+        for rank in (0..ranks).map(Rank) {
+            let mut source = sources.source(rank, partial)?;
+            let (mut calls, mut events) = (Calls::new(rank, ranks), LocatedEvents::default());
+            while source.read(&mut events)? {
+                for located in events.iter() {
+                    let event = located.event.to_event();
+                    if !matches!(event, Event::Annotation(_)) {
+                        calls.decide(event, &mut surveyor);
+                    }
+                }
+                events.clear();
+            }
+            has_begun |= calls.has_begun;
+        }
+        let Surveyor { meetings, comms, received, mut left_out, .. } = surveyor;
+        let (common, left) = meetings.common();
+        for (meeting, side, number) in left {
+            let what = match meeting {
+                Meeting::Message(_) | Meeting::Partitioned(..) if side == Side::SENDER => "send",
+                Meeting::Message(_) | Meeting::Partitioned(..) => "receive",
+                Meeting::Collective(_) | Meeting::PersistentCollective(..) => "collective call",
+                Meeting::Agreement(_) => continue,
+            };
+            *left_out.entry(what).or_default() += number;
+        }
+        Ok(Self { common, comms, received, left_out, has_begun })
+    }
+
+    /// The calls that are left out, in words.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let words =
+            |(what, number): (&&'static str, &u64)| format!("{} {what}{}", count(*number), plural(*number, "", "s"));
+        let list: Vec<String> = self.left_out.iter().map(words).collect();
+        (!list.is_empty()).then(|| list.join(", "))
+    }
+
+    /// Whether all sides have the call of this number.
+    pub(super) fn is_common(&self, meeting: Meeting, number: u64) -> bool {
+        self.common.get(&meeting).is_some_and(|common| common.contains(number))
+    }
+
+    /// The communicator that a rank makes as its *n*-th.
+    pub(super) fn comm(&self, rank: Rank, nth: usize) -> Option<Comm> {
+        self.comms.get(rank.0 as usize)?.get(nth).copied().flatten()
+    }
+
+    /// Whether the rank's *n*-th receive that leaves its source or tag open has received what is there.
+    pub(super) fn has_received(&self, rank: Rank, nth: usize) -> bool {
+        let received = self.received.get(rank.0 as usize).and_then(|all| all.get(nth)).copied().flatten();
+        received.is_some_and(|(meeting, number)| self.is_common(meeting, number))
+    }
+}
+
+impl Judge for Surveyor {
+    fn makes(&mut self, rank: Rank, call: CommCall, parent: CommId, group: &Group) -> Option<Comm> {
+        let made: Option<CommIndex> = self.communicators.create(rank, call, parent, group).ok();
+        let comm = made
+            .map(|index| Comm { key: CommKey::Made(index), size: self.communicators.get(index).members.len() as u32 });
+        self.comms.get_mut(rank.0 as usize)?.push(comm);
+        comm
+    }
+
+    fn meets(&mut self, meeting: Meeting, side: Side, sides: u32) -> bool {
+        self.meetings.add(meeting, side, sides);
+        true
+    }
+
+    fn would_meet(&mut self, _: Meeting, _: Side) -> bool {
+        true
+    }
+
+    fn skips(&mut self, meeting: Meeting, side: Side, number: u64) {
+        self.meetings.skip(meeting, side, number);
+    }
+
+    fn withdraws(&mut self, meeting: Meeting, side: Side) {
+        self.meetings.withdraw(meeting, side);
+    }
+
+    fn receives_any(&mut self, rank: Rank) -> (usize, bool) {
+        let Some(received) = self.received.get_mut(rank.0 as usize) else { return (0, true) };
+        received.push(None);
+        (received.len() - 1, true)
+    }
+
+    fn received(&mut self, rank: Rank, nth: usize, meeting: Meeting) {
+        let number = self.meetings.add(meeting, Side::RECEIVER, Side::OF_MESSAGE);
+        if let Some(received) = self.received.get_mut(rank.0 as usize).and_then(|all| all.get_mut(nth)) {
+            *received = Some((meeting, number));
+        }
+    }
+
+    fn leaves_out(&mut self, what: LeftOut) {
+        let what = match what {
+            LeftOut::Completion => "completion",
+            LeftOut::OneSided => "one-sided call",
+            LeftOut::File => "call on a file",
+        };
+        *self.left_out.entry(what).or_default() += 1;
+    }
+}

@@ -85,7 +85,7 @@ impl<'s> Marks<'s> {
                 stack.iter().for_each(|place| self.call_sites.add(&place.to_string(), is_selected));
             }
             Mark::CallStack(..) | Mark::RegionEnd(_) | Mark::Control(_) | Mark::CallSite(_) => {}
-            Mark::CallStack(..) | Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_) => {}
+            Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_) => {}
         }
     }
 

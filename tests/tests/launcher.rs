@@ -35,7 +35,7 @@ fn the_trace_is_the_one_that_preloading_leaves() {
 fn what_the_launcher_was_told_reaches_the_program() {
     let seen = run(titrace().args(["env"]).env("SLURM_PROCID", "3").env("LD_PRELOAD", "libc.so.6"));
     assert!(seen.stdout.contains("SLURM_PROCID=3\n"), "{seen:?}");
-    let preload = format!("LD_PRELOAD={}:libc.so.6\n", built("libtitrace.so").display());
+    let preload = format!("LD_PRELOAD=libc.so.6:{}\n", built("libtitrace.so").display());
     assert!(seen.stdout.contains(&preload), "{seen:?}");
     let failed = run(titrace().args(["sh", "-c", "exit 7"]));
     assert_eq!(failed.status, Some(7), "{failed:?}");
@@ -95,6 +95,39 @@ fn a_program_that_becomes_another_user_is_not_started() {
     }
     fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
     refused(titrace().arg(program), "set-uid");
+}
+
+/// What Linux gives a program the rights of its file's capabilities for is what the dynamic loader preloads nothing into: for another
+/// user than root, if they take effect or are permitted.
+#[test]
+fn a_program_with_file_capabilities_is_not_started() {
+    let directory = TempDir::new().unwrap();
+    let program = directory.path().join("true");
+    fs::copy("/bin/true", &program).unwrap();
+    let launcher = directory.path().join("titrace");
+    for (name, to) in [("titrace", &launcher), ("libtitrace.so", &directory.path().join("libtitrace.so"))] {
+        fs::copy(built(name), to).unwrap();
+    }
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let as_nobody = || {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&launcher).arg(&program);
+        command
+    };
+    if !as_nobody().status().is_ok_and(|status| status.success()) {
+        return cannot_run(format_args!("only root can start a program as another user (setpriv)"));
+    }
+    for (capabilities, is_started) in [("cap_net_raw+ep", false), ("cap_net_raw+p", false), ("cap_net_raw+i", true)] {
+        if !Command::new("setcap").arg(capabilities).arg(&program).status().is_ok_and(|status| status.success()) {
+            return cannot_run(format_args!("setcap gives the file no capabilities"));
+        }
+        match is_started {
+            true => assert_eq!(run(&mut as_nobody()).status, Some(0), "{capabilities}"),
+            false => refused(&mut as_nobody(), "file capabilities"),
+        }
+        // Root has them already.
+        assert_eq!(run(Command::new(&launcher).arg(&program)).status, Some(0), "{capabilities}");
+    }
 }
 
 #[test]

@@ -1,11 +1,23 @@
-//! ELF files: the machine that a file is for, and whether the dynamic loader starts it.
+//! ELF files: the machine that a file is for, the dynamic loader that starts it, and the libraries that it names.
 
+use std::ffi::OsStr;
 use std::fs::File;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
-use object::elf::{FileHeader32, FileHeader64, PT_INTERP};
+use object::elf::{DT_NEEDED, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, ProgramHeader as _};
 use object::{Endianness, FileKind, ReadCache, ReadRef};
+
+/// An ELF file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elf {
+    pub machine: Machine,
+    /// The dynamic loader that starts the program; `None` for a program without, and for a library.
+    pub loader: Option<PathBuf>,
+    /// The libraries that the file itself names (`DT_NEEDED`).
+    pub needed: Vec<String>,
+}
 
 /// The machine that an ELF file is for: class, byte order and architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,48 +27,41 @@ pub struct Machine {
     pub(super) architecture: object::elf::Machine,
 }
 
-/// How a program is linked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Linkage {
-    /// The dynamic loader starts the program.
-    Dynamic,
-    /// The dynamic loader has no part in the program.
-    Static,
-}
-
-impl Machine {
-    /// The machine of a file; `None` if the file is no ELF file, or cannot be read.
-    pub fn of(path: &Path) -> Option<Self> {
-        Some(inspect(&ReadCache::new(File::open(path).ok()?))?.0)
+impl Elf {
+    /// Reads the beginning of a file; `None` if it is no ELF file, or cannot be read.
+    pub fn open(path: &Path) -> Option<Self> {
+        Self::read(&ReadCache::new(File::open(path).ok()?))
     }
-}
 
-/// The machine and the linkage of an ELF file; `None` if the content is none.
-pub fn inspect<'data>(content: impl ReadRef<'data>) -> Option<(Machine, Linkage)> {
-    match FileKind::parse(content).ok()? {
-        FileKind::Elf32 => headers::<FileHeader32<Endianness>, _>(content),
-        FileKind::Elf64 => headers::<FileHeader64<Endianness>, _>(content),
-        _ => None,
+    /// The ELF file with this content; `None` if the content is none.
+    pub fn read<'data>(content: impl ReadRef<'data>) -> Option<Self> {
+        match FileKind::parse(content).ok()? {
+            FileKind::Elf32 => Self::of::<FileHeader32<Endianness>, _>(content),
+            FileKind::Elf64 => Self::of::<FileHeader64<Endianness>, _>(content),
+            _ => None,
+        }
     }
-}
 
-/// An executable names the dynamic loader as its interpreter, unless it does without; a library need not.
-fn headers<'data, Header: FileHeader<Endian = Endianness>, R: ReadRef<'data>>(
-    content: R,
-) -> Option<(Machine, Linkage)> {
-    let header = Header::parse(content).ok()?;
-    let endian = header.endian().ok()?;
-    let segments = header.program_headers(endian, content).ok()?;
-    let linked = match segments.iter().any(|segment| segment.p_type(endian) == PT_INTERP) {
-        true => Linkage::Dynamic,
-        false => Linkage::Static,
-    };
-    let machine = Machine {
-        is_64: header.is_class_64(),
-        is_little_endian: header.is_little_endian(),
-        architecture: header.e_machine(endian),
-    };
-    Some((machine, linked))
+    fn of<'data, Header: FileHeader<Endian = Endianness>, R: ReadRef<'data>>(content: R) -> Option<Self> {
+        let header = Header::parse(content).ok()?;
+        let endian = header.endian().ok()?;
+        let segments = header.program_headers(endian, content).ok()?;
+        let loader = segments.iter().find_map(|segment| segment.interpreter(endian, content).ok()?);
+        // A file without sections starts as any other; the libraries that it names are not known then.
+        let needed = header.sections(endian, content).and_then(|all| all.dynamic_table(endian, content));
+        let needed = needed.unwrap_or_default();
+        let names = needed.iter().filter(|entry| entry.tag == DT_NEEDED).filter_map(|entry| needed.string(entry).ok());
+        let machine = Machine {
+            is_64: header.is_class_64(),
+            is_little_endian: header.is_little_endian(),
+            architecture: header.e_machine(endian),
+        };
+        Some(Self {
+            machine,
+            loader: loader.map(|path| PathBuf::from(OsStr::from_bytes(path))),
+            needed: names.map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -67,7 +72,14 @@ mod tests {
     fn a_cut_file_is_no_reason_to_panic() {
         let whole = std::fs::read("/bin/true").unwrap();
         for length in [0, 1, 4, 16, 63, 64, 100, 500] {
-            inspect(&whole[..length.min(whole.len())]);
+            Elf::read(&whole[..length.min(whole.len())]);
         }
+    }
+
+    #[test]
+    fn a_program_names_its_loader_and_its_libraries() {
+        let own = Elf::open(&std::env::current_exe().unwrap()).unwrap();
+        assert!(own.loader.unwrap().is_absolute());
+        assert!(own.needed.iter().any(|name| name.starts_with("libc.")), "{:?}", own.needed);
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::elf::Machine;
+use crate::elf::{Elf, Machine};
 
 /// The tracer's file name.
 const NAME: &str = "libtitrace.so";
@@ -14,7 +14,7 @@ const NAME: &str = "libtitrace.so";
 pub struct Library {
     path: PathBuf,
     /// The machine that the tracer was built for.
-    pub machine: Option<Machine>,
+    pub machine: Machine,
 }
 
 /// Why there is no library to preload.
@@ -48,10 +48,7 @@ impl Library {
         if path.as_os_str().as_encoded_bytes().iter().any(|byte| b" :\t\n".contains(byte)) {
             return Err(LibraryError::Separator(path));
         }
-        let machine = Machine::of(&path);
-        if machine.is_none() {
-            return Err(LibraryError::Unfit(path));
-        }
+        let Some(Elf { machine, .. }) = Elf::open(&path) else { return Err(LibraryError::Unfit(path)) };
         Ok(Self { path, machine })
     }
 

@@ -7,11 +7,13 @@
 mod elf;
 mod library;
 mod options;
+mod preload;
+mod privilege;
 mod program;
+mod sanitizer;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use clap::Parser;
@@ -20,6 +22,7 @@ use titr_config::{Config, ConfigError};
 
 use library::Library;
 use options::Options;
+use preload::preload;
 use program::Program;
 
 /// Why the program is not started.
@@ -48,7 +51,7 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
     let (name, arguments) = (name.map_or_else(Default::default, OsString::as_os_str), arguments.unwrap_or_default());
     let program = Program::find(name)?;
     let library = Library::find(options.library.as_deref())?;
-    program.check(&library)?;
+    let loaded = program.check(&library)?;
     if program.is_launcher() {
         eprintln!(
             "titrace: {0} starts the ranks, and may not hand the tracer on to those on other hosts: put titrace after it, \
@@ -56,8 +59,9 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
             program.name()
         );
     }
-    let settings = options.settings();
+    let mut settings = options.settings();
     Config::from_variables(std::env::vars_os().chain(settings.iter().cloned()))?;
+    settings.extend(sanitizer::setting(loaded.as_ref(), std::env::var_os(sanitizer::OPTIONS)));
     let preload = preload(library.path(), std::env::var_os("LD_PRELOAD").as_deref());
     if options.verbose {
         let set: Vec<_> =
@@ -67,27 +71,4 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
     let mut command = Command::new(program.path());
     command.arg0(name).args(arguments).envs(settings).env("LD_PRELOAD", preload);
     Err(Error::Start(program.name(), command.exec()))
-}
-
-/// The tracer goes before what is preloaded already: its functions are to be the outermost.
-fn preload(library: &Path, others: Option<&OsStr>) -> OsString {
-    let mut preload = library.as_os_str().to_owned();
-    if let Some(other) = others.filter(|others| !others.is_empty()) {
-        preload.push(":");
-        preload.push(other);
-    }
-    preload
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_preloaded_before_stays() {
-        let library = Path::new("/opt/titr/libtitrace.so");
-        assert_eq!(preload(library, None), "/opt/titr/libtitrace.so");
-        assert_eq!(preload(library, Some("".as_ref())), "/opt/titr/libtitrace.so");
-        assert_eq!(preload(library, Some("liba.so libb.so".as_ref())), "/opt/titr/libtitrace.so:liba.so libb.so");
-    }
 }

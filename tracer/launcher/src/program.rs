@@ -3,14 +3,15 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use object::{ReadCache, ReadRef};
 use thiserror::Error;
 
-use crate::elf::{Linkage, inspect};
+use crate::elf::Elf;
 use crate::library::Library;
+use crate::privilege::Privilege;
 
 /// An executable file.
 #[derive(Debug)]
@@ -31,11 +32,13 @@ pub enum ProgramError {
         "{0} is statically linked, so nothing can be preloaded into it: link it without -static, and MPI as a shared library"
     )]
     Static(PathBuf),
+    #[error("{0} {1}, so the system preloads nothing into it: trace a copy without that, as `cp` makes it")]
+    Privileged(PathBuf, Privilege),
     #[error(
-        "{0} runs as another user or group than you (set-uid or set-gid), so the system preloads nothing into it: trace a copy \
-         without that, as `cp` makes it"
+        "{0} is built for another C library than the tracer (its loader is {1}), so the tracer cannot be loaded into it: build \
+         it, and its MPI library, for the system's own C library"
     )]
-    SetUid(PathBuf),
+    OtherLibc(PathBuf, PathBuf),
     #[error(
         "{0} and {1} are for different machines (32 and 64 bits, or different processors): build the tracer for the program's"
     )]
@@ -75,51 +78,67 @@ impl Program {
         ["mpirun", "mpiexec", "orterun", "prun", "prterun", "srun", "aprun", "jsrun"].contains(&family)
     }
 
-    /// Whether `library` can be preloaded into this, or into what interprets it.
-    pub fn check(&self, library: &Library) -> Result<(), ProgramError> {
+    /// Checks that `library` can be preloaded into this, or into what interprets it, and returns the file that is loaded then;
+    /// `None` where nothing is known of it.
+    pub fn check(&self, library: &Library) -> Result<Option<Elf>, ProgramError> {
         let mut path = self.path.clone();
         for _ in 0..INTERPRETERS {
             if !is_executable(&path) {
                 return Err(ProgramError::NotExecutable(path));
             }
-            let interpreter = check_file(&path, library)?;
-            match interpreter {
-                Some(next) => path = next,
-                None => break,
+            match check_file(&path, library)? {
+                Checked::Script(interpreter) => path = interpreter,
+                Checked::Program(elf) => return Ok(elf),
             }
         }
-        Ok(())
+        Ok(None)
     }
 }
 
-/// Checks one file, and says what interprets it if that is another.
-fn check_file(path: &Path, library: &Library) -> Result<Option<PathBuf>, ProgramError> {
+/// A file that may be started.
+enum Checked {
+    /// A script, and what interprets it.
+    Script(PathBuf),
+    /// A program; `None` where nothing is known of it.
+    Program(Option<Elf>),
+}
+
+/// Checks one file.
+fn check_file(path: &Path, library: &Library) -> Result<Checked, ProgramError> {
     let unreadable = |error| ProgramError::Unreadable(path.to_owned(), error);
     let file = match File::open(path) {
         Ok(file) => file,
         // What may be executed but not read can be started; nothing is known of it.
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(Checked::Program(None)),
         Err(error) => return Err(unreadable(error)),
     };
     let about = file.metadata().map_err(unreadable)?;
     // Programs may be large, and what is looked for stands at their beginning.
     let content = &ReadCache::new(file);
     if content.read_bytes_at(0, 2) == Ok(b"#!") {
-        return Ok(interpreter(content));
+        return Ok(interpreter(content).map_or(Checked::Program(None), Checked::Script));
     }
-    // The owner of this process's own entry is whom it runs as.
-    let (user, group) = fs::metadata("/proc/self").map_or((0, 0), |own| (own.uid(), own.gid()));
-    let mode = about.permissions().mode();
-    if mode & 0o4000 != 0 && about.uid() != user || mode & 0o2000 != 0 && about.gid() != group {
-        return Err(ProgramError::SetUid(path.to_owned()));
+    if let Some(privilege) = Privilege::of(path, &about) {
+        return Err(ProgramError::Privileged(path.to_owned(), privilege));
     }
-    match inspect(content) {
-        Some((_, Linkage::Static)) => Err(ProgramError::Static(path.to_owned())),
-        Some((machine, _)) if library.machine.is_some_and(|other| other != machine) => {
-            Err(ProgramError::OtherMachine(path.to_owned(), library.path().to_owned()))
-        }
-        _ => Ok(None),
+    let elf = Elf::read(content);
+    let Some(Elf { machine, loader, .. }) = &elf else { return Ok(Checked::Program(None)) };
+    let Some(loader) = loader else { return Err(ProgramError::Static(path.to_owned())) };
+    if *machine != library.machine {
+        return Err(ProgramError::OtherMachine(path.to_owned(), library.path().to_owned()));
     }
+    if !is_own(loader) {
+        return Err(ProgramError::OtherLibc(path.to_owned(), loader.clone()));
+    }
+    Ok(Checked::Program(elf))
+}
+
+/// Whether a dynamic loader is that of the C library which this program, like the tracer, is built for. Loaders may have
+/// links as second names.
+fn is_own(loader: &Path) -> bool {
+    let Some(own) = std::env::current_exe().ok().and_then(|own| Elf::open(&own)?.loader) else { return true };
+    let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    loader.file_name() == own.file_name() || resolved(loader).file_name() == resolved(&own).file_name()
 }
 
 /// The interpreter that a script's first line names after the `#!`.
@@ -176,8 +195,7 @@ mod tests {
     #[test]
     fn a_library_of_another_machine_is_refused() {
         let mut library = library();
-        let machine = library.machine.as_mut().unwrap();
-        machine.architecture.0 ^= 1;
+        library.machine.architecture.0 ^= 1;
         let refused = Program::find("true".as_ref()).unwrap().check(&library);
         assert!(matches!(refused, Err(ProgramError::OtherMachine(..))));
     }

@@ -92,7 +92,7 @@ impl Family {
 /// Where the compiler is missing or refuses the program.
 pub fn build(compiler: &str, source: &str, options: &[&str]) -> PathBuf {
     static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let key = format!("{compiler}-{source}{}", options.concat());
+    let key = format!("{compiler}-{source}{}", options.concat()).replace('/', "_");
     let directory = target().join("tmp/programs");
     let program = directory.join(&key);
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);

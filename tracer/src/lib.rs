@@ -11,6 +11,7 @@
 //!    │    ├── local_ranks: whether all ranks are traced
 //!    │    └── directory: where; how is in `titr_config`
 //!    ├── never_called: if there was none
+//!    ├── sanitizers: what they are told of the tracer
 //!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for
 //! ```
 
@@ -30,6 +31,7 @@ mod open;
 mod process_time;
 mod ranks;
 mod record;
+mod sanitizers;
 pub mod sink;
 mod stderr;
 mod threads;

@@ -158,6 +158,8 @@ impl Tracer {
             .map(|counters| Own(Box::new(Thread::new(counters, TRACER.engine.get(), TRACER.call_sites.get()))))
     }
 
+    // Apart from the calls between, which have little room on a coroutine's stack.
+    #[inline(never)]
     fn init(&self, function: &Function, real: Real<'_>) {
         never_called::forget();
         let config = Config::from_env().unwrap_or_else(|error| refuse(&error));
@@ -188,12 +190,12 @@ impl Tracer {
     /// two readings of the counter is there.
     fn measure_hook_overhead(&self, counters: Source, abi: &Abi) -> Source {
         unsafe extern "C" {
-            fn MPI_Send(buf: usize, count: usize, datatype: usize, dest: usize, tag: usize, comm: usize) -> usize;
+            fn PMPI_Send(buf: usize, count: usize, datatype: usize, dest: usize, tag: usize, comm: usize) -> usize;
         }
         let (datatype, dest, comm) = (abi.byte.raw(), abi.proc_null as usize, abi.comm_self.raw());
         let send = || {
-            // SAFETY: our own function of this name, which takes its arguments as words; no data is moved.
-            unsafe { MPI_Send(0, 0, datatype, dest, 0, comm) };
+            // SAFETY: our own function of this name (`MPI_Send` may be another tool's), which takes its arguments as words; no data is moved.
+            unsafe { PMPI_Send(0, 0, datatype, dest, 0, comm) };
         };
         let mut thread = Thread::new(&counters, None, None);
         thread.start();
@@ -230,6 +232,7 @@ impl Tracer {
     }
 
     /// Ends the trace, by a call of the program if it is one.
+    #[inline(never)]
     fn end(&self, ended: Ended, call: Option<(&Function, &Call<'_>, Real<'_>)>) {
         if self.recording.swap(false, Ordering::AcqRel) {
             let mut thread = THREAD.try_with(Cell::take).ok().flatten();

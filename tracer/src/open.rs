@@ -9,7 +9,7 @@ use titr_common::event::Rank;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest;
 use titr_config::{Config, Mode, Verbosity};
-use titr_wrappers::{Abi, library_file, own_file, pmpi};
+use titr_wrappers::{Abi, hidden_tool, library_file, own_file, pmpi};
 
 use crate::call_sites::{self, CallSites};
 use crate::counter::Source;
@@ -37,6 +37,12 @@ pub fn open(
     abi: &'static Abi,
     call_sites: Option<&'static CallSites>,
 ) -> Option<Opened> {
+    if let Some(tool) = hidden_tool().filter(|_| pmpi::comm_rank(abi.comm_world) == 0) {
+        log(format_args!(
+            "{tool} defines functions of MPI, and does not see the program's calls, as it comes behind the tracer: preload it, before \
+             the tracer (LD_PRELOAD={tool} titrace PROGRAM)"
+        ));
+    }
     let opened = match partly_traced(abi) {
         Some(partly) => open_without_agreement(config, counters, abi, &partly),
         None => all_or_none(config, abi, open_with_all(config, counters, abi)),

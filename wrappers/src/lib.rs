@@ -66,5 +66,5 @@ pub use abi::Abi;
 pub use call::{Call, Real, Tool, as_program, install};
 pub use caller::Caller;
 pub use function::{Effect, Function};
-pub use library::{file as library_file, own_file};
+pub use library::{file as library_file, hidden_tool, own_file};
 pub use loaded::Module;

@@ -47,6 +47,18 @@ pub fn own_file() -> Option<String> {
     file_of(look_up as *mut c_void)
 }
 
+/// The path of the file of another tool that comes behind the wrappers, as one that the program is linked with does, and so does not see
+/// the calls of the program.
+#[must_use]
+pub fn hidden_tool() -> Option<String> {
+    let base = |name| object_of(look_up(BEHIND_US, name)?.0).map(|object| object.dli_fbase);
+    // A library may have its functions in two files, by their two names. Tools do not define this one.
+    let library = [base(c"PMPI_Finalize")?, base(c"MPI_Get_library_version")?];
+    let defined = [c"MPI_Init", c"MPI_Init_thread", c"MPI_Finalize", c"MPI_Pcontrol"];
+    let hidden = defined.into_iter().find(|name| base(name).is_some_and(|base| !library.contains(&base)))?;
+    file_of(look_up(BEHIND_US, hidden)?.0)
+}
+
 fn file_of(address: *mut c_void) -> Option<String> {
     let info = object_of(address)?;
     // SAFETY: `dladdr` gives the object's name as a C string that lives as long as the object.

@@ -43,8 +43,8 @@ const LAYERS: &str = "\
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `part` `pattern` `value` |
-| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `process_time` `local_ranks` `never_called` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
-| `tracer/launcher` | `tracer/config` | `elf` `library` `program` `options` |
+| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `process_time` `local_ranks` `never_called` `sanitizers` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
+| `tracer/launcher` | `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `options` |
 | `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `feasible` `communicators` `requests` `options` `reenactment` `report` |
 | `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `order` `plan` |
 ";

@@ -8,7 +8,7 @@ use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Manifest, Trace};
 use titr_tests::{
     EXTENDED, Family, assert_sound, binary, extended, extended_only, like, lines, nothing_is_opaque, recorded, replay,
-    run, traced, traced_as,
+    run, traced, traced_as, traced_with,
 };
 
 /// Every member gets what it gets from the library, whatever the datatype and the operation, at once or later.
@@ -212,5 +212,68 @@ fn messages_to_neighbors_are_observed() {
     for entry in Manifest::read(&trace.path()).unwrap().per_rank {
         let opaque: Vec<_> = entry.opaque.keys().map(String::as_str).collect();
         assert_eq!(opaque, ["MPI_Ineighbor_allgatherv", "MPI_Ineighbor_alltoall"]);
+    }
+}
+
+/// Communicators and non-blocking collectives may be started and completed in all orders, by each rank in its own: everything that
+/// a rank waits for goes on, wherever the others are. Open MPI 4.1 itself waits for ever in some orders.
+#[test]
+fn all_orders_of_communicators_and_requests_end() {
+    for (family, ranks) in [(Family::OpenMpi, 2), (Family::OpenMpi, 3), (Family::OpenMpi, 4), (Family::Mpich, 3)] {
+        let program = family.build("orders.c", &[]);
+        let trace = traced_with(&[EXTENDED], family, ranks, &program, &["0", "60"]);
+        assert_eq!(trace.run.stdout.lines().last(), Some("done"), "{family:?} {ranks}: {}", trace.run.stderr);
+        assert_sound(&trace.path());
+        nothing_is_opaque(&trace.path());
+    }
+}
+
+/// A call that waits for a rank lets that rank's collectives go on, if it is one of messages or makes an object of all members.
+#[test]
+fn members_may_come_late() {
+    for family in Family::ALL {
+        let trace = extended(family, 5, "late_members.c");
+        assert_sound(&trace.path());
+        nothing_is_opaque(&trace.path());
+    }
+}
+
+/// Data may have absolute addresses, also where the library packs none from `MPI_BOTTOM`.
+#[test]
+fn data_may_be_at_absolute_addresses() {
+    for family in Family::ALL {
+        let trace = extended(family, 3, "bottom.c");
+        assert_sound(&trace.path());
+        nothing_is_opaque(&trace.path());
+    }
+}
+
+/// The library itself says whether elements that there are none of may be of no datatype.
+#[test]
+fn no_datatype_is_refused_as_the_library_refuses_it() {
+    for family in Family::ALL {
+        let trace = extended(family, 3, "null_datatypes.c");
+        assert!(trace.run.stdout.contains("ring: "), "{family:?}: {}", trace.run.stdout);
+    }
+}
+
+/// Collectives of data that the host cannot read are the library's own on all members, and are said and counted; others are
+/// messages.
+#[test]
+fn data_in_the_memory_of_devices_is_left_to_the_library() {
+    for family in Family::ALL {
+        let library = family.build("device_library.c", &["-shared", "-fPIC"]);
+        let program = family.build("device.c", &[&library.display().to_string()]);
+        let trace = traced_as(&[EXTENDED], family, 4, &program, &[], str::to_owned);
+        assert_eq!(trace.run.status, Some(0), "{family:?}: {}", trace.run.stderr);
+        assert_eq!(trace.run.stderr.matches("the host cannot read").count(), 1, "{family:?}: {}", trace.run.stderr);
+        assert_sound(&trace.path());
+        for (rank, entry) in Manifest::read(&trace.path()).unwrap().per_rank.iter().enumerate() {
+            // Half of the ranks broadcast what is in the memory of a device once more.
+            let broadcasts = if rank % 2 == 0 { 1 } else { 2 };
+            let expected = [("MPI_Allreduce", 1), ("MPI_Bcast", broadcasts), ("MPI_Iallreduce", 1)];
+            let opaque: Vec<_> = entry.opaque.iter().map(|(name, &calls)| (name.as_str(), calls)).collect();
+            assert_eq!(opaque, expected, "{family:?} {rank}");
+        }
     }
 }

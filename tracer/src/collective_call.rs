@@ -77,6 +77,17 @@ impl Blocks<'_> {
         }
     }
 
+    /// Whether the blocks, or some of them, are of this datatype.
+    #[must_use]
+    pub fn have(&self, datatype: Datatype) -> bool {
+        match self {
+            Self::Typed(counts, _, datatypes) => datatypes.along(counts).iter().any(|of| of == datatype),
+            Self::None | Self::One(..) | Self::Equal(..) | Self::Packed(..) | Self::Displaced(..) => {
+                self.datatype() == Some(datatype)
+            }
+        }
+    }
+
     /// The number of elements in all blocks together, on a communicator with so many members.
     #[must_use]
     pub fn elements(&self, members: usize) -> u64 {

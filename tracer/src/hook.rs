@@ -209,6 +209,9 @@ fn extended(
             made.success
         }
         None => {
+            if let Some(makers) = shared.with(thread, |recorder, _| recorder.makers(call)).flatten() {
+                engine.meet(&makers);
+            }
             let success = engine.run(function, call, real);
             // Here, as all its members are, while no collective of it is to be carried out yet.
             context = made_by(call).filter(|_| success).and_then(|new| engine.agree(new));

@@ -45,6 +45,15 @@ enum Layout<'c> {
 }
 
 impl<'c> NeighborBlocks<'c> {
+    /// Whether blocks are of this datatype.
+    #[must_use]
+    pub fn have(&self, datatype: Datatype) -> bool {
+        match self.layout {
+            Layout::Same(_, of) | Layout::Equal(_, of) | Layout::Displaced(.., of) => of == datatype,
+            Layout::Typed(_, _, datatypes) => datatypes.iter().any(|of| of == datatype),
+        }
+    }
+
     /// The number and the type of the elements in the block of a neighbour.
     #[must_use]
     pub fn elements(&self, place: usize) -> Option<(Count, Datatype)> {

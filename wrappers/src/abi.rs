@@ -207,7 +207,8 @@ fn library_version() -> Option<String> {
     static GET_LIBRARY_VERSION: Symbol = Symbol::new("PMPI_Get_library_version\0");
     /// `MPI_MAX_LIBRARY_VERSION_STRING` is 256 in Open MPI and 8192 in MPICH, and in MPI 5.
     const ROOM: usize = 8192;
-    let mut text = [0_u8; ROOM];
+    // Not on the stack, which may be a coroutine's.
+    let mut text = vec![0_u8; ROOM];
     let mut length: c_int = 0;
     // SAFETY: (char *, int *) (MPI 4.0 §9.1.1), which may be called before MPI_Init.
     let code = unsafe { GET_LIBRARY_VERSION.call([text.as_mut_ptr().word(), (&raw mut length).word()]) };

@@ -15,6 +15,7 @@ use titr_common::event::{Annotation, RequestId};
 use titr_wrappers::argument::{Comm, Request};
 use titr_wrappers::call::DeferredFree;
 use titr_wrappers::functions::collective::MPI_Op_free;
+use titr_wrappers::functions::communicator::Communicator::{MPI_Comm_disconnect, MPI_Comm_free, MPI_Comm_idup};
 use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Mprobe, MPI_Probe};
 use titr_wrappers::observation::ObservedMessage;
@@ -43,7 +44,7 @@ struct Task {
 /// How far a task has come.
 enum Stage {
     /// The task may not start yet.
-    Planned(Plan),
+    Planned(Box<Plan>),
     Running(Box<Run>),
     /// The messages of a task that is over, and its first error.
     Over(Vec<ObservedMessage>, Result<(), ErrorCode>),
@@ -91,7 +92,7 @@ impl Background {
     pub(super) fn add(
         &mut self,
         route: Route,
-        plan: Plan,
+        plan: Box<Plan>,
         description: Description,
         number: u64,
         request: GeneralizedRequest,
@@ -107,7 +108,7 @@ impl Background {
     pub(super) fn add_agreement(
         &mut self,
         exchange: ExchangeKey,
-        plan: Plan,
+        plan: Box<Plan>,
         context: ContextKey,
         identity: Identity,
         mine: u64,
@@ -192,7 +193,7 @@ impl State {
         {
             let over = Stage::Over(Vec::new(), Ok(()));
             if let Stage::Planned(plan) = std::mem::replace(&mut task.stage, over) {
-                task.stage = Stage::Running(Box::new(plan.begin(engine.world, tag, engine.clock)));
+                task.stage = Stage::Running(plan.begin(engine.world, tag, engine.clock));
             }
         }
         let Stage::Running(run) = &mut task.stage else { return true };
@@ -232,7 +233,8 @@ impl State {
 impl Engine {
     /// Lets all that is in the background go on; returns whether anything is still under way.
     pub fn progress(&self) -> bool {
-        self.state().progress(self)
+        let is_busy = self.state().progress(self);
+        self.progress_duplications() || is_busy
     }
 
     /// Makes a call that is no collective, without blocking for long as long as there are collectives in the background.
@@ -245,10 +247,12 @@ impl Engine {
         {
             return success;
         }
-        if !is_busy && !has_persistent {
-            return real.run();
-        }
         match call {
+            Call::Communicator(MPI_Comm_idup(parent, new, request)) if self.orders_duplications() => {
+                return self.duplicate(*parent, new, request, real);
+            }
+            _ if !is_busy && !has_persistent => {}
+            Call::Communicator(MPI_Comm_free(comm) | MPI_Comm_disconnect(comm)) => self.finish_duplications(comm.get()),
             Call::PointToPoint(MPI_Probe(probe, _) | MPI_Mprobe(probe, ..)) if is_busy => {
                 while !nonblocking_call::has_arrived(self.abi, probe.source(), probe.tag(), probe.comm()) {
                     self.progress();

@@ -155,6 +155,11 @@ impl Contexts {
         Some((range * self.tags + (exchange.number % u64::from(self.tags)) as u32) as i32)
     }
 
+    /// A tag of the tracer's own for a number, which others may have too. The first one is the clock's.
+    pub(super) fn own_tag(&self, number: i32) -> i32 {
+        (Self::OWN * self.tags) as i32 + 1 + number.rem_euclid(self.tags as i32 - 1)
+    }
+
     /// An exchange is over for this rank.
     pub(super) fn end(&mut self, exchange: ExchangeKey) {
         if let Some(context) = self.all.get_mut(exchange.context.0)

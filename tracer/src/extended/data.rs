@@ -5,7 +5,7 @@
 
 use titr_common::collectives::RootRole;
 use titr_common::event::CollectiveKind;
-use titr_wrappers::argument::Count;
+use titr_wrappers::argument::{Count, Datatype};
 use titr_wrappers::pmpi::exchange::Reduction;
 use titr_wrappers::pmpi::region::Region;
 
@@ -49,8 +49,14 @@ impl Groups {
 
 impl Data {
     /// The data of a call by the rank `me` of the caller's group, which has this part in it; `None` where
-    /// the arguments are such that MPI itself is to say what is wrong with them.
-    pub(super) fn of(call: &CollectiveCall<'_>, me: usize, groups: Groups, role: RootRole) -> Option<Self> {
+    /// the arguments are such that MPI itself is to say what is wrong with them, as it is with the datatype `refused`.
+    pub(super) fn of(
+        call: &CollectiveCall<'_>,
+        me: usize,
+        groups: Groups,
+        role: RootRole,
+        refused: Option<Datatype>,
+    ) -> Option<Self> {
         let (send, recv) = (&call.send, &call.recv);
         let in_place = |buffer: &BufferArgs<'_>| buffer.buffer.is_in_place();
         let size = if call.kind.is_shared_out() { groups.local } else { groups.peers };
@@ -62,6 +68,13 @@ impl Data {
             (RootRole::Root, true) => (!call.gives_everywhere(), !call.gets_everywhere() || is_broadcast(call)),
             (RootRole::Peer, true) => (call.gives_everywhere(), call.gets_everywhere()),
         };
+        let is_refused = |blocks: &Blocks<'_>| refused.is_some_and(|datatype| blocks.have(datatype));
+        // Open MPI 4.1 does not look at the datatype that the root of a scatter sends.
+        let is_sent = gives && !(gets && in_place(send)) && call.kind != CollectiveKind::Scatter;
+        let is_received = gets && !(gives && in_place(recv));
+        if is_sent && is_refused(&send.blocks) || is_received && is_refused(&recv.blocks) {
+            return None;
+        }
         let sent = match (call.kind, send.blocks) {
             (CollectiveKind::Bcast, _) => Vec::new(),
             _ if !gives => Vec::new(),
@@ -87,6 +100,13 @@ impl Data {
                 _ => None,
             },
         })
+    }
+}
+
+impl Data {
+    /// Whether the host can read all of it.
+    pub(super) fn is_readable(&self) -> bool {
+        self.send.iter().chain(&self.recv).all(Region::is_readable)
     }
 }
 

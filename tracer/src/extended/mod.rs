@@ -39,8 +39,11 @@
 //!
 //! **Persistent collectives** are the same steps at each start ([`persistent`]).
 //!
-//! **Passed through.** The library carries out collectives of communicators with processes outside the world, and calls whose
-//! arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the manifest. What MPICH does differently between and within nodes is not
+//! **Communicators that the program makes** ([`meeting`], [`duplication`]): the library's calls that make them wait for all
+//! members, and nothing goes on in the background meanwhile. So the members meet first.
+//!
+//! **Passed through.** The library carries out collectives of communicators with processes outside the world, of data that only
+//! a device can read ([`devices`]), and calls whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the manifest. What MPICH does differently between and within nodes is not
 //! modelled either: the schedules are those of a communicator with every member on a node of its own.
 
 mod agreement;
@@ -49,7 +52,10 @@ mod clock;
 mod context;
 mod data;
 mod description;
+mod devices;
+mod duplication;
 mod execution;
+mod meeting;
 mod neighborhood;
 mod persistent;
 mod plan;
@@ -65,7 +71,6 @@ use titr_common::trace::manifest;
 use titr_wrappers::argument::Comm;
 use titr_wrappers::observation;
 use titr_wrappers::pmpi::exchange::Reduction;
-use titr_wrappers::pmpi::generalized_request::GeneralizedRequest;
 use titr_wrappers::pmpi::{self, ErrorCode};
 use titr_wrappers::{Abi, Real};
 
@@ -75,7 +80,7 @@ use crate::stderr::log;
 use background::Background;
 use clock::Offset;
 use context::{Contexts, ExchangeKey};
-use execution::Progress;
+use duplication::Duplications;
 use persistent::PersistentCollectives;
 use plan::Plan;
 
@@ -83,6 +88,7 @@ pub use background::TaskId;
 pub use clock::Clock;
 pub use context::ContextKey;
 pub use description::{Description, Made, Observation, Operation, Timing};
+pub use meeting::Makers;
 pub use selection::{Settings, settings};
 
 /// How a collective comes about.
@@ -107,6 +113,8 @@ pub struct Engine {
     world: Comm,
     /// A communicator of this rank alone, on which the library is asked what it thinks of arguments.
     alone: Option<Comm>,
+    /// Whether buffers may be in the memory of devices, on any rank.
+    has_devices: bool,
     /// This rank, and the number of ranks.
     rank: u32,
     size: u32,
@@ -119,6 +127,7 @@ struct State {
     contexts: Contexts,
     background: Background,
     persistent: PersistentCollectives,
+    duplications: Duplications,
     /// The number of identities that this rank has proposed.
     proposals: u64,
 }
@@ -139,6 +148,8 @@ enum Route {
     Alone,
     /// In a context.
     In(ExchangeKey),
+    /// In the tracer's own context, told apart by a number.
+    Own(i32),
 }
 
 impl Engine {
@@ -161,11 +172,12 @@ impl Engine {
         let clock = Clock::start();
         let offset = clock.compare(abi, world).ok();
         let (contexts, context) = Contexts::new(pmpi::tag_ub(abi, world));
-        let (communicators, background, persistent) = Default::default();
-        let mut state = State { communicators, contexts, background, persistent, proposals: 0 };
+        let (communicators, background, persistent, duplications) = Default::default();
+        let mut state = State { communicators, contexts, background, persistent, duplications, proposals: 0 };
         state.add(CommId::WORLD, Some(context));
         let size = pmpi::comm_size(world) as u32;
-        Some(Self { abi, settings, clock, offset, world, alone, rank, size, state: Mutex::new(state) })
+        let has_devices = devices::may_be_used(abi);
+        Some(Self { abi, settings, clock, offset, world, alone, has_devices, rank, size, state: Mutex::new(state) })
     }
 
     /// Ends what is in the background, and compares the clocks again, for the manifest. Collective.
@@ -199,7 +211,7 @@ impl Engine {
         &self,
         description: Option<Description>,
         real: Real<'_>,
-        plan: impl FnOnce(&Description) -> Option<Plan>,
+        plan: impl FnOnce(&Description) -> Option<Box<Plan>>,
     ) -> Made {
         let passed = || Made { success: real.run(), outcome: Observation::Opaque };
         let Some(description) = description else { return passed() };
@@ -208,7 +220,7 @@ impl Engine {
             Execution::Passthrough => passed(),
             Execution::Execute => {
                 let busy = self.progress();
-                match plan(&description) {
+                match plan(&description).filter(|plan| self.has_in_memory(plan, &description)) {
                     Some(plan) => self.execute(plan, description, busy, real).unwrap_or_else(passed),
                     None => passed(),
                 }
@@ -232,7 +244,7 @@ impl Engine {
     }
 
     /// Carries a collective out, or begins to; `None` if the library is to do it.
-    fn execute(&self, plan: Plan, description: Description, busy: bool, real: Real<'_>) -> Option<Made> {
+    fn execute(&self, plan: Box<Plan>, description: Description, busy: bool, real: Real<'_>) -> Option<Made> {
         if let Timing::Persistent(place) = description.timing {
             return self.set_up(plan, description, place, real);
         }
@@ -247,61 +259,6 @@ impl Engine {
         }
         real.replace(ErrorCode::of(result));
         Some(Made { success: result.is_ok(), outcome })
-    }
-
-    fn execute_now(
-        &self,
-        plan: Plan,
-        description: &Description,
-        route: Route,
-        number: u64,
-        busy: bool,
-    ) -> (Result<(), ErrorCode>, Observation) {
-        let tag = loop {
-            let tag = self.state().tag(route);
-            match tag {
-                Some(tag) => break tag,
-                None => {
-                    self.progress();
-                    thread::yield_now();
-                }
-            }
-        };
-        let mut run = plan.begin(self.world, tag, self.clock);
-        if busy {
-            while !run.advance(Progress::Nonblocking) {
-                self.progress();
-                thread::yield_now();
-            }
-        } else {
-            run.advance(Progress::Blocking);
-        }
-        self.state().end(route);
-        let (messages, result) = run.end();
-        (result, Observation::Messages(description.annotations(number, &messages)))
-    }
-
-    fn execute_in_background(
-        &self,
-        plan: Plan,
-        description: Description,
-        route: Route,
-        number: u64,
-        request: usize,
-    ) -> (Result<(), ErrorCode>, Observation) {
-        // SAFETY: it is where the program wants its request.
-        match unsafe { GeneralizedRequest::start(self.abi, request) } {
-            Err(error) => {
-                self.state().end(route);
-                (Err(error), Observation::Opaque)
-            }
-            Ok(request) => {
-                let mut state = self.state();
-                let task = state.background.add(route, plan, description, number, request);
-                state.progress(self);
-                (Ok(()), Observation::Background(task))
-            }
-        }
     }
 
     /// Has the library carry out a collective, and looks on.
@@ -382,6 +339,7 @@ impl State {
         match route {
             Route::Alone => Some(0),
             Route::In(exchange) => self.contexts.tag(exchange),
+            Route::Own(number) => Some(self.contexts.own_tag(number)),
         }
     }
 

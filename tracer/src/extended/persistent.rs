@@ -29,7 +29,7 @@ use super::{Engine, Route, State};
 pub(super) struct PersistentCollectives(FxHashMap<Request, PersistentCollective>);
 
 struct PersistentCollective {
-    plan: Plan,
+    plan: Box<Plan>,
     description: Description,
     /// The context of its messages; `None` where it has none, as there is one member.
     context: Option<ContextKey>,
@@ -50,7 +50,13 @@ impl PersistentCollectives {
 impl Engine {
     /// Has the library set a collective up, and keeps it to carry it out at each start. `None` if the library is to carry it
     /// out.
-    pub(super) fn set_up(&self, plan: Plan, description: Description, place: usize, real: Real<'_>) -> Option<Made> {
+    pub(super) fn set_up(
+        &self,
+        plan: Box<Plan>,
+        description: Description,
+        place: usize,
+        real: Real<'_>,
+    ) -> Option<Made> {
         let is_alone = description.members.len() < 2;
         let mut state = self.state();
         let communicator = state.communicators.get(&description.id).copied().unwrap_or_default();

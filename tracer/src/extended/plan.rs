@@ -13,13 +13,13 @@ use super::clock::Clock;
 use super::data::{Data, Groups};
 use super::execution::{self, Run};
 use super::neighborhood::Ordered;
-use super::refusal::is_aliased;
+use super::refusal::{is_aliased, refused_datatype};
 use super::{Description, Engine, Operation, Timing};
 use crate::collective_call::CollectiveCall;
 use crate::neighborhood_call::NeighborhoodCall;
 use crate::ranks::Ranks;
 
-/// A collective that is to be carried out.
+/// A collective that is to be carried out. It is in a box wherever it goes: the stack may be a coroutine's.
 #[derive(Clone)]
 pub(super) struct Plan {
     abi: &'static Abi,
@@ -32,7 +32,8 @@ pub(super) struct Plan {
 
 impl Plan {
     /// The plan for a call; `None` where MPI itself is to say what is wrong with the arguments.
-    pub(super) fn new(engine: &Engine, call: &CollectiveCall<'_>, description: &Description) -> Option<Self> {
+    #[inline(never)]
+    pub(super) fn new(engine: &Engine, call: &CollectiveCall<'_>, description: &Description) -> Option<Box<Self>> {
         let Description { members, operation: Operation::Collective(collective, first_group), .. } = description else {
             return None;
         };
@@ -54,7 +55,7 @@ impl Plan {
             }
         };
         let groups = Groups::of(size, first_group, me);
-        let data = Data::of(call, rank as usize, groups, role)?;
+        let data = Data::of(call, rank as usize, groups, role, refused_datatype(engine.abi))?;
         let is_aliased = first_group.is_none() && is_aliased(engine.abi, call, rank as usize, rank == root);
         if is_aliased || data.reduction.is_some_and(|reduction| !engine.allows(&reduction)) {
             return None;
@@ -68,26 +69,31 @@ impl Plan {
             None => selection.steps(&call),
             Some(first_group) => selection.inter_steps(&call, first_group, role),
         };
-        Some(Self { abi: engine.abi, members: members.clone(), steps, data, number: None })
+        Some(Box::new(Self { abi: engine.abi, members: members.clone(), steps, data, number: None }))
     }
 
     /// The plan for a call of a neighbourhood collective; `None` as for the others.
+    #[inline(never)]
     pub(super) fn among_neighbors(
         engine: &Engine,
         call: &NeighborhoodCall<'_>,
         description: &Description,
-    ) -> Option<Self> {
+    ) -> Option<Box<Self>> {
         let Description { members, operation: Operation::Neighborhood { neighborhood, neighbors }, .. } = description
         else {
             return None;
         };
+        if refused_datatype(engine.abi).is_some_and(|datatype| call.send.have(datatype) || call.recv.have(datatype)) {
+            return None;
+        }
         let ordered = Ordered::of(engine.settings.selection.library, call, neighborhood, neighbors)?;
         let steps = neighborhood_steps(&ordered.neighborhood, |rank| members.place(rank).ok_or(())).ok()?;
-        Some(Self { abi: engine.abi, members: members.clone(), steps, data: ordered.data, number: None })
+        Some(Box::new(Self { abi: engine.abi, members: members.clone(), steps, data: ordered.data, number: None }))
     }
 
     /// The plan to find the bits that the numbers of all `members` have in common, of which this rank is one.
-    pub(super) fn agreement(abi: &'static Abi, rank: u32, members: &Ranks, number: u64) -> Option<Self> {
+    #[inline(never)]
+    pub(super) fn agreement(abi: &'static Abi, rank: u32, members: &Ranks, number: u64) -> Option<Box<Self>> {
         let me = members.place(Rank(rank))?;
         let reduction = Some(Reduction::new(abi.band, abi.int64)?);
         let (kind, send, element) = (CollectiveKind::Allreduce, Volumes::Each(NUMBER), NUMBER);
@@ -95,17 +101,24 @@ impl Plan {
         let call = collectives::Call::of(&collective, me, members.len() as u32, 0);
         let steps = Selection::from(Library::Mpich).steps(&call);
         let data = Data { reduction, ..Data::default() };
-        Some(Self { abi, members: members.clone(), steps, data, number: Some(number) })
+        Some(Box::new(Self { abi, members: members.clone(), steps, data, number: Some(number) }))
+    }
+
+    /// Whether the host can read all data of the program that it moves.
+    pub(super) fn is_readable(&self) -> bool {
+        self.data.is_readable()
     }
 
     /// Begins to carry it out, with messages of `tag` on a communicator `world` that has the ranks of the world.
-    pub(super) fn begin(self, world: Comm, tag: i32, clock: Clock) -> Run {
+    #[inline(never)]
+    pub(super) fn begin(self: Box<Self>, world: Comm, tag: i32, clock: Clock) -> Box<Run> {
         let mut exchange = Exchange::new(self.abi, world, tag, self.lens());
         if let Some(number) = self.number {
             // There is room.
             let _ = exchange.put(Space::Send, number);
         }
-        Run::new(exchange, clock, self.members, self.steps, self.data)
+        let Self { members, steps, data, .. } = *self;
+        Box::new(Run::new(exchange, clock, members, steps, data))
     }
 
     /// The lengths of the three buffers: as long as the data, and as the steps' slices need them.

@@ -1,6 +1,8 @@
-//! Arguments that MPICH refuses, although messages could be made of the call: a buffer that is both read and written.
+//! Arguments that a library refuses, although messages could be made of the call.
 //!
-//! MPI forbids it (MPI 4.0 §6.2.1). MPICH compares addresses, as `dump_validate_userbuffer_coll` and
+//! Open MPI refuses `MPI_DATATYPE_NULL` also where there are no elements; MPICH does not (tried with Open MPI 4.1 and MPICH 4.0).
+//!
+//! MPICH refuses a buffer that is both read and written, which MPI forbids (MPI 4.0 §6.2.1). It compares addresses, as `dump_validate_userbuffer_coll` and
 //! `dump_validate_userbuffer_reduce` say in `maint/local_python/binding_c.py` of MPICH 4.0, and programs may expect the error. A call
 //! that is left to the library is seen by no member that the tracer carries its own call out for: only a call that the library
 //! surely refuses is in here, and all others are carried out.
@@ -26,11 +28,20 @@ pub(super) fn is_aliased(abi: &Abi, call: &CollectiveCall<'_>, me: usize, is_roo
         Barrier | Bcast => false,
         Reduce => is_root && is_same(send, recv),
         Allreduce | Scan | Exscan | ReduceScatter | ReduceScatterBlock => is_same(send, recv),
-        Alltoall | Alltoallv | Alltoallw => are_alike(&send.blocks, &recv.blocks) && is_same(send, recv),
+        Alltoall => are_alike(&send.blocks, &recv.blocks) && is_same(send, recv),
+        // Whether there is any data depends on the member, and MPICH does not ask.
+        Alltoallv | Alltoallw => {
+            are_alike(&send.blocks, &recv.blocks) && send.buffer.address() == recv.buffer.address()
+        }
         Allgather | Allgatherv => is_within(send, recv, me),
         Gather | Gatherv => is_root && is_within(send, recv, me),
         Scatter | Scatterv => is_root && is_within(recv, send, me),
     }
+}
+
+/// The datatype that the library refuses wherever it looks at a datatype.
+pub(super) fn refused_datatype(abi: &Abi) -> Option<Datatype> {
+    (abi.family == Family::OpenMpi).then_some(abi.datatype_null)
 }
 
 /// Whether both buffers begin at one address, and there is anything in them.

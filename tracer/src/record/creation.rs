@@ -4,12 +4,17 @@ use titr_common::event::{CommCall, CommId, Event, Group, Tag};
 use titr_wrappers::Call;
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::communicator::Communicator::{self, *};
+use titr_wrappers::functions::io::Io::MPI_File_open;
+use titr_wrappers::functions::one_sided::OneSided::{
+    MPI_Win_allocate, MPI_Win_allocate_shared, MPI_Win_create, MPI_Win_create_dynamic,
+};
 use titr_wrappers::functions::topology::Topology::{self, *};
 
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::requests::RequestKind;
 use super::{Outcome, Recorder};
+use crate::extended::Makers;
 use crate::ranks::Ranks;
 
 /// The communicator that a call has made, of whose members all have made the same call. `None` where the communicator is
@@ -40,6 +45,37 @@ pub fn made_by(call: &Call<'_>) -> Option<Comm> {
 }
 
 impl Recorder {
+    /// The processes that make a communicator, a window or a file together by this call; `None` for any other call.
+    pub fn makers(&mut self, call: &Call<'_>) -> Option<Makers> {
+        let parent = match call {
+            Call::Communicator(
+                MPI_Comm_dup(parent, _)
+                | MPI_Comm_dup_with_info(parent, ..)
+                | MPI_Comm_split(parent, ..)
+                | MPI_Comm_split_type(parent, ..)
+                | MPI_Comm_create(parent, ..)
+                | MPI_Intercomm_create(parent, ..)
+                | MPI_Intercomm_merge(parent, ..),
+            )
+            | Call::Topology(
+                MPI_Cart_create(parent, ..)
+                | MPI_Cart_sub(parent, ..)
+                | MPI_Graph_create(parent, ..)
+                | MPI_Dist_graph_create(parent, ..)
+                | MPI_Dist_graph_create_adjacent(parent, ..),
+            ) => *parent,
+            Call::OneSided(MPI_Win_create(new)) => new.comm(),
+            Call::OneSided(MPI_Win_allocate(new) | MPI_Win_allocate_shared(new)) => new.comm(),
+            Call::OneSided(MPI_Win_create_dynamic(_, comm, _)) | Call::Io(MPI_File_open(comm, ..)) => *comm,
+            &Call::Communicator(MPI_Comm_create_group(comm, group, tag, _)) => {
+                return Some(Makers::Some { comm, group, tag });
+            }
+            _ => return None,
+        };
+        let known = self.known(parent).ok()?;
+        Some(Makers::All { comm: parent, id: known.id, members: known.all().0 })
+    }
+
     #[inline(never)]
     pub(super) fn communicator(&mut self, call: &Communicator<'_>, overwritten: Overwritten) -> Outcome {
         match call {

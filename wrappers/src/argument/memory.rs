@@ -163,6 +163,11 @@ pub struct Later {
 }
 
 impl Later {
+    /// The address of the place.
+    pub(crate) fn address(self) -> usize {
+        self.address
+    }
+
     /// The communicator, to be asked for in the call that completed the request.
     #[must_use]
     #[inline]

@@ -31,6 +31,9 @@ macro_rules! int_of {
     }};
 }
 
+mod datatype;
+pub mod device;
+mod duplication;
 mod errors;
 pub mod exchange;
 mod file;
@@ -44,6 +47,7 @@ pub mod region;
 mod spawn;
 mod tool_comm;
 
+pub use duplication::Duplication;
 pub use errors::{has_taken_place, is_truncation, raise, return_errors};
 pub use file::access_start;
 pub use groups::{KnownGroup, Translation, translate, translate_group, translate_to};

@@ -2,19 +2,22 @@
 
 use std::ffi::c_int;
 
+use super::memory::Memory;
+use super::region::Region;
 use super::{ErrorCode, attempt};
 use crate::abi::Abi;
 use crate::argument::{Array, Comm, HandleCell, Request};
-use crate::handle::RequestKind;
+use crate::handle::{Handle, Kind, RequestKind};
 use crate::symbol::Symbol;
 
 /// A message that a blocking call of the program asks for, started as a request of the tool's.
-#[derive(Debug)]
 pub struct NonblockingCall {
     abi: &'static Abi,
     request: Box<HandleCell<RequestKind>>,
     /// Where the program wants its status.
     status: usize,
+    /// The data, if it is a copy of the program's.
+    _data: Option<Memory>,
 }
 
 impl NonblockingCall {
@@ -48,6 +51,26 @@ impl NonblockingCall {
                     Ok(vec![recv, send?])
                 }))
             }
+            (
+                Nonblocking::Replace(isend, irecv),
+                &[buf, count, datatype, dest, sendtag, source, recvtag, comm, status],
+            ) => {
+                let count_of =
+                    u64::try_from(if function.ends_with("_c") { count as i64 } else { i64::from(count as i32) });
+                let region = Region::laid_out(buf, count_of.ok()?, handle(abi, datatype));
+                let bytes = c_int::try_from(region.bytes()).ok()?;
+                let data = Memory::new(region.bytes());
+                // SAFETY: there is room, and the program's call is under way.
+                if let Err(error) = unsafe { region.pack(data.address(), handle(abi, comm)) } {
+                    return Some(Err(error));
+                }
+                let recv = one(irecv, [buf, count, datatype, source, recvtag, comm], status);
+                Some(recv.and_then(|recv| {
+                    let sent = [data.address(), bytes as usize, abi.byte.raw(), dest, sendtag, comm];
+                    let send = one(isend, sent, abi.status_ignore)?;
+                    Ok(vec![recv, Self { _data: Some(data), ..send }])
+                }))
+            }
             _ => None,
         }
     }
@@ -65,7 +88,7 @@ impl NonblockingCall {
         let words = [buf, count, datatype, peer, tag, comm, request.address()];
         // SAFETY: (void *, count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the caller's promise.
         unsafe { attempt(function, words)? };
-        Ok(Self { abi, request, status })
+        Ok(Self { abi, request, status, _data: None })
     }
 
     /// Whether the message is complete, after which this must not be asked again. Never if MPI reports an error.
@@ -91,11 +114,18 @@ enum Nonblocking {
     Send(&'static Symbol),
     Recv(&'static Symbol),
     Sendrecv(&'static Symbol, &'static Symbol),
+    /// The message that is sent is a copy of the data, which the message that is received replaces.
+    Replace(&'static Symbol, &'static Symbol),
+}
+
+/// The handle that a word of a call is; one that is an `int` leaves the upper half of its word undefined.
+fn handle<K: Kind>(abi: &Abi, word: usize) -> Handle<K> {
+    Handle::from_raw(if abi.handle_bytes == size_of::<u32>() { word as u32 as usize } else { word })
 }
 
 /// The nonblocking form of a function, if it is a blocking send, receive or both.
 fn nonblocking(function: &str) -> Option<Nonblocking> {
-    use Nonblocking::{Recv, Send, Sendrecv};
+    use Nonblocking::{Recv, Replace, Send, Sendrecv};
     static ISEND: Symbol = Symbol::new("PMPI_Isend\0");
     static ISEND_C: Symbol = Symbol::new("PMPI_Isend_c\0");
     static ISSEND: Symbol = Symbol::new("PMPI_Issend\0");
@@ -115,6 +145,8 @@ fn nonblocking(function: &str) -> Option<Nonblocking> {
         "MPI_Recv_c" => Recv(&IRECV_C),
         "MPI_Sendrecv" => Sendrecv(&ISEND, &IRECV),
         "MPI_Sendrecv_c" => Sendrecv(&ISEND_C, &IRECV_C),
+        "MPI_Sendrecv_replace" => Replace(&ISEND, &IRECV),
+        "MPI_Sendrecv_replace_c" => Replace(&ISEND, &IRECV_C),
         _ => return None,
     })
 }

@@ -5,6 +5,7 @@
 
 use std::ffi::c_int;
 
+use super::datatype::{is_named, true_extent};
 use super::memory::Memory;
 use super::region::Region;
 use super::{ErrorCode, op_is_commutative, type_extent, type_size};
@@ -111,21 +112,4 @@ impl Layout {
     fn origin(&self, room: &Memory, count: u64) -> usize {
         room.address().wrapping_add_signed(-self.stretch(count).1 as isize)
     }
-}
-
-/// `MPI_Type_get_true_extent`: the lower bound and the extent of an element's data, without what was added to its bounds.
-fn true_extent(datatype: Datatype) -> Option<(i64, i64)> {
-    let (mut lower, mut extent) = (0_i64, 0_i64);
-    // SAFETY: (MPI_Datatype, MPI_Aint *, MPI_Aint *); MPI_Aint is 64 bits wide on these platforms.
-    unsafe { call!(MPI_Type_get_true_extent(datatype, &raw mut lower, &raw mut extent)) }.ok()?;
-    Some((lower, extent))
-}
-
-/// Whether a datatype is one of MPI's own: made from no integers, addresses or datatypes.
-fn is_named(datatype: Datatype) -> bool {
-    let mut numbers: [c_int; 4] = [1; 4];
-    let [integers, addresses, datatypes, combiner] = numbers.each_mut().map(|number| &raw mut *number);
-    // SAFETY: (MPI_Datatype, int *, int *, int *, int *).
-    let known = unsafe { call!(MPI_Type_get_envelope(datatype, integers, addresses, datatypes, combiner)) };
-    known.is_ok() && numbers[..3] == [0; 3]
 }

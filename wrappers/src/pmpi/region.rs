@@ -2,7 +2,9 @@
 
 use std::ffi::c_int;
 
-use super::{ErrorCode, type_extent, type_size};
+use super::datatype::{Displaced, is_named, true_extent};
+use super::{ErrorCode, device, type_extent, type_size};
+use crate::abi::Abi;
 use crate::argument::{Buffer, Comm, Datatype};
 
 /// Elements of one datatype in the program's memory. All gaps and bounds are the datatype's own affair.
@@ -16,6 +18,17 @@ pub struct Region {
     /// The distance between elements, in bytes.
     extent: i64,
 }
+
+/// Elements of a datatype, which exists as long as they do if it was made for them.
+struct Elements {
+    address: usize,
+    count: c_int,
+    datatype: Datatype,
+    _made: Option<Displaced>,
+}
+
+/// An address other than `MPI_BOTTOM` to count absolute addresses from.
+const ELSEWHERE: usize = 4096;
 
 /// The number of bytes that are packed at once: `MPI_Pack` counts them in an `int`.
 const AT_ONCE: u64 = 1 << 30;
@@ -71,6 +84,15 @@ impl Region {
         })
     }
 
+    /// Whether the host can read the memory that the region's data begins and ends in: that of a device it may not.
+    #[must_use]
+    pub fn is_readable(&self) -> bool {
+        let Some((lower, span)) = true_extent(self.datatype).filter(|_| self.bytes() > 0) else { return true };
+        let last = self.displaced(self.count as i64 - 1).address;
+        let at = |element: usize, offset: i64| element.wrapping_add_signed(lower.wrapping_add(offset) as isize);
+        device::are_readable([at(self.address, 0), at(last, span - 1)])
+    }
+
     /// Packs the region into `room`.
     ///
     /// # Safety
@@ -79,9 +101,11 @@ impl Region {
         for (address, count, at) in self.parts() {
             let mut position: c_int = 0;
             let (count, bytes, at) = (count as c_int, (count * self.size) as c_int, room + at as usize);
+            let elements = self.elements(address, count)?;
+            let Elements { address, count, datatype, .. } = elements;
             // SAFETY: (const void *, int, MPI_Datatype, void *, int, int *, MPI_Comm). The program says what is at its
             // address. In one kind of processes packed data is as long as the data.
-            unsafe { call!(MPI_Pack(address, count, self.datatype, at, bytes, &raw mut position, comm))? };
+            unsafe { call!(MPI_Pack(address, count, datatype, at, bytes, &raw mut position, comm))? };
         }
         Ok(())
     }
@@ -94,9 +118,26 @@ impl Region {
         for (address, count, at) in self.parts() {
             let mut position: c_int = 0;
             let (count, bytes, at) = (count as c_int, (count * self.size) as c_int, room + at as usize);
+            let elements = self.elements(address, count)?;
+            let Elements { address, count, datatype, .. } = elements;
             // SAFETY: (const void *, int, int *, void *, int, MPI_Datatype, MPI_Comm); as for packing.
-            unsafe { call!(MPI_Unpack(at, bytes, &raw mut position, address, count, self.datatype, comm))? };
+            unsafe { call!(MPI_Unpack(at, bytes, &raw mut position, address, count, datatype, comm))? };
         }
         Ok(())
+    }
+
+    /// Elements of the region as `MPI_Pack` accepts them. MPICH's refuses `MPI_BOTTOM`, from which collectives take elements
+    /// of absolute addresses (MPI 4.0 §5.1.5).
+    fn elements(&self, address: usize, count: c_int) -> Result<Elements, ErrorCode> {
+        let is_absolute =
+            || !is_named(self.datatype) && true_extent(self.datatype).is_some_and(|(lower, _)| lower != 0);
+        match Abi::current() {
+            Ok(abi) if address == abi.bottom && is_absolute() => {
+                let displaced = Displaced::new(count, self.datatype, -(ELSEWHERE as i64))?;
+                let datatype = displaced.datatype(abi);
+                Ok(Elements { address: ELSEWHERE, count: 1, datatype, _made: Some(displaced) })
+            }
+            _ => Ok(Elements { address, count, datatype: self.datatype, _made: None }),
+        }
     }
 }

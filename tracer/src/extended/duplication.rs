@@ -1,0 +1,132 @@
+//! Non-blocking duplications of communicators, one after the other.
+//!
+//! Open MPI carries `MPI_Comm_idup` out by non-blocking reductions on the communicator that is duplicated, and begins the second
+//! one of a duplication when it happens to find the first one complete. If two duplications of a communicator are under way,
+//! members may begin their reductions in different orders, and wait for each other for ever (seen with Open MPI 4.1, with and
+//! without the tracer). Here a duplication begins once the one before it is complete: the program has a generalized request
+//! for it, as for a collective in the background.
+
+use std::thread;
+
+use titr_wrappers::Real;
+use titr_wrappers::abi::Family;
+use titr_wrappers::argument::{Comm, Later, Place, Request};
+use titr_wrappers::pmpi::generalized_request::GeneralizedRequest;
+use titr_wrappers::pmpi::{Duplication, ErrorCode};
+
+use super::Engine;
+
+/// The duplications that the program has asked for and that are not complete, in the order in which it did.
+#[derive(Default)]
+pub(super) struct Duplications {
+    all: Vec<Pending>,
+    /// The number of duplications that there have been.
+    count: u64,
+}
+
+struct Pending {
+    number: u64,
+    parent: Comm,
+    /// How far it has come; `None` while a thread sees to it.
+    stage: Option<Stage>,
+    /// The program's request.
+    request: GeneralizedRequest,
+}
+
+/// How far a duplication has come.
+enum Stage {
+    /// Another one of the same communicator is under way. The new communicator is wanted here.
+    Waiting(Later),
+    UnderWay(Duplication),
+}
+
+impl Duplications {
+    fn are_of(&self, parent: Comm) -> bool {
+        self.all.iter().any(|pending| pending.parent == parent)
+    }
+
+    fn add(&mut self, parent: Comm, stage: Stage, request: GeneralizedRequest) {
+        self.all.push(Pending { number: self.count, parent, stage: Some(stage), request });
+        self.count += 1;
+    }
+
+    /// Takes the first duplication of a communicator that is not among those `seen`, and adds it to them.
+    fn take_first(&mut self, seen: &mut Vec<Comm>) -> Option<(u64, Comm, Stage)> {
+        for Pending { number, parent, stage, .. } in &mut self.all {
+            if !seen.contains(parent) {
+                seen.push(*parent);
+                if let Some(stage) = stage.take() {
+                    return Some((*number, *parent, stage));
+                }
+            }
+        }
+        None
+    }
+
+    /// Puts a duplication back that is at this stage; `None`: it is complete.
+    fn put_back(&mut self, number: u64, stage: Option<Stage>) {
+        let Some(at) = self.all.iter().position(|pending| pending.number == number) else { return };
+        match stage {
+            Some(stage) => self.all[at].stage = Some(stage),
+            None => self.all.remove(at).request.complete(),
+        }
+    }
+}
+
+impl Engine {
+    /// Whether the tracer sees to it that the library's duplications do not overlap.
+    pub(super) fn orders_duplications(&self) -> bool {
+        self.abi.family == Family::OpenMpi && !self.settings.observes
+    }
+
+    /// Makes a call of `MPI_Comm_idup`; whether it succeeded.
+    pub(super) fn duplicate(
+        &self,
+        parent: Comm,
+        new: &Place<'_, Comm>,
+        request: &Place<'_, Request>,
+        real: Real<'_>,
+    ) -> bool {
+        let must_wait = self.state().duplications.are_of(parent);
+        let stage = match must_wait {
+            true => Ok(Stage::Waiting(new.later())),
+            false => Duplication::start(self.abi, parent, new.later()).map(Stage::UnderWay),
+        };
+        let result = stage.and_then(|stage| {
+            // SAFETY: it is where the program wants its request.
+            let request = unsafe { GeneralizedRequest::start(self.abi, request.address()) }?;
+            self.state().duplications.add(parent, stage, request);
+            Ok(())
+        });
+        real.replace(ErrorCode::of(result));
+        result.is_ok()
+    }
+
+    /// Lets the duplications go on; returns whether any is still under way. Nothing is locked while the library is called, as
+    /// that may call functions of the program's.
+    pub(super) fn progress_duplications(&self) -> bool {
+        let mut seen = Vec::new();
+        loop {
+            let Some((number, parent, stage)) = self.state().duplications.take_first(&mut seen) else { break };
+            let stage = match stage {
+                Stage::Waiting(new) => Duplication::start(self.abi, parent, new).ok(),
+                Stage::UnderWay(duplication) => Some(duplication),
+            };
+            let left = stage.and_then(|mut duplication| (!duplication.is_complete()).then_some(duplication));
+            if left.is_none() {
+                // The next one begins at once.
+                seen.retain(|of| *of != parent);
+            }
+            self.state().duplications.put_back(number, left.map(Stage::UnderWay));
+        }
+        !self.state().duplications.all.is_empty()
+    }
+
+    /// Waits until no duplication of a communicator is under way, while all that is in the background goes on.
+    pub(super) fn finish_duplications(&self, parent: Comm) {
+        while self.state().duplications.are_of(parent) {
+            self.progress();
+            thread::yield_now();
+        }
+    }
+}

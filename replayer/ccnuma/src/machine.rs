@@ -7,7 +7,7 @@ use thiserror::Error;
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::topology::HostId;
-use titr_network::{Network, Transfer, TransferId};
+use titr_network::{Network, Transfer, TransferId, Unreachable};
 use titr_network_traces::Label;
 use titr_platform::Platform;
 use titr_simulation::models;
@@ -39,6 +39,9 @@ pub enum MachineError {
     /// The network trace cannot be written.
     #[error("the network trace: {0}")]
     Trace(#[from] io::Error),
+    /// A message never arrives.
+    #[error(transparent)]
+    Unreachable(#[from] Unreachable),
     /// Processors wait for ever.
     #[error("{waiting} processors wait and no message is under way: the protocol has a mistake")]
     Stuck {
@@ -125,6 +128,9 @@ impl Machine {
         }
         let mut delivered = Vec::new();
         while let Some(now) = [self.network.next_event(), self.events.next()].into_iter().flatten().min() {
+            if now == Time::NEVER {
+                return Err(self.network.first_unreachable().into());
+            }
             self.network.advance(now, &mut delivered);
             for TransferId(id) in delivered.drain(..) {
                 let Some((label, message, since)) = self.under_way.try_remove(id as usize) else { continue };

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
-use titr_common::input;
+use titr_common::input::{self, BYTE_ORDER_MARK, other_encoding};
 
 use crate::error::NetworkTraceError;
 
@@ -57,6 +57,14 @@ impl Lines {
             Err(error) => return Err(NetworkTraceError::Io { path: self.path.clone(), error }),
         }
         self.line += 1;
+        if self.line == 1 {
+            if let Some(encoding) = other_encoding(&self.text) {
+                return Err(self.wrong(encoding.to_owned()));
+            }
+            if self.text.starts_with(BYTE_ORDER_MARK) {
+                self.text.drain(..BYTE_ORDER_MARK.len());
+            }
+        }
         if self.text.last() == Some(&b'\n') {
             self.text.pop();
         } else if self.text.len() as u64 == LONGEST_LINE {

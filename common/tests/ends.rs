@@ -109,7 +109,7 @@ fn whatever_number_of_events_is_written_is_read() {
     let event = |number: u64| {
         let message = Outgoing {
             comm: CommId::WORLD,
-            to: Rank(1),
+            to: Rank(0),
             tag: Tag(100_000_000),
             bytes: Bytes(100_000_000_000 + number),
         };

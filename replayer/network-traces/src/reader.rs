@@ -7,6 +7,7 @@ use crate::error::NetworkTraceError;
 use crate::grammar::{HEADER, Kinds, Line, parse};
 use crate::lines::Lines;
 use crate::message::{Label, TracedMessage, Trigger};
+use titr_common::format::counted;
 use titr_common::time::Time;
 
 /// A network trace that is being read.
@@ -124,9 +125,8 @@ impl NetworkTrace {
                     return self.after_the_end();
                 }
                 Line::End(messages) => {
-                    let found = self.messages;
-                    let what =
-                        format!("{found} messages where the end says {messages}: lines are missing or were added");
+                    let found = counted(self.messages, "message", "messages");
+                    let what = format!("{found} where the end says {messages}: lines are missing or were added");
                     return Err(self.wrong(what));
                 }
                 Line::Ordered | Line::Nodes(_) => {
@@ -269,7 +269,7 @@ mod tests {
                 "# titr network trace 1\nnodes 2\nordered\n1 0 1 8 a 0 5 after=2+0\n",
                 "t:4: message 1 waits for 2, which",
             ),
-            ("# titr network trace 1\nnodes 2\n1 0 1 8 a 0 5\nend 2\n", "t:4: 1 messages where the end says 2"),
+            ("# titr network trace 1\nnodes 2\n1 0 1 8 a 0 5\nend 2\n", "t:4: 1 message where the end says 2"),
             ("# titr network trace 1\nnodes 2\nend 0\nend 0\n", "t:4: a line after the end"),
             ("# titr network trace 1\nnodes 2\n1 0 1 8 a 0 5\nordered\n", "t:4: this line stands before the first"),
         ] {

@@ -24,7 +24,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use thiserror::Error;
 use titr_common::event::Rank;
-use titr_common::format::counted;
+use titr_common::format::{counted, plural};
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_mpi::{Comm, Mpi, MpiError};
 use titr_workload::{Recompute, Workload};
@@ -39,8 +39,10 @@ enum Error {
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error(
-        "the trace has {}, and the number of processes started is {world}: start {trace}, as in `mpirun -np {trace} titr-reenact ...`",
-        counted(*trace, "rank", "ranks")
+        "the trace has {}, and {} {} started: start {trace}, as in `mpirun -np {trace} titr-reenact ...`",
+        counted(*trace, "rank", "ranks"),
+        counted(*world, "process", "processes"),
+        plural((*world).into(), "was", "were")
     )]
     Size { trace: u32, world: u32 },
     #[error("{0}")]

@@ -80,7 +80,7 @@ fn receives_from_anybody_are_kept_with_what_they_received() {
         "init\npart_begin\nirecv * * 8 6 0\nirecv * * 8 6 1\nmatched 1 1 4\nwaitall_of 1\npart_end\nfinalize",
         "init\npart_begin\nsend 0 4 8\npart_end\nfinalize",
     ]);
-    assert_eq!(ranks[0], "init; irecv * * 8 6 1; matched 1 1 4; waitall_of 1; finalize");
+    assert_eq!(ranks[0], "init; irecv * * 8 6 1 any; matched 1 1 4; waitall_of 1; finalize");
     assert_eq!(ranks[1], "init; send 0 4 8; finalize");
 }
 
@@ -88,11 +88,24 @@ fn receives_from_anybody_are_kept_with_what_they_received() {
 #[test]
 fn starts_of_persistent_requests_are_numbered() {
     let (ranks, _) = seen(&[
-        "init\nsend_init 1 7 8 6 0\nunrecorded start 0 2\npart_begin\nstart 0\nwaitall_of 0\nstart 0\npart_end\nfinalize",
-        "init\nrecv_init 0 7 8 6 0\nunrecorded start 0 1\npart_begin\nstart 0\nwaitall_of 0\nstart 0\nwaitall_of 0\npart_end\nfinalize",
+        "init\nsend_init 1 7 8 0\nunrecorded start 0 2\npart_begin\nstart 0\nwaitall_of 0\nstart 0\npart_end\nfinalize",
+        "init\nrecv_init 0 7 8 0\nunrecorded start 0 1\npart_begin\nstart 0\nwaitall_of 0\nstart 0\nwaitall_of 0\npart_end\nfinalize",
     ]);
-    assert_eq!(ranks[0], "init; send_init 1 7 8 6 0; start 0; waitall_of 0; finalize");
-    assert_eq!(ranks[1], "init; recv_init 0 7 8 6 0; start 0; waitall_of 0; finalize");
+    // Starts 3 and 4 of one side, 2 and 3 of the other.
+    assert_eq!(ranks[0], "init; send_init 1 7 8 0; start 0; waitall_of 0; finalize");
+    assert_eq!(ranks[1], "init; recv_init 0 7 8 0; start 0; waitall_of 0; finalize");
+}
+
+/// A wait for everything that is outstanding is for what is kept of it, and what nobody waits for in the part is complete at the end.
+#[test]
+fn waits_for_everything_are_for_what_is_kept() {
+    let (ranks, sentences) = seen(&[
+        "init\nunrecorded sent 0 1 7 1\npart_begin\nisend 1 8 4 6 1\nisend 1 9 4 6 2\nwaitall 3\nisend 1 8 4 6 0\npart_end\nfinalize",
+        "init\npart_begin\nirecv 0 7 4 6 0\nirecv 0 8 4 6 1\nwaitall 2\nrecv 0 8 4\npart_end\nfinalize",
+    ]);
+    assert_eq!(ranks[0], "init; isend 1 8 4 6 1; waitall 1; isend 1 8 4 6 0; waitall_of 0; finalize");
+    assert_eq!(ranks[1], "init; irecv 0 8 4 6 1; waitall 1; recv 0 8 4; finalize");
+    assert!(sentences[0].ends_with("1 completion, 1 receive, 1 send"), "{sentences:?}");
 }
 
 /// A request that was completed between two stretches of a part is complete before its number is used again.

@@ -3,43 +3,13 @@
 
 use rustc_hash::FxHashMap;
 
+use super::judge::{Judge, LeftOut};
 use super::meetings::{Comm, CommKey, Envelope, Meeting, Side};
 use crate::event::{
     CommCall, CommId, Completed, Completion, Event, Group, Incoming, Mark, Outgoing, Partitioned, Quantifier, Rank,
     RequestId, Tag, Unrecorded, UnrecordedCall,
 };
 use crate::program::agreement;
-
-/// Decides whether a call has all that belongs with it.
-pub(super) trait Judge {
-    /// The communicator that a call makes; `None` if it cannot be told.
-    fn makes(&mut self, rank: Rank, call: CommCall, parent: CommId, group: &Group) -> Option<Comm>;
-    /// A side of `sides` makes its next call. Whether all others have theirs.
-    fn meets(&mut self, meeting: Meeting, side: Side, sides: u32) -> bool;
-    /// Whether all others have what belongs with a side's next call.
-    fn would_meet(&mut self, meeting: Meeting, side: Side) -> bool;
-    /// A side makes its next calls, which are not in the trace.
-    fn skips(&mut self, meeting: Meeting, side: Side, number: u64);
-    /// A side's last call was withdrawn.
-    fn withdraws(&mut self, meeting: Meeting, side: Side);
-    /// The rank's next receive leaves its source or tag open. Its number among these, and whether it is there.
-    fn receives_any(&mut self, rank: Rank) -> (usize, bool);
-    /// What such a receive has received.
-    fn received(&mut self, rank: Rank, number: usize, meeting: Meeting);
-    /// A call is left out, whatever others have.
-    fn leaves_out(&mut self, what: LeftOut);
-}
-
-/// A kind of call that is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum LeftOut {
-    /// The completion of a request that was made or started outside of the part.
-    Completion,
-    /// A call of one-sided communication.
-    OneSided,
-    /// A call on a file.
-    File,
-}
 
 /// The calls of one rank.
 pub(super) struct Calls {
@@ -150,9 +120,9 @@ impl Calls {
                 judge.leaves_out(LeftOut::File);
                 Decision::Drop
             }
-            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Other(_) => {
-                Decision::Keep(event)
-            }
+            // What is still under way is completed after the part, and before the program ends.
+            Event::Finalize => after(self.kept(), Some(event)),
+            Event::Init | Event::Compute(_) | Event::Sleep(_) | Event::Other(_) => Decision::Keep(event),
             Event::Iprobe(_, false) | Event::Test(_, None) | Event::Mark(_) | Event::Annotation(_) => {
                 Decision::Keep(event)
             }
@@ -332,8 +302,27 @@ impl Calls {
                 (!kept.is_empty()).then_some(Completed::These(kept))
             }
             Completed::One(key, Some(id)) => self.complete_one(id, judge).then_some(Completed::One(key, Some(id))),
-            Completed::These(_) | Completed::One(_, None) | Completed::Outstanding(_) => Some(completed),
+            Completed::Outstanding(said) => {
+                let open: Vec<RequestId> = self.active().map(|(id, _)| id).collect();
+                let unknown = u64::from(said.unwrap_or_default()).saturating_sub(open.len() as u64);
+                (0..unknown).for_each(|_| judge.leaves_out(LeftOut::Completion));
+                let kept = open.into_iter().filter(|&id| self.complete_one(id, judge)).count();
+                (kept > 0).then_some(Completed::Outstanding(Some(kept as u32)))
+            }
+            Completed::These(_) | Completed::One(_, None) => Some(completed),
         }
+    }
+
+    /// The requests that are to be completed, and whether their operations are kept.
+    fn active(&self) -> impl Iterator<Item = (RequestId, bool)> {
+        self.requests.iter().filter_map(|(&id, request)| Some((id, request.active?)))
+    }
+
+    /// The requests that are to be completed and whose operations are kept, in order.
+    fn kept(&self) -> Vec<RequestId> {
+        let mut kept: Vec<RequestId> = self.active().filter_map(|(id, kept)| kept.then_some(id)).collect();
+        kept.sort_unstable();
+        kept
     }
 
     fn complete_one(&mut self, id: RequestId, judge: &mut impl Judge) -> bool {

@@ -15,6 +15,7 @@
 //! beginning, without a call. One-sided communication and files are left out.
 
 mod calls;
+mod judge;
 mod meetings;
 mod source;
 mod survey;

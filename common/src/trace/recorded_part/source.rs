@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::calls::{Calls, Decision, Judge, LeftOut};
+use super::calls::{Calls, Decision};
+use super::judge::{Judge, LeftOut};
 use super::meetings::{Comm, Meeting, Side};
 use super::survey::Survey;
 use crate::event::{CommCall, CommId, Event, Group, Rank};

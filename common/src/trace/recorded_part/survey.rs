@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::calls::{Calls, Judge, LeftOut};
+use super::calls::Calls;
+use super::judge::{Judge, LeftOut};
 use super::meetings::{Comm, CommKey, Common, Meeting, Meetings, Side};
 use crate::event::{CommCall, CommId, Event, Group, Rank};
 use crate::format::{count, plural};

@@ -119,7 +119,7 @@ pub(crate) struct DictEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct EntryId {
     /// The place of the entry in the dictionary.
-    slot: u16,
+    slot: u32,
     /// How many entries the reader had made before this one.
     generation: u32,
 }
@@ -131,13 +131,13 @@ impl EntryId {
 
 impl DictEntry {
     /// An event that a reader keeps in `slot`; no other entry that it ever keeps there has the same `generation`.
-    pub(crate) fn new(event: Event, slot: u16, generation: u32) -> Self {
+    pub(crate) fn new(event: Event, slot: u32, generation: u32) -> Self {
         Self { packed: Packed::of(&event), event, id: EntryId { slot, generation } }
     }
 
     /// The slot and the generation of the entry, which no other entry of its reader has.
     #[inline]
-    pub(crate) fn name(&self) -> (u16, u32) {
+    pub(crate) fn name(&self) -> (u32, u32) {
         (self.id.slot, self.id.generation)
     }
 }

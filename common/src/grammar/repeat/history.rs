@@ -5,26 +5,26 @@
 
 use std::collections::VecDeque;
 
-use super::WINDOW;
+use super::reach::Reach;
 
 /// An event by its slot in a dictionary, and for how many more rounds a computation is expected before it.
 ///
 /// An event is expected to compute if it did so in one of the last [`PastEvent::ROUNDS`] rounds of its loop: measured computations are
 /// nothing now and then, and the first event of an inner loop may come after a computation that the others do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PastEvent(u16);
+pub(super) struct PastEvent(u32);
 
 impl PastEvent {
-    const SLOTS: u16 = 1 << 11;
-    const ROUNDS: u16 = u16::MAX / Self::SLOTS;
+    const SLOTS: u32 = 1 << 20;
+    const ROUNDS: u32 = 31;
 
     /// The event in `slot`, before which there was or was no computation.
-    pub(super) fn new(slot: u16, computed: bool) -> Self {
+    pub(super) fn new(slot: u32, computed: bool) -> Self {
         Self(slot % Self::SLOTS).again(computed)
     }
 
     #[inline]
-    pub(super) fn slot(self) -> u16 {
+    pub(super) fn slot(self) -> u32 {
         self.0 % Self::SLOTS
     }
 
@@ -44,10 +44,11 @@ impl PastEvent {
     }
 }
 
-/// The last [`WINDOW`] events. In a loop, all rounds are as the last one.
+/// The last events, as many as the window has. In a loop, all rounds are as the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The events up to the first round, oldest first, [`WINDOW`] at most; none once these are out of the window.
+    reach: Reach,
+    /// The events up to the first round, oldest first, not more than the window has; none once these are out of the window.
     events: VecDeque<PastEvent>,
     /// The round of the loop that goes: at first, the last of `events`. Empty while no loop goes.
     round: Vec<PastEvent>,
@@ -58,9 +59,25 @@ pub(super) struct History {
 }
 
 impl History {
+    /// No events yet.
+    pub(super) fn new(reach: Reach) -> Self {
+        Self { reach, ..Self::default() }
+    }
+
+    /// How many events are remembered.
+    pub(super) fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// Remembers more events from here on.
+    pub(super) fn widen(&mut self, reach: Reach) {
+        self.end_loop();
+        self.reach = reach;
+    }
+
     /// How many events the window has.
     pub(super) fn known(&self) -> usize {
-        (self.events.len() + self.repeated).min(WINDOW)
+        (self.events.len() + self.repeated).min(self.reach.window())
     }
 
     /// The event that came `distance` events ago, and that comes again if the loop of so many events goes on. There [is](Self::known)
@@ -90,7 +107,7 @@ impl History {
         self.next += 1;
         if self.next == self.round.len() {
             self.next = 0;
-            if self.repeated >= WINDOW && !self.events.is_empty() {
+            if self.repeated >= self.reach.window() && !self.events.is_empty() {
                 self.forget_before_loop();
             }
         }
@@ -115,12 +132,13 @@ impl History {
     }
 
     fn add(&mut self, event: PastEvent) {
-        if self.events.len() == WINDOW {
+        let window = self.reach.window();
+        if self.events.len() == window {
             self.events.pop_front();
         }
         if self.events.len() == self.events.capacity() {
             let known = self.events.len();
-            self.events.reserve_exact(known.max(4).min(WINDOW - known));
+            self.events.reserve_exact(known.max(4).min(window - known));
         }
         self.events.push_back(event);
     }
@@ -142,7 +160,8 @@ impl History {
         // The first round is as the last one, too.
         self.events.iter_mut().rev().zip(round.iter().rev()).for_each(|(first, last)| *first = *last);
         // Whole rounds that are before the window need not be spelled.
-        let spelled = repeated.checked_sub(WINDOW).map_or(repeated, |before| WINDOW + before % round.len());
+        let window = self.reach.window();
+        let spelled = repeated.checked_sub(window).map_or(repeated, |before| window + before % round.len());
         for &event in round.iter().cycle().take(spelled) {
             self.add(event);
         }
@@ -157,10 +176,12 @@ mod tests {
 
     use super::*;
 
+    const WINDOW: usize = 2 * Reach::LEAST;
+
     proptest! {
         #[test]
         fn loops_are_as_if_they_were_spelled(
-            steps in prop::collection::vec((0..WINDOW, 0..3 * WINDOW, 0..PastEvent::SLOTS), 1..20)
+            steps in prop::collection::vec((0..WINDOW, 0..3 * WINDOW, 0..2000_u32), 1..20)
         ) {
             let (mut history, mut all) = (History::default(), Vec::new());
             for (distance, times, slot) in steps {
@@ -183,7 +204,7 @@ mod tests {
     #[test]
     fn a_long_loop_takes_the_memory_of_one_round() {
         let mut history = History::default();
-        (0..PastEvent::SLOTS).for_each(|slot| history.push(PastEvent(slot)));
+        (0..2048).for_each(|slot| history.push(PastEvent(slot)));
         for round in 0..2 * WINDOW {
             let expected = history.expected(14);
             history.repeat(expected, round % 3 == 0);

@@ -38,7 +38,7 @@ impl Loops {
     /// `ago` are distances at which it came before, and `left` is that of the passage it ends.
     pub(super) fn resume(
         &mut self,
-        slot: u16,
+        slot: u32,
         ago: [usize; 2],
         left: usize,
         count: usize,

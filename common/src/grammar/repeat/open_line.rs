@@ -66,7 +66,8 @@ impl OpenLine {
 
     fn begin(&mut self, distance: usize) {
         self.distance = distance;
-        self.most = EVENTS - EVENTS % distance;
+        // The rounds of a loop are whole where a line holds one.
+        self.most = EVENTS - if distance <= EVENTS { EVENTS % distance } else { 0 };
     }
 
     #[inline]

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::history::{History, PastEvent};
+use super::reach::Reach;
 use super::volumes::{Numbers, VolumeReader};
-use super::{AGAIN, DISTINCT, EVENTS, LOOP, VOLUMES_AGAIN, is_repeatable};
+use super::{AGAIN, EVENTS, LONGEST, LOOP, VOLUMES_AGAIN, WINDOW, is_repeatable};
 use crate::event::{Actor, Event, Rank, ThreadId};
 use crate::event_buffer::{DictEntry, EventBuffer, EventSink};
 use crate::grammar::error::ParseError;
@@ -48,17 +49,21 @@ enum Repetition {
 
 /// How many events are kept: those in the window, and some that were, so that these are looked for now and then and not
 /// at every event.
-const KEPT: usize = DISTINCT + DISTINCT / 4;
+fn most_kept(reach: Reach) -> usize {
+    reach.distinct() + reach.distinct() / 4
+}
 
 /// The last events that count.
 #[derive(Clone, Debug, Default)]
 struct Window {
     /// Which events of `kept` they are.
     history: History,
-    /// The events, each once for each time it was spelled; [`KEPT`] at most.
+    /// The events, each once for each time it was spelled; not more than [`most_kept`].
     kept: Vec<DictEntry>,
     /// Places in `kept` whose events are in the window no more.
-    free: Vec<u16>,
+    free: Vec<u32>,
+    /// The numbers in all lists of the events that are kept.
+    entries: usize,
     /// Whether a computation was spelled that came before the next event.
     computed: bool,
 }
@@ -143,6 +148,10 @@ impl EventReader {
             }
             return Ok(Some(actor));
         }
+        if let Some(at) = after(WINDOW) {
+            self.widen(line, at)?;
+            return Ok(None);
+        }
         let Some((actor, event)) = self.parser.line(line)? else { return Ok(None) };
         self.switch(actor.thread);
         match &mut self.memory {
@@ -159,6 +168,22 @@ impl EventReader {
             None => events.push(event),
         }
         Ok(Some(actor))
+    }
+
+    /// Remembers as many events of a thread as the line says that begins `ACTOR window`.
+    fn widen(&mut self, line: &[u8], at: usize) -> Result<(), ParseError> {
+        self.switch(Fields::of(line).actor()?.thread);
+        let mut numbers = Numbers { line, at };
+        let distinct = numbers.next("how many different events may come again", Reach::MOST as u64)? as usize;
+        let Some(window) = &mut self.memory else { return Ok(()) };
+        match Reach::of(distinct).filter(|reach| reach.distinct() >= window.history.reach().distinct()) {
+            Some(reach) if numbers.at == line.trim_ascii_end().len() => {
+                window.history.widen(reach);
+                Ok(())
+            }
+            Some(_) => Err(ParseError { column: numbers.at + 1, what: "the end of the line is expected".into() }),
+            None => Err(ParseError { column: at + 1, what: "more events than came again before are expected".into() }),
+        }
     }
 
     /// Appends the event of a line of `rank` that is plain, where events do not come again; false if it is another line, which is not read.
@@ -272,21 +297,24 @@ impl Window {
 
     /// Makes the event that is kept in `slot` the next one.
     #[inline]
-    fn next(&mut self, slot: u16, events: &mut impl EventSink) {
+    fn next(&mut self, slot: u32, events: &mut impl EventSink) {
         events.push_ref(&self.kept[slot as usize]);
         self.history.push(PastEvent::new(slot, std::mem::take(&mut self.computed)));
     }
 
     /// Keeps an event, after so many that the reader has learnt before.
-    fn learn(&mut self, event: Event, learnt: u32) -> u16 {
-        if self.free.is_empty() && self.kept.len() == KEPT {
-            self.find_free();
+    fn learn(&mut self, event: Event, learnt: u32) -> u32 {
+        let reach = self.history.reach();
+        let is_full = self.free.is_empty() && self.kept.len() >= most_kept(reach);
+        if is_full || reach.is_widened() && self.entries > 2 * reach.text() {
+            self.find_free(reach);
         }
+        self.entries += event.list_size().entries;
         if let Some(slot) = self.free.pop() {
             self.kept[slot as usize] = DictEntry::new(event, slot, learnt);
             return slot;
         }
-        let slot = self.kept.len() as u16;
+        let slot = self.kept.len() as u32;
         // Thousands of ranks have a few events each, so memory grows by as little as stays cheap.
         self.kept.reserve_exact(if self.kept.len() == self.kept.capacity() { 2 + self.kept.len() / 4 } else { 0 });
         self.kept.push(DictEntry::new(event, slot, learnt));
@@ -295,16 +323,27 @@ impl Window {
 
     /// Finds the places of events that cannot come again: they are in the window no more, or so many different ones came since that
     /// a writer has forgotten them.
-    fn find_free(&mut self) {
-        let (mut used, mut distinct) = ([false; KEPT], 0);
+    fn find_free(&mut self, reach: Reach) {
+        let (mut used, mut distinct, mut entries) = (vec![false; self.kept.len()], 0, 0);
+        let most_entries = if reach.is_widened() { reach.text() + LONGEST } else { usize::MAX };
         let is_remembered = |place: &&PastEvent| {
-            let is_used = &mut used[place.slot() as usize];
-            distinct += usize::from(!*is_used);
-            *is_used |= distinct <= DISTINCT;
-            *is_used
+            let slot = place.slot() as usize;
+            if !used[slot] {
+                distinct += 1;
+                entries += self.kept[slot].event.list_size().entries;
+                used[slot] = distinct <= reach.distinct() && entries <= most_entries;
+            }
+            used[slot]
         };
         let remembered = self.history.window().iter().rev().take_while(is_remembered).count();
         self.history.forget_before(remembered);
-        self.free.extend((0..KEPT as u16).filter(|&slot| !used[slot as usize]));
+        self.free = (0..self.kept.len() as u32).filter(|&slot| !used[slot as usize]).collect();
+        for &slot in &self.free {
+            let known = &mut self.kept[slot as usize];
+            if known.event.list_size().entries > 0 {
+                *known = DictEntry::new(Event::Init, slot, u32::MAX);
+            }
+        }
+        self.entries = self.kept.iter().map(|known| known.event.list_size().entries).sum();
     }
 }

@@ -2,24 +2,25 @@
 
 use proptest::prelude::*;
 
+use super::reach::Reach;
 use super::*;
 use crate::event::{CommCall, CommId, Completion, Group, Outgoing, Rank, RequestId, SendMode, Tag, ThreadId};
 use crate::event_buffer::{EventBuffer, EventRef};
 use crate::units::{Bytes, Instructions};
 
-const WORLD: u32 = 100;
+pub(super) const WORLD: u32 = 100;
 
-fn send(to: u32) -> Event {
+pub(super) fn send(to: u32) -> Event {
     let message = Outgoing { comm: CommId::WORLD, to: Rank(to), tag: Tag(7), bytes: Bytes(8) };
     Event::Send(SendMode::Standard, message, Completion::Blocking)
 }
 
-fn compute(work: f64) -> Event {
+pub(super) fn compute(work: f64) -> Event {
     Event::Compute(Instructions(work))
 }
 
 /// The text of `events`, cut into buffers after those that `ends` names.
-fn write(events: &[Event], ends: &[usize]) -> String {
+pub(super) fn write(events: &[Event], ends: &[usize]) -> String {
     let mut writer = EventWriter::new(Rank(5));
     let mut text = Vec::new();
     for (index, event) in events.iter().enumerate() {
@@ -148,7 +149,7 @@ fn what_cannot_stand_in_a_list_is_spelled() {
 
 #[test]
 fn nothing_comes_again_from_beyond_the_window() {
-    let between = WINDOW as u32 - 1;
+    let between = Reach::default().window() as u32 - 1;
     let round = |between: u32| std::iter::once(send(9)).chain((0..between).map(|i| send(i % 9)));
     let spelled =
         |between| write(&round(between).chain(round(between)).collect::<Vec<_>>(), &[]).matches("send 9").count();
@@ -157,7 +158,7 @@ fn nothing_comes_again_from_beyond_the_window() {
 
 #[test]
 fn of_many_different_events_the_oldest_do_not_come_again() {
-    for many in [DISTINCT as u32, DISTINCT as u32 + 1, 3000] {
+    for many in [Reach::LEAST as u32, Reach::LEAST as u32 + 1, 3000] {
         let events: Vec<Event> = (0..many).chain(0..many).chain([7, 8, many - 1]).map(send).collect();
         let text = write(&events, &[100, 2000, 2100]);
         let mut reader = EventReader::new(many);
@@ -270,6 +271,10 @@ fn a_wrong_line_is_refused_where_it_is_wrong() {
         "5 loop 1 1 7",
         "5 loop 1 20000",
         "5 loop 1 x",
+        "5 window 1000",
+        "5 window 200000",
+        "5 window 2048 1",
+        "5 window x",
         "5.1 loop 1 1",
         "5.1 again 1 0",
         "5.x again 1 0",

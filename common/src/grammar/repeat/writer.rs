@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use super::history::{History, PastEvent};
 use super::loops::Loops;
 use super::open_line::OpenLine;
-use super::{DISTINCT, is_repeatable};
+use super::reach::{Reach, Recurrence};
+use super::{WINDOW, is_repeatable};
 use crate::event::{Actor, Event, Rank, ThreadId};
+use crate::grammar::line::{push_actor, push_number};
 use crate::grammar::write::write_event;
 use crate::units::Instructions;
-
-/// How much text of known events is kept at most.
-const KNOWN_TEXT: usize = 64 << 10;
 
 /// Writes the events of one rank in order, whichever of its threads they are of, into buffers that the caller may change at the end of any line.
 #[derive(Debug)]
@@ -38,12 +37,13 @@ struct Encoder {
     /// Each distinct event.
     known: Vec<Known>,
     /// The index in `known` of each event, by its text.
-    by_text: HashMap<Box<[u8]>, u16>,
+    by_text: HashMap<Box<[u8]>, u32>,
     /// The length of all texts in `by_text`.
     text: usize,
     /// The index in `known` of each of the last events.
     history: History,
     loops: Loops,
+    recurrence: Recurrence,
 }
 
 #[derive(Debug)]
@@ -170,14 +170,19 @@ impl EventWriter {
             return self.repeat(out, place);
         }
         let computed = std::mem::take(&mut self.encoder.computed) || self.computed.is_some();
-        if is_repeatable(event, text.len()) {
-            self.encoder.learn(text, event, computed);
-        }
+        let wider = if is_repeatable(event, text.len()) { self.encoder.learn(text, event, computed) } else { None };
         if let Some(work) = self.computed.take() {
             // It stands before the event.
             let spelled = out.len();
             write_event(out, self.actor, &Event::Compute(work));
             out[start..].rotate_left(spelled - start);
+        }
+        if let Some(reach) = wider {
+            push_actor(out, self.actor);
+            out.extend_from_slice(WINDOW);
+            push_number(out, reach.distinct() as u64);
+            out.push(b'\n');
+            self.encoder.history.widen(reach);
         }
     }
 }
@@ -215,22 +220,28 @@ impl Encoder {
         Some(self.history.expected(self.distance))
     }
 
-    /// An event is new; `computed` says whether computation came before it.
-    fn learn(&mut self, text: &[u8], event: &Event, computed: bool) {
+    /// An event is new; `computed` says whether computation came before it. Returns how far back events should come again, if that is
+    /// further than they do.
+    fn learn(&mut self, text: &[u8], event: &Event, computed: bool) -> Option<Reach> {
+        let reach = self.history.reach();
         // An event that was too far back to come again is learnt anew.
-        if self.known.len() == DISTINCT || self.text > KNOWN_TEXT {
+        if self.known.len() == reach.distinct() || self.text > reach.text() {
             self.known.clear();
             self.by_text.clear();
-            self.history = History::default();
+            self.history = History::new(reach);
             self.loops = Loops::default();
             self.text = 0;
+            self.recurrence.begin(self.count);
         }
-        self.text += text.len();
-        let slot = self.known.len() as u16;
+        let wider = self.recurrence.spelled(text, self.count, reach);
+        // A reader that reaches further keeps lists for as long as their numbers are as few as letters may be.
+        self.text += if reach.is_widened() { text.len().max(event.list_size().entries) } else { text.len() };
+        let slot = self.known.len() as u32;
         self.known.push(Known { event: event.clone(), last: self.count, began: None });
         self.by_text.insert(text.into(), slot);
         self.history.push(PastEvent::new(slot, computed));
         self.distance = 0;
         self.count += 1;
+        wider
     }
 }

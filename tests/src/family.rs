@@ -81,7 +81,11 @@ impl Family {
     /// # Panics
     /// Where the compiler is missing or refuses the program.
     pub fn build(self, source: &str, options: &[&str]) -> PathBuf {
-        let compiler = if source.ends_with(".c") { "mpicc" } else { "mpif90" };
+        let compiler = match source.rsplit('.').next() {
+            Some("c") => "mpicc",
+            Some("cc") => "mpicxx",
+            _ => "mpif90",
+        };
         build(&format!("{compiler}.{}", self.suffix()), source, options)
     }
 }

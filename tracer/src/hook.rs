@@ -85,6 +85,9 @@ fn complete(
         begin_call(recorder, thread);
         annotate(recorder, span);
         let outcome = recorder.completion(&mut thread.requests, call, success);
+        if outcome.is_ok() {
+            thread.is_recorded(span);
+        }
         recorder.settle(function, outcome);
     });
     if let Some(error) = thread.engine.and_then(Engine::raise) {
@@ -238,6 +241,9 @@ fn extended(
             }
         }
         adopt(engine, recorder, call, context);
+        if recorded.is_ok() {
+            thread.is_recorded(span);
+        }
         let omitted = if is_opaque && success { recorded.and(Err(Omission::Opaque)) } else { recorded };
         recorder.settle(function, omitted);
     });

@@ -25,6 +25,7 @@ mod hook;
 mod host;
 mod lifecycle;
 mod local_ranks;
+mod nap;
 mod neighborhood_call;
 mod never_called;
 mod open;

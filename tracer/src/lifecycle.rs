@@ -5,8 +5,8 @@
 //!
 //! | the process | the trace |
 //! | --- | --- |
-//! | calls `MPI_Finalize` | complete, and gathered if that was asked for, before MPI is gone |
-//! | exits without | closed by an `atexit` handler, as unfinished |
+//! | calls `MPI_Finalize` | complete, and gathered if that was asked for, in that call: after the program's callbacks, before MPI is gone |
+//! | exits without | closed by the last handler of `exit`, as unfinished |
 //! | calls `MPI_Abort` | closed before the library ends the process |
 //! | forks | the child records nothing, whatever it does |
 //! | is killed | as it was at the last flush |
@@ -15,6 +15,7 @@
 //! program, before `MPI_Init`: nobody wants the result of a run that was not traced as it was asked to be.
 
 use std::cell::Cell;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -24,8 +25,8 @@ use titr_common::event::{Annotation, Span};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
 use titr_config::{Config, CountedThreads, Mode};
-use titr_wrappers::functions::process::{MPI_Session_finalize, Process};
-use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, install};
+use titr_wrappers::functions::process::{MPI_Abort, MPI_Finalize, MPI_Session_finalize, Process};
+use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, pmpi};
 
 use crate::call_sites::CallSites;
 use crate::counter::{self, Calibration, Source};
@@ -45,6 +46,7 @@ const FAILURE: i32 = 1;
 static TRACER: Tracer = Tracer {
     begun: AtomicBool::new(false),
     recording: AtomicBool::new(false),
+    ends_in_finalize: AtomicBool::new(false),
     recorder: SharedRecorder::empty(),
     gather: Mutex::new(None),
     counters: OnceLock::new(),
@@ -54,29 +56,62 @@ static TRACER: Tracer = Tracer {
 };
 
 thread_local! {
-    /// The counter of this thread and what goes with it; taken out while a call is recorded.
-    static THREAD: Cell<Option<Own>> = const { Cell::new(None) };
+    /// The state of this thread, from `Box`; null before its first call. It stays where a call does not return, and has no
+    /// destructor: `exit` destroys a thread's values before it runs handlers and destructors, which may call MPI.
+    static THREAD: Cell<*mut Thread> = const { Cell::new(ptr::null_mut()) };
+    static END: ThreadEnd = const { ThreadEnd };
 }
 
-/// A thread of the program, until it ends.
-struct Own(Box<Thread>);
+/// Ends the state of a thread when the thread ends.
+struct ThreadEnd;
 
-impl Drop for Own {
+impl Drop for ThreadEnd {
     fn drop(&mut self) {
+        let thread = THREAD.get();
+        if thread.is_null() || is_main_thread() {
+            return;
+        }
+        THREAD.set(ptr::null_mut());
+        // SAFETY: of `Box` (see `THREAD`); the thread has left its calls, and finds none here from now on.
+        let mut thread = unsafe { Box::from_raw(thread) };
         if TRACER.recording.load(Ordering::Relaxed) {
-            self.0.stop();
-            TRACER.recorder.leave(&mut self.0);
+            thread.stop();
+            TRACER.recorder.leave(&mut thread);
             TRACER.process.get().into_iter().for_each(ProcessClock::leave);
         }
     }
+}
+
+/// Whether this is the thread whose values are destroyed in `exit`, after which it goes on.
+fn is_main_thread() -> bool {
+    // SAFETY: both ask for a number.
+    unsafe { libc::getpid() == libc::gettid() }
+}
+
+/// The state of the calling thread, if it has one.
+fn own_thread() -> Option<&'static mut Thread> {
+    // SAFETY: of `Box`, and destroyed by this thread alone. The thread is in no other call that uses it: it has left those
+    // calls, or does not return to them before recording ends.
+    unsafe { THREAD.get().as_mut() }
+}
+
+unsafe extern "C" {
+    /// Has `exit` call a function with an argument, before those that were registered earlier (Itanium C++ ABI §3.3.6).
+    fn __cxa_atexit(function: extern "C" fn(), argument: *mut c_void, object: *mut c_void) -> c_int;
 }
 
 /// Runs when the library is loaded.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static ON_LOAD: extern "C" fn() = {
+    extern "C" fn at_exit() {
+        TRACER.end(Ended::Exit);
+    }
     extern "C" fn on_load() {
         install(&TRACER);
+        // SAFETY: the handler is a function of this library, which is never unloaded, and may run at any time. As it belongs to
+        // no object and is registered before the program starts, it runs when the destructors of all objects have run.
+        unsafe { __cxa_atexit(at_exit, ptr::null_mut(), ptr::null_mut()) };
         never_called::watch();
     }
     on_load
@@ -86,6 +121,8 @@ struct Tracer {
     /// Whether `MPI_Init` was called.
     begun: AtomicBool,
     recording: AtomicBool,
+    /// Whether the library says when `MPI_Finalize` has called the program's callbacks.
+    ends_in_finalize: AtomicBool,
     recorder: SharedRecorder,
     /// The way to gather the trace once it is complete.
     gather: Mutex<Option<Gather>>,
@@ -105,8 +142,8 @@ impl Tool for Tracer {
             Call::Process(Process::MPI_Init(..) | Process::MPI_Init_thread(..)) if self.is_first() => {
                 self.init(function, real);
             }
-            Call::Process(Process::MPI_Finalize()) => self.end(Ended::Finalize, Some((function, call, real))),
-            Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort, None),
+            Call::Process(Process::MPI_Finalize()) => self.finalize(call, real),
+            Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort),
             // Relaxed: what recording needs is behind the recorder's lock.
             _ if self.recording.load(Ordering::Relaxed) => self.record(function, call, real),
             _ if ptr::eq(function, &MPI_Session_finalize) && !self.begun.load(Ordering::Relaxed) => {
@@ -116,6 +153,31 @@ impl Tool for Tracer {
                 ));
             }
             _ => {}
+        }
+    }
+
+    fn nested_call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
+        match call {
+            Call::Process(Process::MPI_Finalize()) => self.finalize(call, real),
+            Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort),
+            _ if self.recording.load(Ordering::Relaxed) => {
+                let mut thread = Thread::inside_call(TRACER.engine.get(), TRACER.call_sites.get());
+                hook::call(&self.recorder, &mut thread, function, call, real);
+            }
+            _ => {}
+        }
+    }
+
+    fn left(&self, function: &'static Function, is_nested: bool) {
+        if !self.recording.load(Ordering::Relaxed) {
+            return;
+        }
+        if is_nested {
+            let mut thread = Thread::inside_call(TRACER.engine.get(), TRACER.call_sites.get());
+            self.recorder.abandon(&mut thread, function);
+        } else if let Some(thread) = own_thread() {
+            self.recorder.abandon(thread, function);
+            thread.start();
         }
     }
 
@@ -140,22 +202,17 @@ impl Tracer {
     }
 
     fn record(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
-        // A thread that ends has no counter any more; its calls are not recorded.
-        let _ = THREAD.try_with(|own| {
-            if let Some(mut thread) = own.take().or_else(|| self.new_thread()) {
-                hook::call(&self.recorder, &mut thread.0, function, call, real);
-                own.set(Some(thread));
-            }
-        });
+        if let Some(thread) = own_thread().or_else(|| self.new_thread()) {
+            hook::call(&self.recorder, thread, function, call, real);
+        }
     }
 
     /// The state of a thread at its first call. The volume that it computed before is not known.
     #[cold]
-    fn new_thread(&self) -> Option<Own> {
+    fn new_thread(&self) -> Option<&'static mut Thread> {
         self.process.get().into_iter().for_each(ProcessClock::enter);
-        self.counters
-            .get()
-            .map(|counters| Own(Box::new(Thread::new(counters, TRACER.engine.get(), TRACER.call_sites.get()))))
+        let counters = self.counters.get()?;
+        Some(adopt(Thread::new(counters, TRACER.engine.get(), TRACER.call_sites.get())))
     }
 
     // Apart from the calls between, which have little room on a coroutine's stack.
@@ -197,50 +254,62 @@ impl Tracer {
             // SAFETY: our own function of this name (`MPI_Send` may be another tool's), which takes its arguments as words; no data is moved.
             unsafe { PMPI_Send(0, 0, datatype, dest, 0, comm) };
         };
-        let mut thread = Thread::new(&counters, None, None);
-        thread.start();
-        THREAD.set(Some(Own(Box::new(thread))));
+        adopt(Thread::new(&counters, None, None)).start();
         self.recording.store(true, Ordering::Relaxed);
         let added = as_program(|| counter::hook_overhead::measure(send, || discard().0));
         self.recording.store(false, Ordering::Relaxed);
-        THREAD.take();
+        // SAFETY: of `Box`, and nobody else knows of it.
+        drop(unsafe { Box::from_raw(THREAD.replace(ptr::null_mut())) });
         counters.with_hook(Instructions(added))
     }
 
     fn begin(&self, function: &Function, opened: Opened, counters: Source, engine: Option<Engine>) {
-        extern "C" fn at_exit() {
-            TRACER.end(Ended::Exit, None);
+        extern "C-unwind" fn last_in_finalize() {
+            TRACER.end(Ended::Finalize);
         }
         extern "C" fn in_child() {
             TRACER.recording.store(false, Ordering::Relaxed);
         }
-        // SAFETY: both handlers are functions of this library, which is never unloaded, and may run at any time.
-        unsafe {
-            libc::atexit(at_exit);
-            libc::pthread_atfork(None, None, Some(in_child));
-        }
+        // SAFETY: the handler is a function of this library, which is never unloaded, and may run at any time.
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
         let Opened { abi, sink, world_size, options, gather } = opened;
         *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;
         let engine = engine.map(|engine| TRACER.engine.get_or_init(|| engine));
         let call_sites = options.call_sites;
-        let mut thread = Box::new(Thread::new(self.counters.get_or_init(|| counters), engine, call_sites));
+        let thread = adopt(Thread::new(self.counters.get_or_init(|| counters), engine, call_sites));
         self.recorder.fill(Recorder::new(abi, sink, world_size, options, engine));
-        self.recorder.with(&mut thread, |recorder, _| recorder.begin(function));
+        self.recorder.admit(thread);
+        self.recorder.with(thread, |recorder, _| recorder.begin(function));
+        self.ends_in_finalize.store(pmpi::at_finalize(abi, last_in_finalize).is_ok(), Ordering::Relaxed);
         self.recording.store(true, Ordering::Release);
         thread.start();
-        THREAD.set(Some(Own(thread)));
     }
 
-    /// Ends the trace, by a call of the program if it is one.
+    /// Ends the trace in the real call, once the program's callbacks have run.
     #[inline(never)]
-    fn end(&self, ended: Ended, call: Option<(&Function, &Call<'_>, Real<'_>)>) {
-        if self.recording.swap(false, Ordering::AcqRel) {
-            let mut thread = THREAD.try_with(Cell::take).ok().flatten();
-            if let (Some(own), Some((_, call, real))) = (&mut thread, call) {
-                own.0.locate(call, real);
+    fn finalize(&self, call: &Call<'_>, real: Real<'_>) {
+        if self.recording.load(Ordering::Relaxed) {
+            if let Some(thread) = own_thread() {
+                if calls_left().next().is_none() {
+                    thread.stop();
+                }
+                thread.locate(call, real);
             }
-            let function = call.map(|(function, ..)| function);
-            let entry = self.end_trace(thread.as_mut().map(|own| &mut *own.0), ended, function);
+            if self.ends_in_finalize.load(Ordering::Relaxed) {
+                real.run();
+                // The library has called `last_in_finalize`, unless it has failed.
+                self.end(Ended::Exit);
+            } else {
+                self.end(Ended::Finalize);
+            }
+        }
+    }
+
+    /// Ends the trace.
+    #[inline(never)]
+    fn end(&self, ended: Ended) {
+        if self.recording.swap(false, Ordering::AcqRel) {
+            let entry = self.end_trace(own_thread(), ended);
             if entry.is_none() {
                 log(format_args!("the trace is not complete: the program ends while it is being written"));
             }
@@ -251,34 +320,45 @@ impl Tracer {
         }
     }
 
-    fn end_trace(
-        &self,
-        mut thread: Option<&mut Thread>,
-        ended: Ended,
-        function: Option<&Function>,
-    ) -> Option<RankEntry> {
-        if let Some(thread) = &mut thread {
+    fn end_trace(&self, mut thread: Option<&mut Thread>, ended: Ended) -> Option<RankEntry> {
+        // Inside a call the thread has stopped already: what its callbacks compute is a part of the call.
+        if let (Some(thread), None, true) = (&mut thread, calls_left().next(), ended != Ended::Finalize) {
             thread.stop();
         }
         let now = thread.as_ref().and_then(|thread| thread.now());
         let site = thread.as_ref().and_then(|thread| thread.site());
         let mut recorder = self.recorder.take(thread)?;
+        calls_left().for_each(|function| recorder.abandon(function));
+        recorder.unseen(bypasses());
         if let Some(site) = site {
             recorder.begin_call(site);
         }
         if let Some(now) = now {
             recorder.begin_annotations(Annotation::Call(Span { begin: now, end: now }));
         }
-        recorder.end(ended, function)
+        recorder.end(ended, (ended == Ended::Finalize).then_some(&MPI_Finalize))
     }
+}
+
+/// The calls that the calling thread is in and that are not recorded if the trace ends now: all but the one that ends it.
+fn calls_left() -> impl Iterator<Item = &'static Function> {
+    let is_end = |function: &Function| [&MPI_Finalize, &MPI_Abort].into_iter().any(|end| ptr::eq(end, function));
+    functions_in_progress().into_iter().filter(move |function| !is_end(function))
+}
+
+/// Keeps the state of the calling thread until it ends.
+fn adopt(thread: Thread) -> &'static mut Thread {
+    // Where the thread is ending, its state is kept for the rest of it and never freed.
+    let _ = END.try_with(|_| ());
+    let thread = Box::into_raw(Box::new(thread));
+    THREAD.set(thread);
+    // SAFETY: of `Box`; freed by this thread alone when it ends.
+    unsafe { &mut *thread }
 }
 
 /// Forgets the volume that this thread has computed and not recorded, and returns it.
 fn discard() -> Instructions {
-    let mut thread = THREAD.take();
-    let volume = thread.as_mut().map_or(Instructions(0.0), |thread| thread.0.take_computed());
-    THREAD.set(thread);
-    volume
+    own_thread().map_or(Instructions(0.0), |thread| thread.take_computed())
 }
 
 /// The program asked for something that cannot be done.

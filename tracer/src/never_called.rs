@@ -5,7 +5,8 @@
 //! rank that the launcher has given it and by the library that it has loaded.
 
 use std::env;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use titr_config::{Config, Verbosity};
 use titr_wrappers::library_file;
@@ -16,6 +17,9 @@ use crate::stderr::log;
 /// The process that is watched, or [`NONE_YET`] or [`NO_MORE`]. Children that it forks have other numbers.
 static PROCESS: AtomicU32 = AtomicU32::new(NONE_YET);
 
+/// Whether the process or a child that it has forked has called MPI, in memory that they share; null where there is none.
+static CALLED: AtomicPtr<AtomicBool> = AtomicPtr::new(ptr::null_mut());
+
 const NONE_YET: u32 = 0;
 const NO_MORE: u32 = u32::MAX;
 
@@ -23,6 +27,7 @@ const NO_MORE: u32 = u32::MAX;
 pub fn watch() {
     extern "C" fn at_exit() {
         if PROCESS.swap(NO_MORE, Ordering::Relaxed) == std::process::id()
+            && !called().is_some_and(|called| called.load(Ordering::Relaxed))
             && let Some(message) = message(library_file(), is_verbose())
         {
             log(format_args!("{message}"));
@@ -33,6 +38,7 @@ pub fn watch() {
     if RANK.iter().any(|variable| env::var_os(variable).is_some())
         && PROCESS.compare_exchange(NONE_YET, own, order, order).is_ok()
     {
+        CALLED.store(shared_flag(), order);
         // SAFETY: the handler is a function of this library, which is never unloaded, and may run at any time.
         unsafe { libc::atexit(at_exit) };
     }
@@ -41,6 +47,22 @@ pub fn watch() {
 /// The program has called MPI, so that there is nothing to be said.
 pub fn forget() {
     PROCESS.store(NO_MORE, Ordering::Relaxed);
+    if let Some(called) = called() {
+        called.store(true, Ordering::Relaxed);
+    }
+}
+
+fn called() -> Option<&'static AtomicBool> {
+    // SAFETY: null, or memory that is never unmapped.
+    unsafe { CALLED.load(Ordering::Relaxed).as_ref() }
+}
+
+/// A flag that is false, in memory shared with children that the process forks from now on; null where there is none.
+fn shared_flag() -> *mut AtomicBool {
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: asks for new memory, which is zero.
+    let memory = unsafe { libc::mmap(ptr::null_mut(), size_of::<AtomicBool>(), access, kind, -1, 0) };
+    if memory == libc::MAP_FAILED { ptr::null_mut() } else { memory.cast() }
 }
 
 /// Whether `TITRACE_VERBOSE` asks for more than errors.

@@ -2,13 +2,15 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::mem;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::abi::Abi;
 use crate::argument::Arguments;
+use crate::callbacks;
 use crate::caller::Caller;
+use crate::containment::contain;
 use crate::function::Function;
 use crate::functions::collective::Collective;
 use crate::functions::communicator::Communicator;
@@ -19,6 +21,7 @@ use crate::functions::point_to_point::PointToPoint;
 use crate::functions::process::Process;
 use crate::functions::topology::Topology;
 use crate::handle::{Handle, Kind, Request};
+use crate::in_progress::{CallsInProgress, Started};
 use crate::pmpi::nonblocking_call::NonblockingCall;
 use crate::pmpi::{self, ErrorCode};
 use crate::symbol::Forward;
@@ -28,9 +31,16 @@ use crate::weak_symbols;
 pub trait Tool: Sync {
     /// The program has called `function`. The tool runs the real one when it likes; if it does not, that is done after it.
     ///
-    /// Calls that the library makes inside the real one, or that callbacks of the program make there, are part of it and
-    /// not seen.
+    /// Calls that the library makes inside the real one are part of it and not seen. What the program throws in a callback
+    /// passes through the tool, whose destructors run.
     fn call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>);
+
+    /// As [`call`](Self::call), where a callback of the program makes the call inside another call of the same thread.
+    fn nested_call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>);
+
+    /// The program has left a call of `function` on this thread, by an exception, a jump or the end of the thread, and the
+    /// call will not return. `is_nested` as for [`nested_call`](Self::nested_call).
+    fn left(&self, function: &'static Function, is_nested: bool);
 
     /// The program has initialised an MPI library that is not known, and says `library` of itself. Nothing will be seen.
     fn unknown_library(&self, library: &str);
@@ -167,10 +177,7 @@ pub fn install(tool: &'static dyn Tool) {
 
 /// Runs `body` as a part of the program: the tool sees the calls in it, as it may want to know what that costs.
 pub fn as_program<R>(body: impl FnOnce() -> R) -> R {
-    let inside = INSIDE.replace(false);
-    let result = body();
-    INSIDE.set(inside);
-    result
+    CallsInProgress::own().outside(body)
 }
 
 fn tool() -> Option<&'static dyn Tool> {
@@ -182,11 +189,6 @@ pub(crate) type Decode = for<'c> fn(&'c Arguments<'c>) -> Call<'c>;
 
 /// Calls a function with the words behind a pointer; see [`Forward::forward`].
 pub(crate) type Run = unsafe fn(*const c_void, *const usize) -> usize;
-
-thread_local! {
-    /// Whether this thread is inside an MPI call of the program.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
-}
 
 /// Every exported function comes here.
 #[inline]
@@ -207,20 +209,78 @@ pub(crate) fn enter_with<const N: usize>(
 ) -> usize {
     let words = Cell::from_mut(words.as_mut_slice()).as_slice_of_cells();
     let pending = Pending { function, words, run, result: Cell::new(None) };
-    INSIDE.with(|inside| {
-        if inside.get() {
-            return pending.run();
+    let calls = CallsInProgress::own();
+    if !calls.is_empty() {
+        return inside(calls, &pending, decode);
+    }
+    let Some(tool) = tool() else { return pending.run() };
+    outermost(tool, calls, &pending, decode)
+}
+
+/// A call of a thread that is in no other call.
+fn outermost(tool: &'static dyn Tool, calls: CallsInProgress, pending: &Pending<'_>, decode: Decode) -> usize {
+    calls.begin(pending.function);
+    let entered = Entered { tool, calls, depth: 0 };
+    let result = seen(tool, pending, decode, false);
+    mem::forget(entered);
+    calls.end();
+    result
+}
+
+/// A call of a thread that is in another one, as far as is known.
+#[cold]
+fn inside(calls: CallsInProgress, pending: &Pending<'_>, decode: Decode) -> usize {
+    let caller = Caller::last();
+    let Some(tool) = tool() else { return pending.run() };
+    if callbacks::is_of_library(caller.address) {
+        return pending.run();
+    }
+    while let Some(innermost) = calls.innermost()
+        && innermost.was_left_before(caller)
+    {
+        leave(tool, calls, calls.depth() - 1);
+    }
+    if calls.is_empty() {
+        return outermost(tool, calls, pending, decode);
+    }
+    let entered = Entered { tool, calls, depth: calls.depth() };
+    calls.begin_nested(Started { function: pending.function, caller });
+    let result = seen(tool, pending, decode, true);
+    mem::forget(entered);
+    calls.end_innermost();
+    result
+}
+
+/// Ends the calls inside the first `depth`, which the program has left.
+#[cold]
+fn leave(tool: &'static dyn Tool, calls: CallsInProgress, depth: usize) {
+    while calls.depth() > depth
+        && let Some(Started { function, .. }) = calls.innermost()
+    {
+        calls.end_innermost();
+        if !RETIRED.load(Ordering::Relaxed) {
+            guarded(tool, || tool.left(function, calls.depth() > 0));
         }
-        let Some(tool) = tool() else { return pending.run() };
-        inside.set(true);
-        let result = outermost(tool, &pending, decode);
-        inside.set(false);
-        result
-    })
+    }
+}
+
+/// A call that is being made: dropped where an exception passes.
+struct Entered {
+    tool: &'static dyn Tool,
+    calls: CallsInProgress,
+    /// The number of calls around this one.
+    depth: usize,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        leave(self.tool, self.calls, self.depth);
+    }
 }
 
 /// A call of the program, not of the library.
-fn outermost(tool: &'static dyn Tool, pending: &Pending<'_>, decode: Decode) -> usize {
+#[inline(always)]
+fn seen(tool: &'static dyn Tool, pending: &Pending<'_>, decode: Decode, is_nested: bool) -> usize {
     let abi = match Abi::current() {
         Ok(abi) => abi,
         Err(library) => {
@@ -231,13 +291,22 @@ fn outermost(tool: &'static dyn Tool, pending: &Pending<'_>, decode: Decode) -> 
         }
     };
     let arguments = Arguments::new(pending.words, pending.function.is_large(), abi);
-    let seen = catch_unwind(AssertUnwindSafe(|| tool.call(pending.function, &decode(&arguments), Real(pending))));
-    if seen.is_err() {
+    let arguments = &arguments;
+    guarded(tool, move || match is_nested {
+        false => tool.call(pending.function, &decode(arguments), Real(pending)),
+        true => tool.nested_call(pending.function, &decode(arguments), Real(pending)),
+    });
+    pending.run()
+}
+
+/// Lets the tool do something. A tool that panics is retired.
+#[inline]
+fn guarded(tool: &'static dyn Tool, body: impl FnOnce()) {
+    if contain(body).is_err() {
         RETIRED.store(true, Ordering::Relaxed);
         // A tool that panics again while told so has nothing more to say.
-        let _ = catch_unwind(AssertUnwindSafe(|| tool.panicked()));
+        let _ = contain(|| tool.panicked());
     }
-    pending.run()
 }
 
 /// A call that is to be made, or has been.

@@ -5,8 +5,11 @@
 //! be had. [`Caller::stack`] goes on from there to the calls around it, as an unwinder does.
 
 use std::arch::{asm, global_asm};
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ops::ControlFlow;
+
+use crate::function::Function;
 
 /// Defines an exported function of this name that notes its caller and goes on in `$inner`, with the same arguments.
 macro_rules! exported {
@@ -14,7 +17,7 @@ macro_rules! exported {
         const _: () = {
             #[unsafe(export_name = $name)]
             #[unsafe(naked)]
-            extern "C" fn exported() {
+            extern "C-unwind" fn exported() {
                 #[cfg(target_arch = "x86_64")]
                 std::arch::naked_asm!(
                     "mov r11, qword ptr [rip + titr_caller@GOTTPOFF]",
@@ -43,22 +46,68 @@ macro_rules! exported {
 
 pub(crate) use exported;
 
-// The two words of each thread, at a fixed distance from its thread pointer (the initial-exec model of ELF's thread-local
+// The words of each thread, at a fixed distance from its thread pointer (the initial-exec model of ELF's thread-local
 // storage): to find them takes one load, and changes none of the registers that arguments are in.
 global_asm!(
     ".pushsection .tbss.titr_caller, \"awT\", @nobits",
     ".globl titr_caller",
     ".hidden titr_caller",
     ".type titr_caller, @object",
-    ".size titr_caller, 16",
+    ".size titr_caller, 40",
     ".balign 16",
     "titr_caller:",
-    ".zero 16",
+    ".zero 40",
     ".popsection",
 );
 
+/// The words of a thread. All zero when it starts.
+#[repr(C)]
+pub(crate) struct ThreadWords {
+    last: Cell<Caller>,
+    /// The function of the program's outermost call that is in progress.
+    pub(crate) outermost: Cell<Option<&'static Function>>,
+    /// The caller of that.
+    pub(crate) outermost_caller: Cell<Caller>,
+}
+
+const _: () = assert!(size_of::<ThreadWords>() == 40, "as large as `titr_caller`");
+
+impl ThreadWords {
+    /// Those of the calling thread; they live as long as it does, and do not leave it.
+    #[inline]
+    pub(crate) fn own() -> &'static Self {
+        let words: *const Self;
+        // SAFETY: computes an address.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            asm!(
+                "mov {words}, qword ptr fs:[0]",
+                "add {words}, qword ptr [rip + titr_caller@GOTTPOFF]",
+                words = out(reg) words,
+                options(nostack, pure, readonly),
+            );
+        }
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            asm!(
+                "adrp {words}, :gottprel:titr_caller",
+                "ldr {words}, [{words}, #:gottprel_lo12:titr_caller]",
+                "mrs {thread}, tpidr_el0",
+                "add {words}, {words}, {thread}",
+                words = out(reg) words,
+                thread = out(reg) _,
+                options(nostack, pure, readonly, preserves_flags),
+            );
+        }
+        // SAFETY: `titr_caller` of this thread, which has this size and alignment, and for which all zero is valid.
+        unsafe { &*words }
+    }
+}
+
 /// The caller of a function of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Caller {
     /// The address that the call returns to.
     pub address: usize,
@@ -89,36 +138,7 @@ impl Caller {
     /// The caller of the exported function that this thread entered last.
     #[inline]
     pub(crate) fn last() -> Self {
-        let (address, frame): (usize, usize);
-        // SAFETY: reads the two words of this thread.
-        #[cfg(target_arch = "x86_64")]
-        unsafe {
-            asm!(
-                "mov {place}, qword ptr [rip + titr_caller@GOTTPOFF]",
-                "mov {address}, qword ptr fs:[{place}]",
-                "mov {frame}, qword ptr fs:[{place} + 8]",
-                place = out(reg) _,
-                address = lateout(reg) address,
-                frame = lateout(reg) frame,
-                options(nostack, readonly, preserves_flags),
-            );
-        }
-        // SAFETY: as above.
-        #[cfg(target_arch = "aarch64")]
-        unsafe {
-            asm!(
-                "adrp {place}, :gottprel:titr_caller",
-                "ldr {place}, [{place}, #:gottprel_lo12:titr_caller]",
-                "mrs {address}, tpidr_el0",
-                "add {place}, {place}, {address}",
-                "ldp {address}, {frame}, [{place}]",
-                place = out(reg) _,
-                address = out(reg) address,
-                frame = out(reg) frame,
-                options(nostack, readonly, preserves_flags),
-            );
-        }
-        Self { address, frame }
+        ThreadWords::own().last.get()
     }
 
     /// Shows the caller to `visit`, then the calls around it, from within to without, until it has seen enough. The caller's

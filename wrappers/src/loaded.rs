@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::fs;
 
-use libc::{Elf64_Phdr, PT_LOAD, PT_NOTE};
+use libc::{Elf64_Phdr, PF_X, PT_LOAD, PT_NOTE};
 
 /// A loaded object, as it was when it was listed.
 pub(crate) struct Object {
@@ -11,6 +11,8 @@ pub(crate) struct Object {
     pub(crate) name: CString,
     /// The address it was loaded at, which is added to the addresses in its file.
     pub(crate) base: usize,
+    /// The addresses of its code.
+    pub(crate) code: Code,
     headers: *const Elf64_Phdr,
     count: usize,
 }
@@ -24,13 +26,29 @@ impl Object {
             // SAFETY: the linker's name of the object, a C string.
             let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_owned();
             let (base, headers, count) = (info.dlpi_addr as usize, info.dlpi_phdr, info.dlpi_phnum.into());
-            objects.push(Object { name, base, headers, count });
+            // SAFETY: the linker keeps the object while it shows it.
+            let code = Code::of(base, unsafe { std::slice::from_raw_parts(headers, count) });
+            objects.push(Object { name, base, code, headers, count });
             0
         }
         let mut objects: Vec<Self> = Vec::new();
         // SAFETY: `note` has the type asked for and `objects` outlives the iteration.
         unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut objects).cast()) };
         objects
+    }
+
+    /// How often objects have been loaded and unloaded.
+    pub(crate) fn changes() -> u64 {
+        unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, changes: *mut c_void) -> c_int {
+            // SAFETY: called by `dl_iterate_phdr` below, with its own valid `info` and the number given there.
+            unsafe { *changes.cast::<u64>() = (*info).dlpi_adds + (*info).dlpi_subs };
+            // The first object says it as well as any.
+            1
+        }
+        let mut changes = 0_u64;
+        // SAFETY: `note` has the type asked for and `changes` outlives the iteration.
+        unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut changes).cast()) };
+        changes
     }
 
     /// The object's program headers.
@@ -40,6 +58,26 @@ impl Object {
     pub(crate) unsafe fn headers(&self) -> &[Elf64_Phdr] {
         // SAFETY: the linker has said where they are and how many; they are in memory as long as the object is.
         unsafe { std::slice::from_raw_parts(self.headers, self.count) }
+    }
+}
+
+/// The addresses of an object's code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Code {
+    from: usize,
+    size: usize,
+}
+
+impl Code {
+    fn of(base: usize, headers: &[Elf64_Phdr]) -> Self {
+        let code = headers.iter().filter(|header| header.p_type == PT_LOAD && header.p_flags & PF_X != 0);
+        let bounds = code.map(|header| (header.p_vaddr as usize, (header.p_vaddr + header.p_memsz) as usize));
+        let all = bounds.reduce(|(from, to), (next_from, next_to)| (from.min(next_from), to.max(next_to)));
+        all.map_or(Self::default(), |(from, to)| Self { from: base.wrapping_add(from), size: to - from })
+    }
+
+    pub(crate) fn contains(self, address: usize) -> bool {
+        address.wrapping_sub(self.from) < self.size
     }
 }
 

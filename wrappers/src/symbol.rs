@@ -106,7 +106,7 @@ macro_rules! forward {
             unsafe fn forward(real: *const c_void, words: *const usize) -> usize {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    let real: unsafe extern "C" fn($(word!($index)),*) -> usize = std::mem::transmute(real);
+                    let real: unsafe extern "C-unwind" fn($(word!($index)),*) -> usize = std::mem::transmute(real);
                     let _words = words.cast::<[usize; $arity]>().read();
                     real($(_words[$index]),*)
                 }

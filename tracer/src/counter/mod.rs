@@ -99,8 +99,8 @@ enum Meter {
     },
     /// Counts what threads that do not call MPI compute too.
     WithOthers(Box<Meter>, &'static ProcessClock),
-    /// The counter that works elsewhere does not in this thread.
-    Broken,
+    /// Nothing is counted: the counter that works elsewhere does not in this thread, or nobody wants to know.
+    None,
 }
 
 impl Source {
@@ -165,7 +165,7 @@ impl Source {
         };
         let meter = meter.unwrap_or_else(|reason| {
             log(format_args!("a thread's computation is recorded as none, as it cannot be counted: {reason}"));
-            Meter::Broken
+            Meter::None
         });
         let meter = match self.others {
             Some(process) => Meter::WithOthers(Box::new(meter), process),
@@ -247,6 +247,12 @@ impl Source {
 }
 
 impl Counter {
+    /// A counter that counts nothing.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { meter: Meter::None, hook: 0.0, of_this_thread: std::marker::PhantomData }
+    }
+
     /// Begins to measure: the program goes on.
     #[inline]
     pub fn start(&mut self) {
@@ -272,7 +278,7 @@ impl Meter {
             Self::Perf(perf) => perf.start(),
             Self::Cpu { time, .. } => time.start(),
             Self::WithOthers(own, _) => own.start_with_others(),
-            Self::Broken => {}
+            Self::None => {}
         }
     }
 
@@ -285,7 +291,7 @@ impl Meter {
             Self::Perf(perf) => perf.stop() as f64,
             Self::Cpu { time, instructions_per_ns } => time.stop() * *instructions_per_ns,
             Self::WithOthers(own, process) => own.stop_with_others(process),
-            Self::Broken => return None,
+            Self::None => return None,
         })
     }
 

@@ -61,6 +61,12 @@ impl Recorder {
         }
     }
 
+    /// Puts the requests back of a completion call that the program has left.
+    pub(crate) fn release_requests(&mut self, held: &mut HeldRequests) {
+        held.ids.drain(..).flatten().for_each(|id| self.requests.put_in(id));
+        held.clear();
+    }
+
     /// Takes the request of a call that frees it out of the table. Nobody but the library will say whether it was cancelled.
     pub(crate) fn hold_freed(&mut self, request: &Place<'_, Request>) -> Overwritten {
         let id = self.requests.take_out(request.get(), request.address());

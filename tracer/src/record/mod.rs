@@ -43,6 +43,7 @@ mod stream;
 mod type_sizes;
 mod worlds;
 
+use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 
 use rustc_hash::FxHashMap;
@@ -60,6 +61,7 @@ use crate::counter::Precision;
 use crate::extended::Engine;
 use crate::process_time::ProcessClock;
 use crate::sink::Sink;
+use crate::stderr::log;
 use communicators::Communicators;
 use files::Files;
 use matched_message::MatchedMessage;
@@ -266,6 +268,24 @@ impl Recorder {
             self.omitted.count(function, why);
         }
         self.stream.end_call(function);
+    }
+
+    /// The program has left a call of `function` before it returned; it is counted.
+    pub fn abandon(&mut self, function: &'static Function) {
+        self.settle(function, Err(Omission::unless_read(function)));
+    }
+
+    /// Objects of the program call these functions and are not seen to.
+    pub fn unseen(&mut self, functions: BTreeMap<String, Vec<String>>) {
+        for (file, functions) in functions {
+            if self.me == Rank(0) {
+                log(format_args!(
+                    "not traced: {file} was opened with RTLD_DEEPBIND and calls the MPI library past titr: {}",
+                    functions.join(", ")
+                ));
+            }
+            self.omitted.unseen(&file, functions);
+        }
     }
 
     /// Ends a message that succeeded: an untraced one is written with its volumes.

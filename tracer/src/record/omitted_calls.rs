@@ -24,6 +24,8 @@ pub enum Omission {
 pub(super) struct OmittedCalls {
     /// By the address of the function, of which there is one.
     calls: FxHashMap<usize, Calls>,
+    /// The functions that objects call without the tracer's seeing it, and these objects' files.
+    unseen: Vec<(String, String)>,
 }
 
 #[derive(Debug)]
@@ -58,6 +60,12 @@ impl OmittedCalls {
         }
     }
 
+    /// An object, which was loaded from `file`, calls these functions and is not seen to.
+    pub(super) fn unseen(&mut self, file: &str, functions: Vec<String>) {
+        let file = file.rsplit('/').next().unwrap_or(file);
+        self.unseen.extend(functions.into_iter().map(|function| (function, file.to_owned())));
+    }
+
     /// Puts the counts where the manifest has them.
     pub(super) fn complete(self, entry: &mut RankEntry) {
         let note = |list: &mut BTreeMap<String, u64>, name: &str, calls| {
@@ -65,6 +73,10 @@ impl OmittedCalls {
                 list.insert(name.to_owned(), calls);
             }
         };
+        for (function, file) in self.unseen {
+            // Nobody knows how often.
+            note(&mut entry.untraced, &format!("{function} in {file} (at least)"), 1);
+        }
         for calls in self.calls.into_values() {
             note(&mut entry.null_peer, calls.name, calls.null_peer);
             note(&mut entry.local, calls.name, calls.local);

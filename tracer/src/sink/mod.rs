@@ -19,7 +19,7 @@ mod flush;
 
 use std::io;
 use std::path::Path;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
@@ -29,6 +29,7 @@ use titr_common::trace::manifest::{Counter, Ended, Manifest, RankEntry};
 use titr_common::units::Instructions;
 
 use crate::host;
+use crate::nap::nap;
 use flush::{Destination, Work};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
@@ -207,7 +208,7 @@ impl Sink {
                 Err(TryRecvError::Disconnected) => return None,
                 Err(TryRecvError::Empty) => {
                     self.stalls += u64::from(!std::mem::replace(&mut waited, true));
-                    thread::sleep(NAP);
+                    nap(NAP);
                 }
             }
         }

@@ -49,6 +49,12 @@ impl Publisher {
     pub(super) fn thread(&self) -> ThreadId {
         self.thread
     }
+
+    /// The thread has left the wait that it was in.
+    pub(super) fn leave_wait(&mut self, recorder: &mut Recorder) {
+        recorder.release_requests(&mut self.requests);
+        self.matches.clear();
+    }
 }
 
 impl Part {
@@ -130,8 +136,7 @@ impl SharedRecorder {
 
     #[cold]
     fn publish_call(&self, thread: &mut Thread, function: &'static Function, call: &Call<'_>, real: Real<'_>) -> bool {
-        // An extended trace says when calls were made, and one with call sites where.
-        if thread.engine.is_some() || thread.has_sites() {
+        if !thread.may_defer() {
             return false;
         }
         let Call::PointToPoint(message) = call else { return false };

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 
+use crate::nap::nap;
+
 /// The number of times to look again at once: as long as some calls are recorded.
 const AT_ONCE: u32 = 100;
 /// The number of times to look before sleeping, the last of them after letting others run: a thread that holds a recorder
@@ -53,7 +55,7 @@ impl<T> RecorderLock<T> {
             match looks {
                 0..AT_ONCE => std::hint::spin_loop(),
                 AT_ONCE..LOOKS => thread::yield_now(),
-                _ => thread::sleep(NAP),
+                _ => nap(NAP),
             }
             if !self.0.is_locked()
                 && let Some(locked) = self.try_lock()

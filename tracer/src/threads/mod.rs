@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use spin::mutex::SpinMutexGuard;
+use titr_wrappers::Function;
 
 use crate::record::Recorder;
 use deferred::{DeferredCall, Publisher};
@@ -93,7 +94,22 @@ impl SharedRecorder {
     pub fn admit(&self, thread: &mut Thread) {
         if thread.number().is_none() {
             self.with(thread, |_, _| ());
+            thread.is_admitted();
         }
+    }
+
+    /// A call of a thread will not return, as the program has left it.
+    #[cold]
+    pub fn abandon(&self, thread: &mut Thread, function: &'static Function) {
+        let mut state = self.lock_and_drain();
+        let Some(Guarded { recorder, queues, .. }) = &mut *state else { return };
+        thread.switch_to(recorder);
+        recorder.release_requests(&mut thread.requests);
+        if !thread.is_nested {
+            let own = queues.threads().filter(|publisher| Some(publisher.thread()) == thread.number());
+            own.for_each(|publisher| publisher.leave_wait(recorder));
+        }
+        recorder.abandon(function);
     }
 
     /// Records no more, and gives the recorder to be ended; `thread` is the thread that ends it. `None` if nothing was

@@ -1,5 +1,7 @@
 //! A thread of the program, and what it keeps from call to call.
 
+use std::cell::Cell;
+use std::ptr;
 use std::sync::Arc;
 
 use titr_common::event::{CallSiteId, Span, ThreadId};
@@ -14,11 +16,19 @@ use crate::counter::{Counter, Source};
 use crate::extended::Engine;
 use crate::record::{HeldRequests, Recorder};
 
+thread_local! {
+    /// The number of the calling thread, once it has one.
+    static NUMBER: Cell<Option<ThreadId>> = const { Cell::new(None) };
+    static COMPUTED: Cell<Instructions> = const { Cell::new(Instructions(0.0)) };
+    /// When the last call of a callback returned that an extended trace has.
+    static CALLBACK_END: Cell<Nanoseconds> = const { Cell::new(Nanoseconds(0)) };
+}
+
 /// The state that one thread of the program keeps from call to call.
 pub struct Thread {
     counter: Counter,
     /// The volume that the thread has computed and the recorder does not know of.
-    computed: Instructions,
+    computed: &'static Cell<Instructions>,
     /// The requests of the completion call that the thread is in, kept for their memory.
     pub(crate) requests: HeldRequests,
     /// The extended mode, if that is what is recorded.
@@ -27,6 +37,8 @@ pub struct Thread {
     sites: Option<Box<(SiteCache, CallSiteId)>>,
     /// `None` before the thread's first call.
     number: Option<ThreadId>,
+    /// Whether this is the state of a callback's call, inside another call.
+    pub(super) is_nested: bool,
     /// The queue in which the thread publishes calls, once threads have got in each other's way.
     pub(super) queue: Option<Arc<PublicationQueue<DeferredCall>>>,
 }
@@ -35,9 +47,23 @@ impl Thread {
     /// The calling thread.
     #[must_use]
     pub fn new(counters: &Source, engine: Option<&'static Engine>, call_sites: Option<&'static CallSites>) -> Self {
-        let (counter, requests) = (counters.open(), HeldRequests::default());
+        NUMBER.set(None);
+        Self::with_counter(counters.open(), engine, call_sites)
+    }
+
+    /// The calling thread inside one of its calls, for a call of a callback. Computation in callbacks is a part of the call.
+    #[must_use]
+    pub fn inside_call(engine: Option<&'static Engine>, call_sites: Option<&'static CallSites>) -> Self {
+        let thread = Self::with_counter(Counter::none(), engine, call_sites);
+        Self { number: NUMBER.get(), is_nested: true, ..thread }
+    }
+
+    fn with_counter(counter: Counter, engine: Option<&'static Engine>, call_sites: Option<&'static CallSites>) -> Self {
+        // SAFETY: the value is not destroyed before the thread has ended, whose state does not leave it.
+        let computed = COMPUTED.with(|computed| unsafe { &*ptr::from_ref(computed) });
+        let requests = HeldRequests::default();
         let sites = call_sites.map(|sites| Box::new((SiteCache::new(sites), CallSiteId(0))));
-        Self { counter, computed: Instructions(0.0), requests, engine, sites, number: None, queue: None }
+        Self { counter, computed, requests, engine, sites, number: None, is_nested: false, queue: None }
     }
 
     /// Finds the call site of a call that the thread has just made. That of a mark of a region has one place more, as `titr.h` and
@@ -57,15 +83,21 @@ impl Thread {
         self.sites.as_ref().map(|sites| sites.1)
     }
 
-    /// Whether call sites are recorded.
-    pub(super) fn has_sites(&self) -> bool {
-        self.sites.is_some()
+    /// Whether the thread's calls may be recorded later: an extended trace says when calls were made, and one with call sites
+    /// where; a callback's call comes before the call that it is in.
+    pub(super) fn may_defer(&self) -> bool {
+        self.engine.is_none() && self.sites.is_none() && !self.is_nested
+    }
+
+    /// The thread has got its number.
+    pub(super) fn is_admitted(&self) {
+        NUMBER.set(self.number);
     }
 
     /// The thread has called MPI: ends a stretch of computation.
     #[inline]
     pub fn stop(&mut self) {
-        self.computed.0 += self.counter.stop().0;
+        self.computed.set(Instructions(self.computed.get().0 + self.counter.stop().0));
     }
 
     /// The thread's call returns: begins a stretch of computation.
@@ -75,16 +107,26 @@ impl Thread {
     }
 
     /// Takes the volume that the thread has computed and the recorder does not know of.
-    pub fn take_computed(&mut self) -> Instructions {
-        std::mem::take(&mut self.computed)
+    pub fn take_computed(&self) -> Instructions {
+        self.computed.take()
     }
 
-    /// Runs `call`, and returns when it was made and when it returned, in extended traces.
+    /// Runs `call`, and returns when it was made and when it returned, in extended traces. A call whose callbacks have made calls
+    /// begins when the last of these has returned: the calls of a thread do not overlap.
     #[inline]
     pub(crate) fn timed<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> (R, Option<Span>) {
         let begin = self.now();
         let result = call(self);
-        (result, begin.zip(self.now()).map(|(begin, end)| Span { begin, end }))
+        let after_callbacks = |begin: Nanoseconds| begin.max(CALLBACK_END.get());
+        (result, begin.zip(self.now()).map(|(begin, end)| Span { begin: after_callbacks(begin), end }))
+    }
+
+    /// The call that the thread is in is recorded, with this time.
+    #[inline]
+    pub(crate) fn is_recorded(&self, span: Option<Span>) {
+        if let (true, Some(span)) = (self.is_nested, span) {
+            CALLBACK_END.set(span.end);
+        }
     }
 
     /// The time, in extended traces.
@@ -102,6 +144,6 @@ impl Thread {
     #[inline]
     pub(super) fn switch_to(&mut self, recorder: &mut Recorder) {
         let number = *self.number.get_or_insert_with(|| recorder.admit_thread());
-        recorder.switch_to(number, std::mem::take(&mut self.computed));
+        recorder.switch_to(number, self.computed.take());
     }
 }

@@ -37,7 +37,7 @@ macro_rules! clocks {
         super::function!($name, 0, Local, |_| {});
 
         const _: () = {
-            extern "C" fn entered() -> f64 {
+            extern "C-unwind" fn entered() -> f64 {
                 clock(&$name)
             }
 
@@ -53,7 +53,7 @@ clocks! { MPI_Wtime MPI_Wtick }
 fn clock(function: &'static Function) -> f64 {
     unsafe fn run(real: *const c_void, _: *const usize) -> usize {
         // SAFETY: `real` is MPI_Wtime or MPI_Wtick, double(void).
-        let real: unsafe extern "C" fn() -> f64 = unsafe { std::mem::transmute(real) };
+        let real: unsafe extern "C-unwind" fn() -> f64 = unsafe { std::mem::transmute(real) };
         // SAFETY: either may be called at any time.
         unsafe { real() }.to_bits() as usize
     }

@@ -116,7 +116,7 @@ macro_rules! define {
         const _: () = {
             const DECODE: $crate::call::Decode = $decode;
 
-            extern "C" fn entered($($word: usize),*) -> usize {
+            extern "C-unwind" fn entered($($word: usize),*) -> usize {
                 $crate::call::enter(&$name, DECODE, [$($word),*])
             }
 

@@ -37,7 +37,7 @@ pub static MPI_Pcontrol: Function = Function::new("MPI_Pcontrol", "PMPI_Pcontrol
 /// them no meaning), so that it is enough for a `level` and a few integers.
 const WORDS: usize = 6;
 
-extern "C" fn entered(level: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> usize {
+extern "C-unwind" fn entered(level: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> usize {
     pcontrol([level, a, b, c, d, e])
 }
 
@@ -48,7 +48,7 @@ fn pcontrol(words: [usize; WORDS]) -> usize {
     unsafe fn run(real: *const c_void, words: *const usize) -> usize {
         // SAFETY: `real` is MPI_Pcontrol, int(const int, ...), and there are `WORDS` words.
         unsafe {
-            let real: unsafe extern "C" fn(c_int, ...) -> c_int = std::mem::transmute(real);
+            let real: unsafe extern "C-unwind" fn(c_int, ...) -> c_int = std::mem::transmute(real);
             let [level, a, b, c, d, e] = words.cast::<[usize; WORDS]>().read();
             real(level as c_int, a, b, c, d, e) as usize
         }

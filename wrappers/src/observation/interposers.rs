@@ -84,7 +84,7 @@ unsafe fn prepared(message: Option<ObservedMessage>, place: usize) {
     watching(|watch| watch.prepared.push((request, message)));
 }
 
-pub(super) extern "C" fn send(
+pub(super) extern "C-unwind" fn send(
     b: usize,
     n: usize,
     datatype: usize,
@@ -100,7 +100,7 @@ pub(super) extern "C" fn send(
     result
 }
 
-pub(super) extern "C" fn recv(
+pub(super) extern "C-unwind" fn recv(
     b: usize,
     n: usize,
     datatype: usize,
@@ -120,7 +120,7 @@ pub(super) extern "C" fn recv(
 }
 
 #[rustfmt::skip] // As many arguments as the library has.
-pub(super) extern "C" fn isend(b: usize, n: usize, datatype: usize, peer: usize, tag: usize, mode: usize, comm: usize, request: usize) -> usize {
+pub(super) extern "C-unwind" fn isend(b: usize, n: usize, datatype: usize, peer: usize, tag: usize, mode: usize, comm: usize, request: usize) -> usize {
     let seen = begun(true, n, datatype, peer, tag, comm);
     // SAFETY: the library's own arguments; it has put a request where it wants it.
     unsafe {
@@ -130,7 +130,7 @@ pub(super) extern "C" fn isend(b: usize, n: usize, datatype: usize, peer: usize,
     }
 }
 
-pub(super) extern "C" fn irecv(
+pub(super) extern "C-unwind" fn irecv(
     b: usize,
     n: usize,
     datatype: usize,
@@ -149,7 +149,7 @@ pub(super) extern "C" fn irecv(
 }
 
 #[rustfmt::skip] // As many arguments as the library has.
-pub(super) extern "C" fn isend_init(b: usize, n: usize, datatype: usize, peer: usize, tag: usize, mode: usize, comm: usize, request: usize) -> usize {
+pub(super) extern "C-unwind" fn isend_init(b: usize, n: usize, datatype: usize, peer: usize, tag: usize, mode: usize, comm: usize, request: usize) -> usize {
     let seen = watching(|watch| watch.observe(true, n, datatype, peer, tag, comm)).flatten();
     // SAFETY: as for `isend`.
     unsafe {
@@ -160,7 +160,7 @@ pub(super) extern "C" fn isend_init(b: usize, n: usize, datatype: usize, peer: u
 }
 
 #[rustfmt::skip] // As many arguments as the library has.
-pub(super) extern "C" fn irecv_init(b: usize, n: usize, datatype: usize, peer: usize, tag: usize, comm: usize, request: usize) -> usize {
+pub(super) extern "C-unwind" fn irecv_init(b: usize, n: usize, datatype: usize, peer: usize, tag: usize, comm: usize, request: usize) -> usize {
     let seen = watching(|watch| watch.observe(false, n, datatype, peer, tag, comm)).flatten();
     // SAFETY: as for `isend`.
     unsafe {
@@ -179,7 +179,7 @@ unsafe fn requests(count: usize, array: usize) -> Vec<usize> {
     (0..count).map(|at| unsafe { (array as *const usize).add(at).read() }).collect()
 }
 
-pub(super) extern "C" fn start(count: usize, array: usize) -> usize {
+pub(super) extern "C-unwind" fn start(count: usize, array: usize) -> usize {
     watching(|watch| {
         // SAFETY: the library's own arguments.
         for request in unsafe { requests(count, array) } {
@@ -218,14 +218,14 @@ unsafe fn waited(
     result
 }
 
-pub(super) extern "C" fn wait(request: usize, status: usize) -> usize {
+pub(super) extern "C-unwind" fn wait(request: usize, status: usize) -> usize {
     let status = StatusRoom::at(status, 1);
     let words = [request, status.address];
     // SAFETY: the library's own arguments, (request *, status *), and room for a status.
     unsafe { waited((1, request), || original(|all| all.requests.wait, words), || vec![(0, status.get(0))]) }
 }
 
-pub(super) extern "C" fn wait_all(count: usize, array: usize, statuses: usize) -> usize {
+pub(super) extern "C-unwind" fn wait_all(count: usize, array: usize, statuses: usize) -> usize {
     let statuses = StatusRoom::at(statuses, count);
     let words = [count, array, statuses.address];
     // SAFETY: the library's own arguments, (count, requests, statuses), and room for so many.
@@ -235,7 +235,7 @@ pub(super) extern "C" fn wait_all(count: usize, array: usize, statuses: usize) -
     }
 }
 
-pub(super) extern "C" fn wait_any(count: usize, array: usize, index: usize, status: usize) -> usize {
+pub(super) extern "C-unwind" fn wait_any(count: usize, array: usize, index: usize, status: usize) -> usize {
     let status = StatusRoom::at(status, 1);
     let words = [count, array, index, status.address];
     // SAFETY: the library's own arguments, (count, requests, int *, status *), and room for a status.
@@ -248,7 +248,7 @@ pub(super) extern "C" fn wait_any(count: usize, array: usize, index: usize, stat
     }
 }
 
-pub(super) extern "C" fn wait_some(
+pub(super) extern "C-unwind" fn wait_some(
     count: usize,
     array: usize,
     outcount: usize,

@@ -31,6 +31,7 @@ macro_rules! int_of {
     }};
 }
 
+mod at_finalize;
 mod datatype;
 pub mod device;
 mod duplication;
@@ -47,6 +48,7 @@ pub mod region;
 mod spawn;
 mod tool_comm;
 
+pub use at_finalize::at_finalize;
 pub use duplication::Duplication;
 pub use errors::{has_taken_place, is_truncation, raise, return_errors};
 pub use file::access_start;

@@ -1,0 +1,35 @@
+//! Objects whose calls pass the tool by.
+//!
+//! A program may open a plug-in so that it looks for functions in its own libraries first (`dlopen` with `RTLD_DEEPBIND`). If the
+//! MPI library is one of those, the plug-in calls it, and not this crate, which is before the library for all others.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::callbacks::LibraryCode;
+use crate::library;
+use crate::relocations::each_object;
+
+/// The functions of MPI that an object calls, or may call, in the library itself, by the path of the object's file.
+#[must_use]
+pub fn bypasses() -> BTreeMap<String, Vec<String>> {
+    let code = LibraryCode::now();
+    let mut found = BTreeMap::new();
+    each_object(|object, pinned| {
+        if code.is_library_or_ours(object.code) {
+            return;
+        }
+        let past = pinned.references().into_iter().filter(|reference| {
+            // SAFETY: an aligned word of an object that stays, which the linker has filled in.
+            let target = unsafe { AtomicUsize::from_ptr(reference.place as *mut usize) }.load(Ordering::Relaxed);
+            code.is_in_library(target) && library::ours(reference.name).is_some()
+        });
+        let mut functions: Vec<String> = past.map(|reference| reference.name.to_string_lossy().into_owned()).collect();
+        functions.sort();
+        functions.dedup();
+        if !functions.is_empty() {
+            found.insert(object.name.to_string_lossy().into_owned(), functions);
+        }
+    });
+    found
+}

@@ -1,0 +1,166 @@
+//! Tells the calls that a callback of the program makes inside another call from those that the MPI library makes there on its
+//! own account.
+//!
+//! A call of the library returns into the library: into the object that has its functions, or into one of its plug-ins, such
+//! as ROMIO's in Open MPI. Its Fortran and C++ bindings do not count as the library here, as only a program calls them. A
+//! callback whose last act is a call may leave that call to return into the library as well (a tail call). Then the
+//! library's own code has not called a function of MPI by name before that address, and that can be read there.
+
+use std::sync::RwLock;
+
+use crate::library;
+use crate::loaded::{Code, Object};
+
+/// The code of the MPI library and of this one, as it is loaded.
+pub(crate) struct LibraryCode {
+    /// How often objects had been loaded and unloaded when this was found out.
+    changes: u64,
+    code: Vec<Code>,
+    own: Code,
+}
+
+static CODE: RwLock<Option<LibraryCode>> = RwLock::new(None);
+
+/// Whether the MPI library, and no callback of the program, has made a call that returns to this address.
+pub(crate) fn is_of_library(returns_to: usize) -> bool {
+    let changes = Object::changes();
+    if let Ok(code) = CODE.read()
+        && let Some(code) = code.as_ref().filter(|code| code.changes == changes)
+    {
+        return code.has_called(returns_to);
+    }
+    let code = LibraryCode::find(changes);
+    let answer = code.has_called(returns_to);
+    if let Ok(mut known) = CODE.write() {
+        *known = Some(code);
+    }
+    answer
+}
+
+impl LibraryCode {
+    /// As it is loaded now.
+    pub(crate) fn now() -> Self {
+        Self::find(Object::changes())
+    }
+
+    /// Whether an object with this code is the MPI library, a plug-in of it or this one.
+    pub(crate) fn is_library_or_ours(&self, code: Code) -> bool {
+        code == self.own || self.code.contains(&code)
+    }
+
+    /// Whether there is code of the library at an address.
+    pub(crate) fn is_in_library(&self, address: usize) -> bool {
+        self.code.iter().any(|code| code.contains(address))
+    }
+
+    fn find(changes: u64) -> Self {
+        let library = library::function(c"PMPI_Init").map_or(0, |function| function.addr());
+        let own = is_of_library as *const () as usize;
+        let (mut code, mut ours) = (Vec::new(), Code::default());
+        for object in Object::all() {
+            let name = object.name.to_string_lossy();
+            let is_plug_in = name.rsplit('/').next().is_some_and(|file| file.starts_with("mca_"));
+            if object.code.contains(own) {
+                ours = object.code;
+            } else if is_plug_in || object.code.contains(library) {
+                code.push(object.code);
+            }
+        }
+        Self { changes, code, own: ours }
+    }
+
+    fn has_called(&self, returns_to: usize) -> bool {
+        // The library may leave a call to another function of its own, which then returns to us.
+        if self.own.contains(returns_to) {
+            return true;
+        }
+        let Some(code) = self.code.iter().find(|code| code.contains(returns_to)) else { return false };
+        // SAFETY: code of a loaded object before an address that is about to be returned to; no shorter than a call.
+        let before = unsafe { std::slice::from_raw_parts((returns_to - CALL) as *const u8, CALL) };
+        match Called::before(before, returns_to) {
+            Called::Address(target) if code.contains(target) => self.is_stub_of_ours(target),
+            Called::Slot(slot) => self.holds_ours(slot),
+            Called::Address(_) | Called::Pointer => false,
+        }
+    }
+
+    /// Whether a function that the library has called by name is the entry of one of ours in its procedure linkage table.
+    fn is_stub_of_ours(&self, stub: usize) -> bool {
+        if cfg!(not(target_arch = "x86_64")) {
+            return true;
+        }
+        // SAFETY: the library has called this code, which is at least as long as a jump and its prefixes.
+        let code = unsafe { std::slice::from_raw_parts(stub as *const u8, STUB) };
+        // `endbr64` and `bnd` may come before `jmp *slot(%rip)`.
+        let prefixes = [&[][..], &[0xf3, 0x0f, 0x1e, 0xfa], &[0xf3, 0x0f, 0x1e, 0xfa, 0xf2], &[0xf2]];
+        prefixes.into_iter().any(|prefix| match code.strip_prefix(prefix) {
+            Some([0xff, 0x25, a, b, c, d, ..]) => {
+                let next = stub + prefix.len() + 6;
+                self.holds_ours(next.wrapping_add_signed(i32::from_le_bytes([*a, *b, *c, *d]) as isize))
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether the word of the library's that a call goes through has the address of a function of ours.
+    fn holds_ours(&self, slot: usize) -> bool {
+        // SAFETY: the library has called through this word.
+        self.own.contains(unsafe { (slot as *const usize).read() })
+    }
+}
+
+/// The length of the longest call instruction that is looked at, and of the longest entry of a linkage table.
+const CALL: usize = 6;
+const STUB: usize = 12;
+
+/// What the instruction before a return address has called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Called {
+    /// The code at an address.
+    Address(usize),
+    /// What an address at a fixed place says.
+    Slot(usize),
+    /// What a pointer says that the program may have given.
+    Pointer,
+}
+
+impl Called {
+    fn before(code: &[u8], returns_to: usize) -> Self {
+        let relative =
+            |[a, b, c, d]: [u8; 4]| returns_to.wrapping_add_signed(i32::from_le_bytes([a, b, c, d]) as isize);
+        match *code {
+            [0xff, 0x15, a, b, c, d] if cfg!(target_arch = "x86_64") => Self::Slot(relative([a, b, c, d])),
+            [_, 0xe8, a, b, c, d] if cfg!(target_arch = "x86_64") => Self::Address(relative([a, b, c, d])),
+            // `bl`: its six upper bits, and the distance in words.
+            [.., a, b, c, d] if cfg!(target_arch = "aarch64") && d >> 2 == 0b10_0101 => {
+                let distance = (i32::from_le_bytes([a, b, c, d]) << 6) >> 4;
+                Self::Address((returns_to - 4).wrapping_add_signed(distance as isize))
+            }
+            _ => Self::Pointer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_here_is_of_a_library_of_mpi() {
+        assert!(!is_of_library(libc::getpid as *const () as usize));
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn calls_are_told_by_their_instruction() {
+        let cases = [
+            ([0x90, 0xe8, 0xf0, 0xff, 0xff, 0xff], Called::Address(0xff0)),
+            ([0xff, 0x15, 0x10, 0, 0, 0], Called::Slot(0x1010)),
+            ([0x90, 0x90, 0x90, 0x90, 0xff, 0xd0], Called::Pointer),
+            ([0x90, 0x90, 0x90, 0xff, 0x50, 0x18], Called::Pointer),
+        ];
+        for (code, called) in cases {
+            assert_eq!(Called::before(&code, 0x1000), called);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The places in loaded objects that the dynamic linker fills in with addresses of functions of MPI (System V gABI, "Dynamic
+//! Section").
+
+use std::ffi::CStr;
+
+use libc::{Elf64_Phdr, Elf64_Sym, PT_DYNAMIC};
+use object::elf;
+
+use crate::library::Pin;
+use crate::loaded::Object;
+
+/// An object that stays loaded as long as this value lives.
+pub(crate) struct Pinned<'o> {
+    pub(crate) base: usize,
+    pub(crate) headers: &'o [Elf64_Phdr],
+}
+
+/// A function that an object does not define itself, and the word for its address.
+pub(crate) struct Reference<'o> {
+    pub(crate) name: &'o CStr,
+    pub(crate) place: usize,
+    /// Whether the object does without, if nobody defines the function.
+    pub(crate) is_weak: bool,
+    /// Whether the word is filled in when the function is first called, as those for calls are.
+    pub(crate) is_lazy: bool,
+}
+
+/// Shows `visit` all objects that can be kept loaded meanwhile.
+pub(crate) fn each_object(mut visit: impl FnMut(&Object, Pinned<'_>)) {
+    // Pinned, so that no object is closed while it is read.
+    let pins: Vec<Pin> = Object::all().iter().filter_map(|object| Pin::of(&object.name)).collect();
+    for object in Object::all() {
+        if pins.iter().any(|pin| pin.name() == object.name.as_c_str()) {
+            // SAFETY: it is pinned.
+            let headers = unsafe { object.headers() };
+            visit(&object, Pinned { base: object.base, headers });
+        }
+    }
+}
+
+/// Addresses that the dynamic section gives for an object's relocations.
+#[derive(Default)]
+struct Dynamic {
+    strings: usize,
+    symbols: usize,
+    /// The relocations that are made when the object is loaded, and their size in bytes.
+    at_load: (usize, usize),
+    /// Those of calls.
+    of_calls: (usize, usize),
+}
+
+/// A relocation: `Elf64_Rela`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Relocation {
+    offset: u64,
+    info: u64,
+    addend: i64,
+}
+
+/// Types of relocation that hold a symbol's address as data.
+const ADDRESSES: [elf::RelocationType; 3] = if cfg!(target_arch = "x86_64") {
+    [elf::R_X86_64_GLOB_DAT, elf::R_X86_64_64, elf::R_X86_64_JUMP_SLOT]
+} else {
+    [elf::R_AARCH64_GLOB_DAT, elf::R_AARCH64_ABS64, elf::R_AARCH64_JUMP_SLOT]
+};
+
+impl<'o> Pinned<'o> {
+    /// The functions of MPI that the object refers to.
+    pub(crate) fn references(&self) -> Vec<Reference<'o>> {
+        let Some(dynamic) = self.dynamic() else { return Vec::new() };
+        let mut found = Vec::new();
+        for ((table, size), is_lazy) in [(dynamic.at_load, false), (dynamic.of_calls, true)] {
+            for index in 0..size / size_of::<Relocation>() {
+                // SAFETY: the linker has filled in this many relocations, which are in memory as long as the object is.
+                let relocation = unsafe { (table as *const Relocation).add(index).read() };
+                let kind = elf::RelocationType(relocation.info as u32);
+                if ADDRESSES.contains(&kind) && relocation.addend == 0 {
+                    let place = self.base.wrapping_add(relocation.offset as usize);
+                    found.extend(self.reference(&dynamic, (relocation.info >> 32) as usize, place, is_lazy));
+                }
+            }
+        }
+        found
+    }
+
+    fn reference(&self, dynamic: &Dynamic, symbol: usize, place: usize, is_lazy: bool) -> Option<Reference<'o>> {
+        // SAFETY: an index that the linker has used.
+        let symbol = unsafe { (dynamic.symbols as *const Elf64_Sym).add(symbol).read() };
+        if symbol.st_shndx != elf::SHN_UNDEF.0 {
+            return None;
+        }
+        // SAFETY: a place in the string table, where every string ends with a zero.
+        let name = unsafe { CStr::from_ptr((dynamic.strings + symbol.st_name as usize) as *const _) };
+        let is_mpi = [&b"MPI"[..], b"PMPI"].iter().any(|prefix| name.to_bytes().starts_with(prefix));
+        let is_weak = symbol.st_info >> 4 == elf::STB_WEAK.0;
+        is_mpi.then_some(Reference { name, place, is_weak, is_lazy })
+    }
+
+    fn dynamic(&self) -> Option<Dynamic> {
+        let header = self.headers.iter().find(|header| header.p_type == PT_DYNAMIC)?;
+        let entries = self.base.wrapping_add(header.p_vaddr as usize) as *const [u64; 2];
+        let mut found = Dynamic::default();
+        for index in 0.. {
+            // SAFETY: the section ends with an entry of kind 0.
+            let [kind, value] = unsafe { entries.add(index).read() };
+            match elf::DynamicTag(kind.cast_signed()) {
+                elf::DT_NULL => break,
+                elf::DT_STRTAB => found.strings = value as usize,
+                elf::DT_SYMTAB => found.symbols = value as usize,
+                elf::DT_RELA => found.at_load.0 = value as usize,
+                elf::DT_RELASZ => found.at_load.1 = value as usize,
+                elf::DT_JMPREL => found.of_calls.0 = value as usize,
+                elf::DT_PLTRELSZ => found.of_calls.1 = value as usize,
+                _ => {}
+            }
+        }
+        // Where a linker leaves offsets here, as musl does and glibc in the kernel's own object, nothing is found.
+        for table in [&mut found.at_load, &mut found.of_calls] {
+            if table.0 <= self.base {
+                *table = (0, 0);
+            }
+        }
+        (found.symbols > self.base).then_some(found)
+    }
+}

@@ -26,7 +26,8 @@ fn untraced(trace: &Path, rank: usize) -> BTreeMap<String, u64> {
 fn events(trace: &Path, rank: u32) -> Vec<String> {
     let rank = rank.to_string();
     let all = lines(trace);
-    let own = all.lines().filter_map(|line| line.split_once(' ')).filter(|(actor, _)| actor.split('.').next() == Some(&rank));
+    let own =
+        all.lines().filter_map(|line| line.split_once(' ')).filter(|(actor, _)| actor.split('.').next() == Some(&rank));
     own.map(|(_, event)| event.to_owned()).collect()
 }
 

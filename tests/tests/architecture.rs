@@ -39,11 +39,11 @@ const LAYERS: &str = "\
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `driver` `interface` |
 | `replayer/ccnuma` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/simulation` | `causes` `message` `cache` `programs` `directory` `event` `processor` `node` `recorder` `machine` |
 | `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/steady` `replayer/calibration` `replayer/memory` | `inspect` `advise` `report` `diff` `page` `schedule` `generate` `cli` |
-| `wrappers` |  | `loaded` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` (`functions` `call`) |
+| `wrappers` |  | `loaded` `library` `relocations` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` `stack` `in_progress` `callbacks` `bypasses` `containment` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `part` `pattern` `value` |
-| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `host` `process_time` `local_ranks` `never_called` `sanitizers` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
+| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `nap` `host` `process_time` `local_ranks` `never_called` `sanitizers` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
 | `tracer/launcher` | `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `options` |
 | `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `feasible` `communicators` `requests` `options` `reenactment` `report` |
 | `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `order` `plan` |

@@ -64,6 +64,14 @@ impl Tool for Notes {
         assert!(real.run() || function.name() == "MPI_Wtime");
     }
 
+    fn nested_call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
+        self.call(function, call, real);
+    }
+
+    fn left(&self, function: &'static Function, _is_nested: bool) {
+        self.note(format!("left {}", function.name()));
+    }
+
     fn unknown_library(&self, library: &str) {
         self.note(format!("unknown: {library}"));
     }

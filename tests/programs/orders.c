@@ -136,7 +136,8 @@ static void order(int seed) {
     if (two) MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
     int operations = 2 + draw(MANY - 2);
     for (int i = count = 0; i < operations; i++) {
-        start(draw(OPERATIONS), comms[two ? draw(2) : 0], i);
+        enum operation operation = draw(OPERATIONS);
+        start(operation, comms[two ? draw(2) : 0], i);
         /* What follows is this rank's own choice. */
         unsigned long long common = state;
         state ^= rank * 99991ULL;

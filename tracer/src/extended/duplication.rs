@@ -4,7 +4,8 @@
 //! one of a duplication when it happens to find the first one complete. If two duplications of a communicator are under way,
 //! members may begin their reductions in different orders, and wait for each other for ever (seen with Open MPI 4.1, with and
 //! without the tracer). Here a duplication begins once the one before it is complete: the program has a generalized request
-//! for it, as for a collective in the background.
+//! for it, as for a collective in the background. Duplications begin in the order in which the program asks for them, also those of
+//! different communicators, as Open MPI makes some wait for others in that order.
 
 use std::thread;
 
@@ -41,6 +42,12 @@ enum Stage {
 }
 
 impl Duplications {
+    /// Whether a duplication that the program asks for now has to wait for an earlier one.
+    fn must_wait(&self, parent: Comm) -> bool {
+        let waits = |pending: &Pending| !matches!(pending.stage, Some(Stage::UnderWay(_)));
+        self.all.iter().any(|pending| pending.parent == parent || waits(pending))
+    }
+
     fn are_of(&self, parent: Comm) -> bool {
         self.all.iter().any(|pending| pending.parent == parent)
     }
@@ -50,10 +57,15 @@ impl Duplications {
         self.count += 1;
     }
 
-    /// Takes the first duplication of a communicator that is not among those `seen`, and adds it to them.
+    /// Takes the first duplication of a communicator that is not among those `seen`, and adds it to them. None begins before an
+    /// earlier one.
     fn take_first(&mut self, seen: &mut Vec<Comm>) -> Option<(u64, Comm, Stage)> {
+        let mut is_earlier_waiting = false;
         for Pending { number, parent, stage, .. } in &mut self.all {
-            if !seen.contains(parent) {
+            let waits = !matches!(stage, Some(Stage::UnderWay(_)));
+            let is_first = !seen.contains(parent) && !(waits && is_earlier_waiting);
+            is_earlier_waiting |= waits;
+            if is_first {
                 seen.push(*parent);
                 if let Some(stage) = stage.take() {
                     return Some((*number, *parent, stage));
@@ -87,7 +99,7 @@ impl Engine {
         request: &Place<'_, Request>,
         real: Real<'_>,
     ) -> bool {
-        let must_wait = self.state().duplications.are_of(parent);
+        let must_wait = self.state().duplications.must_wait(parent);
         let stage = match must_wait {
             true => Ok(Stage::Waiting(new.later())),
             false => Duplication::start(self.abi, parent, new.later()).map(Stage::UnderWay),
@@ -114,8 +126,8 @@ impl Engine {
             };
             let left = stage.and_then(|mut duplication| (!duplication.is_complete()).then_some(duplication));
             if left.is_none() {
-                // The next one begins at once.
-                seen.retain(|of| *of != parent);
+                // The next ones begin at once.
+                seen.clear();
             }
             self.state().duplications.put_back(number, left.map(Stage::UnderWay));
         }

@@ -10,8 +10,9 @@ use titr_common::units::Seconds;
 use super::indexed_heap::Deadline;
 use super::route_cache::RouteCache;
 use super::timer_queue::TimerQueue;
-use super::{LinkLoad, Network, Transfer, TransferId, Unloaded};
-use crate::topology::{LinkId, Topology};
+use super::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+use crate::network::no_route;
+use crate::topology::{HostId, LinkId, Topology};
 use titr_common::time::Time;
 
 /// A network without contention.
@@ -23,9 +24,11 @@ pub struct Ideal {
     /// Messages under way, by their key in `arrivals`.
     transfers: DenseSlab<TransferId>,
     injected: u64,
+    /// The ends of the first message without a route.
+    unreachable: Option<(HostId, HostId)>,
 }
 
-/// The cost of a route: of a message of no bytes, and of each byte.
+/// The cost of a route: of a message of no bytes, which is infinite where there is no route, and of each byte.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     latency: f64,
@@ -33,9 +36,13 @@ struct Cost {
 }
 
 impl Cost {
-    fn of(topology: &dyn Topology, route: &[LinkId]) -> Self {
+    fn of(topology: &dyn Topology, ends: (HostId, HostId), route: &[LinkId]) -> Self {
+        let distance = topology.distance(ends.0, ends.1).0;
+        if route.is_empty() && distance == 0.0 {
+            return Self { latency: f64::INFINITY, per_byte: 0.0 };
+        }
         route.iter().map(|&link| topology.links()[link.index()]).fold(
-            Self { latency: 0.0, per_byte: 0.0 },
+            Self { latency: distance, per_byte: 0.0 },
             |cost, link| Self {
                 latency: cost.latency + link.latency.0,
                 per_byte: cost.per_byte.max(1.0 / link.bandwidth),
@@ -54,19 +61,24 @@ impl Ideal {
             arrivals: TimerQueue::default(),
             transfers: DenseSlab::default(),
             injected: 0,
+            unreachable: None,
         }
     }
 
     /// The cost of the route of a message, to whose load `load` is added.
     fn cost(&mut self, transfer: &Transfer, load: LinkLoad) -> Cost {
         let topology = &*self.topology;
-        *self.paths.carry((transfer.from, transfer.to), load, |route, _| Cost::of(topology, route))
+        let ends = (transfer.from, transfer.to);
+        *self.paths.carry(ends, load, |route, _| Cost::of(topology, ends, route))
     }
 }
 
 impl Network for Ideal {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         let cost = self.cost(&transfer, LinkLoad { bytes: transfer.bytes, messages: 1 });
+        if cost.latency == f64::INFINITY {
+            self.unreachable.get_or_insert((transfer.from, transfer.to));
+        }
         let at = now + Seconds(cost.latency + cost.per_byte * transfer.bytes.0 as f64);
         let key = self.transfers.insert(transfer.id) as u32;
         self.arrivals.set(key, Deadline { at, sequence: self.injected });
@@ -86,6 +98,17 @@ impl Network for Ideal {
         while let Some(key) = self.arrivals.pop_by(now) {
             delivered.push(self.transfers.remove(key as usize));
         }
+    }
+
+    fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
+        let Unloaded { latency, transfer: time } = self.unloaded(transfer);
+        let no_route = || no_route(&*self.topology, (transfer.from, transfer.to));
+        let why = || if latency.0 == f64::INFINITY { no_route() } else { Unreachable::EndOfTime };
+        (now + latency + time == Time::NEVER).then(why)
+    }
+
+    fn first_unreachable(&self) -> Unreachable {
+        self.unreachable.map_or(Unreachable::EndOfTime, |ends| no_route(&*self.topology, ends))
     }
 
     fn link_loads(&self) -> Vec<LinkLoad> {

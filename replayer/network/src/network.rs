@@ -9,7 +9,7 @@ use titr_common::format::{count, volume};
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 
-use crate::topology::HostId;
+use crate::topology::{HostId, Topology};
 
 /// The name of a message while it is under way: chosen by the code that injects the message, free again once delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,11 +50,22 @@ pub struct Unloaded {
 }
 
 /// Why a message can never arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum Unreachable {
     /// It would arrive after the end of simulated time.
     #[error("simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?")]
     EndOfTime,
+    /// It has no way to go.
+    #[error(
+        "there is no route from {from} to {to}, between which a message is sent: add one to the platform, or place ranks \
+         on other hosts"
+    )]
+    NoRoute {
+        /// The name of the host that sends it.
+        from: String,
+        /// The name of the host that it is sent to.
+        to: String,
+    },
     /// It consists of more packets than a simulation of each can get through.
     #[error(
         "a message of {} is {} packets, and the packet model simulates each: at most {} of one message. Use \
@@ -81,6 +92,11 @@ pub enum Unreachable {
         /// When the message was injected.
         now: Time,
     },
+}
+
+/// There is no route between two hosts.
+pub(crate) fn no_route(topology: &dyn Topology, (from, to): (HostId, HostId)) -> Unreachable {
+    Unreachable::NoRoute { from: topology.host_name(from), to: topology.host_name(to) }
 }
 
 /// A model of how messages travel. Time moves by `advance` alone, and never backwards.

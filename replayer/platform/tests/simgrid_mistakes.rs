@@ -80,9 +80,10 @@ fn in_clusters() {
         ("a latency of no backbone", "topology=\"TORUS\" topo_parameters=\"4,4\"", "bb_lat=\"1us\""),
         ("a latency of no loopback", "topology=", "loopback_lat=\"1us\" topology="),
         ("an element in a cluster", "\"4,4\"/>", "\"4,4\"><host id=\"x\" speed=\"1Gf\"/></cluster>"),
-        ("two clusters", "  </zone>", "    <cluster id=\"d\"/>\n  </zone>"),
-        ("two zones", "</platform>", "  <zone id=\"other\" routing=\"Full\"/>\n</platform>"),
-        ("a route between zones", "  </zone>", "    <zoneRoute src=\"c\" dst=\"c\"/>\n  </zone>"),
+        ("a cluster without hosts", "  </zone>", "    <cluster id=\"d\"/>\n  </zone>"),
+        ("zones of one name", "</platform>", "  <zone id=\"c\" routing=\"Full\"/>\n</platform>"),
+        ("a route without gateways", "  </zone>", "    <zoneRoute src=\"c\" dst=\"c\"/>\n  </zone>"),
+        ("another file", "  </zone>", "    <include file=\"more.xml\"/>\n  </zone>"),
         ("a peer", "  <zone", "  <peer id=\"p\"/>\n  <zone"),
         ("no hosts", &CLUSTER[CLUSTER.find("  <zone").unwrap()..CLUSTER.find("</platform").unwrap()], ""),
         ("an empty zone", &CLUSTER[CLUSTER.find("    <cluster").unwrap()..CLUSTER.find("  </zone").unwrap()], ""),
@@ -134,6 +135,54 @@ fn in_zones_round_a_hub() {
     insta::assert_snapshot!("hubs", all(NAME, HUB, &cases));
 }
 
+/// Zones that are right.
+const ZONES: &str = r#"<?xml version='1.0'?>
+<platform version="4.1">
+  <trace id="day" periodicity="0">0 1
+10 0.5</trace>
+  <zone id="world" routing="Full">
+    <cluster id="a" prefix="a" suffix="" radical="0-1" speed="1Gf" bw="125MBps" lat="50us" router_id="ra"/>
+    <zone id="b" routing="Full"><host id="b0" speed="1Gf"/></zone>
+    <link id="wan" bandwidth="1GBps" latency="1ms"/>
+    <zoneRoute src="a" dst="b" gw_src="ra" gw_dst="b0"><link_ctn id="wan"/></zoneRoute>
+  </zone>
+</platform>
+"#;
+
+#[test]
+fn in_zones_within_zones() {
+    let connect = |kind: &str, element: &str| {
+        format!("<trace_connect kind=\"{kind}\" trace=\"day\" element=\"{element}\"/></platform>")
+    };
+    let (speed, state, nobody) = (connect("SPEED", "b0"), connect("LINK_AVAIL", "wan"), connect("SPEED", "eve"));
+    let no_trace = nobody.replace("day", "night");
+    let cases = [
+        ("an unknown gateway", "gw_src=\"ra\"", "gw_src=\"rx\""),
+        ("a gateway in another zone", "gw_src=\"ra\"", "gw_src=\"b0\""),
+        ("a zone that is a host", "src=\"a\"", "src=\"a0\""),
+        ("a zone that there is not", "src=\"a\"", "src=\"c\""),
+        ("a route of a zone", "<zoneRoute src", "<route src=\"a\" dst=\"b\"/><zoneRoute src"),
+        ("a route elsewhere", "<zoneRoute src", "<route src=\"b0\" dst=\"a0\"/><zoneRoute src"),
+        (
+            "the same again",
+            "</zone>\n</platform>",
+            "<zoneRoute src=\"b\" dst=\"a\" gw_src=\"b0\" gw_dst=\"ra\"><link_ctn id=\"wan\"/></zoneRoute></zone>\n</platform>",
+        ),
+        ("a router's name twice", "router_id=\"ra\"", "router_id=\"a0\""),
+        ("a peer", "<host id=\"b0\" speed=\"1Gf\"/>", "<peer id=\"b0\"/>"),
+        (
+            "two coordinates",
+            "routing=\"Full\"><host id=\"b0\"",
+            "routing=\"Vivaldi\"><host coordinates=\"1 2\" id=\"b0\"",
+        ),
+        ("a speed that changes", "</platform>", &speed),
+        ("a link that fails", "</platform>", &state),
+        ("a change of nothing", "</platform>", &nobody),
+        ("no such change", "</platform>", &no_trace),
+    ];
+    insta::assert_snapshot!("zones_within_zones", all(NAME, ZONES, &cases));
+}
+
 #[test]
 fn in_options() {
     let option = |option: &str, value: &str| {
@@ -174,7 +223,7 @@ proptest! {
     /// Whatever happens to a file, titr says what is wrong with it, if anything is.
     #[test]
     fn no_file_makes_titr_fall_over(
-        right in prop::sample::select(vec![CLUSTER, ZONE, HUB]),
+        right in prop::sample::select(vec![CLUSTER, ZONE, HUB, ZONES]),
         changes in prop::collection::vec(
             (any::<prop::sample::Index>(), 0_usize..4, "[a-zA-Z0-9<>/=\" ,;&#é-]{0,3}"),
             1..4,

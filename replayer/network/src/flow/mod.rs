@@ -51,7 +51,8 @@ use transfers::{Transfers, earlier};
 use super::indexed_heap::Deadline;
 use super::route_cache::RouteCache;
 use super::timer_queue::TimerQueue;
-use super::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded};
+use super::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+use crate::network::no_route;
 use crate::topology::{HostId, LinkId, Topology};
 use titr_common::time::Time;
 
@@ -73,6 +74,8 @@ pub struct Flow {
     /// Numbers that no stream has.
     idle: Vec<FlowId>,
     injected: u64,
+    /// The ends of the first message without a route.
+    unreachable: Option<(HostId, HostId)>,
     /// The cost of the size of the message injected last: the next is often of the same.
     size: SizeCost,
     now: Time,
@@ -91,7 +94,7 @@ pub struct Flow {
 /// A route between two hosts, as far as the model needs to know it.
 #[derive(Clone, Copy, Debug)]
 struct CachedRoute {
-    /// In seconds, before the factor for a message's size.
+    /// In seconds, before the factor for a message's size. Infinite where there is no route.
     latency: f64,
     /// The bound on a flow's rate, in bytes per second.
     bound: f64,
@@ -159,6 +162,7 @@ impl Flow {
             streams: Vec::new(),
             idle: Vec::new(),
             injected: 0,
+            unreachable: None,
             size: SizeCost::of(Bytes(0), &parameters),
             now: Time::ZERO,
             has_changed: false,
@@ -216,12 +220,20 @@ impl Flow {
     }
 }
 
+/// A route's latency after its factor. No factor makes a route of none.
+fn latency_of(latency: f64, factor: f64) -> Seconds {
+    Seconds(if latency == f64::INFINITY { latency } else { latency * factor })
+}
+
 impl Network for Flow {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         debug_assert_eq!(now, self.now, "messages are injected at the time advanced to");
         let ends = (transfer.from, transfer.to);
         let load = LinkLoad { bytes: transfer.bytes, messages: 1 };
         let CachedRoute { latency, bound, flow, .. } = self.route(ends, load);
+        if latency == f64::INFINITY {
+            self.unreachable.get_or_insert(ends);
+        }
         self.streams[flow.0 as usize].messages += 1;
 
         let sequence = self.injected;
@@ -244,14 +256,14 @@ impl Network for Flow {
             contention.start(flow, ends, bound);
             self.has_changed = true;
         }
-        let at = now + Seconds(latency * latency_factor);
+        let at = now + latency_of(latency, latency_factor);
         self.latencies.set(key, Deadline { at, sequence });
     }
 
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
         let CachedRoute { latency, alone, .. } = self.route((transfer.from, transfer.to), LinkLoad::default());
         let SizeCost { need, latency_factor, .. } = SizeCost::of(transfer.bytes, &self.parameters);
-        Unloaded { latency: Seconds(latency * latency_factor), transfer: Seconds(need / alone) }
+        Unloaded { latency: latency_of(latency, latency_factor), transfer: Seconds(need / alone) }
     }
 
     fn next_event(&mut self) -> Option<Time> {
@@ -316,6 +328,17 @@ impl Network for Flow {
         }
         self.complete.sort_unstable();
         delivered.extend(self.complete.drain(..).map(|(_, id)| id));
+    }
+
+    fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
+        let Unloaded { latency, transfer: time } = self.unloaded(transfer);
+        let no_route = || no_route(&*self.topology, (transfer.from, transfer.to));
+        let why = || if latency.0 == f64::INFINITY { no_route() } else { Unreachable::EndOfTime };
+        (now + latency + time == Time::NEVER).then(why)
+    }
+
+    fn first_unreachable(&self) -> Unreachable {
+        self.unreachable.map_or(Unreachable::EndOfTime, |ends| no_route(&*self.topology, ends))
     }
 
     fn link_loads(&self) -> Vec<LinkLoad> {

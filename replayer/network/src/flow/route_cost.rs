@@ -7,7 +7,7 @@ use crate::topology::{HostId, LinkId, Sharing, Topology};
 /// The cost of the route from one host to another.
 #[derive(Debug, Default)]
 pub(super) struct RouteCost {
-    /// Seconds before the first byte arrives, before the factor for the message's size.
+    /// Seconds before the first byte arrives, before the factor for the message's size. Infinite where there is no route.
     pub latency: f64,
     /// The demand of each message on the links.
     pub demand: Demand,
@@ -25,7 +25,8 @@ impl RouteCost {
         route: &[LinkId],
     ) {
         let links = topology.links();
-        let latency: f64 = route.iter().map(|link| links[link.index()].latency.0).sum();
+        let distance = topology.distance(ends.0, ends.1).0;
+        let latency = route.iter().map(|link| links[link.index()].latency.0).sum::<f64>() + distance;
         let queueing: f64 = route.iter().map(|link| parameters.weight_s / links[link.index()].bandwidth).sum();
         let window = if latency > 0.0 && parameters.tcp_gamma > 0.0 {
             parameters.tcp_gamma / (2.0 * latency)
@@ -33,6 +34,12 @@ impl RouteCost {
             f64::INFINITY
         };
         let Self { demand, back, .. } = self;
+        if route.is_empty() && distance == 0.0 {
+            (demand.bound, demand.penalty) = (1.0, 1.0);
+            demand.uses.clear();
+            self.latency = f64::INFINITY;
+            return;
+        }
         demand.bound = window;
         // Without latency there is no round trip to divide by, and all flows are alike (as in SimGrid).
         demand.penalty = if latency > 0.0 { latency + queueing } else { 1.0 };

@@ -191,7 +191,7 @@ impl Network for PacketNetwork {
     }
 
     fn first_unreachable(&self) -> Unreachable {
-        self.unreachable.unwrap_or(Unreachable::EndOfTime)
+        self.unreachable.clone().unwrap_or(Unreachable::EndOfTime)
     }
 
     fn next_event(&mut self) -> Option<Time> {

@@ -42,6 +42,10 @@ impl Topology for ChangedLinks {
         self.inner.hosts()
     }
 
+    fn host_name(&self, host: HostId) -> String {
+        self.inner.host_name(host)
+    }
+
     fn links(&self) -> &[Link] {
         &self.links
     }
@@ -56,6 +60,10 @@ impl Topology for ChangedLinks {
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         self.inner.route(from, to, route);
+    }
+
+    fn distance(&self, from: HostId, to: HostId) -> Seconds {
+        self.inner.distance(from, to)
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {

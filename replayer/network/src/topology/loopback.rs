@@ -1,5 +1,7 @@
 //! Messages that stay within a host: a link of its own for each host, beside any topology.
 
+use titr_common::units::Seconds;
+
 use super::{HostId, Link, LinkId, NoRouters, RouterGraph, Topology};
 
 /// A topology whose hosts reach themselves through a link of their own — shared memory, mostly — and not through
@@ -34,6 +36,10 @@ impl Topology for WithLoopback {
         self.inner.hosts()
     }
 
+    fn host_name(&self, host: HostId) -> String {
+        self.inner.host_name(host)
+    }
+
     fn links(&self) -> &[Link] {
         &self.links
     }
@@ -55,6 +61,10 @@ impl Topology for WithLoopback {
         } else {
             self.inner.route(from, to, route);
         }
+    }
+
+    fn distance(&self, from: HostId, to: HostId) -> Seconds {
+        self.inner.distance(from, to)
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {

@@ -19,6 +19,7 @@ mod routing;
 mod shortest;
 mod star;
 mod written_routes;
+mod zones;
 
 use std::fmt::Debug;
 
@@ -44,6 +45,7 @@ pub use routing::{
 pub use shortest::Piece;
 pub use star::Star;
 pub use written_routes::RouteTable;
+pub use zones::{Attachment, PointId, WrittenRoute, ZoneId, ZoneRouting, Zones};
 
 routing::routings! {
     Grid(GridRouting),
@@ -106,6 +108,11 @@ pub trait Topology: Debug + Send + Sync {
     /// The number of hosts.
     fn hosts(&self) -> u32;
 
+    /// The name of a host in messages about it.
+    fn host_name(&self, host: HostId) -> String {
+        format!("host {}", host.0)
+    }
+
     /// The links, by number.
     fn links(&self) -> &[Link];
 
@@ -123,6 +130,11 @@ pub trait Topology: Debug + Send + Sync {
     /// Appends to `route` the links that a message from one host to another takes, in order. A host has a route to
     /// itself where messages can turn round at the first switch; where there is no such switch, nothing is appended.
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>);
+
+    /// Time that a message between two hosts takes besides the latencies of its links: their distance by coordinates.
+    fn distance(&self, _from: HostId, _to: HostId) -> Seconds {
+        Seconds(0.0)
+    }
 
     /// The graph of routers that packets pass. Where a topology does not describe its routers, they are those between the
     /// links of its routes, and packets follow these routes.

@@ -1,7 +1,8 @@
 //! Shortest ways through written pieces. Where several are as short, the one that SimGrid 3.32 takes.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
@@ -20,46 +21,69 @@ pub struct Piece {
 
 /// The shortest ways between all nodes: for each two of them, the node before the second one.
 #[derive(Clone, Debug)]
-pub(super) struct ShortestPaths {
-    nodes: u32,
-    before: Vec<Option<u32>>,
+pub(super) struct ShortestPaths(Predecessors);
+
+#[derive(Clone, Debug)]
+enum Predecessors {
+    /// All of them, row by row.
+    Table { nodes: u32, before: Vec<u32> },
+    /// Those of the ways from one node are found when a way from there is first asked for.
+    OnDemand { graph: Graph, before: Vec<OnceLock<Box<[u32]>>> },
 }
 
-/// The number of links of a way, if there is one.
-type Length = Option<usize>;
+/// The pieces by the node at which they begin.
+#[derive(Clone, Debug)]
+struct Graph {
+    /// For each node, the end and the length of its pieces.
+    leaving: Vec<Vec<(u32, u32)>>,
+    /// The order in which the pieces mention nodes.
+    rank: Vec<u32>,
+}
+
+/// No node, and the length of no way.
+const NONE: u32 = u32::MAX;
 
 impl ShortestPaths {
-    fn new(nodes: u32) -> Self {
-        Self { nodes, before: vec![None; nodes as usize * nodes as usize] }
-    }
-
-    fn entry(&self, from: u32, to: u32) -> usize {
-        from as usize * self.nodes as usize + to as usize
-    }
-
     /// By Floyd (CACM 5(6), 1962, algorithm 97): of ways as short, that through the node which comes first.
     pub(super) fn floyd(nodes: u32, pieces: &[Piece]) -> Self {
-        let mut paths = Self::new(nodes);
-        let mut lengths: Vec<Length> = vec![None; paths.before.len()];
+        let size = nodes as usize;
+        let entry = |from: usize, to: usize| from * size + to;
+        let (mut before, mut lengths) = (vec![NONE; size * size], vec![NONE; size * size]);
+        let mut neighbours = vec![BTreeSet::new(); size];
         for piece in pieces {
-            let entry = paths.entry(piece.from, piece.to);
-            lengths[entry] = Some(piece.links.len());
-            paths.before[entry] = Some(piece.from);
+            let (from, to) = (piece.from as usize, piece.to as usize);
+            lengths[entry(from, to)] = piece.links.len() as u32;
+            before[entry(from, to)] = piece.from;
+            if from != to {
+                neighbours[from].insert(to);
+                neighbours[to].insert(from);
+            }
         }
-        for through in 0..nodes {
-            for from in 0..nodes {
-                let Some(there) = lengths[paths.entry(from, through)] else { continue };
-                for to in 0..nodes {
-                    let Some(onwards) = lengths[paths.entry(through, to)] else { continue };
-                    let entry = paths.entry(from, to);
-                    if lengths[entry].is_none_or(|length| there + onwards < length) {
-                        lengths[entry] = Some(there + onwards);
-                        paths.before[entry] = paths.before[paths.entry(through, to)];
+        let (mut onwards, mut last) = (Vec::new(), Vec::new());
+        for through in 0..size {
+            // A way through a node with one neighbour is no shorter, but for that neighbour's way to itself.
+            let only = neighbours[through].first().copied().filter(|_| neighbours[through].len() == 1);
+            let ends = only.map_or(0..size, |only| only..only + 1);
+            onwards.clear();
+            onwards.extend_from_slice(&lengths[entry(through, 0)..entry(through, size)]);
+            last.clear();
+            last.extend_from_slice(&before[entry(through, 0)..entry(through, size)]);
+            for from in ends.clone() {
+                let there = lengths[entry(from, through)];
+                if there == NONE {
+                    continue;
+                }
+                let row = entry(from, 0)..entry(from, size);
+                let (lengths, before) = (&mut lengths[row.clone()], &mut before[row]);
+                for to in ends.clone() {
+                    let length = there.saturating_add(onwards[to]);
+                    if length < lengths[to] {
+                        (lengths[to], before[to]) = (length, last[to]);
                     }
                 }
             }
         }
-        paths
+        Self(Predecessors::Table { nodes, before })
     }
 
     /// By Dijkstra (Numerische Mathematik 1, 1959): of nodes as near, that is gone on from first which the pieces
@@ -69,49 +93,63 @@ impl ShortestPaths {
         let mut leaving = vec![Vec::new(); nodes as usize];
         for piece in pieces {
             for node in [piece.from, piece.to] {
-                let next = mentioned.len();
+                let next = mentioned.len() as u32;
                 mentioned.entry(node).or_insert(next);
             }
-            leaving[piece.from as usize].push(piece);
+            leaving[piece.from as usize].push((piece.to, piece.links.len() as u32));
         }
-        let rank = |node: u32| mentioned.get(&node).copied().unwrap_or(usize::MAX);
-        let mut paths = Self::new(nodes);
-        for from in 0..nodes {
-            let mut lengths: Vec<Length> = vec![None; nodes as usize];
-            lengths[from as usize] = Some(0);
-            let mut nearest = BinaryHeap::from([Reverse((0, rank(from), from))]);
-            while let Some(Reverse((length, _, here))) = nearest.pop() {
-                if lengths[here as usize] != Some(length) {
-                    continue;
-                }
-                for piece in &leaving[here as usize] {
-                    let longer = length + piece.links.len();
-                    if piece.to == from && here == from {
-                        let entry = paths.entry(from, from);
-                        paths.before[entry] = Some(from);
-                    } else if lengths[piece.to as usize].is_none_or(|known| longer < known) {
-                        lengths[piece.to as usize] = Some(longer);
-                        let entry = paths.entry(from, piece.to);
-                        paths.before[entry] = Some(here);
-                        nearest.push(Reverse((longer, rank(piece.to), piece.to)));
-                    }
-                }
-            }
-        }
-        paths
+        let rank = (0..nodes).map(|node| mentioned.get(&node).copied().unwrap_or(NONE)).collect();
+        let before = vec![OnceLock::new(); nodes as usize];
+        Self(Predecessors::OnDemand { graph: Graph { leaving, rank }, before })
     }
 
     /// The ends of each piece of the way from one node to another; none if there is no way.
     pub(super) fn path(&self, from: u32, to: u32) -> Vec<(u32, u32)> {
+        let before = match &self.0 {
+            Predecessors::Table { nodes, before } => {
+                let start = from as usize * *nodes as usize;
+                &before[start..start + *nodes as usize]
+            }
+            Predecessors::OnDemand { graph, before } => before[from as usize].get_or_init(|| graph.predecessors(from)),
+        };
         let mut path = Vec::new();
         let mut here = to;
         // A node to itself has a way of at least one piece.
         while path.is_empty() || here != from {
-            let Some(before) = self.before[self.entry(from, here)] else { return Vec::new() };
-            path.push((before, here));
-            here = before;
+            let previous = before[here as usize];
+            if previous == NONE {
+                return Vec::new();
+            }
+            path.push((previous, here));
+            here = previous;
         }
         path.reverse();
         path
+    }
+}
+
+impl Graph {
+    /// For each node, the node before it on the way from one node.
+    fn predecessors(&self, from: u32) -> Box<[u32]> {
+        let nodes = self.leaving.len();
+        let (mut before, mut lengths) = (vec![NONE; nodes], vec![NONE; nodes]);
+        lengths[from as usize] = 0;
+        let mut nearest = BinaryHeap::from([Reverse((0, self.rank[from as usize], from))]);
+        while let Some(Reverse((length, _, here))) = nearest.pop() {
+            if lengths[here as usize] != length {
+                continue;
+            }
+            for &(to, piece) in &self.leaving[here as usize] {
+                let longer = length + piece;
+                if to == from && here == from {
+                    before[from as usize] = from;
+                } else if longer < lengths[to as usize] {
+                    lengths[to as usize] = longer;
+                    before[to as usize] = here;
+                    nearest.push(Reverse((longer, self.rank[to as usize], to)));
+                }
+            }
+        }
+        before.into()
     }
 }

@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use titr_common::units::Speed;
+use titr_network::topology::Zones;
 use toml::Spanned;
 
 use crate::Platform;
-use crate::document::{self, override_as_toml};
+use crate::document::{self, Located, override_as_toml};
 use crate::schema::{File, OneOrMany};
-use crate::simgrid;
+use crate::simgrid::{self, SimGridPlatform};
 use crate::source::{Checked, Source};
 
 /// The only edition of the schema.
@@ -25,25 +26,11 @@ const SCHEMA: u32 = 1;
 pub fn platform(path: &Path, text: String, overrides: &[String]) -> Checked<Platform> {
     let overrides = overrides.iter().map(|setting| override_as_toml(setting));
     let source = Source::new(&path.display().to_string(), text, overrides);
-    let (file, warnings) = file(&source)?;
-    let mut platform = Builder { source: &source, path }.platform(file)?;
+    let builder = Builder { source: &source, path };
+    let (file, network, warnings) = builder.file()?;
+    let mut platform = builder.platform(file, network)?;
     platform.warnings.splice(..0, warnings);
     Ok(platform)
-}
-
-/// The file with the overrides on top, and remarks on how it was read.
-fn file(source: &Source) -> Checked<(File, Vec<String>)> {
-    let parsed = |part| document::parse(part).map_err(|error| error.shown_in(source));
-    let mut parts = source.parts().iter();
-    let (mut document, warnings) = match parts.next() {
-        Some(file) if !simgrid::is_xml(source.text()) => (parsed(file)?, Vec::new()),
-        _ => simgrid::read(source)?,
-    };
-    for setting in parts {
-        document.overlay(parsed(setting)?);
-    }
-    let file = document.read().map_err(|error| error.shown_in(source))?;
-    Ok((file, warnings))
 }
 
 /// Gives the tables of a file their meaning.
@@ -58,11 +45,29 @@ impl Builder<'_> {
         self.source.wrong(written, message)
     }
 
-    fn platform(&self, file: File) -> Checked<Platform> {
+    /// The file with the overrides on top, its network if that is no table, and remarks on how it was read.
+    fn file(&self) -> Checked<(File, Option<Zones>, Vec<String>)> {
+        let source = self.source;
+        let parsed = |part| document::parse(part).map_err(|error| error.shown_in(source));
+        let read = |document: Located| document.read::<File>().map_err(|error| error.shown_in(source));
+        let mut parts = source.parts().iter();
+        let SimGridPlatform { mut tables, network, warnings } = match parts.next() {
+            Some(file) if !simgrid::is_xml(source.text()) => {
+                SimGridPlatform { tables: parsed(file)?, network: None, warnings: Vec::new() }
+            }
+            _ => simgrid::read(source, &|tables| self.topology(&read(tables)?, None))?,
+        };
+        for setting in parts {
+            tables.overlay(parsed(setting)?);
+        }
+        Ok((read(tables)?, network, warnings))
+    }
+
+    fn platform(&self, file: File, network: Option<Zones>) -> Checked<Platform> {
         if *file.schema.get_ref() != SCHEMA {
             return Err(self.wrong(&file.schema, format!("this version of titr reads schema {SCHEMA} only")));
         }
-        let topology = self.topology(&file)?;
+        let topology = self.topology(&file, network)?;
         let hosts = topology.hosts();
         let (model, warnings) = self.model(file.network, topology.as_ref())?;
         Ok(Platform {

@@ -2,7 +2,7 @@
 
 use titr_common::units::Seconds;
 use titr_network::flow::{FlowParameters, Penalties};
-use titr_network::topology::{Cable, HostId, Link, Topology, WithLoopback};
+use titr_network::topology::{Cable, HostId, Link, Topology, WithLoopback, Zones};
 use toml::Spanned;
 
 use super::Builder;
@@ -12,8 +12,8 @@ use crate::source::Checked;
 use crate::topology::Site;
 
 impl Builder<'_> {
-    /// The topology, with a way for messages within a host.
-    pub(super) fn topology(&self, file: &File) -> Checked<Box<dyn Topology>> {
+    /// The topology, which is that of `zones` if there are any, with a way for messages within a host.
+    pub(super) fn topology(&self, file: &File, zones: Option<Zones>) -> Checked<Box<dyn Topology>> {
         let network = file.network.get_ref();
         let NetworkTable { bandwidth, latency, duplex, limiter, .. } = network;
         let cable_keys = [
@@ -23,19 +23,37 @@ impl Builder<'_> {
             limiter.as_ref().map(Spanned::span),
         ];
         let count = file.hosts.count.as_ref();
-        let topology = file.topology.get_ref().build(&Site {
-            source: self.source,
-            place: file.topology.span(),
-            hosts: count,
-            network: file.network.span(),
-            cable: cable(network),
-            cable_key: cable_keys.into_iter().flatten().next(),
-            limiter: limiter.as_ref().map(|limiter| limiter.get_ref().0.bytes_per_second),
-            turns_round: network.loopback.turns_round(),
-        })?;
+        let cable_key = cable_keys.into_iter().flatten().next();
+        let has_zones = zones.is_some();
+        let topology = match (&file.topology, zones, &cable_key) {
+            (Some(written), Some(_), _) => {
+                let mistake = self.wrong(written, "the platform has zones, which are its topology");
+                return Err(mistake.with_help("leave `topology` out"));
+            }
+            (None, Some(_), Some(place)) => {
+                let mistake = self.source.mistake(Some(place.clone()), "no link would be affected by this");
+                return Err(mistake.with_help("each link of an explicit topology says what it is like"));
+            }
+            (None, Some(zones), None) => Box::new(zones),
+            (None, None, _) => return Err(self.source.mistake(Some(0..0), "missing key `topology`")),
+            (Some(written), None, _) => written.get_ref().build(&Site {
+                source: self.source,
+                place: written.span(),
+                hosts: count,
+                network: file.network.span(),
+                cable: cable(network),
+                cable_key,
+                limiter: limiter.as_ref().map(|limiter| limiter.get_ref().0.bytes_per_second),
+                turns_round: network.loopback.turns_round(),
+            })?,
+        };
         if let Some(count) = count.filter(|count| *count.get_ref() != topology.hosts()) {
             let message = format!("a {} has {} hosts, not {}", topology.name(), topology.hosts(), count.get_ref());
             return Err(self.wrong(count, message).with_help("change the count or the topology"));
+        }
+        // All hosts in zones reach themselves.
+        if has_zones && network.loopback.turns_round() {
+            return Ok(topology);
         }
         self.with_loopback(topology, &network.loopback)
     }

@@ -30,7 +30,8 @@ pub struct File {
     /// The edition of this schema that the file is written in: 1.
     pub schema: Spanned<u32>,
     pub hosts: HostsTable,
-    pub topology: Spanned<TopologyTable>,
+    /// Required, except for a platform of SimGrid's that describes its network itself.
+    pub topology: Option<Spanned<TopologyTable>>,
     pub network: Spanned<NetworkTable>,
     #[serde(default)]
     pub mpi: MpiTable,

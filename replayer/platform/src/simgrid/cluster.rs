@@ -32,8 +32,9 @@ const ATTRIBUTES: Known = Known {
     refused: &[],
 };
 
+/// How the hosts of a cluster are joined.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ClusterTopology {
+pub enum ClusterTopology {
     Flat,
     Torus,
     FatTree,
@@ -47,14 +48,16 @@ const TOPOLOGIES: [(&str, ClusterTopology); 4] = [
     ("DRAGONFLY", ClusterTopology::Dragonfly),
 ];
 
-/// Reads a cluster that is the whole platform.
-pub fn read(cluster: &Element, reading: &mut Reading) -> Checked<()> {
+/// How the hosts of a cluster are joined, if it is a cluster without mistakes in its names.
+pub fn topology(cluster: &Element) -> Checked<ClusterTopology> {
     cluster.check_attributes(&ATTRIBUTES)?;
     cluster.check_children(&["prop"])?;
-    let topology = match cluster.attribute("topology") {
-        Some(written) => written.one_of(&TOPOLOGIES)?,
-        None => ClusterTopology::Flat,
-    };
+    cluster.attribute("topology").map_or(Ok(ClusterTopology::Flat), |written| written.one_of(&TOPOLOGIES))
+}
+
+/// Reads a cluster that is the whole platform, or a topology as if it were.
+pub fn read(cluster: &Element, reading: &mut Reading) -> Checked<()> {
+    let topology = topology(cluster)?;
     hosts(cluster, reading)?;
     match topology {
         ClusterTopology::Flat => star(cluster, reading)?,
@@ -133,7 +136,7 @@ fn star(cluster: &Element, reading: &mut Reading) -> Checked<()> {
 }
 
 /// Whether an optional link is there, as its bandwidth or latency is more than 0.
-fn is_given(bandwidth: &Option<Attribute>, latency: &Option<Attribute>) -> Checked<bool> {
+pub fn is_given(bandwidth: &Option<Attribute>, latency: &Option<Attribute>) -> Checked<bool> {
     let quantity =
         |written: &Option<Attribute>, units| written.as_ref().map_or(Ok(0.0), |written| written.quantity(units));
     let (bandwidth, latency) = (quantity(bandwidth, &BANDWIDTH)?, quantity(latency, &TIME)?);
@@ -196,17 +199,17 @@ fn dragonfly(written: &Attribute, reading: &mut Reading) -> Checked<()> {
     Ok(())
 }
 
+/// Whether both directions of the cluster's cables share their bandwidth, in the words of titr's own platforms.
+pub fn duplex(sharing: &Attribute) -> Checked<&'static str> {
+    sharing.one_of(&[("SPLITDUPLEX", "full"), ("FULLDUPLEX", "full"), ("SHARED", "half"), ("FATPIPE", "half")])
+}
+
 fn cables(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     let (bandwidth, latency) = (cluster.required("bw")?, cluster.required("lat")?);
     reading.set("network.bandwidth", bandwidth.located(&BANDWIDTH)?);
     reading.set("network.latency", latency.located(&TIME)?);
     if let Some(sharing) = cluster.attribute("sharing_policy") {
-        let duplex = sharing.one_of(&[
-            ("SPLITDUPLEX", "full"),
-            ("FULLDUPLEX", "full"),
-            ("SHARED", "half"),
-            ("FATPIPE", "half"),
-        ])?;
+        let duplex = duplex(&sharing)?;
         if sharing.value == "FATPIPE" {
             reading.warn(
                 &sharing.place,

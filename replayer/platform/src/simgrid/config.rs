@@ -2,6 +2,7 @@
 
 use super::Reading;
 use super::element::{Attribute, Element, Known};
+use super::units::{BANDWIDTH, TIME};
 use crate::document::{Located, Value};
 use crate::source::Checked;
 
@@ -9,19 +10,60 @@ const CONFIG: Known = Known { read: &["id"], refused: &[] };
 const PROP: Known = Known { read: &["id", "value"], refused: &[] };
 
 /// Options that change how SimGrid works, but hardly what it predicts.
-const WITHOUT_EFFECT: [&str; 12] = [
+const WITHOUT_EFFECT: [&str; 36] = [
+    "bmf/",
+    "clean-atexit",
     "contexts/",
-    "cpu/optim",
-    "cpu/maxmin-selective-update",
+    "cpu/",
     "debug/",
+    "disk/",
+    "exception/",
+    "host/",
     "maxmin/",
+    "model-check/",
+    "network/coordinates",
     "network/maxmin-selective-update",
     "network/optim",
+    "network/solver",
+    "ns3/",
     "path",
+    "plugin",
     "precision/",
+    "storage/",
     "surf/precision",
     "tracing",
+    "verbose-exit",
+    "vm/",
+    "smpi/auto-shared-malloc-thresh",
+    "smpi/buffering",
+    "smpi/display-",
+    "smpi/errors-are-fatal",
+    "smpi/grow-injected-times",
     "smpi/host-speed",
+    "smpi/keep-temps",
+    "smpi/list-leaks",
+    "smpi/papi-events",
+    "smpi/pedantic",
+    "smpi/privati",
+    "smpi/shared-malloc",
+    "smpi/trace-call",
+];
+
+/// Options of the network models that smpirun does not choose, as long as the factors are single numbers: the steps that SimGrid 4
+/// reads there are those of its model for MPI.
+const OF_OTHER_MODELS: [&str; 3] = ["network/model", "network/bandwidth-factor", "network/latency-factor"];
+
+/// Names that options had in earlier versions of SimGrid.
+const OLD_NAMES: [(&str, &str); 9] = [
+    ("network/TCP_gamma", "network/TCP-gamma"),
+    ("network/weight_S", "network/weight-S"),
+    ("network/bandwidth_factor", "network/bandwidth-factor"),
+    ("network/latency_factor", "network/latency-factor"),
+    ("smpi/bw_factor", "smpi/bw-factor"),
+    ("smpi/lat_factor", "smpi/lat-factor"),
+    ("smpi/async_small_thres", "smpi/async-small-thresh"),
+    ("smpi/send_is_detached_thres", "smpi/send-is-detached-thresh"),
+    ("smpi/coll_selector", "smpi/coll-selector"),
 ];
 
 /// Reads one `<config>`. An option that is given again keeps its first value, as in SimGrid.
@@ -38,7 +80,8 @@ pub fn read(config: &Element, reading: &mut Reading) -> Checked<()> {
 }
 
 fn read_option(option: &Attribute, value: &Attribute, reading: &mut Reading) -> Checked<()> {
-    let (key, meaning): (_, Value) = match option.value {
+    let current = OLD_NAMES.iter().find(|(old, _)| *old == option.value).map_or(option.value, |(_, current)| current);
+    let (key, meaning): (_, Value) = match current {
         "network/TCP-gamma" => ("network.flow.tcp_gamma", number(value)?.into()),
         "network/weight-S" => ("network.flow.weight_s", number(value)?.into()),
         "network/crosstraffic" => {
@@ -55,8 +98,8 @@ fn read_option(option: &Attribute, value: &Attribute, reading: &mut Reading) -> 
             ];
             ("network.flow.crosstraffic", value.one_of(&choices)?.into())
         }
-        "smpi/bw-factor" => ("network.flow.bandwidth_factor", steps(value, 1)?.into()),
-        "smpi/lat-factor" => ("network.flow.latency_factor", steps(value, 1)?.into()),
+        "smpi/bw-factor" | "network/bandwidth-factor" => ("network.flow.bandwidth_factor", steps(value, 1)?.into()),
+        "smpi/lat-factor" | "network/latency-factor" => ("network.flow.latency_factor", steps(value, 1)?.into()),
         "smpi/os" => ("mpi.send_overhead", steps(value, 2)?.into()),
         "smpi/ois" => ("mpi.isend_overhead", steps(value, 2)?.into()),
         "smpi/or" => ("mpi.recv_overhead", steps(value, 2)?.into()),
@@ -65,10 +108,18 @@ fn read_option(option: &Attribute, value: &Attribute, reading: &mut Reading) -> 
             let libraries = [("default", "simgrid"), ("mpich", "mpich"), ("ompi", "simgrid-openmpi")];
             ("mpi.collectives", value.one_of(&libraries)?.into())
         }
-        "network/model" => {
-            reading.warn(&value.place, "smpirun chooses the network model itself, so this has no effect");
+        model if OF_OTHER_MODELS.contains(&model) && !value.value.contains(':') => {
+            let message = "smpirun chooses the network model itself, so this has no effect";
+            reading.warn_once("network/model", &value.place, message);
             return Ok(());
         }
+        "network/loopback-bw" => return loopback(value, value.positive(&BANDWIDTH)?, "network/loopback-bw", reading),
+        "network/loopback-lat" => return loopback(value, value.quantity(&TIME)?, "network/loopback-lat", reading),
+        "smpi/async-small-thresh" => match value.count()? {
+            0 => return Ok(()),
+            _ => ("mpi.eager_transfer", "at-once".into()),
+        },
+        "network/sender_gap" if number(value)? == 0.0 => return Ok(()),
         known if WITHOUT_EFFECT.iter().any(|option| known.starts_with(option)) => return Ok(()),
         unknown => {
             let mistake = option.wrong(format!("titr does not know the option `{unknown}`"));
@@ -77,6 +128,15 @@ fn read_option(option: &Attribute, value: &Attribute, reading: &mut Reading) -> 
     };
     reading.set(key, value.says(meaning));
     Ok(())
+}
+
+/// Takes note of an option about the link by which hosts outside clusters reach themselves.
+fn loopback(value: &Attribute, quantity: f64, option: &'static str, reading: &mut Reading) -> Checked<()> {
+    if quantity.is_finite() {
+        reading.options.entry(option).or_insert(quantity);
+        return Ok(());
+    }
+    Err(value.wrong("this is not finite"))
 }
 
 fn number(written: &Attribute) -> Checked<f64> {

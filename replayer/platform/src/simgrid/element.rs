@@ -64,6 +64,17 @@ impl<'a> Element<'a> {
         self.node.children().filter(Node::is_element).map(move |node| Self { node, source })
     }
 
+    /// All elements within this one.
+    pub fn descendants(&self) -> impl Iterator<Item = Self> + use<'a> {
+        let source = self.source;
+        self.node.descendants().filter(Node::is_element).map(move |node| Self { node, source })
+    }
+
+    /// The text within the element.
+    pub fn text(&self) -> &'a str {
+        self.node.text().unwrap_or_default()
+    }
+
     /// An attribute, unless it is empty.
     pub fn attribute(&self, name: &str) -> Option<Attribute<'a>> {
         let attribute = self.node.attribute_node(name)?;
@@ -106,8 +117,8 @@ impl<'a> Element<'a> {
         let mistake = self.wrong(format!("titr does not read <{}> in <{}>", self.name(), parent.name()));
         mistake.with_help(match self.name() {
             "backbone" | "cabinet" | "host_link" => "it belongs in a zone with routing=\"Cluster\"",
-            "trace" | "trace_connect" => "nothing changes with time in titr: leave it out",
-            "ASroute" | "zoneRoute" => "titr reads one zone only",
+            "peer" => "it belongs in a zone with routing=\"Vivaldi\"",
+            "include" => "SimGrid has no <include> any more: write what is in the file in its place",
             _ => "leave it out",
         })
     }
@@ -122,6 +133,12 @@ impl<'a> Attribute<'a> {
         units.parse(self.value).map_err(|error| self.wrong(error.to_string()))
     }
 
+    /// The quantity, which is more than 0.
+    pub fn positive(&self, units: &Dimension) -> Checked<f64> {
+        let quantity = self.quantity(units)?;
+        if quantity > 0.0 { Ok(quantity) } else { Err(self.wrong(format!("a {} is more than 0", units.name))) }
+    }
+
     /// A value that the attribute means, placed at the attribute.
     pub fn says(&self, value: impl Into<Value>) -> Located {
         Located::new(value, self.place.clone())
@@ -134,6 +151,18 @@ impl<'a> Attribute<'a> {
 
     pub fn count(&self) -> Checked<u32> {
         self.value.trim().parse().map_err(|_| self.wrong(format!("`{}` is not a number of things", self.value)))
+    }
+
+    /// The whole part of a number of things: SimGrid reads `0.0` as 0.
+    pub fn truncated_count(&self) -> Checked<u32> {
+        let whole = self.value.split_once('.').map_or(self.value, |(whole, _)| whole);
+        whole.trim().parse().map_err(|_| self.wrong(format!("`{}` is not a number of things", self.value)))
+    }
+
+    /// The meaning of the attribute, which is one of several words, in capital letters or not.
+    pub fn one_of_any_case<T: Copy>(&self, choices: &[(&str, T)]) -> Checked<T> {
+        let found = choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(self.value));
+        found.map_or_else(|| self.one_of(choices), |(_, choice)| Ok(*choice))
     }
 
     /// The meaning of the attribute, which is one of several words.

@@ -14,13 +14,19 @@ mod config;
 mod element;
 mod limits;
 mod units;
-mod zone;
+mod zones;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roxmltree::{Document, ParsingOptions};
+use titr_network::topology::Zones;
 
 use self::element::{Element, Known};
 use crate::document::{Located, Table};
-use crate::source::{Checked, Mistake, Place, Source};
+use crate::source::{Checked, Place, Source};
+
+pub use zones::BuildTopology;
 
 const PLATFORM: Known = Known { read: &["version"], refused: &[] };
 
@@ -40,6 +46,20 @@ struct Reading<'a> {
     source: &'a Source,
     tables: Table,
     warnings: Vec<String>,
+    /// Kinds of things that a remark was made on.
+    remarked: BTreeSet<String>,
+    /// Options of SimGrid that are about zones.
+    options: BTreeMap<&'static str, f64>,
+}
+
+/// What a SimGrid platform says.
+pub struct SimGridPlatform {
+    /// Its tables.
+    pub tables: Located,
+    /// Its network, if that is no topology that tables describe.
+    pub network: Option<Zones>,
+    /// Remarks on how it was read.
+    pub warnings: Vec<String>,
 }
 
 /// Whether the text of a platform is XML.
@@ -47,30 +67,55 @@ pub fn is_xml(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
-/// Reads the tables of the source's file, and remarks on them.
-pub fn read(source: &Source) -> Checked<(Located, Vec<String>)> {
+/// Reads the source's file. `build` makes a topology of the tables of a cluster.
+pub fn read(source: &Source, build: BuildTopology) -> Checked<SimGridPlatform> {
     limits::check(source)?;
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
-    let document = Document::parse_with_options(source.text(), options).map_err(|error| {
+    let text = with_declaration_first(source.text());
+    let document = Document::parse_with_options(&text, options).map_err(|error| {
         let place = source.at(error.pos().row as usize, error.pos().col as usize);
         // The message without the position that it ends with.
         let message = error.to_string();
         source.mistake(Some(place), message.rsplit_once(" at ").map_or(message.as_str(), |(message, _)| message))
     })?;
-    let mut reading = Reading { source, tables: Table::default(), warnings: Vec::new() };
+    let mut reading = Reading::new(source);
     let platform = Element::new(document.root_element(), source);
     if platform.name() != "platform" {
         return Err(platform.wrong("this is not a SimGrid platform, which is a <platform>"));
     }
     platform.check_attributes(&PLATFORM)?;
     check_version(&platform)?;
-    reading.set("schema", platform.says(1));
-    reading.set("network", platform.says(Table::default()));
-    read_children(&platform, &mut reading)?;
+    reading.begin(&platform);
+    let network = read_children(&platform, build, &mut reading)?;
     for (key, value) in LEFT_OPEN {
         reading.set(key, platform.says(value));
     }
-    Ok((Located::new(reading.tables, platform.place()), reading.warnings))
+    let Reading { tables, warnings, .. } = reading;
+    Ok(SimGridPlatform { tables: Located::new(tables, platform.place()), network, warnings })
+}
+
+/// The text with blanks in place of an XML declaration that has comments or empty lines before it, where XML has no room for
+/// one, and SimGrid reads it.
+fn with_declaration_first(text: &str) -> Cow<'_, str> {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
+        match rest.strip_prefix("<!--").and_then(|comment| comment.split_once("-->")) {
+            Some((_, after)) => rest = after,
+            None => break,
+        }
+    }
+    let start = text.len() - rest.len();
+    match rest.find("?>") {
+        Some(end) if start > 0 && rest.starts_with("<?xml ") => {
+            let end = start + end + "?>".len();
+            let blanks = text[start..end]
+                .chars()
+                .map(|letter| if letter == '\n' { "\n".into() } else { " ".repeat(letter.len_utf8()) });
+            Cow::Owned([&text[..start], &blanks.collect::<String>(), &text[end..]].concat())
+        }
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// Refuses platforms older than version 4, where quantities had other units.
@@ -85,46 +130,63 @@ fn check_version(platform: &Element) -> Checked<()> {
     }
 }
 
-fn read_children(platform: &Element, reading: &mut Reading) -> Checked<()> {
-    let mut whole: Option<Element> = None;
+/// Reads options, and then the zones or the cluster: the network that these are, if tables cannot say it.
+fn read_children<'a>(platform: &Element<'a>, build: BuildTopology, reading: &mut Reading) -> Checked<Option<Zones>> {
+    let mut zones = Vec::new();
     for child in platform.children() {
         match child.name() {
             "config" => config::read(&child, reading)?,
-            "AS" | "zone" | "cluster" if whole.is_none() => whole = Some(child),
-            "AS" | "zone" | "cluster" => return Err(several(&child)),
-            "actor" | "process" => reading.warn(&child.place(), "what is said of processes is ignored"),
-            "random" => {}
+            "AS" | "zone" | "cluster" => zones.push(child),
+            "actor" | "process" => reading.skip(&child),
+            "random" | "trace" | "trace_connect" => {}
             _ => return Err(child.unexpected(platform)),
         }
     }
-    match whole {
-        Some(whole) => read_whole(whole, reading),
-        None => Err(platform.wrong("a platform has a <cluster> or a <zone>")),
+    match (&zones[..], only_cluster(platform, &zones)) {
+        ([], _) => Err(platform.wrong("a platform has a <cluster> or a <zone>")),
+        (_, Some(cluster)) => cluster::read(&cluster, reading).map(|()| None),
+        (zones, None) => zones::read(platform, zones, build, reading).map(Some),
     }
 }
 
-/// Reads the zone or cluster that holds all hosts, perhaps within zones that hold nothing else.
-fn read_whole(mut whole: Element, reading: &mut Reading) -> Checked<()> {
-    let holds_hosts = |child: &Element| matches!(child.name(), "AS" | "zone" | "cluster");
+/// The cluster that holds all hosts, perhaps within zones that hold nothing else.
+fn only_cluster<'a>(platform: &Element<'a>, zones: &[Element<'a>]) -> Option<Element<'a>> {
+    let &[mut whole] = zones else { return None };
+    if platform.descendants().any(|element| element.name() == "trace_connect") {
+        return None;
+    }
     while whole.name() != "cluster" {
-        let Some(inner) = whole.children().find(holds_hosts) else {
-            return zone::read(&whole, reading);
-        };
-        let mut others = whole.children().filter(|child| child.place() != inner.place() && child.name() != "prop");
-        if let Some(other) = others.next() {
-            return Err(if holds_hosts(&other) { several(&other) } else { other.unexpected(&whole) });
+        let mut children = whole.children().filter(|child| child.name() != "prop");
+        let inner = children.next().filter(|child| matches!(child.name(), "AS" | "zone" | "cluster"))?;
+        if children.next().is_some() {
+            return None;
         }
         whole = inner;
     }
-    cluster::read(&whole, reading)
+    Some(whole)
 }
 
-fn several(second: &Element) -> Box<Mistake> {
-    let mistake = second.wrong("titr reads platforms of one cluster, or of one zone that has no others beside it");
-    mistake.with_help("write all hosts and routes into one zone")
-}
+impl<'a> Reading<'a> {
+    fn new(source: &'a Source) -> Self {
+        let (tables, warnings) = (Table::default(), Vec::new());
+        Self { source, tables, warnings, remarked: BTreeSet::new(), options: BTreeMap::new() }
+    }
 
-impl Reading<'_> {
+    /// Sets the keys that the tables of any platform have.
+    fn begin(&mut self, element: &Element) {
+        self.set("schema", element.says(1));
+        self.set("network", element.says(Table::default()));
+    }
+
+    /// The tables of an element that is read as if it were a platform of its own.
+    fn apart(&mut self, element: &Element, read: impl FnOnce(&mut Self) -> Checked<()>) -> Checked<Table> {
+        let outer = std::mem::take(&mut self.tables);
+        self.begin(element);
+        let result = read(self);
+        let inner = std::mem::replace(&mut self.tables, outer);
+        result.map(|()| inner)
+    }
+
     /// Sets a key of the platform, such as `network.flow.preset`, unless it has been set before.
     fn set(&mut self, key: &str, value: Located) {
         self.tables.set(key, value);
@@ -132,5 +194,21 @@ impl Reading<'_> {
 
     fn warn(&mut self, place: &Place, message: &str) {
         self.warnings.push(format!("{}: {message}", self.source.name_of(place)));
+    }
+
+    /// Remarks on something, unless there is a remark on one of its kind.
+    fn warn_once(&mut self, kind: &str, place: &Place, message: &str) {
+        if self.remarked.insert(kind.to_owned()) {
+            self.warn(place, message);
+        }
+    }
+
+    /// Ignores an element, as it does not change what a replay predicts.
+    fn skip(&mut self, element: &Element) {
+        self.warn_once(
+            element.name(),
+            &element.place(),
+            &format!("<{}> changes nothing here and is ignored", element.name()),
+        );
     }
 }

@@ -114,7 +114,8 @@ impl AllRoutes {
             if from != to {
                 topology.route(from, to, &mut links);
                 if links.len() == start {
-                    return Err(NoRouters(format!("there is no route from host {} to host {}", from.0, to.0)));
+                    let [from, to] = [from, to].map(|host| topology.host_name(host));
+                    return Err(NoRouters(format!("there is no route from {from} to {to}")));
                 }
             }
             links[start..].iter().for_each(|link| is_used[link.index()] = true);

@@ -245,21 +245,3 @@ fn usage() {
     assert_eq!(status(&["--help"]), "0]");
     assert_eq!(status(&["--version"]), "0]");
 }
-
-/// SimGrid's platforms may have hosts without routes, as long as no message needs one.
-#[test]
-fn hosts_without_a_route() {
-    const ZONE: &str = r#"<platform version="4.1">
-  <zone id="z" routing="Full">
-    <host id="alice" speed="1Gf"/><host id="bob" speed="1Gf"/><host id="disks" speed="1Gf"/>
-    <link id="l" bandwidth="1GBps" latency="1us"/>
-    <route src="alice" dst="bob"><link_ctn id="l"/></route>
-  </zone>
-</platform>"#;
-    let said = |trace: &str, more: &[&str]| of_text_on(ZONE, trace, more);
-    let two = "0 init\n0 send 1 7 100\n0 finalize\n1 init\n1 recv 0 7 100\n1 finalize\n";
-    assert!(said(two, &[]).contains("Predicted time"), "nobody sends to the third host");
-    let three = "0 init\n0 send 2 7 100000\n0 finalize\n1 init\n1 finalize\n2 init\n2 recv 0 7 100000\n2 finalize\n";
-    let cases = [("flow", said(three, &[])), ("ideal", said(three, &["--set", "network.model=ideal"]))];
-    insta::assert_snapshot!("hosts_without_a_route", all(cases));
-}

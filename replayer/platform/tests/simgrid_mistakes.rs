@@ -97,7 +97,7 @@ fn in_clusters() {
 #[test]
 fn in_zones() {
     let cases = [
-        ("an unknown routing", "routing=\"Full\"", "routing=\"Vivaldi\""),
+        ("an unknown routing", "routing=\"Full\"", "routing=\"Hypercube\""),
         ("a host twice", "id=\"bob\"", "id=\"alice\""),
         ("a link twice", "id=\"cable\"", "id=\"wire\""),
         ("a route of an unknown host", "dst=\"bob\"", "dst=\"eve\""),

@@ -15,6 +15,9 @@ pub(super) struct RouteCost {
     back: Vec<LinkId>,
 }
 
+/// The rate in bytes per second of a message that takes no link: nothing holds it back once its latency is paid (as in SimGrid).
+const INSTANT: f64 = 1e24;
+
 impl RouteCost {
     /// Becomes the cost of `route` from one end to the other.
     pub fn compute(
@@ -61,6 +64,9 @@ impl RouteCost {
         }
         for link in route {
             demand.bound = demand.bound.min(links[link.index()].bandwidth);
+        }
+        if route.is_empty() {
+            demand.bound = INSTANT;
         }
         self.latency = latency;
     }

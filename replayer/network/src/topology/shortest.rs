@@ -27,7 +27,7 @@ pub(super) struct ShortestPaths(Predecessors);
 enum Predecessors {
     /// All of them, row by row.
     Table { nodes: u32, before: Vec<u32> },
-    /// Those of the ways from one node are found when a way from there is first asked for.
+    /// The ones from a node are found when a way from there is first asked for.
     OnDemand { graph: Graph, before: Vec<OnceLock<Box<[u32]>>> },
 }
 

@@ -82,6 +82,11 @@ pub fn read(config: &Element, reading: &mut Reading) -> Checked<()> {
 fn read_option(option: &Attribute, value: &Attribute, reading: &mut Reading) -> Checked<()> {
     let current = OLD_NAMES.iter().find(|(old, _)| *old == option.value).map_or(option.value, |(_, current)| current);
     let (key, meaning): (_, Value) = match current {
+        model if OF_OTHER_MODELS.contains(&model) && !value.value.contains(':') => {
+            let message = "smpirun chooses the network model itself, so this has no effect";
+            reading.warn_once("network/model", &value.place, message);
+            return Ok(());
+        }
         "network/TCP-gamma" => ("network.flow.tcp_gamma", number(value)?.into()),
         "network/weight-S" => ("network.flow.weight_s", number(value)?.into()),
         "network/crosstraffic" => {
@@ -107,11 +112,6 @@ fn read_option(option: &Attribute, value: &Attribute, reading: &mut Reading) -> 
         "smpi/coll-selector" => {
             let libraries = [("default", "simgrid"), ("mpich", "mpich"), ("ompi", "simgrid-openmpi")];
             ("mpi.collectives", value.one_of(&libraries)?.into())
-        }
-        model if OF_OTHER_MODELS.contains(&model) && !value.value.contains(':') => {
-            let message = "smpirun chooses the network model itself, so this has no effect";
-            reading.warn_once("network/model", &value.place, message);
-            return Ok(());
         }
         "network/loopback-bw" => return loopback(value, value.positive(&BANDWIDTH)?, "network/loopback-bw", reading),
         "network/loopback-lat" => return loopback(value, value.quantity(&TIME)?, "network/loopback-lat", reading),

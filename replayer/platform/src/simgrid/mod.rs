@@ -52,7 +52,7 @@ struct Reading<'a> {
     options: BTreeMap<&'static str, f64>,
 }
 
-/// What a SimGrid platform says.
+/// The contents of a SimGrid platform.
 pub struct SimGridPlatform {
     /// Its tables.
     pub tables: Located,

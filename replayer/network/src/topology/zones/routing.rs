@@ -41,7 +41,7 @@ pub enum ZoneRouting {
     /// It makes none.
     #[default]
     None,
-    /// Those that are written. Where there is none, a message passes from one point to the other without a link.
+    /// The written ones alone. Where there is none, a message passes from one point to the other without a link.
     Full(Routes),
     /// Written ones one after the other, with fewest links.
     Shortest(Routes, ShortestRoutes),
@@ -54,7 +54,7 @@ pub enum ZoneRouting {
         /// By point, its place in a plane and its height above it, in milliseconds.
         coordinates: FxHashMap<PointId, [f64; 3]>,
     },
-    /// Those of a topology, whose hosts are the zone's points, in order.
+    /// The routes of a topology, whose hosts are the zone's points, in order.
     Regular {
         /// The topology.
         topology: Box<dyn Topology>,

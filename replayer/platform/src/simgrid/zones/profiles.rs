@@ -9,7 +9,7 @@ use crate::source::{Checked, Mistake};
 const TRACE: Known = Known { read: &["id", "periodicity"], refused: &[("file", "what changes by a file")] };
 const TRACE_CONNECT: Known = Known { read: &["kind", "trace", "element"], refused: &[] };
 
-/// What a profile is of.
+/// The quantity that a profile gives by time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// The part of its speed that a host has.

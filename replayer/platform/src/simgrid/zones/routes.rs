@@ -21,6 +21,13 @@ struct Links {
     back: Vec<LinkId>,
 }
 
+/// The ends of a route, and its gateways if they are zones.
+struct Ends {
+    from: PointId,
+    to: PointId,
+    gateways: Option<(PointId, PointId)>,
+}
+
 impl Reader<'_, '_, '_> {
     /// Reads the routes of a zone, and sets the rule by which it makes others of them.
     pub(super) fn read_routes(&mut self, mut zone: ZoneDraft) -> Checked<()> {
@@ -73,7 +80,7 @@ impl Reader<'_, '_, '_> {
     ) -> Checked<()> {
         let is_of_zones = route.name() != "route";
         route.check_attributes(if is_of_zones { &ZONE_ROUTE } else { &ROUTE })?;
-        let (from, to, gateways) = self.ends(route, zone, is_of_zones)?;
+        let Ends { from, to, gateways } = self.ends(route, zone, is_of_zones)?;
         let symmetrical = match route.attribute("symmetrical") {
             Some(written) => written.one_of(&[("YES", true), ("yes", true), ("NO", false), ("no", false)])?,
             None => true,
@@ -126,16 +133,11 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The ends of a route of a zone, and its gateways if its ends are zones.
-    fn ends(
-        &self,
-        route: &Element,
-        zone: &ZoneDraft,
-        is_of_zones: bool,
-    ) -> Checked<(PointId, PointId, Option<(PointId, PointId)>)> {
+    fn ends(&self, route: &Element, zone: &ZoneDraft, is_of_zones: bool) -> Checked<Ends> {
         let end = |end: &str| self.member(&route.required(end)?, zone, is_of_zones);
         let (from, to) = (end("src")?, end("dst")?);
         if !is_of_zones {
-            return Ok((from, to, None));
+            return Ok(Ends { from, to, gateways: None });
         }
         let gateway = |gateway: &str, end: PointId| {
             let name = route.required(gateway)?;
@@ -146,7 +148,7 @@ impl Reader<'_, '_, '_> {
             }
             Ok(point)
         };
-        Ok((from, to, Some((gateway("gw_src", from)?, gateway("gw_dst", to)?))))
+        Ok(Ends { from, to, gateways: Some((gateway("gw_src", from)?, gateway("gw_dst", to)?)) })
     }
 
     /// The point of a zone that a name stands for.

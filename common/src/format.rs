@@ -1,5 +1,7 @@
 //! Numbers and their nouns as people read them.
 
+use std::borrow::Cow;
+
 use crate::units::{Bytes, Seconds};
 
 /// `1234567` as `1,234,567`.
@@ -14,6 +16,15 @@ pub fn count(number: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A text as a cell of a table that a spreadsheet may open: with an apostrophe before it where it would be taken for a
+/// formula (OWASP, "CSV Injection"), unless it is a number.
+#[must_use]
+pub fn cell(text: &str) -> Cow<'_, str> {
+    let begins = |first| matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠');
+    let is_number = || text.parse::<f64>().is_ok() && text.bytes().any(|byte| byte.is_ascii_digit());
+    if text.starts_with(begins) && !is_number() { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
 /// The form of a word that goes with `number`.
@@ -82,6 +93,16 @@ impl TimeUnit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cells_are_no_formulas() {
+        for text in ["=1+1", "+a", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", "-inf", "+"] {
+            assert_eq!(cell(text), format!("'{text}"));
+        }
+        for text in ["", "node-1", "-1.5", "+1", "-1e-9", "a=b", "'=1"] {
+            assert_eq!(cell(text), text);
+        }
+    }
 
     #[test]
     fn counts_have_separators() {

@@ -83,6 +83,14 @@ impl Kind {
     }
 }
 
+/// Whether a file with this path in a trace directory would be a part of the trace.
+#[must_use]
+pub fn is_part(path: &Path) -> bool {
+    let is_here = path.parent().is_none_or(|folder| folder == Path::new("") || is_folder(folder));
+    let is_own = [ended(Path::new("")), job(Path::new(""))].iter().any(|own| path == own);
+    is_own || is_here && Kind::of(path).is_some()
+}
+
 /// The files of a trace in `directory` and its sub-folders, by name.
 pub(super) fn scan(directory: &Path) -> io::Result<Vec<(Kind, PathBuf)>> {
     let mut found = Vec::new();

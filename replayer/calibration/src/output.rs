@@ -1,41 +1,13 @@
 //! Files that a calibration reads and writes.
 
-use std::fs::{self, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
+use titr_common::output::OutputFile;
 use titr_common::trace::Trace;
 
 use crate::calibration::Calibration;
 use crate::compute::{ComputeRate, NoRate};
-
-/// A file that cannot be written.
-#[derive(Debug, Error)]
-#[error("cannot write {}: {source}", path.display())]
-pub struct Unwritable {
-    /// The file.
-    pub path: PathBuf,
-    /// The error of the operating system.
-    pub source: io::Error,
-}
-
-/// Finds out whether a file can be written, which leaves it as it is, or empty if there was none.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn check(path: &Path) -> Result<(), Unwritable> {
-    let opened = OpenOptions::new().append(true).create(true).open(path);
-    opened.map(drop).map_err(|source| Unwritable { path: path.into(), source })
-}
-
-/// Writes a file.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn write(path: &Path, text: &str) -> Result<(), Unwritable> {
-    fs::write(path, text).map_err(|source| Unwritable { path: path.into(), source })
-}
 
 /// The compute rate of a traced program.
 ///
@@ -45,15 +17,24 @@ pub fn rate(trace: &Path) -> Result<ComputeRate, NoRate> {
     ComputeRate::of(&Trace::open(trace)?)
 }
 
+/// The files that a calibration writes for a platform file at `path`: that file, and a picture beside it.
+#[must_use]
+pub fn files(path: &Path) -> [PathBuf; 2] {
+    [path.to_owned(), path.with_extension("svg")]
+}
+
 impl Calibration {
     /// Writes the platform file, and the picture beside it, whose path is returned.
     ///
     /// # Errors
-    /// If one of them cannot be written.
-    pub fn write(&self, path: &Path) -> Result<PathBuf, Unwritable> {
-        write(path, &self.cluster)?;
-        let picture = path.with_extension("svg");
-        write(&picture, &self.picture)?;
+    /// If one of them cannot be written; both are then as they were.
+    pub fn write(&self, path: &Path) -> io::Result<PathBuf> {
+        let [platform, picture] = files(path);
+        let mut written = [OutputFile::create(&platform)?, OutputFile::create(&picture)?];
+        for (file, text) in written.iter_mut().zip([&self.cluster, &self.picture]) {
+            file.write_all(text.as_bytes())?;
+        }
+        written.iter_mut().try_for_each(OutputFile::finish)?;
         Ok(picture)
     }
 }

@@ -1,10 +1,10 @@
 //! Records the messages of a machine as a network trace, with what each depends on.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use titr_common::output::OutputFile;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_network_traces::{Kind, Label, NetworkTraceWriter, Node, TracedMessage};
@@ -14,7 +14,7 @@ use crate::message::Message;
 
 /// Writes messages in the order in which they enter the network, each once it has arrived.
 pub struct Recorder {
-    writer: NetworkTraceWriter<File>,
+    writer: NetworkTraceWriter<OutputFile>,
     /// Messages that are not written, from this label on.
     first: u64,
     kept: VecDeque<TracedMessage>,
@@ -67,6 +67,6 @@ impl Recorder {
         while let Some(message) = self.kept.pop_front() {
             self.writer.write(&message)?;
         }
-        self.writer.finish().map(|_| ())
+        self.writer.finish()?.finish()
     }
 }

@@ -19,7 +19,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
@@ -65,13 +65,8 @@ pub enum NoTriggers {
     #[error(transparent)]
     Trace(#[from] NetworkTraceError),
     /// The new trace cannot be written.
-    #[error("{path}: {error}")]
-    Output {
-        /// The file.
-        path: std::path::PathBuf,
-        /// Why not.
-        error: io::Error,
-    },
+    #[error("{0}")]
+    Output(#[from] io::Error),
 }
 
 /// Finds the triggers of the trace at `from`, and writes it with them, instead of the recorded causes, to `to`.
@@ -79,7 +74,6 @@ pub enum NoTriggers {
 /// # Errors
 /// If the trace cannot be read, makes no sense, or has no causes where these were asked for, or if `to` cannot be written.
 pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<TriggerCounts, NoTriggers> {
-    let failed = |error| NoTriggers::Output { path: to.into(), error };
     let mut counts: FxHashMap<Label, u32> = FxHashMap::default();
     let mut pass = Pass::begin(from, source)?;
     while let Some(message) = pass.next()? {
@@ -98,19 +92,19 @@ pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<T
         message.triggers = counts.remove(&message.label).unwrap_or_default();
         let out = match &mut writer {
             Some(out) => out,
-            empty => empty.insert(NetworkTraceWriter::create(to, pass.nodes(), pass.is_ordered()).map_err(failed)?),
+            empty => empty.insert(NetworkTraceWriter::create(to, pass.nodes(), pass.is_ordered())?),
         };
-        out.write(&message).map_err(failed)?;
+        out.write(&message)?;
     }
     let writer = match writer {
         Some(writer) => writer,
-        None => NetworkTraceWriter::create(to, pass.nodes(), true).map_err(failed)?,
+        None => NetworkTraceWriter::create(to, pass.nodes(), true)?,
     };
-    writer.finish().and_then(|mut file| file.flush()).map_err(failed)?;
     if let Some(label) = counts.keys().min() {
         let what = format!("a message has the cause {label}, which is no message of the trace");
         return Err(NetworkTraceError::Messages { path: from.into(), what }.into());
     }
+    writer.finish()?.finish()?;
     Ok(pass.found)
 }
 
@@ -119,17 +113,16 @@ pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<T
 /// # Errors
 /// If `from` cannot be read or makes no sense, or `to` cannot be written.
 pub fn convert_netrace(from: &Path, to: &Path, cycles: Cycles) -> Result<TriggerCounts, NoTriggers> {
-    let failed = |error| NoTriggers::Output { path: to.into(), error };
     let mut trace = Netrace::open(from, cycles)?;
-    let mut writer = NetworkTraceWriter::create(to, trace.nodes(), true).map_err(failed)?;
+    let mut writer = NetworkTraceWriter::create(to, trace.nodes(), true)?;
     let mut found = TriggerCounts::default();
     while let Some(message) = trace.next_message()? {
         found.messages += 1;
         let count = if message.after.is_empty() { &mut found.none } else { &mut found.exact };
         *count += 1;
-        writer.write(&message).map_err(failed)?;
+        writer.write(&message)?;
     }
-    writer.finish().and_then(|mut file| file.flush()).map_err(failed)?;
+    writer.finish()?.finish()?;
     Ok(found)
 }
 

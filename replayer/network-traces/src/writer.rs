@@ -1,11 +1,11 @@
 //! Writing a network trace, message by message.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use titr_common::output::OutputFile;
 
 use crate::grammar::{HEADER, write_message};
 use crate::message::TracedMessage;
@@ -16,13 +16,13 @@ pub struct NetworkTraceWriter<W: Write> {
     messages: u64,
 }
 
-impl NetworkTraceWriter<File> {
+impl NetworkTraceWriter<OutputFile> {
     /// Begins the file at `path`.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn create(path: &Path, nodes: u32, ordered: bool) -> io::Result<Self> {
-        Self::new(File::create(path)?, nodes, ordered)
+        Self::new(OutputFile::create(path)?, nodes, ordered)
     }
 }
 

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Parser;
+use titr_common::output::Claims;
+use titr_common::terminal::say;
 use titr_calibration::{Calibration, Measurements, NamedTopology, output};
 
 use super::Failure;
@@ -34,12 +36,15 @@ pub(super) struct CalibrateArgs {
 }
 
 pub(super) fn calibrate(args: &CalibrateArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let mut claims = Claims::new();
+    [Some(&args.measurements), args.trace.as_ref()].into_iter().flatten().try_for_each(|path| claims.read(path))?;
+    output::files(&args.output).iter().try_for_each(|path| claims.write(path))?;
     let measurements = Measurements::load(&args.measurements)?;
     let rate = args.trace.as_deref().map(output::rate).transpose()?;
     let found = Calibration::of(&measurements, &args.topology, rate.as_ref())?;
     let picture = found.write(&args.output)?;
     for remark in &found.remarks {
-        eprintln!("titr: note: {remark}");
+        say(format_args!("titr: note: {remark}"));
     }
     writeln!(out, "{} is the platform, {} shows how well it fits", args.output.display(), picture.display())?;
     Ok(())

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use titr_common::collectives::{Library, Selection};
+use titr_common::terminal::say;
 use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 use titr_formats::output::{self, Rules};
@@ -12,7 +13,7 @@ use titr_formats::timeline;
 use titr_platform::Platform;
 
 use super::timeline::ExcerptArgs;
-use super::{Failure, TraceArgs, library};
+use super::{Failure, TraceArgs, claims, library};
 
 const NOTES: &str = "\
 `simgrid` writes index.txt and a text file for each rank, which SimGrid 3.32 replays:
@@ -72,10 +73,13 @@ fn formats() -> PossibleValuesParser {
 pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     let rules = rules(args)?;
     let (trace, output) = (args.trace.open()?.partial(args.partial), &args.output);
+    let mut claims = claims(&args.trace)?;
+    args.platform.iter().try_for_each(|path| claims.read(path))?;
     args.excerpt.is_of(timeline::FORMATS.iter().any(|format| format.name == args.to))?;
     let notes = if let Some(format) = output::FORMATS.iter().find(|format| format.name == args.to) {
         (format.convert)(&trace, &rules, output)?
     } else if let Some(format) = timeline::FORMATS.iter().find(|format| format.name == args.to) {
+        format.files(output).iter().try_for_each(|path| claims.write(path))?;
         if let [first, _, ..] = trace.worlds() {
             let what = "its times and those of the other worlds are of clocks that nobody has compared: a timeline of what \
                         was recorded is of one world; --perfetto and --paje of titr-replay draw the replay of all";
@@ -86,12 +90,12 @@ pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     } else {
         return Err(Failure::Usage(format!("there is no format '{}'", args.to)));
     };
-    eprintln!("{}", notes.written);
+    say(format_args!("{}", notes.written));
     for difference in notes.differences {
-        eprintln!("  {difference}");
+        say(format_args!("  {difference}"));
     }
     for lost in trace.untranslated() {
-        eprintln!("  {lost}");
+        say(format_args!("  {lost}"));
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use titr_common::format::{plural, volume};
+use titr_common::terminal::say;
 use titr_common::trace;
 
 use super::Failure;
@@ -40,10 +41,10 @@ pub(super) fn gather(args: &GatherArgs) -> Result<(), Failure> {
     let parts = Fetched::fetch(&args.parts, &args.output, &args.rsh)?;
     let gathered = trace::gather(&parts.paths, &args.output)?;
     let of = plural(u64::from(gathered.ranks), "rank", "ranks");
-    eprintln!("{}: {} {of}, {}", args.output.display(), gathered.ranks, volume(gathered.size));
+    say(format_args!("{}: {} {of}, {}", args.output.display(), gathered.ranks, volume(gathered.size)));
     if gathered.unchecked > 0 {
         let left = plural(u64::from(gathered.unchecked), "rank", "ranks");
-        eprintln!("  {} {left} left no checksum: killed, or the disk was full", gathered.unchecked);
+        say(format_args!("  {} {left} left no checksum: killed, or the disk was full", gathered.unchecked));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use titr_common::collectives::{CallMode, Library, Member, Selection};
 use titr_common::event::CollectiveKind;
 use titr_common::format::{count, plural};
+use titr_common::terminal::say;
 use titr_common::units::{Bytes, Instructions, Quantity, UnitError};
 use titr_network::topology::Edge;
 
@@ -212,7 +213,7 @@ pub(super) fn generate(args: &GenerateArgs, out: &mut impl Write) -> Result<(), 
     let written = generate::write(kernel.as_ref(), run.iterations, run.compute, command, &run.output)?;
     let (events, ranks) = (count(written.events), count(written.ranks.into()));
     let (which, of) = (run.output.display(), plural(written.ranks.into(), "rank", "ranks"));
-    eprintln!("{which}: {events} events of {ranks} {of}");
+    say(format_args!("{which}: {events} events of {ranks} {of}"));
     Ok(())
 }
 

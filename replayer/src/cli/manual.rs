@@ -1,10 +1,12 @@
 //! `titr completions` and `titr man`: the options of all commands for shells and for `man`.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use clap_complete::Shell;
+use clap_mangen::Man;
+use titr_common::output::{OutputFile, named};
 
 use super::{Failure, replay};
 
@@ -35,11 +37,21 @@ pub(super) fn completions(args: &CompletionsArgs, titr: Command, out: &mut impl 
 
 /// Writes the pages of both programs, and of each subcommand.
 pub(super) fn man(args: &ManArgs, titr: Command) -> Result<(), Failure> {
-    let path = args.directory.display();
-    let at = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
-    std::fs::create_dir_all(&args.directory).map_err(at)?;
-    for command in [titr, replay::command()] {
-        clap_mangen::generate_to(command, &args.directory).map_err(at)?;
+    std::fs::create_dir_all(&args.directory).map_err(|error| named(&args.directory, error))?;
+    for mut command in [titr.disable_help_subcommand(true), replay::command()] {
+        command.build();
+        pages(&command, &args.directory)?;
     }
     Ok(())
+}
+
+/// Writes the page of a command, and those of its subcommands.
+fn pages(command: &Command, directory: &Path) -> Result<(), Failure> {
+    for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+        pages(subcommand, directory)?;
+    }
+    let page = Man::new(command.clone());
+    let mut file = OutputFile::create(&directory.join(page.get_filename()))?;
+    page.render(&mut file)?;
+    Ok(file.finish()?)
 }

@@ -16,6 +16,7 @@ mod page;
 pub mod replay;
 mod report;
 mod schedule;
+mod signals;
 mod ssh;
 mod timeline;
 pub mod titr;
@@ -27,13 +28,16 @@ mod vary;
 use std::io::{self, BufWriter, StdoutLock};
 use std::process::ExitCode;
 
+use clap::Parser;
+
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use thiserror::Error;
 use titr_calibration::CalibrationError;
 use titr_calibration::compute::NoRate;
 use titr_calibration::measurements::MeasurementsError;
-use titr_calibration::output::Unwritable;
 use titr_common::collectives::Library;
+use titr_common::output::{Clash, Claims};
+use titr_common::terminal::{self, Escaped, say};
 use titr_common::trace::TraceError;
 use titr_formats::output::ConvertError;
 use titr_hypotheses::HypothesesError;
@@ -45,7 +49,6 @@ use titr_simulation::triggered::TriggeredError;
 use titr_steady::SteadyError;
 
 use crate::diff::DiffError;
-use crate::generate::NotWritten;
 use trace::TraceArgs;
 
 /// The exit status that clap has for wrong usage.
@@ -67,8 +70,6 @@ enum Failure {
     #[error(transparent)]
     Convert(#[from] ConvertError),
     #[error(transparent)]
-    Generate(#[from] NotWritten),
-    #[error(transparent)]
     Traffic(#[from] TrafficError),
     #[error(transparent)]
     Triggered(#[from] TriggeredError),
@@ -83,14 +84,14 @@ enum Failure {
     #[error("--trace: {0}")]
     Rate(#[from] NoRate),
     #[error(transparent)]
-    Unwritable(#[from] Unwritable),
+    Clash(#[from] Clash),
     /// The command has said what is wrong.
     #[error("")]
     Findings,
     /// An option asks for something that does not exist.
     #[error("{0}")]
     Usage(String),
-    #[error("cannot write: {0}")]
+    #[error("{}", unwritten(.0))]
     Output(#[from] io::Error),
 }
 
@@ -135,18 +136,53 @@ fn library(name: &str) -> Result<Library, String> {
     Library::named(name).ok_or_else(|| format!("there are {}", names()))
 }
 
+/// An error of writing: that of a file names the file.
+fn unwritten(error: &io::Error) -> String {
+    match error.get_ref() {
+        Some(_) => error.to_string(),
+        None => format!("cannot write to standard output: {error}"),
+    }
+}
+
+/// Standard output, as commands print to it.
+type Out = Escaped<BufWriter<StdoutLock<'static>>>;
+
+/// The arguments of this process. Where they are wrong, or help is asked for, says so and ends the process.
+fn arguments<A: Parser>() -> A {
+    A::try_parse().unwrap_or_else(|error| {
+        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        // A message has its colours where it repeats nothing that a terminal would obey.
+        if words.into_iter().all(|word| terminal::escaped(&word) == word) {
+            error.exit();
+        }
+        let text = error.render().to_string();
+        if error.use_stderr() { say(format_args!("{}", text.trim_end())) } else { terminal::print(format_args!("{text}")) }
+        std::process::exit(error.exit_code())
+    })
+}
+
+/// The claims of a command that reads `trace` and what belongs to it.
+fn claims(trace: &TraceArgs) -> Result<Claims, Failure> {
+    let mut claims = Claims::new();
+    trace.places().try_for_each(|place| claims.read(place))?;
+    Ok(claims)
+}
+
 /// Runs a command that prints to standard output, and says on standard error what is wrong.
-fn run(name: &str, command: impl FnOnce(&mut BufWriter<StdoutLock>) -> Result<(), Failure>) -> ExitCode {
-    let mut out = BufWriter::new(io::stdout().lock());
+fn run(name: &str, command: impl FnOnce(&mut Out) -> Result<(), Failure>) -> ExitCode {
+    signals::watch();
+    let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
     let result = command(&mut out).and_then(|()| Ok(io::Write::flush(&mut out)?));
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // Who reads has seen enough.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Output(error)) if error.raw_os_error().is_some() && error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
         Err(Failure::Findings) => ExitCode::FAILURE,
         Err(failure) => {
             let _ = io::Write::flush(&mut out);
-            eprintln!("{name}: {failure}");
+            say(format_args!("{name}: {failure}"));
             if matches!(failure, Failure::Usage(_)) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
         }
     }

@@ -1,15 +1,15 @@
 //! `titr-replay --network-trace` and `--triggered`: traces of the messages in a network.
 
-use std::fs::File;
-use std::io::{self, BufWriter, StdoutLock};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use titr_common::output::OutputFile;
 use titr_network_traces::NetworkTraceWriter;
 use titr_simulation::observe::NetworkTraceRecorder;
 use titr_simulation::triggered::TriggeredReplay;
 
-use super::Failure;
+use super::{Failure, Out};
 use super::report::ReportArgs;
 use crate::report::{Results, triggered};
 
@@ -44,30 +44,27 @@ impl NetworkTraceArgs {
     }
 
     /// Begins the file that is asked for, of a network of so many nodes.
-    pub(super) fn recorder(&self, nodes: u32) -> io::Result<Option<NetworkTraceRecorder<File>>> {
-        let writer = self
-            .network_trace
-            .as_ref()
-            .map(|path| NetworkTraceWriter::create(path, nodes, true).map_err(|error| at(path, &error)));
+    pub(super) fn recorder(&self, nodes: u32) -> io::Result<Option<NetworkTraceRecorder<OutputFile>>> {
+        let writer = self.network_trace.as_ref().map(|path| NetworkTraceWriter::create(path, nodes, true));
         Ok(writer.transpose()?.map(NetworkTraceRecorder::new))
     }
 
     /// Ends the file.
-    pub(super) fn finish(&self, recorder: Option<NetworkTraceRecorder<File>>) -> io::Result<()> {
-        let (Some(recorder), Some(path)) = (recorder, &self.network_trace) else { return Ok(()) };
-        recorder.finish().map(drop).map_err(|error| at(path, &error))
+    pub(super) fn finish(&self, recorder: Option<NetworkTraceRecorder<OutputFile>>) -> io::Result<()> {
+        recorder.map_or(Ok(()), |recorder| recorder.finish()?.finish())
     }
-}
 
-fn at(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    /// The file that is going to be written, if one is.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.network_trace.as_deref()
+    }
 }
 
 /// Replays a network trace, and prints what comes of it.
 pub(super) fn replay(
     replay: &TriggeredReplay,
     report: &ReportArgs,
-    out: &mut BufWriter<StdoutLock>,
+    out: &mut Out,
 ) -> Result<(), Failure> {
     let result = replay.run()?;
     report.write(Results::Triggered(&result), out)?;

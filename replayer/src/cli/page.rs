@@ -33,6 +33,16 @@ impl PageArgs {
         self.file.is_some()
     }
 
+    /// The file that is going to be written, if one is.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// The result that the page compares with, if it compares.
+    pub(super) fn compared(&self) -> Option<&Path> {
+        self.compare.as_deref()
+    }
+
     /// The analyses that are to be made where these were asked for: a page shows the findings of all.
     pub(super) fn analyses<'a>(&self, asked_for: &'a [String]) -> Vec<&'a str> {
         let mut names: Vec<&str> = asked_for.iter().map(String::as_str).collect();

@@ -2,16 +2,19 @@
 
 mod values;
 
-use std::io::{BufWriter, IsTerminal, StdoutLock, Write, stderr, stdout};
+use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, Command, CommandFactory, Parser};
 use titr_call_sites::CallSiteNames;
 use titr_common::collectives::Selection;
+use titr_common::output::Claims;
+use titr_common::terminal::Escaped;
 use titr_common::trace::Trace;
 use titr_formats::timeline::{EventSorter, Subject};
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
+use titr_platform::Policy;
 use titr_simulation::observe::{LinkHistory, Timeline};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::profile::{self, OwnWork, Profiler};
@@ -27,7 +30,7 @@ use super::report::ReportArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::traffic::{self, TrafficArgs};
 use super::vary::{self, VariedKey};
-use super::{Failure, TraceArgs, run};
+use super::{Failure, Out, TraceArgs, arguments, claims, run};
 use crate::page::Recorder;
 use crate::report::{Results, own_profile, text, variations};
 use values::{Collectives, Compute, WaitsFor, analyses, collectives, factor};
@@ -153,22 +156,23 @@ pub(super) fn command() -> Command {
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
-    let args = ReplayArgs::parse();
+    let args: ReplayArgs = arguments();
     run("titr-replay", |out| {
         let profiler = args.time.then(Profiler::start);
         let events = command_of(&args, out)?;
         if let Some(profiler) = profiler {
             out.flush()?;
-            own_profile::summary(&profiler.finish(), events, &mut stderr().lock())?;
+            own_profile::summary(&profiler.finish(), events, &mut Escaped::new(stderr().lock()))?;
         }
         Ok(())
     })
 }
 
 /// Does what the options ask for; returns the number of events where a trace of a program was replayed.
-fn command_of(args: &ReplayArgs, out: &mut BufWriter<StdoutLock>) -> Result<Option<u64>, Failure> {
+fn command_of(args: &ReplayArgs, out: &mut Out) -> Result<Option<u64>, Failure> {
     args.excerpt.is_of(!args.timeline.is_empty() || args.page.is_asked_for())?;
     let platform = platform(args, &[])?;
+    claim(args, &platform)?;
     if let Some(trace) = args.network_trace.triggered() {
         let (runs, open_loop) = (args.runs.unwrap_or(1), args.network_trace.open_loop());
         let jobs = args.jobs.jobs();
@@ -195,6 +199,20 @@ fn command_of(args: &ReplayArgs, out: &mut BufWriter<StdoutLock>) -> Result<Opti
     }
 }
 
+/// Refuses outputs that are inputs, or one file twice.
+fn claim(args: &ReplayArgs, platform: &Platform) -> Result<Claims, Failure> {
+    let mut claims = claims(&args.trace)?;
+    let placement = match &platform.policy {
+        Policy::Explicit { file, .. } => Some(file.as_path()),
+        Policy::Block | Policy::RoundRobin | Policy::Random { .. } => None,
+    };
+    let inputs = [Some(args.platform.as_path()), args.what_if.as_deref(), args.page.compared(), args.network_trace.triggered()];
+    inputs.into_iter().flatten().chain(placement).try_for_each(|path| claims.read(path))?;
+    let outputs = [args.page.file(), args.network_trace.file()].into_iter().flatten().map(PathBuf::from);
+    outputs.chain(args.report.files()).chain(args.timeline.files()).try_for_each(|path| claims.write(&path))?;
+    Ok(claims)
+}
+
 /// The platform that the options ask for, with further keys set.
 fn platform(args: &ReplayArgs, further: &[String]) -> Result<Platform, Failure> {
     let mut platform = Platform::load(&args.platform, &[&args.set, further].concat())?;
@@ -205,7 +223,7 @@ fn platform(args: &ReplayArgs, further: &[String]) -> Result<Platform, Failure> 
 }
 
 /// Replays on variations of the platform; returns the number of events of all replays.
-fn vary(args: &ReplayArgs, out: &mut BufWriter<StdoutLock>) -> Result<u64, Failure> {
+fn vary(args: &ReplayArgs, out: &mut Out) -> Result<u64, Failure> {
     let hypotheses = args.what_if.as_deref().map(Hypotheses::load).transpose()?;
     let trace = args.trace.open()?.partial(args.partial);
     let jobs = args.jobs.jobs();
@@ -243,7 +261,7 @@ fn assumed(args: &ReplayArgs, hypotheses: Option<&Hypotheses>, platform: Platfor
     Ok(assume(hypotheses.machine(), platform).map_err(HypothesesError::from)?)
 }
 
-fn replay(args: &ReplayArgs, platform: Platform, out: &mut BufWriter<StdoutLock>) -> Result<u64, Failure> {
+fn replay(args: &ReplayArgs, platform: Platform, out: &mut Out) -> Result<u64, Failure> {
     let hypotheses = args.what_if.as_deref().map(Hypotheses::load).transpose()?;
     let platform = assumed(args, hypotheses.as_ref(), platform)?;
     let trace = args.trace.open()?.partial(args.partial);
@@ -323,7 +341,7 @@ fn simulation<'a>(args: &ReplayArgs, platform: &'a Platform, trace: &'a Trace) -
 }
 
 /// Writes a result in the forms that are asked for; returns the number of its events.
-fn show(args: &ReplayArgs, result: &SimulationResult, out: &mut BufWriter<StdoutLock>) -> Result<u64, Failure> {
+fn show(args: &ReplayArgs, result: &SimulationResult, out: &mut Out) -> Result<u64, Failure> {
     let _results = profile::enter(OwnWork::Results);
     args.report.write(Results::Simulation(result), out)?;
     if args.report.has_summary() {

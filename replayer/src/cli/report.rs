@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
-use crate::report::{FORMS, Form, Print, Renderer, Results, Save};
+use crate::report::{FORMS, Files, Form, Print, Renderer, Results, Save};
 
 /// The option that says which form is printed, and the name there of the summary.
 const FORMAT: &str = "format";
@@ -20,7 +20,7 @@ const QUIET: &str = "quiet";
 pub(super) struct ReportArgs {
     quiet: bool,
     print: Option<Print>,
-    save: Vec<(Save, PathBuf)>,
+    save: Vec<(Files, Save, PathBuf)>,
 }
 
 impl ReportArgs {
@@ -34,9 +34,14 @@ impl ReportArgs {
         self.quiet
     }
 
+    /// The files that may be written.
+    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.save.iter().flat_map(|(files, _, path)| files(path))
+    }
+
     /// Writes `results` in all forms that are asked for, but the summary.
     pub(super) fn write(&self, results: Results, out: &mut impl Write) -> io::Result<()> {
-        self.save.iter().try_for_each(|(save, path)| save(results, path))?;
+        self.save.iter().try_for_each(|(_, save, path)| save(results, path))?;
         self.print.map_or(Ok(()), |print| print(results, out))
     }
 }
@@ -77,9 +82,9 @@ impl FromArgMatches for ReportArgs {
                     asked_for.print = Some(print);
                 }
                 Renderer::Print(_) => {}
-                Renderer::Save { save, .. } => {
+                Renderer::Save { files, save, .. } => {
                     let path = matches.get_one::<PathBuf>(form.option);
-                    asked_for.save.extend(path.map(|path| (save, path.clone())));
+                    asked_for.save.extend(path.map(|path| (files, save, path.clone())));
                 }
             }
         }

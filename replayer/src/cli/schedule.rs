@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser};
 use titr_common::collectives::{CallMode, Library, Member, Selection, collective_named};
 use titr_common::event::CollectiveKind;
+use titr_common::terminal::say;
 use titr_common::units::Bytes;
 
 use super::Failure;
@@ -122,7 +123,7 @@ pub(super) fn schedule(args: &ScheduleArgs, out: &mut impl Write) -> Result<(), 
     }
     if let Some(asked) = example.replaced() {
         let [asked, taken] = [asked, example.choice()].map(|choice| args.library.name_of(mode, choice.algorithm));
-        eprintln!("titr: {asked} is impossible here: {} takes {taken}", args.library.name());
+        say(format_args!("titr: {asked} is impossible here: {} takes {taken}", args.library.name()));
     }
     Ok(matrix::write(&example, out)?)
 }

@@ -22,6 +22,11 @@ impl TimelineArgs {
         self.0.iter().map(|(format, path)| format.begin(path, subject)).collect()
     }
 
+    /// The files that are going to be written.
+    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.0.iter().flat_map(|(format, path)| format.files(path))
+    }
+
     /// Whether none is asked for.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,7 +1,7 @@
 //! `titr`: everything about a trace but its replay.
 
 use std::collections::BTreeMap;
-use std::io::{BufWriter, StdoutLock, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -10,12 +10,13 @@ use titr_call_sites::CallSiteNames;
 use titr_common::event::{Actor, Rank};
 use titr_common::format::{count, plural, volume};
 use titr_common::grammar::write_event;
+use titr_common::terminal::{on_one_line, say};
 use titr_common::trace::manifest::{Ended, Manifest};
 use titr_common::trace::{TraceError, Transformation};
 use titr_simulation::Follower;
 
 use super::meter::Meter;
-use super::{Failure, TraceArgs, advise, calibrate, convert, diff, gather, generate, manual, run, schedule, triggers};
+use super::{Failure, Out, TraceArgs, advise, arguments, calibrate, convert, diff, gather, generate, manual, run, schedule, triggers};
 use crate::inspect::{Inventory, Verdict, check, recorded_part, uncounted};
 
 const EXAMPLES: &str = "\
@@ -87,7 +88,7 @@ enum Command {
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
-    let args = TitrArgs::parse();
+    let args: TitrArgs = arguments();
     run("titr", |out| match &args.command {
         Command::Info { json, trace } => info(trace, *json, out),
         Command::Check { trace } => report_check(trace, out),
@@ -157,7 +158,7 @@ fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failu
 }
 
 fn row(out: &mut impl Write, name: &str, what: &str) -> std::io::Result<()> {
-    writeln!(out, "  {name:<14}{what}")
+    writeln!(out, "  {name:<14}{}", on_one_line(what))
 }
 
 fn messages(inventory: &Inventory) -> String {
@@ -263,20 +264,20 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
     row(out, "local", &format!("{} {} that move no data", count(local), plural(local, "call", "calls")))
 }
 
-fn report_check(trace: &TraceArgs, out: &mut BufWriter<StdoutLock>) -> Result<(), Failure> {
+fn report_check(trace: &TraceArgs, out: &mut Out) -> Result<(), Failure> {
     let source = trace.open()?;
     let mut meter = Meter::new(&source);
     let Verdict { findings, warnings } = check(&source, meter.as_mut().map(|meter| meter as &mut dyn Follower))?;
     drop(meter);
     for warning in warnings {
-        eprintln!("{warning}");
+        say(format_args!("{warning}"));
     }
     if findings.is_empty() {
         writeln!(out, "{trace}: sound")?;
         return Ok(());
     }
     for finding in findings {
-        eprintln!("{finding}");
+        say(format_args!("{finding}"));
     }
     Err(Failure::Findings)
 }
@@ -304,7 +305,7 @@ fn cat(
         }
     }
     for reason in names.unnamed() {
-        eprintln!("{reason}");
+        say(format_args!("{reason}"));
     }
     Ok(())
 }

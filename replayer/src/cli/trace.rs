@@ -17,6 +17,11 @@ pub(super) struct TraceArgs {
 }
 
 impl TraceArgs {
+    /// The places that were named.
+    pub(super) fn places(&self) -> impl Iterator<Item = &Path> {
+        self.places.iter().map(PathBuf::as_path)
+    }
+
     /// The trace, and with it those of the worlds that its ranks have met.
     pub(super) fn open(&self) -> Result<Trace, TraceError> {
         input::open(&self.places)
@@ -24,8 +29,7 @@ impl TraceArgs {
 
     /// The trace of one world, as it was written.
     pub(super) fn open_one(&self) -> Result<Trace, TraceError> {
-        let places: Vec<&Path> = self.places.iter().map(PathBuf::as_path).collect();
-        input::open_one(&places)
+        input::open_one(&self.places().collect::<Vec<_>>())
     }
 }
 

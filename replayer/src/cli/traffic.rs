@@ -1,14 +1,12 @@
 //! `titr-replay --traffic`: curves of latency and throughput.
 
-use std::io::{BufWriter, StdoutLock};
-
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use titr_platform::Platform;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::traffic::{Loads, Pattern, Sizes, TrafficDemand, TrafficSweep};
 
-use super::Failure;
+use super::{Failure, Out};
 use super::report::ReportArgs;
 use crate::report::{Results, text};
 
@@ -56,7 +54,7 @@ pub fn sweep(
     (runs, jobs): (u32, Jobs),
     channels: bool,
     report: &ReportArgs,
-    out: &mut BufWriter<StdoutLock>,
+    out: &mut Out,
 ) -> Result<(), Failure> {
     let &TrafficArgs { warmup, cycles, .. } = args;
     let demand = args.burst.map_or_else(|| TrafficDemand::Loads(args.load.clone()), TrafficDemand::Burst);

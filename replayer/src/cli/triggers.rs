@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use titr_common::format::{count, plural};
+use titr_common::output::Claims;
 use titr_common::time::Time;
 use titr_common::units::{Quantity, Seconds};
 use titr_network_traces::{Cycles, Netrace, Rules, TriggerCounts, TriggerSource, convert_netrace, find_triggers};
@@ -45,9 +46,9 @@ fn cycle(text: &str) -> Result<Time, String> {
 
 /// The command.
 pub fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure> {
-    if args.output.canonicalize().is_ok_and(|output| args.trace.canonicalize().is_ok_and(|trace| trace == output)) {
-        return Err(Failure::Usage("--output must be another file than the trace".to_owned()));
-    }
+    let mut claims = Claims::new();
+    [Some(&args.trace), args.rules.as_ref()].into_iter().flatten().try_for_each(|path| claims.read(path))?;
+    claims.write(&args.output)?;
     let (length, latency) = (args.cycle, args.latency);
     let counts = match (Netrace::recognises(&args.trace)?, length) {
         (true, Some(length)) => convert_netrace(&args.trace, &args.output, Cycles { length, latency })?,

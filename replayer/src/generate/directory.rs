@@ -1,12 +1,11 @@
 //! A kernel as a trace directory. A rank is written before the next is begun: memory is a phase of one rank.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use thiserror::Error;
 use titr_common::event::{Rank, ThreadId};
+use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
 use titr_common::trace::{Manifest, RankWriter};
 
@@ -21,18 +20,6 @@ pub struct Generated {
     pub events: u64,
 }
 
-/// Why a trace was not written, or not all of it.
-#[derive(Debug, Error)]
-#[allow(missing_docs)] // The messages say what the variants and their fields are.
-pub enum NotWritten {
-    #[error(
-        "{path}: there is something in it already, and nothing is overwritten: name another directory, or remove it"
-    )]
-    Occupied { path: PathBuf },
-    #[error("cannot write {path}: {error}")]
-    Output { path: PathBuf, error: io::Error },
-}
-
 /// Writes a trace of a kernel into `directory`, which is created or is empty. `command` is what the trace says that it is of.
 ///
 /// # Errors
@@ -43,12 +30,9 @@ pub fn write(
     pause: Option<Pause>,
     command: Vec<String>,
     directory: &Path,
-) -> Result<Generated, NotWritten> {
-    let failed = |error| NotWritten::Output { path: directory.into(), error };
-    fs::create_dir_all(directory).map_err(failed)?;
-    if fs::read_dir(directory).map_err(failed)?.next().is_some() {
-        return Err(NotWritten::Occupied { path: directory.into() });
-    }
+) -> io::Result<Generated> {
+    let failed = |error| named(directory, error);
+    let output = OutputDirectory::create(directory)?;
     let ranks = kernel.ranks();
     let entries = (0..ranks).map(|rank| write_rank(kernel, rank, iterations, pause, directory));
     let per_rank = entries.collect::<io::Result<Vec<_>>>().map_err(failed)?;
@@ -64,6 +48,7 @@ pub fn write(
         per_rank,
     };
     manifest.write(directory).map_err(failed)?;
+    output.finish();
     Ok(Generated { ranks, events })
 }
 

@@ -23,7 +23,7 @@ mod wavefront;
 pub use all_to_all::AllToAll;
 pub use butterfly::Butterfly;
 pub use collective::Schedule;
-pub use directory::{Generated, NotWritten, write};
+pub use directory::{Generated, write};
 pub use grid::{Dimensions, grid};
 pub use random::Random;
 pub use script::{Pause, Script};

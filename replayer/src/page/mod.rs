@@ -20,6 +20,8 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
+use sha2::{Digest, Sha256};
+use titr_common::output::OutputFile;
 use titr_formats::timeline::{Excerpt, Excerpted, Subject, TimelineWriter};
 
 use detail::DetailWriter;
@@ -75,13 +77,27 @@ impl Recorder {
     }
 }
 
+/// What a browser may do for a page: show it with its own style, and run its own script. All else is forbidden, should
+/// anything of a trace ever be taken for a part of the page (W3C, "Content Security Policy Level 3").
+fn policy(style: &str, script: &str) -> String {
+    let hash = |text: &str| embedded::letters(&Sha256::digest(text));
+    let (style, script) = (hash(style), hash(script));
+    format!(
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; \
+         form-action 'none'"
+    )
+}
+
 /// Writes a page.
 ///
 /// # Errors
 /// Where the data cannot be serialised, or the file not be written.
 pub fn write(data: &PageData, path: &Path) -> io::Result<()> {
     let data = embedded::encoded(&serde_json::to_vec(data)?);
-    let parts = [("{style}", STYLE), ("{data}", &data), ("{script}", &SCRIPTS.concat())];
+    let script = format!("\n\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
+    let style = format!("\n{STYLE}");
+    let policy = policy(&style, &script);
+    let parts = [("{policy}", policy.as_str()), ("{style}", &style), ("{data}", &data), ("{script}", &script)];
     let mut page = String::with_capacity(PAGE.len() + STYLE.len() + data.len() + 100_000);
     let mut rest = PAGE;
     for (place, part) in parts {
@@ -91,7 +107,7 @@ pub fn write(data: &PageData, path: &Path) -> io::Result<()> {
         rest = after;
     }
     page.push_str(rest);
-    std::fs::write(path, page).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    OutputFile::write(path, page.as_bytes())
 }
 
 #[cfg(test)]
@@ -100,7 +116,7 @@ mod tests {
 
     #[test]
     fn each_part_has_one_place_in_the_page() {
-        let places = ["{style}", "{data}", "{script}"]
+        let places = ["{policy}", "{style}", "{data}", "{script}"]
             .map(|place| PAGE.match_indices(place).map(|(at, _)| at).collect::<Vec<_>>());
         assert!(places.iter().all(|places| places.len() == 1), "{places:?}");
         assert!(places.is_sorted());

@@ -7,6 +7,8 @@ use std::path::Path;
 use csv::WriterBuilder;
 use serde::Serialize;
 use serde_json::Value;
+use titr_common::format::cell;
+use titr_common::output::{OutputFile, named};
 use titr_simulation::SimulationResult;
 use titr_simulation::result::{LinkUse, NetworkName, Packets};
 use titr_simulation::traffic::{MeasuredPoint, TrafficResult};
@@ -21,68 +23,97 @@ pub(super) const CSV: Form = Form {
            of a curve",
     renderer: Renderer::Save {
         place: "DIRECTORY",
+        files: |directory| TABLES.iter().map(|name| directory.join(name)).collect(),
         save: |results, directory| {
-            fs::create_dir_all(directory)?;
+            let mut tables = Tables::begin(directory)?;
             match results {
-                Results::Simulation(result) => of_simulation(result, directory),
-                Results::Traffic(result) => of_traffic(result, directory),
-                Results::Triggered(result) => of_triggered(result, directory),
-                Results::Variations(result) => table(&directory.join("summary.csv"), result.variations.iter().map(row)),
-            }
+                Results::Simulation(result) => of_simulation(result, &mut tables),
+                Results::Traffic(result) => of_traffic(result, &mut tables),
+                Results::Triggered(result) => of_triggered(result, &mut tables),
+                Results::Variations(result) => tables.add(SUMMARY, result.variations.iter().map(row)),
+            }?;
+            tables.finish()
         },
     },
 };
 
+/// The names of all tables.
+const TABLES: [&str; 6] = [SUMMARY, RANKS, LINKS, HOPS, CHANNELS, POINTS];
+const SUMMARY: &str = "summary.csv";
+const RANKS: &str = "ranks.csv";
+const LINKS: &str = "links.csv";
+const HOPS: &str = "hops.csv";
+const CHANNELS: &str = "channels.csv";
+const POINTS: &str = "points.csv";
+
+/// Tables that get their names when all are whole.
+struct Tables<'a> {
+    directory: &'a Path,
+    files: Vec<OutputFile>,
+}
+
+impl<'a> Tables<'a> {
+    fn begin(directory: &'a Path) -> io::Result<Self> {
+        fs::create_dir_all(directory).map_err(|error| named(directory, error))?;
+        Ok(Self { directory, files: Vec::new() })
+    }
+
+    /// Writes rows that all have the same columns.
+    fn add(&mut self, name: &str, rows: impl Iterator<Item = io::Result<Row>>) -> io::Result<()> {
+        let mut out = WriterBuilder::new().from_writer(OutputFile::create(&self.directory.join(name))?);
+        for (number, row) in rows.enumerate() {
+            let row = row?;
+            if number == 0 {
+                out.write_record(row.iter().map(|(name, _)| cell(name).into_owned()))?;
+            }
+            out.write_record(row.iter().map(|(_, value)| cell(value).into_owned()))?;
+        }
+        self.files.push(out.into_inner().map_err(csv::IntoInnerError::into_error)?);
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.files.iter_mut().try_for_each(OutputFile::finish)
+    }
+}
+
 /// Writes `points.csv`, and what `channels.csv` and `hops.csv` say at each point.
-fn of_traffic(result: &TrafficResult, directory: &Path) -> io::Result<()> {
+fn of_traffic(result: &TrafficResult, tables: &mut Tables) -> io::Result<()> {
     let points = &result.points;
-    table(&directory.join("points.csv"), points.iter().map(|measured| row(&measured.point)))?;
+    tables.add(POINTS, points.iter().map(|measured| row(&measured.point)))?;
     let at = |measured: &MeasuredPoint| vec![("offered".to_owned(), measured.point.offered.to_string())];
     let hops = points.iter().flat_map(|measured| {
         hops(&measured.point.figures.hop_histogram).map(move |row| Ok([at(measured), row].concat()))
     });
-    table(&directory.join("hops.csv"), hops)?;
+    tables.add(HOPS, hops)?;
     let channels = points.iter().flat_map(|measured| {
         let channels = result.network.named(&measured.point.figures.channels);
         channels.into_iter().map(move |channel| Ok([at(measured), row(&channel)?].concat()))
     });
-    table(&directory.join("channels.csv"), channels)
+    tables.add(CHANNELS, channels)
 }
 
 /// Writes `summary.csv`, `ranks.csv` and `links.csv`, and of a packet network `channels.csv` and `hops.csv`.
-fn of_simulation(result: &SimulationResult, directory: &Path) -> io::Result<()> {
-    table(&directory.join("summary.csv"), std::iter::once(row(result)))?;
+fn of_simulation(result: &SimulationResult, tables: &mut Tables) -> io::Result<()> {
+    tables.add(SUMMARY, std::iter::once(row(result)))?;
     let ranks = (0_u64..).zip(&result.per_rank);
     let ranks = ranks.map(|(rank, shares)| Ok([vec![("rank".to_owned(), rank.to_string())], row(shares)?].concat()));
-    table(&directory.join("ranks.csv"), ranks)?;
-    of_network(&result.network, &result.all_links, result.packets.as_ref(), directory)
+    tables.add(RANKS, ranks)?;
+    of_network(&result.network, &result.all_links, result.packets.as_ref(), tables)
 }
 
 /// Writes `summary.csv` and `links.csv`, and of a packet network `channels.csv` and `hops.csv`.
-fn of_triggered(result: &TriggeredResult, directory: &Path) -> io::Result<()> {
-    table(&directory.join("summary.csv"), std::iter::once(row(result)))?;
-    of_network(&result.network, &result.all_links, result.packets.as_ref(), directory)
+fn of_triggered(result: &TriggeredResult, tables: &mut Tables) -> io::Result<()> {
+    tables.add(SUMMARY, std::iter::once(row(result)))?;
+    of_network(&result.network, &result.all_links, result.packets.as_ref(), tables)
 }
 
 /// Writes `links.csv`, and of a packet network `channels.csv` and `hops.csv`.
-fn of_network(network: &NetworkName, links: &[LinkUse], packets: Option<&Packets>, directory: &Path) -> io::Result<()> {
-    table(&directory.join("links.csv"), links.iter().map(row))?;
+fn of_network(network: &NetworkName, links: &[LinkUse], packets: Option<&Packets>, tables: &mut Tables) -> io::Result<()> {
+    tables.add(LINKS, links.iter().map(row))?;
     let Some(packets) = packets else { return Ok(()) };
-    table(&directory.join("hops.csv"), hops(&packets.figures.hop_histogram).map(Ok))?;
-    table(&directory.join("channels.csv"), network.named(&packets.figures.channels).iter().map(row))
-}
-
-/// Writes rows that all have the same columns.
-fn table(path: &Path, rows: impl Iterator<Item = io::Result<Row>>) -> io::Result<()> {
-    let mut out = WriterBuilder::new().from_path(path)?;
-    for (number, row) in rows.enumerate() {
-        let row = row?;
-        if number == 0 {
-            out.write_record(row.iter().map(|(name, _)| name))?;
-        }
-        out.write_record(row.iter().map(|(_, value)| value))?;
-    }
-    out.flush()
+    tables.add(HOPS, hops(&packets.figures.hop_histogram).map(Ok))?;
+    tables.add(CHANNELS, network.named(&packets.figures.channels).iter().map(row))
 }
 
 /// Names of columns with their values.

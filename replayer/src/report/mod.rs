@@ -13,7 +13,7 @@ pub mod triggered;
 pub mod variations;
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use titr_simulation::SimulationResult;
@@ -54,6 +54,8 @@ pub enum Renderer {
     Save {
         /// The kind of place that the path names, for the help: `FILE`, `DIRECTORY`.
         place: &'static str,
+        /// The files that may be written for a path.
+        files: Files,
         /// Writes what belongs at the path.
         save: Save,
     },
@@ -61,6 +63,9 @@ pub enum Renderer {
 
 /// Prints results.
 pub type Print = fn(Results, &mut dyn Write) -> io::Result<()>;
+
+/// The files that results may be written to for a path.
+pub type Files = fn(&Path) -> Vec<PathBuf>;
 
 /// Writes results to a path.
 pub type Save = fn(Results, &Path) -> io::Result<()>;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use titr_common::format::{TimeUnit, count, plural, volume};
+use titr_common::terminal::Escaped;
 use titr_common::units::Seconds;
 use titr_simulation::SimulationResult;
 use titr_simulation::result::{ChannelUse, LeftOut, LinkUse, Packets, Percentiles, Runs, Shares, WorldRanks};
@@ -16,12 +17,16 @@ use super::places;
 ///
 /// # Errors
 /// Where `out` cannot be written.
-pub fn summary(report: &SimulationResult, bold: bool, out: &mut impl Write) -> io::Result<()> {
+pub fn summary(report: &SimulationResult, bold: bool, out: &mut Escaped<impl Write>) -> io::Result<()> {
     let SimulationResult { simulated_time, ranks, hosts_used: used, events, messages, bytes, network, .. } = report;
     let hosts = u64::from(network.hosts);
     let part = if *used as u64 == hosts { String::new() } else { format!("{} of ", count(*used as u64)) };
     let (on, off) = if bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-    writeln!(out, "Predicted time  {on}{:.9} s{off}", simulated_time.0)?;
+    write!(out, "Predicted time  ")?;
+    out.style(on)?;
+    write!(out, "{:.9} s", simulated_time.0)?;
+    out.style(off)?;
+    writeln!(out)?;
     if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &report.runs {
         let (runs, sure) = (simulated_times.len(), simulated_time_ci99.unwrap_or(0.0));
         writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use titr_calibration::measurements::VERSION;
+use titr_common::output::{Claims, OutputFile};
 use titr_calibration::{Calibration, Measurements, calibration, output};
 use titr_mpi::{Comm, Mpi};
 
@@ -74,9 +75,14 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
             "one rank cannot send messages: start at least two, mpirun -np 4 titr-calibrate ...",
         ));
     }
-    // Whoever cannot write should hear so before the measurements, not after.
-    for path in [Some(&options.output), options.measurements.as_ref()].into_iter().flatten() {
-        output::check(path).map_err(Failure::told)?;
+    // A file that cannot be written is told of before the measurements, not after.
+    let mut claims = Claims::new();
+    for path in &options.trace {
+        claims.read(path).map_err(Failure::told)?;
+    }
+    for path in output::files(&options.output).iter().chain(&options.measurements) {
+        claims.write(path).map_err(Failure::told)?;
+        OutputFile::check(path).map_err(Failure::told)?;
     }
     let rate = options.trace.as_deref().map(output::rate).transpose().map_err(Failure::told)?;
     let names = measuring.names(mpi)?;
@@ -102,7 +108,8 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
     };
     plan::measure(&mut measurements, measuring, options.seconds)?;
     if let Some(path) = &options.measurements {
-        output::write(path, &measurements.to_json().map_err(Failure::told)?).map_err(Failure::told)?;
+        let text = measurements.to_json().map_err(Failure::told)?;
+        OutputFile::write(path, text.as_bytes()).map_err(Failure::told)?;
     }
     let found = Calibration::of(&measurements, &options.topology, rate.as_ref()).map_err(Failure::told)?;
     let picture = found.write(&options.output).map_err(Failure::told)?;

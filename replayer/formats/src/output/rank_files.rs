@@ -2,11 +2,12 @@
 //!
 //! Files are open only while something is appended, so that there may be more ranks than a process may have open files.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use titr_common::event::Rank;
+use titr_common::output::{OutputDirectory, OutputFile, named};
 
 use super::ConvertError;
 
@@ -15,9 +16,8 @@ const BUFFER: usize = 32 << 10;
 
 /// The files of all ranks. Dropped before [`finish`](Self::finish), it removes what it wrote.
 pub(super) struct RankFiles {
-    directory: PathBuf,
+    directory: OutputDirectory,
     files: Vec<RankFile>,
-    finished: bool,
 }
 
 struct RankFile {
@@ -32,14 +32,10 @@ impl RankFiles {
     /// # Errors
     /// Where the directory holds something already, or a file cannot be written.
     pub(super) fn create(directory: &Path, ranks: usize) -> Result<Self, ConvertError> {
-        fs::create_dir_all(directory).map_err(at(directory))?;
-        if fs::read_dir(directory).map_err(at(directory))?.next().is_some() {
-            return Err(ConvertError::Occupied { path: directory.into() });
-        }
-        let mut this = Self { directory: directory.into(), files: Vec::with_capacity(ranks), finished: false };
+        let mut this = Self { directory: OutputDirectory::create(directory)?, files: Vec::with_capacity(ranks) };
         for rank in 0..ranks {
             let path = directory.join(format!("rank-{rank:06}.txt"));
-            File::create_new(&path).map_err(at(&path))?;
+            File::create_new(&path).map_err(|error| named(&path, error))?;
             this.files.push(RankFile { path, pending: Vec::new() });
         }
         Ok(this)
@@ -63,37 +59,18 @@ impl RankFiles {
             file.write()?;
             list += &format!("{}\n", file.path.display());
         }
-        let path = self.directory.join(index);
-        File::create_new(&path).and_then(|mut file| file.write_all(list.as_bytes())).map_err(at(&path))?;
-        self.finished = true;
+        let path = self.directory.path().join(index);
+        OutputFile::write(&path, list.as_bytes())?;
+        self.directory.finish();
         Ok(path)
-    }
-}
-
-/// Removes the files of a conversion that was not finished, so that a second attempt finds the directory as the first did.
-impl Drop for RankFiles {
-    fn drop(&mut self) {
-        if self.finished {
-            return;
-        }
-        for file in &self.files {
-            let _ = fs::remove_file(&file.path);
-        }
-        // Stays if there is anything else in it.
-        let _ = fs::remove_dir(&self.directory);
     }
 }
 
 impl RankFile {
     fn write(&mut self) -> Result<(), ConvertError> {
         let file = OpenOptions::new().append(true).open(&self.path);
-        file.and_then(|mut file| file.write_all(&self.pending)).map_err(at(&self.path))?;
+        file.and_then(|mut file| file.write_all(&self.pending)).map_err(|error| named(&self.path, error))?;
         self.pending.clear();
         Ok(())
     }
-}
-
-fn at(path: &Path) -> impl FnOnce(io::Error) -> ConvertError {
-    let path = path.to_owned();
-    move |error| ConvertError::Output { path, error }
 }

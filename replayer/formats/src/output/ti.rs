@@ -1,10 +1,10 @@
 //! A time-independent trace of titr's own, from an extended one or from any other that can be read.
 
-use std::fs;
 use std::path::Path;
 
 use titr_common::event::{Event, Rank};
 use titr_common::format::{count, plural};
+use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Manifest, RankWriter, Trace};
 
@@ -40,11 +40,7 @@ pub struct Folded {
 /// # Errors
 /// Where the trace cannot be read or the directory cannot be written.
 pub fn convert(source: &Trace, directory: &Path) -> Result<Folded, ConvertError> {
-    let failed = |error| ConvertError::Output { path: directory.into(), error };
-    fs::create_dir_all(directory).map_err(failed)?;
-    if fs::read_dir(directory).map_err(failed)?.next().is_some() {
-        return Err(ConvertError::Occupied { path: directory.into() });
-    }
+    let output = OutputDirectory::create(directory)?;
     let mut manifest = source.manifest().cloned().unwrap_or_else(|| Manifest::of_unknown_origin(source.ranks()));
     manifest.mode = Mode::Ti;
     manifest.config.remove("TITRACE_MODE");
@@ -57,13 +53,14 @@ pub fn convert(source: &Trace, directory: &Path) -> Result<Folded, ConvertError>
         all.events += folded.events;
         all.seen += folded.seen;
     }
-    manifest.write(directory).map_err(failed)?;
+    manifest.write(directory).map_err(|error| named(directory, error))?;
+    output.finish();
     Ok(all)
 }
 
 /// Writes one rank's stream, and into its entry how long that is.
 fn stream(source: &Trace, directory: &Path, entry: &mut RankEntry) -> Result<Folded, ConvertError> {
-    let failed = |error| ConvertError::Output { path: directory.into(), error };
+    let failed = |error| named(directory, error);
     let rank = Rank(entry.rank);
     let mut events = source.stream(rank)?;
     let mut writer = RankWriter::create(directory, rank).map_err(failed)?;

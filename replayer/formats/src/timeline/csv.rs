@@ -5,29 +5,31 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
+use titr_common::format::cell;
+use titr_common::output::OutputFile;
 use titr_common::time::Time;
 
-use super::named_file::NamedFile;
 use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineFormat, TimelineWriter};
 
 /// The table.
 pub(super) const CSV: TimelineFormat = TimelineFormat {
     name: "timeline-csv",
     viewers: "scripts and spreadsheets: a table of states, messages and counters, with seconds",
-    begin: |path, subject| Ok(Box::new(Table::new(NamedFile::create(path)?, subject)?)),
+    begin: |path, subject| Ok(Box::new(Table::new(OutputFile::create(path)?, subject)?)),
+    files: |path| vec![path.to_owned()],
 };
 
 /// A table.
-struct Table<W> {
-    out: W,
+struct Table {
+    out: OutputFile,
     /// The state of each rank, and since when.
     states: Vec<Option<(State, Time)>>,
     /// When each message that is under way departed.
     departed: FxHashMap<u64, Time>,
 }
 
-impl<W: Write> Table<W> {
-    fn new(mut out: W, subject: &Subject) -> io::Result<Self> {
+impl Table {
+    fn new(mut out: OutputFile, subject: &Subject) -> io::Result<Self> {
         writeln!(out, "kind,rank,to,begin,end,name,activity,value")?;
         Ok(Self { out, states: vec![None; subject.ranks as usize], departed: FxHashMap::default() })
     }
@@ -60,7 +62,7 @@ impl std::fmt::Display for Decimal {
     }
 }
 
-impl<W: Write> TimelineWriter for Table<W> {
+impl TimelineWriter for Table {
     fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()> {
         match event {
             TimelineEvent::Enter(rank, state) => {
@@ -85,7 +87,7 @@ impl<W: Write> TimelineWriter for Table<W> {
     }
 
     fn series(&mut self, series: &Series) -> io::Result<()> {
-        let name = series.name.replace('"', "\"\"");
+        let name = cell(&series.name).replace('"', "\"\"");
         series
             .samples
             .iter()
@@ -96,6 +98,6 @@ impl<W: Write> TimelineWriter for Table<W> {
         for rank in (0..self.states.len() as u32).map(Rank) {
             self.end_state(rank, end)?;
         }
-        self.out.flush()
+        self.out.finish()
     }
 }

@@ -13,7 +13,6 @@
 mod csv;
 mod event_sorter;
 mod excerpt;
-mod named_file;
 mod paje;
 mod paraver;
 mod perfetto;
@@ -24,7 +23,7 @@ pub use event_sorter::EventSorter;
 pub use excerpt::{Excerpt, Excerpted};
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
@@ -120,11 +119,19 @@ pub struct TimelineFormat {
     pub viewers: &'static str,
     /// Begins a file, or several with the same name but for the ending.
     begin: Begin,
+    /// The files that are written for a path.
+    files: fn(&Path) -> Vec<PathBuf>,
 }
 
 type Begin = fn(&Path, &Subject) -> io::Result<Box<dyn TimelineWriter>>;
 
 impl TimelineFormat {
+    /// The files that are written for `path`: this one, and those that belong beside it.
+    #[must_use]
+    pub fn files(&self, path: &Path) -> Vec<PathBuf> {
+        (self.files)(path)
+    }
+
     /// Begins a file at `path`, with no more in it than the excerpt.
     ///
     /// # Errors

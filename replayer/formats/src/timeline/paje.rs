@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use titr_common::event::Rank;
+use titr_common::output::OutputFile;
 use titr_common::time::Time;
 
-use super::named_file::NamedFile;
 use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineFormat, TimelineWriter};
 
 /// Events by their number, with their fields.
@@ -99,19 +99,20 @@ const HEADER: &str = "\
 pub(super) const PAJE: TimelineFormat = TimelineFormat {
     name: "paje",
     viewers: "ViTE and pj_dump",
-    begin: |path, subject| Ok(Box::new(Paje::new(NamedFile::create(path)?, subject)?)),
+    begin: |path, subject| Ok(Box::new(Paje::new(OutputFile::create(path)?, subject)?)),
+    files: |path| vec![path.to_owned()],
 };
 
 /// A Paje file.
-struct Paje<W> {
-    out: W,
+struct Paje {
+    out: OutputFile,
     /// The alias of each state that there was.
     aliases: HashMap<&'static str, usize>,
 }
 
-impl<W: Write> Paje<W> {
+impl Paje {
     /// Begins a file.
-    fn new(mut out: W, subject: &Subject) -> io::Result<Self> {
+    fn new(mut out: OutputFile, subject: &Subject) -> io::Result<Self> {
         out.write_all(HEADER.as_bytes())?;
         for Rank(rank) in subject.shown() {
             writeln!(out, "4 0 r{rank} R p \"rank {rank}\"")?;
@@ -151,7 +152,7 @@ impl std::fmt::Display for Seconds {
     }
 }
 
-impl<W: Write> TimelineWriter for Paje<W> {
+impl TimelineWriter for Paje {
     fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()> {
         let at = Seconds(at);
         let kind = |arrow: Arrow| if arrow.in_collective { 'c' } else { 'm' };
@@ -179,6 +180,6 @@ impl<W: Write> TimelineWriter for Paje<W> {
 
     fn finish(&mut self, end: Time) -> io::Result<()> {
         writeln!(self.out, "5 {} P p", Seconds(end))?;
-        self.out.flush()
+        self.out.finish()
     }
 }

@@ -11,10 +11,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use titr_common::event::Rank;
+use titr_common::output::OutputFile;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use super::named_file::NamedFile;
 use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineFormat, TimelineWriter};
 
 /// The format of Paraver.
@@ -22,6 +22,7 @@ pub(super) const PARAVER: TimelineFormat = TimelineFormat {
     name: "paraver",
     viewers: "Paraver; .pcf and .row are written beside the .prv",
     begin: |path, subject| Ok(Box::new(Paraver::new(path, subject)?)),
+    files,
 };
 
 /// Types of events. Other tools have given none of these a meaning.
@@ -49,9 +50,9 @@ enum Record {
 
 /// The files of a trace.
 struct Paraver {
-    trace: NamedFile,
-    config: NamedFile,
-    rows: NamedFile,
+    trace: OutputFile,
+    config: OutputFile,
+    rows: OutputFile,
     /// The row of each rank, from 1; `None` where it is not shown.
     row_of: Vec<Option<u32>>,
     /// The state of each rank, and since when.
@@ -66,13 +67,13 @@ struct Paraver {
 
 impl Paraver {
     fn new(path: &Path, subject: &Subject) -> io::Result<Self> {
-        let file = |ending: &str| NamedFile::create(&beside(path, ending));
+        let file = |ending: &str| OutputFile::create(&beside(path, ending));
         let mut row_of = vec![None; subject.ranks as usize];
         for (row, rank) in (1..).zip(subject.shown()) {
             row_of[rank.0 as usize] = Some(row);
         }
         Ok(Self {
-            trace: NamedFile::create(path)?,
+            trace: OutputFile::create(path)?,
             config: file("pcf")?,
             rows: file("row")?,
             states: vec![None; row_of.len()],
@@ -127,7 +128,7 @@ impl Paraver {
                 }
             }?;
         }
-        out.flush()
+        Ok(())
     }
 
     fn write_config(&mut self) -> io::Result<()> {
@@ -142,7 +143,7 @@ impl Paraver {
             writeln!(out, "{value:<6} {}", call.name())?;
         }
         writeln!(out, "\nEVENT_TYPE\n0    {IN_FLIGHT}    Bytes in flight, all ranks")?;
-        out.flush()
+        Ok(())
     }
 
     fn write_rows(&mut self) -> io::Result<()> {
@@ -153,8 +154,13 @@ impl Paraver {
             names.iter().try_for_each(|name| writeln!(out, "{name}"))?;
             writeln!(out)?;
         }
-        out.flush()
+        Ok(())
     }
+}
+
+/// The files that are written for a trace at `path`.
+fn files(path: &Path) -> Vec<PathBuf> {
+    vec![path.to_owned(), beside(path, "pcf"), beside(path, "row")]
 }
 
 /// The file of the same name but for its ending.
@@ -197,6 +203,7 @@ impl TimelineWriter for Paraver {
         self.records.sort_by_key(|(at, _)| *at);
         self.write_trace(end)?;
         self.write_config()?;
-        self.write_rows()
+        self.write_rows()?;
+        [&mut self.config, &mut self.rows, &mut self.trace].into_iter().try_for_each(OutputFile::finish)
     }
 }

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
+use titr_common::output::OutputFile;
 use titr_common::time::Time;
 
-use super::named_file::NamedFile;
 use super::protobuf::Fields;
 use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineFormat, TimelineWriter};
 
@@ -19,7 +19,8 @@ use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineForm
 pub(super) const PERFETTO: TimelineFormat = TimelineFormat {
     name: "perfetto",
     viewers: "https://ui.perfetto.dev, with counters of the bytes in flight and of the load of links",
-    begin: |path, subject| Ok(Box::new(Perfetto::new(NamedFile::create(path)?, subject)?)),
+    begin: |path, subject| Ok(Box::new(Perfetto::new(OutputFile::create(path)?, subject)?)),
+    files: |path| vec![path.to_owned()],
 };
 
 /// Numbers of the fields that are used.
@@ -138,16 +139,16 @@ enum EventName {
 }
 
 /// A file of Perfetto's.
-struct Perfetto<W> {
-    out: W,
+struct Perfetto {
+    out: OutputFile,
     /// The ranks that are in a state.
     busy: Vec<bool>,
     names: FxHashMap<EventName, u64>,
     tracks: u64,
 }
 
-impl<W: Write> Perfetto<W> {
-    fn new(out: W, subject: &Subject) -> io::Result<Self> {
+impl Perfetto {
+    fn new(out: OutputFile, subject: &Subject) -> io::Result<Self> {
         let (ranks, names) = (subject.ranks, FxHashMap::default());
         let tracks = FIRST_RANK_TRACK + u64::from(ranks);
         let mut this = Self { out, busy: vec![false; ranks as usize], names, tracks };
@@ -243,7 +244,7 @@ fn of(kind: Kind, track: u64) -> Fields {
     Fields::default().varint(event::TYPE, kind as u64).varint(event::TRACK, track)
 }
 
-impl<W: Write> TimelineWriter for Perfetto<W> {
+impl TimelineWriter for Perfetto {
     fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()> {
         match event {
             TimelineEvent::Enter(rank, state) => self.enter(rank, state, at),
@@ -273,6 +274,6 @@ impl<W: Write> TimelineWriter for Perfetto<W> {
         for rank in (0..self.busy.len() as u32).map(Rank) {
             self.leave(rank, end)?;
         }
-        self.out.flush()
+        self.out.finish()
     }
 }

@@ -4,6 +4,8 @@ const element = (name, attributes = {}, ...children) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    // The page's policy allows no style attributes.
+    else if (key === "style") made.style.cssText = value;
     else if (value !== false) made.setAttribute(key, value === true ? "" : value);
   }
   made.append(...children.flat().filter((child) => child !== null && child !== undefined));

@@ -39,7 +39,7 @@ pub fn convert(
 ) -> Result<ConversionNotes, ConvertError> {
     let recording = Recording::open(trace)?;
     let subject = Subject { ranks: trace.ranks(), time: "recorded time", excerpt };
-    let writer = begin(&subject).map_err(ConvertError::Drawing)?;
+    let writer = begin(&subject)?;
     let TimelineStats { calls, messages, lost } = recording.write(EventSorter::new(vec![writer]))?;
     let (path, ranks) = (path.display(), trace.ranks());
     let of = plural(u64::from(ranks), "rank", "ranks");
@@ -141,7 +141,7 @@ impl Recording {
             sorter.flush_until(begun.into_iter().chain(next).min().unwrap_or(call.to));
         }
         let (messages, lost) = (self.channels.messages(), self.channels.end(&mut sorter));
-        sorter.finish(&[]).map_err(ConvertError::Drawing)?;
+        sorter.finish(&[])?;
         Ok(TimelineStats { calls, messages, lost })
     }
 

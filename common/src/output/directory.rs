@@ -1,0 +1,68 @@
+//! A directory that a command fills.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::named;
+use super::temporary::Temporary;
+
+/// A directory that holds something already.
+#[derive(Debug, Error)]
+#[error(
+    "{}: there is something in it already, and nothing is overwritten: name another directory, or remove it",
+    .0.display()
+)]
+struct Occupied(PathBuf);
+
+/// A directory that is being filled. Dropped before it is finished, it is missing or empty as it was before.
+#[derive(Debug)]
+pub struct OutputDirectory {
+    path: PathBuf,
+    /// The directories that were made for it, the outermost first.
+    made: Vec<PathBuf>,
+    content: Option<Temporary>,
+}
+
+impl OutputDirectory {
+    /// Makes the directory at `path`, or takes the one there if it is empty.
+    ///
+    /// # Errors
+    /// If the directory holds something ([`ErrorKind::DirectoryNotEmpty`]), or cannot be made.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let missing = path.ancestors().take_while(|place| *place != Path::new("") && !place.exists());
+        let mut made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        made.reverse();
+        let failed = |error| named(path, error);
+        fs::create_dir_all(path).map_err(failed)?;
+        if fs::read_dir(path).map_err(failed)?.next().is_some() {
+            return Err(io::Error::new(ErrorKind::DirectoryNotEmpty, Occupied(path.into())));
+        }
+        Ok(Self { path: path.into(), made, content: Some(Temporary::new(path.into())) })
+    }
+
+    /// The path of the directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps the directory with all that is in it.
+    pub fn finish(mut self) {
+        self.made.clear();
+        if let Some(content) = self.content.take() {
+            content.keep();
+        }
+    }
+}
+
+impl Drop for OutputDirectory {
+    fn drop(&mut self) {
+        drop(self.content.take());
+        for path in self.made.iter().rev() {
+            let _ = fs::remove_dir(path);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! A file that takes its name when it is whole.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{MetadataExt, fchown};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::named;
+use super::temporary::Temporary;
+
+/// Links that are followed before a name is given up.
+const MOST_LINKS: usize = 40;
+
+/// A file that is being written: a new one beside `path` that replaces the one at `path` when it is finished, or, for a
+/// device, a pipe or a socket, the thing itself. Small writes are gathered, and errors name the path.
+#[derive(Debug)]
+pub struct OutputFile {
+    path: PathBuf,
+    out: BufWriter<File>,
+    replacement: Option<Replacement>,
+}
+
+/// A file that is to take the place of another.
+#[derive(Debug)]
+struct Replacement {
+    temporary: Temporary,
+    target: PathBuf,
+}
+
+impl OutputFile {
+    /// Begins the file at `path`.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let (file, replacement) = begin(path).map_err(|error| named(path, error))?;
+        Ok(Self { path: path.into(), out: BufWriter::with_capacity(1 << 16, file), replacement })
+    }
+
+    /// Writes a whole file.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+        let mut file = Self::create(path)?;
+        file.write_all(content)?;
+        file.finish()
+    }
+
+    /// Finds out whether a file can be written at `path`, and leaves the one there as it is.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn check(path: &Path) -> io::Result<()> {
+        match target(path) {
+            Ok(Target::Name(_)) => Self::create(path).map(drop),
+            // Opening a pipe may wait for its reader.
+            Ok(Target::Itself | Target::Stream(_)) => Ok(()),
+            Err(error) => Err(named(path, error)),
+        }
+    }
+
+    /// Ends the file, which then has its name.
+    ///
+    /// # Errors
+    /// If the file could not be written; the one at the path is then as it was.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.complete().map_err(|error| named(&self.path, error))
+    }
+
+    fn complete(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        let Some(Replacement { temporary, target }) = self.replacement.take() else { return Ok(()) };
+        self.out.get_ref().sync_all()?;
+        match fs::rename(temporary.path(), &target) {
+            Ok(()) => temporary.keep(),
+            // A file that is mounted by itself, as into a container, has no name that another can take.
+            Err(error) if matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices) => {
+                fs::copy(temporary.path(), &target)?;
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.out.write(text).map_err(|error| named(&self.path, error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush().map_err(|error| named(&self.path, error))
+    }
+}
+
+/// What a path leads to.
+enum Target {
+    /// A regular file, or nothing: the name that it has or will have, without links.
+    Name(PathBuf),
+    /// A stream that this process has open.
+    Stream(File),
+    /// A device, a pipe or a socket.
+    Itself,
+}
+
+fn target(path: &Path) -> io::Result<Target> {
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if place.starts_with("/proc") {
+            return Ok(own_stream(path)?.map_or(Target::Itself, Target::Stream));
+        }
+        let Ok(next) = fs::read_link(&place) else {
+            return match fs::metadata(&place) {
+                Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+                Ok(found) if !found.is_file() => Ok(own_stream(path)?.map_or(Target::Itself, Target::Stream)),
+                Ok(_) => Ok(Target::Name(place)),
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(Target::Name(place)),
+                Err(error) => Err(error),
+            };
+        };
+        place = directory_of(&place).join(next);
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// Standard output or standard error, if `path` leads there: what is written goes on where the stream is.
+fn own_stream(path: &Path) -> io::Result<Option<File>> {
+    let wanted = fs::metadata(path)?;
+    let (out, err) = (io::stdout(), io::stderr());
+    for stream in [out.as_fd(), err.as_fd()] {
+        if open(stream)?.is_some_and(|found| same(&found, &wanted)) {
+            return Ok(Some(File::from(stream.try_clone_to_owned()?)));
+        }
+    }
+    Ok(None)
+}
+
+/// The state of a stream; `None` where it is closed.
+pub(super) fn open(stream: BorrowedFd<'_>) -> io::Result<Option<Metadata>> {
+    let Ok(file) = stream.try_clone_to_owned() else { return Ok(None) };
+    File::from(file).metadata().map(Some)
+}
+
+fn same(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+fn begin(path: &Path) -> io::Result<(File, Option<Replacement>)> {
+    let in_place = |path: &Path| OpenOptions::new().write(true).create(true).truncate(true).open(path);
+    let target = match target(path)? {
+        Target::Stream(stream) => return Ok((stream, None)),
+        Target::Itself => return Ok((in_place(path)?, None)),
+        Target::Name(target) => target,
+    };
+    // Whoever may not write the file may not replace it, either.
+    let replaced = match OpenOptions::new().write(true).open(&target) {
+        Ok(file) => Some(file.metadata()?),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    match beside(&target) {
+        Ok((file, temporary)) => {
+            if let Some(replaced) = replaced {
+                take_after(&file, &replaced)?;
+            }
+            Ok((file, Some(Replacement { temporary, target })))
+        }
+        // A file that may be written, in a directory that may not.
+        Err(error)
+            if replaced.is_some()
+                && matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+        {
+            Ok((in_place(&target)?, None))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// A new file in the directory of `target`.
+fn beside(target: &Path) -> io::Result<(File, Temporary)> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let name = format!(".titr-{}-{}.unfinished", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let path = directory_of(target).join(name);
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((file, Temporary::new(path))),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Gives a file the owner, if that is possible, and the permissions of the one that it replaces.
+fn take_after(file: &File, replaced: &Metadata) -> io::Result<()> {
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
+        let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
+    }
+    file.set_permissions(replaced.permissions())
+}
+
+pub(super) fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|directory| *directory != Path::new("")).unwrap_or(Path::new("."))
+}

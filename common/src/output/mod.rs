@@ -1,0 +1,44 @@
+//! Files that a command writes.
+//!
+//! An [`OutputFile`] lies beside its name until it is whole, and then takes the place of the file that had the name before:
+//! a command that fails, or a disk that is full, leaves the old file as it was. An [`OutputDirectory`] is new or was empty,
+//! and is so again if the command fails. [`Claims`] refuse an output that the same command reads.
+//!
+//! Errors name the file: `cannot write out.html: No space left on device`.
+
+mod claims;
+mod directory;
+mod file;
+mod temporary;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+pub use claims::{Claims, Clash};
+pub use directory::OutputDirectory;
+pub use file::OutputFile;
+pub use temporary::remove_unfinished;
+
+/// A place that cannot be written.
+#[derive(Debug, Error)]
+#[error("cannot write {}: {error}", path.display())]
+pub struct Unwritable {
+    /// The file or directory.
+    pub path: PathBuf,
+    /// The error of the operating system.
+    pub error: io::Error,
+}
+
+/// The error with the place that cannot be written, once.
+#[must_use]
+pub fn named(path: &Path, error: io::Error) -> io::Error {
+    match error.get_ref().is_some_and(|inner| inner.is::<Unwritable>()) {
+        true => error,
+        false => io::Error::new(error.kind(), Unwritable { path: path.into(), error }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

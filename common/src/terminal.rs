@@ -1,0 +1,215 @@
+//! Text for people on a terminal, none of which the terminal obeys.
+//!
+//! Names, comments and errors of traces, platforms and results, file names and the words of a command line may hold
+//! anything: sequences that clear the screen or set its title, marks that turn the order of letters around, letters without
+//! a width. All that titr prints goes through [`Escaped`] or [`say`], which show such characters as JSON writes them
+//! (`\u001b`), so that JSON stays JSON. A byte that is no text (UTF-8) is shown as `\xff`.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Write};
+
+/// Characters beyond ASCII that are not shown, or change how others are: the controls of ISO 6429, format characters
+/// (category Cf), separators of lines and paragraphs, and others that Unicode calls ignorable by default.
+const HIDDEN: [(char, char); 32] = [
+    ('\u{80}', '\u{9f}'),
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{890}', '\u{891}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{2028}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{2800}', '\u{2800}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{fffe}', '\u{ffff}'),
+    ('\u{110bd}', '\u{110bd}'),
+    ('\u{110cd}', '\u{110cd}'),
+    ('\u{13430}', '\u{1345f}'),
+    ('\u{16fe4}', '\u{16fe4}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{1fffe}', '\u{1ffff}'),
+    ('\u{2fffe}', '\u{2ffff}'),
+    ('\u{3fffe}', '\u{dffff}'),
+    ('\u{e0000}', '\u{10ffff}'),
+];
+
+/// A writer that escapes all that is not to be seen, but the ends of lines and tabs. Texts are written whole: a character
+/// that comes in two writes is none.
+#[derive(Debug)]
+pub struct Escaped<W> {
+    out: W,
+}
+
+impl<W: Write> Escaped<W> {
+    /// Escapes text on its way to `out`.
+    pub fn new(out: W) -> Self {
+        Self { out }
+    }
+
+    /// Writes a sequence of titr's own that the terminal obeys.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn style(&mut self, sequence: &'static str) -> io::Result<()> {
+        self.out.write_all(sequence.as_bytes())
+    }
+}
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        write_escaped(&mut self.out, text)?;
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Prints a line on standard error, escaped. It goes out in a single `write`, so that the lines of processes that write at
+/// once do not mix; a closed or broken standard error is of no concern.
+pub fn say(line: fmt::Arguments<'_>) {
+    let _ = io::stderr().write_all(&line_of(line));
+}
+
+/// Prints a line on standard output, escaped.
+pub fn print(line: fmt::Arguments<'_>) {
+    let _ = io::stdout().write_all(&line_of(line));
+}
+
+/// The bytes of a line for people, escaped.
+#[must_use]
+pub fn line_of(line: fmt::Arguments<'_>) -> Vec<u8> {
+    let mut text = escaped(&line.to_string()).into_owned();
+    text.push('\n');
+    text.into_bytes()
+}
+
+/// The text with all escaped that is not to be seen, but the ends of lines and tabs.
+#[must_use]
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    if is_plain(text.as_bytes()) || !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    text.chars().for_each(|character| push(&mut shown, character));
+    Cow::Owned(shown)
+}
+
+/// The text as [`escaped`], on one line: a name cannot pretend to be a message of its own.
+#[must_use]
+pub fn on_one_line(text: &str) -> Cow<'_, str> {
+    match escaped(text) {
+        shown if shown.contains('\n') => Cow::Owned(shown.replace('\n', "\\n")),
+        shown => shown,
+    }
+}
+
+fn write_escaped(out: &mut impl Write, text: &[u8]) -> io::Result<()> {
+    if is_plain(text) {
+        return out.write_all(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for chunk in text.utf8_chunks() {
+        chunk.valid().chars().for_each(|character| push(&mut shown, character));
+        for byte in chunk.invalid() {
+            shown.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    out.write_all(shown.as_bytes())
+}
+
+fn push(shown: &mut String, character: char) {
+    if is_hidden(character) {
+        let mut units = [0; 2];
+        for unit in character.encode_utf16(&mut units) {
+            shown.push_str(&format!("\\u{unit:04x}"));
+        }
+    } else {
+        shown.push(character);
+    }
+}
+
+/// Whether the text has nothing but visible letters of ASCII, spaces, tabs and ends of lines. Looks at all, which takes less
+/// time than to stop.
+fn is_plain(text: &[u8]) -> bool {
+    text.iter().fold(true, |plain, &byte| plain & (matches!(byte, b' '..=b'~') | matches!(byte, b'\n' | b'\t')))
+}
+
+fn is_hidden(character: char) -> bool {
+    match character {
+        '\n' | '\t' | ' '..='~' => false,
+        '\0'..='\x7f' => true,
+        _ => {
+            let place = HIDDEN.partition_point(|&(_, last)| last < character);
+            HIDDEN.get(place).is_some_and(|&(first, _)| first <= character)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn through(text: &[u8]) -> String {
+        let mut out = Vec::new();
+        Escaped::new(&mut out).write_all(text).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn hidden_characters_are_shown() {
+        assert_eq!(through(b"\x1b]0;title\x07\r\x7f"), "\\u001b]0;title\\u0007\\u000d\\u007f");
+        assert_eq!(through("a\u{9b}2J\u{202e}b\u{2028}\u{200b}\u{feff}".as_bytes()), "a\\u009b2J\\u202eb\\u2028\\u200b\\ufeff");
+        assert_eq!(through("\u{e0001}".as_bytes()), "\\udb40\\udc01");
+        assert_eq!(through(b"a\x9b2J\xff"), "a\\x9b2J\\xff");
+        assert_eq!(on_one_line("x\ny\u{1b}"), "x\\ny\\u001b");
+    }
+
+    #[test]
+    fn letters_of_all_kinds_stay() {
+        let text = "tab\tline\n \"\\ µs × … ± é e\u{301} 漢字 Ελλάδα עברית 🚀\u{a0}\u{202f}";
+        assert_eq!(through(text.as_bytes()), text);
+        assert!(matches!(escaped(text), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn ranges_are_in_order() {
+        assert!(HIDDEN.windows(2).all(|pair| pair[0].1 < pair[1].0));
+        assert!(HIDDEN.iter().all(|(first, last)| first <= last));
+    }
+
+    proptest! {
+        /// JSON that was escaped is JSON of the same value.
+        #[test]
+        fn json_stays_json(text in any::<String>()) {
+            let json = serde_json::to_string(&text).unwrap();
+            let shown = through(json.as_bytes());
+            prop_assert!(!shown.chars().any(|character| character.is_control()));
+            prop_assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+        }
+
+        /// Nothing that comes out is hidden, and what was plain is unchanged.
+        #[test]
+        fn nothing_hidden_comes_out(text in any::<Vec<u8>>()) {
+            let shown = through(&text);
+            prop_assert!(!shown.chars().any(is_hidden));
+            prop_assert_eq!(through(shown.as_bytes()), shown);
+        }
+    }
+}

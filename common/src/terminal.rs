@@ -175,7 +175,10 @@ mod tests {
     #[test]
     fn hidden_characters_are_shown() {
         assert_eq!(through(b"\x1b]0;title\x07\r\x7f"), "\\u001b]0;title\\u0007\\u000d\\u007f");
-        assert_eq!(through("a\u{9b}2J\u{202e}b\u{2028}\u{200b}\u{feff}".as_bytes()), "a\\u009b2J\\u202eb\\u2028\\u200b\\ufeff");
+        assert_eq!(
+            through("a\u{9b}2J\u{202e}b\u{2028}\u{200b}\u{feff}".as_bytes()),
+            "a\\u009b2J\\u202eb\\u2028\\u200b\\ufeff"
+        );
         assert_eq!(through("\u{e0001}".as_bytes()), "\\udb40\\udc01");
         assert_eq!(through(b"a\x9b2J\xff"), "a\\x9b2J\\xff");
         assert_eq!(on_one_line("x\ny\u{1b}"), "x\\ny\\u001b");

@@ -5,6 +5,7 @@
 mod advise;
 mod bad_input;
 mod causality;
+mod check;
 mod convert;
 mod critical_path;
 mod examples;
@@ -20,6 +21,7 @@ mod observers;
 mod one_sided;
 mod one_sided_networks;
 mod oracle;
+mod outputs;
 mod own_profile;
 mod packet_links;
 mod packet_results;

@@ -69,3 +69,57 @@ fn shells_and_man_know_the_options() {
         assert!(text.contains(".TH "), "{page}");
     }
 }
+
+/// Sequences that a terminal obeys, a mark that turns the order of letters around, and an end of a line.
+const HOSTILE: &str = "a\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m\u{202e}b\u{200b}\r\u{7f}";
+
+fn assert_harmless(shown: &str) {
+    let obeyed = |letter: char| letter.is_control() && !"\n\t".contains(letter);
+    let hidden =
+        |letter: char| ('\u{200b}'..='\u{200f}').contains(&letter) || ('\u{202a}'..='\u{202e}').contains(&letter);
+    assert!(!shown.contains(|letter| obeyed(letter) || hidden(letter)), "{shown:?}");
+    assert!(shown.contains("\\u001b"), "{shown:?}");
+}
+
+#[test]
+fn nothing_of_an_input_is_obeyed_by_a_terminal() {
+    let folder = Folder::new();
+    folder.file("t.txt", format!("0 {HOSTILE}\n"));
+    folder.file("p.toml", format!("schema = 1\n# {}\nhosts = '{HOSTILE}'\n", "x"));
+    folder.file("r.json", format!("{{\"{HOSTILE}"));
+    let ring = here("../examples/ring.txt").display().to_string();
+    let torus = here("../examples/torus.toml").display().to_string();
+    let set = format!("network.{HOSTILE}=1");
+    let missing = format!("none{HOSTILE}.txt");
+    let calls: [(&str, &[&str]); 10] = [
+        (TITR, &["check", "t.txt"]),
+        (TITR, &["info", "t.txt"]),
+        (TITR, &["check", &missing]),
+        (TITR, &["diff", &missing, "r.json"]),
+        (TITR_REPLAY, &["-p", "p.toml", &ring]),
+        (TITR_REPLAY, &["-p", &torus, "--set", &set, &ring]),
+        (TITR_REPLAY, &["-p", &torus, "--causality", HOSTILE, &ring]),
+        (TITR_REPLAY, &["-p", &torus, "--report", &format!("none/{HOSTILE}"), &ring]),
+        (TITR, &[HOSTILE]),
+        (TITR, &["schedule", HOSTILE, "--ranks", "4"]),
+    ];
+    for (command, arguments) in calls {
+        assert_harmless(&folder.run(command, arguments));
+    }
+}
+
+#[test]
+fn a_manifest_is_shown_and_json_keeps_what_it_says() {
+    let folder = Folder::new();
+    folder.trace(&["0 init\n0 finalize\n"]);
+    let path = folder.path().join("traces/manifest.json");
+    let escaped = serde_json::to_string(HOSTILE).unwrap();
+    let manifest = std::fs::read_to_string(&path).unwrap();
+    let hostile = manifest.replace("\"node-1\"", &escaped).replace("\"./a.out\"", &escaped);
+    std::fs::write(&path, hostile).unwrap();
+    assert_harmless(&folder.run(TITR, &["info", "traces"]));
+    let json = folder.run(TITR, &["info", "--json", "traces"]);
+    assert_harmless(&json);
+    let value: serde_json::Value = serde_json::from_str(json.strip_suffix("\n[0]").unwrap()).unwrap();
+    assert_eq!(value["manifest"]["command"][0], HOSTILE);
+}

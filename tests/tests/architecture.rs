@@ -23,7 +23,7 @@ use source::{Crate, Module};
 const LAYERS: &str = "\
 | crate | may import from | its modules, from the bottom up |
 | --- | --- | --- |
-| `common` |  | `units` `dense_slab` `event` `format` `input` `time` `collectives` `event_buffer` `grammar` `program` `trace` |
+| `common` |  | `units` `dense_slab` `event` `format` `input` `time` `collectives` `event_buffer` `grammar` `program` `terminal` `trace` `output` |
 | `replayer/memory` |  |  |
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
 | `replayer/network-traces` | `common` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
@@ -44,8 +44,8 @@ const LAYERS: &str = "\
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `part` `pattern` `value` |
 | `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `stderr` `nap` `host` `process_time` `local_ranks` `never_called` `sanitizers` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
-| `tracer/launcher` | `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `options` |
-| `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `feasible` `communicators` `requests` `options` `reenactment` `report` |
+| `tracer/launcher` | `common` `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `options` |
+| `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `tags` `feasible` `communicators` `requests` `options` `reenactment` `report` |
 | `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `order` `plan` |
 ";
 
@@ -288,6 +288,22 @@ fn a_match_of_events_names_them_all() {
                 .collect::<Vec<_>>()
         };
         source.files.values().flat_map(found).collect()
+    });
+}
+
+/// Macros that print text as it is, and the crates that may use them.
+const PRINTS: [&str; 4] = ["println", "eprintln", "print", "eprint"];
+const PRINTING: &str = "wrappers/";
+
+/// Names in traces and files may hold what a terminal obeys.
+#[test]
+fn text_is_printed_escaped() {
+    no_crate(|source| {
+        let files = source.files.values().filter(|file| !shown(&file.path).starts_with(PRINTING));
+        let macros = files.flat_map(|file| file.tokens.windows(2).map(move |pair| (file, pair)));
+        let found = macros.filter(|(_, pair)| PRINTS.contains(&pair[0].text.as_str()) && pair[1].text == "!");
+        let told = |file: &source::File, line| format!("{}:{line}: print by titr_common::terminal", shown(&file.path));
+        found.map(|(file, pair)| told(file, pair[0].line)).collect()
     });
 }
 

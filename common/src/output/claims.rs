@@ -29,7 +29,7 @@ pub enum Clash {
     Twice { first: PathBuf, second: PathBuf },
 }
 
-/// What tells a file from all others, by whatever name.
+/// An identity that a file has by whatever name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
     /// Device and inode of a regular file.

@@ -96,7 +96,7 @@ impl Write for OutputFile {
     }
 }
 
-/// What a path leads to.
+/// The place that a path leads to.
 enum Target {
     /// A regular file, or nothing: the name that it has or will have, without links.
     Name(PathBuf),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::event::{CommId, FileId, Rank, RequestId, ThreadId, WinId};
+use crate::units::Bytes;
 
 /// An event that makes no sense where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -36,6 +37,20 @@ pub enum Fault {
     NoSuchPart { request: RequestId, part: u32, parts: u32 },
     #[error("{word} on {on} has volumes for {found} members, where there are {members}")]
     Volumes { word: &'static str, on: String, found: usize, members: usize },
+    #[error(
+        "{word} is this rank's collective number {number} on {on}: the rank gives each member {} bytes, and gets {} from itself",
+        .given.0, .got.0
+    )]
+    UnequalBuffers { word: &'static str, number: u64, on: String, given: Bytes, got: Bytes },
+    #[error(
+        "{word} is collective number {number} on {on}: its members give {} bytes and get {}, or not the same from each other",
+        .given.0, .got.0
+    )]
+    UnequalAmounts { word: &'static str, number: u64, on: String, given: Bytes, got: Bytes },
+    #[error(
+        "an access of {} bytes to window {}, of which rank {} lends {} bytes", .bytes.0, .window.0, .target.0, .lent.0
+    )]
+    BeyondWindow { window: WinId, target: Rank, bytes: Bytes, lent: Bytes },
     #[error("{word} on {on}: MPI has no such call on inter-communicators")]
     InterCollective { word: &'static str, on: String },
     #[error("{mine} is this rank's collective number {number} on {on}, where rank {} called {theirs}", .other.0)]

@@ -7,6 +7,7 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use titr_ccnuma::programs::{Fft, Program, Radix};
 use titr_ccnuma::{Machine, MachineResult, Recorder};
+use titr_common::terminal;
 use titr_platform::Platform;
 
 /// Runs a shared-memory program on a cc-NUMA machine, whose messages the network of a platform carries.
@@ -71,11 +72,11 @@ fn main() -> ExitCode {
     });
     match printed {
         Ok(text) => {
-            println!("{text}");
+            terminal::print(format_args!("{text}"));
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("titr-ccnuma: {error}");
+            terminal::say(format_args!("titr-ccnuma: {error}"));
             ExitCode::FAILURE
         }
     }

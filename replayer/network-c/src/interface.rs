@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::ptr;
 
+use titr_common::terminal::escaped;
 use titr_common::time::Time;
 
 use crate::driver::{DrivenMessage, Driver};
@@ -49,7 +50,7 @@ thread_local! {
 
 /// Keeps an error for [`titr_network_error`].
 fn fail(error: impl Display) {
-    let text = error.to_string().replace('\0', " ");
+    let text = escaped(&error.to_string()).into_owned();
     LAST_ERROR.with(|last| *last.borrow_mut() = CString::new(text).unwrap_or_default());
 }
 

@@ -1,7 +1,8 @@
 //! A replay on a machine where nothing takes time, to find out whether a trace can be replayed on any.
 //!
-//! All sends are buffered there, so a wait that has no end is due to something that is missing from the trace and not to a
-//! machine.
+//! There, all sends are buffered, so a wait that has no end is due to something that is missing from the trace and not to a
+//! machine. A second replay buffers none: if that one ends in a deadlock, the program relies on buffers, which MPI does not
+//! promise (MPI 4.0 §3.5), and whether it ends depends on the library and its eager threshold.
 
 use titr_common::collectives::{Library, Selection};
 use titr_common::time::Time;
@@ -14,17 +15,49 @@ use titr_platform::{
 };
 use titr_workload::Workload;
 
+use crate::observe::{Observer, Truncations};
 use crate::ranks::{Core, Deadlock, ReplayError};
-use crate::replay::{Follower, Options, replay};
+use crate::replay::{Follower, Options, Outcome, replay};
 
-/// Why `trace` cannot be replayed to its end without anything left over; nothing if it can. `follower` is told how far the replay is.
+/// Why `trace` cannot be replayed to its end without anything left over, or holds amounts of data that do not fit each
+/// other; nothing if it can. `follower` is told how far the replay is.
 ///
 /// # Errors
 /// Where the trace cannot be opened.
 pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec<String>, TraceError> {
+    let options = Options { storage: Storage::instant(), follower, compares_amounts: true, ..Options::default() };
+    Ok(match run(trace, Bytes(u64::MAX), Truncations::new(trace), options)? {
+        Ok(Outcome { warnings, observer, .. }) => observer.findings().into_iter().chain(warnings).collect(),
+        Err(ReplayError::Deadlock(deadlock)) => vec![Deadlock { at: None, ..*deadlock }.to_string()],
+        Err(error) => vec![error.to_string()],
+    })
+}
+
+/// The deadlock in which a trace ends that can be replayed where all sends are buffered, if none is; nothing if it relies on
+/// no buffers.
+///
+/// # Errors
+/// Where the trace cannot be opened.
+pub fn relies_on_buffers(trace: &Trace) -> Result<Option<String>, TraceError> {
+    let options = Options { storage: Storage::instant(), ..Options::default() };
+    Ok(match run(trace, Bytes(0), (), options)? {
+        Err(ReplayError::Deadlock(deadlock)) => {
+            let text = Deadlock { at: None, ..*deadlock }.to_string();
+            Some(text.trim_start_matches("deadlock on any machine: ").to_owned())
+        }
+        Ok(_) | Err(_) => None,
+    })
+}
+
+fn run<O: Observer>(
+    trace: &Trace,
+    eager_threshold: Bytes,
+    observer: O,
+    options: Options,
+) -> Result<Result<Outcome<O>, ReplayError>, TraceError> {
     let core = Core { host: HostId(0), speed: Speed { per_second: f64::INFINITY } };
     let mpi = Mpi {
-        eager_threshold: Bytes(u64::MAX),
+        eager_threshold,
         eager_transfer: EagerTransfer::AtOnce,
         send_overhead: Overhead::default(),
         isend_overhead: Overhead::default(),
@@ -39,12 +72,7 @@ pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec
     };
     let workload = Workload::read_ahead(trace.streams()?);
     let cores = vec![core; workload.ranks()];
-    let options = Options { storage: Storage::instant(), follower, ..Options::default() };
-    Ok(match replay(workload, cores, &mpi, &mut Instant::default(), (), options) {
-        Ok(outcome) => outcome.warnings,
-        Err(ReplayError::Deadlock(deadlock)) => vec![Deadlock { at: None, ..*deadlock }.to_string()],
-        Err(error) => vec![error.to_string()],
-    })
+    Ok(replay(workload, cores, &mpi, &mut Instant::default(), observer, options))
 }
 
 /// A network that takes no time.

@@ -19,6 +19,8 @@ pub struct Options<'a> {
     pub partial: bool,
     /// Which collectives are to be the messages that an extended trace has of them.
     pub recorded: Recorded,
+    /// Whether amounts of data are compared that have to fit each other.
+    pub compares_amounts: bool,
     /// The storage that files lie on.
     pub storage: Storage,
     /// The follower of the replay, which is told from time to time how far it is.
@@ -92,6 +94,7 @@ pub fn replay<S: EventSource, O: Observer>(
     };
     let mut ranks = Ranks::new(workload, cores, mpi, options.causality, (Traffic::default(), observer))?
         .as_recorded(options.recorded)
+        .comparing_amounts(options.compares_amounts)
         .with_storage(options.storage);
     let mut delivered = Vec::new();
     for turn in 1_u64.. {

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Parser;
+use titr_calibration::{Calibration, Measurements, NamedTopology, output};
 use titr_common::output::Claims;
 use titr_common::terminal::say;
-use titr_calibration::{Calibration, Measurements, NamedTopology, output};
 
 use super::Failure;
 

@@ -36,7 +36,7 @@ use titr_calibration::CalibrationError;
 use titr_calibration::compute::NoRate;
 use titr_calibration::measurements::MeasurementsError;
 use titr_common::collectives::Library;
-use titr_common::output::{Clash, Claims};
+use titr_common::output::{Claims, Clash};
 use titr_common::terminal::{self, Escaped, say};
 use titr_common::trace::TraceError;
 use titr_formats::output::ConvertError;
@@ -156,7 +156,11 @@ fn arguments<A: Parser>() -> A {
             error.exit();
         }
         let text = error.render().to_string();
-        if error.use_stderr() { say(format_args!("{}", text.trim_end())) } else { terminal::print(format_args!("{text}")) }
+        if error.use_stderr() {
+            say(format_args!("{}", text.trim_end()))
+        } else {
+            terminal::print(format_args!("{text}"))
+        }
         std::process::exit(error.exit_code())
     })
 }

@@ -9,8 +9,8 @@ use titr_network_traces::NetworkTraceWriter;
 use titr_simulation::observe::NetworkTraceRecorder;
 use titr_simulation::triggered::TriggeredReplay;
 
-use super::{Failure, Out};
 use super::report::ReportArgs;
+use super::{Failure, Out};
 use crate::report::{Results, triggered};
 
 /// The options for network traces.
@@ -61,11 +61,7 @@ impl NetworkTraceArgs {
 }
 
 /// Replays a network trace, and prints what comes of it.
-pub(super) fn replay(
-    replay: &TriggeredReplay,
-    report: &ReportArgs,
-    out: &mut Out,
-) -> Result<(), Failure> {
+pub(super) fn replay(replay: &TriggeredReplay, report: &ReportArgs, out: &mut Out) -> Result<(), Failure> {
     let result = replay.run()?;
     report.write(Results::Triggered(&result), out)?;
     if report.has_summary() {

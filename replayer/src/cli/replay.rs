@@ -206,7 +206,8 @@ fn claim(args: &ReplayArgs, platform: &Platform) -> Result<Claims, Failure> {
         Policy::Explicit { file, .. } => Some(file.as_path()),
         Policy::Block | Policy::RoundRobin | Policy::Random { .. } => None,
     };
-    let inputs = [Some(args.platform.as_path()), args.what_if.as_deref(), args.page.compared(), args.network_trace.triggered()];
+    let inputs =
+        [Some(args.platform.as_path()), args.what_if.as_deref(), args.page.compared(), args.network_trace.triggered()];
     inputs.into_iter().flatten().chain(placement).try_for_each(|path| claims.read(path))?;
     let outputs = [args.page.file(), args.network_trace.file()].into_iter().flatten().map(PathBuf::from);
     outputs.chain(args.report.files()).chain(args.timeline.files()).try_for_each(|path| claims.write(&path))?;

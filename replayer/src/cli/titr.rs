@@ -16,7 +16,10 @@ use titr_common::trace::{TraceError, Transformation};
 use titr_simulation::Follower;
 
 use super::meter::Meter;
-use super::{Failure, Out, TraceArgs, advise, arguments, calibrate, convert, diff, gather, generate, manual, run, schedule, triggers};
+use super::{
+    Failure, Out, TraceArgs, advise, arguments, calibrate, convert, diff, gather, generate, manual, run, schedule,
+    triggers,
+};
 use crate::inspect::{Inventory, Verdict, check, recorded_part, uncounted};
 
 const EXAMPLES: &str = "\
@@ -267,10 +270,19 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
 fn report_check(trace: &TraceArgs, out: &mut Out) -> Result<(), Failure> {
     let source = trace.open()?;
     let mut meter = Meter::new(&source);
-    let Verdict { findings, warnings } = check(&source, meter.as_mut().map(|meter| meter as &mut dyn Follower))?;
+    let verdict = check(&source, meter.as_mut().map(|meter| meter as &mut dyn Follower))?;
+    let Verdict { findings, warnings, relies_on_buffers } = verdict;
     drop(meter);
     for warning in warnings {
         say(format_args!("{warning}"));
+    }
+    if let Some(deadlock) = relies_on_buffers {
+        say(format_args!(
+            "the program relies on buffered sends, which MPI does not promise: with none, and in a replay with a small \
+             mpi.eager_threshold, it ends in a deadlock: {deadlock}"
+        ));
+        writeln!(out, "{trace}: sound where sends are buffered")?;
+        return Ok(());
     }
     if findings.is_empty() {
         writeln!(out, "{trace}: sound")?;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use titr_common::terminal::on_one_line;
 use titr_common::trace::{Trace, TraceError};
 use titr_formats::input;
 
@@ -36,7 +37,8 @@ impl TraceArgs {
 impl fmt::Display for TraceArgs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, place) in self.places.iter().enumerate() {
-            write!(f, "{}{}", if index > 0 { " " } else { "" }, place.display())?;
+            let name = place.display().to_string();
+            write!(f, "{}{}", if index > 0 { " " } else { "" }, on_one_line(&name))?;
         }
         Ok(())
     }

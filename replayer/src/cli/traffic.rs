@@ -6,8 +6,8 @@ use titr_platform::Platform;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::traffic::{Loads, Pattern, Sizes, TrafficDemand, TrafficSweep};
 
-use super::{Failure, Out};
 use super::report::ReportArgs;
+use super::{Failure, Out};
 use crate::report::{Results, text};
 
 /// The options for synthetic traffic.

@@ -1,14 +1,15 @@
 //! Whether a trace can be replayed, on any machine: by replaying it on one where nothing takes time.
 //!
 //! Everything that a replay would stumble over shows: messages and receives that do not belong together, collectives
-//! that some members did not call, requests that were never made.
+//! that some members did not call or called with amounts of data that do not fit each other, requests that were never
+//! made. A trace without such faults is replayed a second time, without buffered sends, to see whether it relies on them.
 
 use std::thread;
 
 use titr_common::event::Rank;
 use titr_common::format::counted;
 use titr_common::trace::{Manifest, Trace, TraceError};
-use titr_simulation::{Comparison, Follower, dry_run};
+use titr_simulation::{Comparison, Follower, dry_run, relies_on_buffers};
 
 use super::inventory::Inventory;
 
@@ -19,6 +20,8 @@ pub struct Verdict {
     pub findings: Vec<String>,
     /// Facts that should be known of a sound trace too.
     pub warnings: Vec<String>,
+    /// The deadlock in which a sound trace ends where no send is buffered.
+    pub relies_on_buffers: Option<String>,
 }
 
 /// Checks a trace, and tells `follower` how far the check is.
@@ -29,7 +32,8 @@ pub fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdi
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
     let findings = findings(trace, follower)?;
     warnings.extend(trace.untranslated());
-    Ok(Verdict { findings, warnings })
+    let relies_on_buffers = if findings.is_empty() { relies_on_buffers(trace)? } else { None };
+    Ok(Verdict { findings, warnings, relies_on_buffers })
 }
 
 /// The faults of a trace. It is read and replayed at the same time; what the replay stumbles over in a trace that cannot be read counts for

@@ -77,7 +77,7 @@ impl Recorder {
     }
 }
 
-/// What a browser may do for a page: show it with its own style, and run its own script. All else is forbidden, should
+/// The policy of a page: a browser shows it with its own style and runs its own script. All else is forbidden, should
 /// anything of a trace ever be taken for a part of the page (W3C, "Content Security Policy Level 3").
 fn policy(style: &str, script: &str) -> String {
     let hash = |text: &str| embedded::letters(&Sha256::digest(text));

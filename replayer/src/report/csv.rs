@@ -109,7 +109,12 @@ fn of_triggered(result: &TriggeredResult, tables: &mut Tables) -> io::Result<()>
 }
 
 /// Writes `links.csv`, and of a packet network `channels.csv` and `hops.csv`.
-fn of_network(network: &NetworkName, links: &[LinkUse], packets: Option<&Packets>, tables: &mut Tables) -> io::Result<()> {
+fn of_network(
+    network: &NetworkName,
+    links: &[LinkUse],
+    packets: Option<&Packets>,
+    tables: &mut Tables,
+) -> io::Result<()> {
     tables.add(LINKS, links.iter().map(row))?;
     let Some(packets) = packets else { return Ok(()) };
     tables.add(HOPS, hops(&packets.figures.hop_histogram).map(Ok))?;

@@ -13,8 +13,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use titr_calibration::measurements::VERSION;
-use titr_common::output::{Claims, OutputFile};
 use titr_calibration::{Calibration, Measurements, calibration, output};
+use titr_common::output::{Claims, OutputFile};
+use titr_common::terminal::{print, say};
 use titr_mpi::{Comm, Mpi};
 
 use crate::options::Options;
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
     let mpi = match Mpi::start() {
         Ok(mpi) => mpi,
         Err(error) => {
-            eprintln!("titr-calibrate: {error}");
+            say(format_args!("titr-calibrate: {error}"));
             return ExitCode::FAILURE;
         }
     };
@@ -36,20 +37,25 @@ fn main() -> ExitCode {
         Err(error) => {
             let is_mistake = error.use_stderr();
             if world.rank() == 0 {
-                let _ = error.print();
+                let text = error.render().to_string();
+                if is_mistake {
+                    say(format_args!("{}", text.trim_end()))
+                } else {
+                    print(format_args!("{}", text.trim_end()))
+                }
             }
             Ok(if is_mistake { ExitCode::from(2) } else { ExitCode::SUCCESS })
         }
     };
     let status = status.unwrap_or_else(|error| {
         // The other ranks wait for this one.
-        eprintln!("titr-calibrate: rank {}: {error}", world.rank());
+        say(format_args!("titr-calibrate: rank {}: {error}", world.rank()));
         mpi.abort(1)
     });
     match mpi.finish() {
         Ok(()) => status,
         Err(error) => {
-            eprintln!("titr-calibrate: {error}");
+            say(format_args!("titr-calibrate: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -61,7 +67,7 @@ fn lead(options: &Options, mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failu
     let result = calibrate(options, mpi, &mut measuring);
     let failed = matches!(result, Err(Failure::Told(_)));
     if let Err(Failure::Told(message)) = &result {
-        eprintln!("titr-calibrate: {message}");
+        say(format_args!("titr-calibrate: {message}"));
     } else {
         result?;
     }
@@ -77,9 +83,7 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
     }
     // A file that cannot be written is told of before the measurements, not after.
     let mut claims = Claims::new();
-    for path in &options.trace {
-        claims.read(path).map_err(Failure::told)?;
-    }
+    options.trace.iter().try_for_each(|path| claims.read(path)).map_err(Failure::told)?;
     for path in output::files(&options.output).iter().chain(&options.measurements) {
         claims.write(path).map_err(Failure::told)?;
         OutputFile::check(path).map_err(Failure::told)?;
@@ -114,8 +118,8 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
     let found = Calibration::of(&measurements, &options.topology, rate.as_ref()).map_err(Failure::told)?;
     let picture = found.write(&options.output).map_err(Failure::told)?;
     for remark in &found.remarks {
-        eprintln!("titr-calibrate: note: {remark}");
+        say(format_args!("titr-calibrate: note: {remark}"));
     }
-    println!("{} is the platform, {} shows how well it fits", options.output.display(), picture.display());
+    print(format_args!("{} is the platform, {} shows how well it fits", options.output.display(), picture.display()));
     Ok(())
 }

@@ -18,6 +18,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Parser;
 use thiserror::Error;
+use titr_common::terminal::say;
 use titr_config::{Config, ConfigError};
 
 use library::Library;
@@ -40,8 +41,15 @@ enum Error {
 
 fn main() -> ExitCode {
     // Comes back only when it could not become the program.
-    let Err(error) = start(&Options::parse());
-    eprintln!("titrace: {error}");
+    let options = Options::try_parse().unwrap_or_else(|error| {
+        if error.use_stderr() {
+            say(format_args!("{}", error.render().to_string().trim_end()));
+            std::process::exit(error.exit_code());
+        }
+        error.exit()
+    });
+    let Err(error) = start(&options);
+    say(format_args!("titrace: {error}"));
     ExitCode::FAILURE
 }
 
@@ -53,11 +61,11 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
     let library = Library::find(options.library.as_deref())?;
     let loaded = program.check(&library)?;
     if program.is_launcher() {
-        eprintln!(
+        say(format_args!(
             "titrace: {0} starts the ranks, and may not hand the tracer on to those on other hosts: put titrace after it, \
              as in `{0} -np 64 titrace PROGRAM`",
             program.name()
-        );
+        ));
     }
     let mut settings = options.settings();
     Config::from_variables(std::env::vars_os().chain(settings.iter().cloned()))?;
@@ -66,7 +74,7 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
     if options.verbose {
         let set: Vec<_> =
             settings.iter().map(|(name, value)| format!("{}={} ", name.display(), value.display())).collect();
-        eprintln!("titrace: {}LD_PRELOAD={} {}", set.concat(), preload.display(), program.path().display());
+        say(format_args!("titrace: {}LD_PRELOAD={} {}", set.concat(), preload.display(), program.path().display()));
     }
     let mut command = Command::new(program.path());
     command.arg0(name).args(arguments).envs(settings).env("LD_PRELOAD", preload);

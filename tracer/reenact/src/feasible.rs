@@ -1,11 +1,14 @@
 //! Whether a rank's trace can be reenacted, found out before any rank begins, and what the reenactment needs.
 
 use titr_common::event::{
-    Annotation, CommCall, Completed, Completion, Event, Group, Incoming, MessageCompletion, OneSided, Rank, SendMode,
-    ThreadId,
+    Annotation, CommCall, Completed, Completion, Event, Group, Incoming, MessageCompletion, OneSided, Outgoing, Rank,
+    SendMode, ThreadId,
 };
 use titr_common::trace::Trace;
 use titr_common::units::Nanoseconds;
+use titr_mpi::{has_persistent, largest_argument};
+
+use crate::tags::UsedTags;
 
 /// The memory that a rank's reenactment needs, and when the rank ended.
 #[derive(Default)]
@@ -14,6 +17,8 @@ pub struct Needs {
     pub buffered: u32,
     /// When the last call ended, by the rank's clock, in an extended trace.
     pub ended: Option<Nanoseconds>,
+    /// The tags of the rank's messages.
+    pub tags: UsedTags,
 }
 
 /// The most that `MPI_Bsend` may add to a message: `MPI_BSEND_OVERHEAD` is 128 in Open MPI and 96 in MPICH.
@@ -21,6 +26,7 @@ const OVERHEAD: u64 = 512;
 
 /// Reads the events of a rank; an error says why it cannot be reenacted.
 pub fn feasible(trace: &Trace, rank: Rank) -> Result<Needs, String> {
+    let mut tags = UsedTags::default();
     let mut stream = trace.stream(rank).map_err(|error| error.to_string())?;
     let (mut buffered, mut ended) = (0_u64, None);
     while let Some(event) = stream.next_event().map_err(|error| error.to_string())? {
@@ -29,7 +35,8 @@ pub fn feasible(trace: &Trace, rank: Rank) -> Result<Needs, String> {
         if location.thread != ThreadId::MAIN {
             return Err(format!("several of its threads call MPI, and only one is reenacted{line}"));
         }
-        if let Some(obstacle) = obstacle(&event) {
+        tags.add(&event);
+        if let Some(obstacle) = obstacle(&event).or_else(|| beyond(&event)) {
             return Err(format!("{obstacle} cannot be reenacted{line}"));
         }
         if let Event::Annotation(Annotation::Call(span)) = event {
@@ -39,7 +46,7 @@ pub fn feasible(trace: &Trace, rank: Rank) -> Result<Needs, String> {
             buffered = buffered.saturating_add(message.bytes.0.saturating_add(OVERHEAD));
         }
     }
-    Ok(Needs { buffered: buffered.min(1 << 30) as u32, ended })
+    Ok(Needs { buffered: buffered.min(1 << 30) as u32, ended, tags })
 }
 
 /// The part of an event that cannot be reenacted; `None` if all can.
@@ -75,6 +82,42 @@ fn obstacle(event: &Event) -> Option<String> {
     }
 }
 
+/// The part of an event that this process or its MPI library cannot have; `None` if it can have all.
+fn beyond(event: &Event) -> Option<String> {
+    let int = u64::from(i32::MAX.unsigned_abs());
+    let too_large = |what: &str, number: u64| {
+        (number > int).then(|| format!("{what} of {number} bytes, as MPI counts to {int} in bytes,"))
+    };
+    let sent = |message: &Outgoing| {
+        let below = (message.tag.0 < 0).then(|| format!("a message with the tag {}", message.tag.0));
+        below.or_else(|| too_large("a message", message.bytes.0))
+    };
+    let received = |message: &Incoming| {
+        let below = message.tag.filter(|tag| tag.0 < 0).map(|tag| format!("a message with the tag {}", tag.0));
+        below.or_else(|| too_large("a receive", message.bytes.0))
+    };
+    match event {
+        Event::Send(_, message, _) => sent(message),
+        Event::Recv(message, _) => received(message),
+        Event::Sendrecv(to, from) => to.as_ref().and_then(sent).or_else(|| from.as_ref().and_then(received)),
+        Event::Collective(call, completion) => {
+            let word = call.kind.name();
+            if let Completion::Persistent(_) = completion
+                && !has_persistent(call.kind)
+            {
+                return Some(format!("a persistent {word}, which this MPI library has not,"));
+            }
+            let largest = largest_argument(call);
+            (largest > int).then(|| format!("a {word} with a count or displacement of {largest}, as MPI has {int},"))
+        }
+        Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Mark(_) => None,
+        Event::Annotation(_) | Event::Start(_) | Event::RequestFree(_) | Event::Cancel(_) => None,
+        Event::Probe(_) | Event::Iprobe(..) | Event::Matched(..) | Event::Wait(..) | Event::Test(..) => None,
+        Event::CommCreate(..) | Event::CommFree(_) | Event::Neighborhood(..) | Event::Partitioned(_) => None,
+        Event::OneSided(_) | Event::File(_) | Event::Other(_) => None,
+    }
+}
+
 /// Whether the trace leaves the source or the tag open, or tells a match of one that the program left open.
 fn is_open(message: &Incoming) -> bool {
     message.is_open() || message.wildcard.source || message.wildcard.tag
@@ -91,7 +134,7 @@ fn is_refused(call: CommCall, group: Option<&Group>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use titr_common::event::{CommId, Outgoing, Tag};
+    use titr_common::event::{CommId, Tag};
     use titr_common::units::Bytes;
 
     use super::*;
@@ -112,5 +155,13 @@ mod tests {
         assert!(is_refused(CommCall::Split, Some(&group(vec![Rank(1)]))));
         assert!(is_refused(CommCall::Spawn, Some(&group(vec![]))));
         assert!(is_refused(CommCall::CreateGroup, Some(&group(vec![]))));
+    }
+
+    #[test]
+    fn counts_and_tags_that_no_library_has_are_refused() {
+        let message = |tag, bytes| Outgoing { comm: CommId::WORLD, to: Rank(1), tag: Tag(tag), bytes: Bytes(bytes) };
+        let refused = |message| beyond(&Event::Send(SendMode::Standard, message, Completion::Blocking)).is_some();
+        assert!(!refused(message(0, i32::MAX as u64)) && !refused(message(i32::MAX, 0)));
+        assert!(refused(message(0, 1 << 31)) && refused(message(-1, 0)));
     }
 }

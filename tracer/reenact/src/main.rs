@@ -17,6 +17,7 @@ mod pace;
 mod reenactment;
 mod report;
 mod requests;
+mod tags;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ use clap::error::ErrorKind;
 use thiserror::Error;
 use titr_common::event::Rank;
 use titr_common::format::{counted, plural};
+use titr_common::terminal::say;
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_mpi::{Comm, Mpi, MpiError};
 use titr_workload::{Recompute, Workload};
@@ -32,6 +34,7 @@ use titr_workload::{Recompute, Workload};
 use feasible::{Needs, feasible};
 use options::Options;
 use reenactment::{Reenactment, ReenactmentError};
+use tags::TagMap;
 
 /// Why a trace is not reenacted.
 #[derive(Debug, Error)]
@@ -66,7 +69,7 @@ fn main() -> ExitCode {
     let mpi = match Mpi::start() {
         Ok(mpi) => mpi,
         Err(error) => {
-            eprintln!("titr-reenact: {error}");
+            say(format_args!("titr-reenact: {error}"));
             return ExitCode::FAILURE;
         }
     };
@@ -75,7 +78,7 @@ fn main() -> ExitCode {
         Ok(options) => reenact(&mpi, world, &options),
         Err(error) => {
             if world.rank() == 0 {
-                let _ = error.print();
+                say(format_args!("{}", error.render().to_string().trim_end()));
             }
             ExitCode::from(error.exit_code() as u8)
         }
@@ -83,7 +86,7 @@ fn main() -> ExitCode {
     match mpi.finish() {
         Ok(()) => status,
         Err(error) => {
-            eprintln!("titr-reenact: {error}");
+            say(format_args!("titr-reenact: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -97,16 +100,19 @@ fn reenact(mpi: &Mpi, world: Comm<'_>, options: &Options) -> ExitCode {
         Ok(true) => {}
         Ok(false) => return ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("titr-reenact: {error}");
+            say(format_args!("titr-reenact: {error}"));
             mpi.abort(1);
         }
     }
-    let ended = prepared.and_then(|prepared| perform(mpi, world, options, prepared));
+    let ended = prepared.and_then(|prepared| match TagMap::agree(world, &prepared.needs.tags)? {
+        Some(tags) => perform(mpi, world, options, (prepared, tags)).map(|()| ExitCode::SUCCESS),
+        None => Ok(ExitCode::FAILURE),
+    });
     match ended {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         // The others may wait for this rank.
         Err(error) => {
-            eprintln!("titr-reenact: rank {}: {error}", world.rank());
+            say(format_args!("titr-reenact: rank {}: {error}", world.rank()));
             mpi.abort(1);
         }
     }
@@ -151,14 +157,14 @@ fn agree(world: Comm<'_>, objection: Option<String>) -> Result<bool, MpiError> {
             0 => String::new(),
             others => format!(" (and {others} other ranks)"),
         };
-        eprintln!("titr-reenact: rank {rank}{others}: {}", String::from_utf8_lossy(text));
+        say(format_args!("titr-reenact: rank {rank}{others}: {}", String::from_utf8_lossy(text)));
     }
     let objects = objections.iter().any(|text| !text.is_empty());
     Ok(world.max(objects.into())? == 0)
 }
 
 /// Reenacts a rank's events, together with all others, and reports.
-fn perform(mpi: &Mpi, world: Comm<'_>, options: &Options, prepared: Prepared) -> Result<(), Error> {
+fn perform(mpi: &Mpi, world: Comm<'_>, options: &Options, (prepared, tags): (Prepared, TagMap)) -> Result<(), Error> {
     let Prepared { trace, needs, rate } = prepared;
     if needs.buffered > 0 {
         mpi.attach_buffer(needs.buffered)?;
@@ -168,7 +174,7 @@ fn perform(mpi: &Mpi, world: Comm<'_>, options: &Options, prepared: Prepared) ->
     let recorded = report::of_all(world, own)?;
     let mut windows = Workload::new(vec![trace.stream(rank)?]).into_windows();
     world.synchronise()?;
-    let reenactment = Reenactment::new(mpi, rate, report::delay(own, recorded));
+    let reenactment = Reenactment::new(mpi, rate, report::delay(own, recorded), tags);
     if let [events] = &mut windows[..] {
         let duration = reenactment.run(events)?;
         report::print(world, options.json, recorded, &duration)?;

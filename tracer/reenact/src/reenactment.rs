@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use titr_common::event::{
-    Activity, Collective, CommId, Completion, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId, Tag,
+    Activity, Collective, CommId, Completion, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId,
 };
 use titr_common::trace::{EventSource, TraceError};
 use titr_mpi::{Comm, Mpi, MpiError, Peer, TagChoice};
@@ -12,6 +12,7 @@ use crate::calls::{self, CallTimes, Times};
 use crate::communicators::CommunicatorTable;
 use crate::pace::Pace;
 use crate::requests::RequestTable;
+use crate::tags::TagMap;
 
 /// Why a reenactment ends early.
 #[derive(Debug, Error)]
@@ -43,6 +44,7 @@ pub struct Reenactment<'m> {
     requests: RequestTable<'m>,
     pace: Pace,
     calls: CallTimes,
+    tags: TagMap,
 }
 
 /// How long a rank took.
@@ -55,11 +57,11 @@ pub struct Reenacted {
 
 impl<'m> Reenactment<'m> {
     /// A part that begins `delay` seconds from now, in which computation of a volume of `rate` takes a second.
-    pub fn new(mpi: &'m Mpi, rate: f64, delay: f64) -> Self {
+    pub fn new(mpi: &'m Mpi, rate: f64, delay: f64, tags: TagMap) -> Self {
         let communicators = CommunicatorTable::new(mpi.world(), mpi.alone());
         let mut pace = Pace::new(rate);
         pace.pass(delay);
-        Self { communicators, requests: RequestTable::default(), pace, calls: CallTimes::default() }
+        Self { communicators, requests: RequestTable::default(), pace, calls: CallTimes::default(), tags }
     }
 
     /// Makes all events happen.
@@ -182,7 +184,7 @@ impl<'m> Reenactment<'m> {
     /// The communicator of a message that is sent, and its peer, tag and bytes.
     fn outgoing(&self, message: &Outgoing) -> Result<(Comm<'m>, (Peer, u32, u64)), Fault> {
         let to = Peer::Rank(self.member(message.comm, message.to)?);
-        Ok((self.comm(message.comm)?, (to, message.tag.0.unsigned_abs(), message.bytes.0)))
+        Ok((self.comm(message.comm)?, (to, self.tags.of(message.tag), message.bytes.0)))
     }
 
     /// The communicator of a message that is received, and its peer, tag and room.
@@ -191,7 +193,7 @@ impl<'m> Reenactment<'m> {
             Some(from) => Peer::Rank(self.member(message.comm, from)?),
             None => Peer::Any,
         };
-        let tag = message.tag.map_or(TagChoice::Any, |Tag(tag)| TagChoice::Tag(tag.unsigned_abs()));
+        let tag = message.tag.map_or(TagChoice::Any, |tag| TagChoice::Tag(self.tags.of(tag)));
         Ok((self.comm(message.comm)?, (from, tag, message.bytes.0)))
     }
 

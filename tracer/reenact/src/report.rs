@@ -1,6 +1,7 @@
 //! How long the program took when it was traced, and how long its reenactment took.
 
 use titr_common::event::Rank;
+use titr_common::terminal;
 use titr_common::trace::Trace;
 use titr_common::units::Nanoseconds;
 use titr_mpi::{Comm, MpiError};
@@ -62,22 +63,27 @@ pub fn print(world: Comm<'_>, is_json: bool, recorded: Option<Recorded>, own: &R
             "activities": activities.iter().map(of).collect::<Vec<_>>(),
             "aggregate_error": (!activities.is_empty()).then_some(error),
         });
-        println!("{report}");
+        terminal::print(format_args!("{report}"));
         return Ok(());
     }
-    println!("Reenacted time  {reenacted:.6} s   {} ranks", world.size());
+    terminal::print(format_args!("Reenacted time  {reenacted:.6} s   {} ranks", world.size()));
     if let Some(recorded) = recorded {
-        println!("Recorded time   {recorded:.6} s");
+        terminal::print(format_args!("Recorded time   {recorded:.6} s"));
     }
     if let Some(deviation) = deviation {
-        println!("Deviation       {:+.2} %", deviation * 100.0);
+        terminal::print(format_args!("Deviation       {:+.2} %", deviation * 100.0));
     }
     if !activities.is_empty() {
-        println!("\nall ranks       recorded, s   reenacted, s   error");
+        terminal::print(format_args!("\nall ranks       recorded, s   reenacted, s   error"));
         for ActivityOfAll { name, times, error } in &activities {
-            println!("{name:<14} {:>12.6}   {:>12.6}   {:>4.1} %", times.recorded, times.reenacted, error * 100.0);
+            terminal::print(format_args!(
+                "{name:<14} {:>12.6}   {:>12.6}   {:>4.1} %",
+                times.recorded,
+                times.reenacted,
+                error * 100.0
+            ));
         }
-        println!("{:<14} {:>12}   {:>12}   {:>4.1} %", "all", "", "", error * 100.0);
+        terminal::print(format_args!("{:<14} {:>12}   {:>12}   {:>4.1} %", "all", "", "", error * 100.0));
     }
     Ok(())
 }

@@ -64,6 +64,33 @@ struct Arguments {
     lists: Vec<Vec<c_int>>,
 }
 
+/// Whether the library has persistent collectives of a kind, which came with MPI 4.0.
+#[must_use]
+pub fn has_persistent(kind: CollectiveKind) -> bool {
+    functions(kind).persistent.exists()
+}
+
+/// The largest count or displacement among the arguments of a collective.
+#[must_use]
+pub fn largest_argument(collective: &Collective) -> u64 {
+    let unit = if collective.kind.signature().reduces { unit(collective.element) } else { 1 };
+    let largest = |volumes: &Volumes| match volumes {
+        Volumes::None => 0,
+        Volumes::Each(bytes) => bytes.0 / unit,
+        Volumes::PerMember(all) => {
+            let end =
+                all.iter().take(all.len().saturating_sub(1)).fold(0_u64, |sum, bytes| sum.saturating_add(bytes.0));
+            all.iter().map(|bytes| bytes.0).fold(end, u64::max) / unit
+        }
+    };
+    largest(&collective.send).max(largest(&collective.recv))
+}
+
+/// The bytes of the elements that are reduced where those of the program have this size.
+fn unit(element: Bytes) -> u64 {
+    if element == Bytes(8) { 8 } else { 1 }
+}
+
 impl<'m> Comm<'m> {
     /// Takes part in a collective; `root` is the root's rank in the communicator, where there is one.
     ///
@@ -146,10 +173,8 @@ impl<'m> Comm<'m> {
         let (byte, given) = (abi.byte.word(), self.mpi.outgoing.of(total(send, size).max(total(recv, size))));
         let got = self.mpi.incoming.of(total(recv, size).max(total(send, size)));
         // Elements of other sizes are reduced as bytes.
-        let (unit, datatype, op) = match element.0 {
-            8 => (8, abi.int64, abi.max),
-            _ => (1, abi.byte, abi.band),
-        };
+        let unit = unit(*element);
+        let (datatype, op) = if unit == 8 { (abi.int64, abi.max) } else { (abi.byte, abi.band) };
         let (datatype, op) = (datatype.word(), op.word());
         let elements = |bytes: Bytes| int(Bytes(bytes.0 / unit));
         let words = match kind {

@@ -42,6 +42,12 @@ impl<'m> Comm<'m> {
         self.size
     }
 
+    /// The largest tag that a message may have (`MPI_TAG_UB`).
+    #[must_use]
+    pub fn tag_bound(&self) -> u32 {
+        pmpi::tag_ub(self.mpi.abi, self.handle)
+    }
+
     /// A communicator of the processes that give the same color, ordered by key; `None` for one that gives no color.
     /// Collective.
     ///

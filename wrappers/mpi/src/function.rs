@@ -49,6 +49,11 @@ impl Function {
         Some(unsafe { <[usize; N]>::forward(address, words.as_ptr()) } as c_int)
     }
 
+    /// Whether the library has the function.
+    pub(crate) fn exists(&self) -> bool {
+        self.find().is_some()
+    }
+
     fn find(&self) -> Option<*mut c_void> {
         // Relaxed: the code behind the address was there before anybody could look it up.
         let known = self.address.load(Ordering::Relaxed);

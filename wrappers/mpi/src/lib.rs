@@ -21,6 +21,7 @@ mod request;
 mod room;
 mod status;
 
+pub use collective::{has_persistent, largest_argument};
 pub use communicator::Comm;
 pub use error::{MpiError, StartError};
 pub use message::{Peer, SendMode, TagChoice};

@@ -6,6 +6,7 @@
 //! themselves ([`made`]). Likewise the *n*-th collective that a member starts on a communicator belongs with the *n*-th
 //! of every other member (§6.12), which is checked.
 
+mod amounts;
 mod made;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use super::fault::Fault;
 use super::members::{Members, Name};
 use crate::collectives::Member;
 use crate::event::{Collective, CommCall, CommId, Group, Rank, Volumes};
+use amounts::{Amounts, Unequal};
 use made::{Made, Origin};
 
 /// A communicator of a program, the same for all its members.
@@ -45,6 +47,8 @@ pub struct Communicators {
     names: Vec<FxHashMap<CommId, CommIndex>>,
     /// How many contexts were given out.
     contexts: u32,
+    /// Whether the amounts that members of a collective pass are compared.
+    compares_amounts: bool,
 }
 
 /// A communicator that exists.
@@ -71,6 +75,8 @@ struct FirstCall {
     root: Option<Rank>,
     first: Rank,
     missing: usize,
+    /// The amounts of data, where they are compared.
+    amounts: Option<Box<Amounts>>,
 }
 
 /// A member's part in a collective.
@@ -89,10 +95,28 @@ impl Communicators {
     /// The communicators of a program of `ranks` ranks at its start: the world.
     #[must_use]
     pub fn new(ranks: usize) -> Self {
-        let mut this = Self { ranks, all: Slab::new(), names: vec![FxHashMap::default(); ranks], contexts: 0 };
+        let mut this = Self {
+            ranks,
+            all: Slab::new(),
+            names: vec![FxHashMap::default(); ranks],
+            contexts: 0,
+            compares_amounts: false,
+        };
         let world = (0..ranks as u32).map(Rank).collect();
         this.insert(Members::world(world));
         this
+    }
+
+    /// Also finds fault with collectives in which members give and get amounts of data that do not fit each other. Those
+    /// between two groups are not compared.
+    pub fn compare_amounts(&mut self) {
+        self.compares_amounts = true;
+    }
+
+    /// Whether amounts of data are compared.
+    #[must_use]
+    pub fn compares_amounts(&self) -> bool {
+        self.compares_amounts
     }
 
     /// The communicator of an index.
@@ -199,6 +223,9 @@ impl Communicators {
     /// Where other members called another collective there.
     pub fn enter(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Participation, Fault> {
         let part = self.begin(index, rank, call)?;
+        if self.compares_amounts && !self.all[index.0].members.is_inter() {
+            self.compare_amounts_of(index, rank, part, call)?;
+        }
         self.compare(index, rank, part.number, call.kind.word(), call.root)?;
         Ok(part)
     }
@@ -229,7 +256,9 @@ impl Communicators {
     ) -> Result<(), Fault> {
         let Communicator { members, open, closed, .. } = &mut self.all[index.0];
         match open.get_mut((number - *closed) as usize) {
-            None => open.push_back(FirstCall { word, root, first: rank, missing: members.len() - 1 }),
+            None => {
+                open.push_back(FirstCall { word, root, first: rank, missing: members.len() - 1, amounts: None });
+            }
             Some(call)
                 if call.word == word
                     && (call.root == root || members.is_inter() && (call.root.is_none() || root.is_none())) =>
@@ -257,6 +286,45 @@ impl Communicators {
             *closed += 1;
         }
         Ok(())
+    }
+
+    /// Compares the amounts of a collective with those of the members that came to it before.
+    #[cold]
+    fn compare_amounts_of(
+        &mut self,
+        index: CommIndex,
+        rank: Rank,
+        Participation { me, root, number }: Participation,
+        call: &Collective,
+    ) -> Result<(), Fault> {
+        let Communicator { members, open, closed, .. } = &mut self.all[index.0];
+        let (place, size) = ((number - *closed) as usize, members.len());
+        if open.len() == place {
+            let (word, root) = (call.kind.word(), call.root);
+            open.push_back(FirstCall { word, root, first: rank, missing: size, amounts: None });
+        }
+        // Another collective, or another root, is found fault with later.
+        let Some(first) = open.get_mut(place).filter(|first| first.word == call.kind.word() && first.root == call.root)
+        else {
+            return Ok(());
+        };
+        let amounts = first.amounts.get_or_insert_default();
+        let added = amounts.add(call, rank, (me, root, size as u32));
+        let compared = added.and_then(|()| if first.missing == 1 { amounts.end() } else { Ok(()) });
+        compared.map_err(|unequal| {
+            let (word, number, on) = (call.kind.word(), number + 1, members.describe());
+            match unequal {
+                Unequal::Members { mine, theirs, other } => Fault::Mismatch {
+                    mine: format!("{word} with {mine}"),
+                    theirs: format!("{word} with {theirs}"),
+                    other,
+                    number,
+                    on,
+                },
+                Unequal::Own { given, got } => Fault::UnequalBuffers { word, number, on, given, got },
+                Unequal::Together { given, got } => Fault::UnequalAmounts { word, number, on, given, got },
+            }
+        })
     }
 
     /// `rank` starts its next collective on a communicator; that others call the same is not looked at.

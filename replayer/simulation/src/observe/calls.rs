@@ -1,6 +1,7 @@
 //! The calls, operations and communicators that observers are told of.
 
 use titr_common::event::{Actor, CollectiveKind, Rank, Tag};
+use titr_common::units::Bytes;
 use titr_network::TransferId;
 
 /// The name of an operation that somebody can wait for, from when it starts until it is completed and waited for: a
@@ -40,6 +41,8 @@ pub struct SentMessage {
     pub operation: Option<OperationId>,
     /// Whether the message is part of a collective.
     pub in_collective: bool,
+    /// The payload of the message.
+    pub bytes: Bytes,
 }
 
 /// A receive that is posted.
@@ -57,6 +60,8 @@ pub struct Receive {
     pub source: Option<Rank>,
     /// The tag; `None`: any.
     pub tag: Option<Tag>,
+    /// The most bytes that a message may have; `None` where that is not known.
+    pub room: Option<Bytes>,
 }
 
 /// A wait of a rank in a call that separates accesses in a window.

@@ -17,6 +17,7 @@ mod network_trace;
 mod timeline;
 mod traffic;
 mod transfer_kind;
+mod truncations;
 mod wait_states;
 mod waiter;
 
@@ -31,6 +32,7 @@ pub use network_trace::NetworkTraceRecorder;
 pub use timeline::Timeline;
 pub use traffic::Traffic;
 pub use transfer_kind::TransferKind;
+pub(crate) use truncations::Truncations;
 pub use waiter::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex, Waiter, Work};
 
 use titr_common::event::{Mark, Rank};

@@ -43,6 +43,8 @@ pub(super) struct CollectiveInstance {
     paid: bool,
     /// Sends and receives that were started, in order; `None`: complete at once.
     started: VecDeque<Option<OperationId>>,
+    /// Whether each step of a receive has the size that the member has asked for.
+    has_rooms: bool,
     /// The computation that is to be done in the end.
     work: Instructions,
     pub(super) clock: Clock,
@@ -119,6 +121,7 @@ impl Collectives {
             next: 0,
             paid: false,
             started: VecDeque::new(),
+            has_rooms: matches!(flow, CollectiveFlow::Neighborhood),
             work,
             clock: Clock { time: environment.now, awaited: 0 },
             has_waited: false,
@@ -192,12 +195,12 @@ impl CollectiveInstance {
                 let sent = self.send(to, data, environment);
                 self.wait_for(sent, index, environment);
             }
-            Step::Recv { from, .. } => {
-                let received = self.receive(from, index, environment);
+            Step::Recv { from, data } => {
+                let received = self.receive(from, data, index, environment);
                 self.wait_for(received, index, environment);
             }
-            Step::Sendrecv { to, send, from, .. } => {
-                let received = self.receive(from, index, environment);
+            Step::Sendrecv { to, send, from, recv } => {
+                let received = self.receive(from, recv, index, environment);
                 let sent = self.send(to, send, environment);
                 self.wait_for(sent, index, environment);
                 self.wait_for(received, index, environment);
@@ -206,8 +209,8 @@ impl CollectiveInstance {
                 let sent = self.send(to, data, environment);
                 self.started.push_back(sent);
             }
-            Step::Irecv { from, .. } => {
-                let received = self.receive(from, index, environment);
+            Step::Irecv { from, data } => {
+                let received = self.receive(from, data, index, environment);
                 self.started.push_back(received);
             }
             Step::Wait { nth } => {
@@ -234,13 +237,15 @@ impl CollectiveInstance {
     fn receive(
         &self,
         from: Member,
+        data: Slice,
         index: CollectiveId,
         environment: &mut CollectiveEnvironment<impl Observer>,
     ) -> Option<OperationId> {
         let source = Some(self.members.rank(from));
         let selector = Selector { context: self.context, source, tag: Some(self.tag) };
         let caller = Caller::Collective(index);
-        environment.exchange.receive(self.rank, selector, caller, environment.now, environment.observer)
+        let wanted = (selector, self.has_rooms.then_some(data.len));
+        environment.exchange.receive(self.rank, wanted, caller, environment.now, environment.observer)
     }
 
     fn wait_for(

@@ -79,7 +79,7 @@ impl Exchange {
         };
         let in_collective = envelope.context.is_collective();
         let (from, communicator) = (envelope.source, communicator(envelope.context));
-        let sent = SentMessage { id: id.into(), from, to, communicator, operation: sender, in_collective };
+        let sent = SentMessage { id: id.into(), from, to, communicator, operation: sender, in_collective, bytes };
         observer.sent(now, sent);
         if stage != Stage::Held {
             observer.let_go(now, id.into());
@@ -166,11 +166,11 @@ impl Exchange {
         self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()
     }
 
-    /// Posts a receive; the operation that is to be waited for, where anything is received.
+    /// Posts a receive with room for so many bytes; the operation that is to be waited for, where anything is received.
     pub(super) fn receive(
         &mut self,
         receiver: Rank,
-        selector: Selector,
+        (selector, room): (Selector, Option<Bytes>),
         caller: Caller,
         now: Time,
         observer: &mut impl Observer,
@@ -181,7 +181,7 @@ impl Exchange {
         let operation = self.operations.open(OperationKind::Receive(receiver, selector));
         let Selector { context, source, tag } = selector;
         let receive =
-            Receive { id: operation, rank: receiver, caller, communicator: communicator(context), source, tag };
+            Receive { id: operation, rank: receiver, caller, communicator: communicator(context), source, tag, room };
         observer.posted(now, receive);
         let Some(id) = self.matching.post(receiver, selector, operation) else {
             return Some(operation);

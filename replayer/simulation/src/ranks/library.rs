@@ -171,7 +171,8 @@ impl<O: Observer> Library<'_, O> {
             None if selector.is_wild() => self.warnings.open_wildcards += 1,
             None => {}
         }
-        Ok(self.exchange.receive(actor.rank, selector, Caller::Thread(actor), self.now, &mut self.observer))
+        let wanted = (selector, Some(message.bytes));
+        Ok(self.exchange.receive(actor.rank, wanted, Caller::Thread(actor), self.now, &mut self.observer))
     }
 
     fn selector(&mut self, rank: Rank, message: Incoming) -> Result<Selector, Fault> {

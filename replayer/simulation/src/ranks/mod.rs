@@ -164,6 +164,16 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         self
     }
 
+    /// Also finds fault with amounts of data that do not fit each other: of the members of a collective, and of an access
+    /// and the window that it is to.
+    #[must_use]
+    pub fn comparing_amounts(mut self, compared: bool) -> Self {
+        if compared {
+            self.library.communicators.compare_amounts();
+        }
+        self
+    }
+
     /// Chooses the storage that files lie on.
     #[must_use]
     pub fn with_storage(mut self, storage: Storage) -> Self {

@@ -64,7 +64,8 @@ impl Replays<'_> {
         let streams = profiled_trace(&self.trace).streams()?;
         let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };
         let (causality, partial, recorded) = (self.causality, self.original.is_partial(), self.recorded);
-        let options = Options { causality, partial, recorded, storage: platform.storage.clone(), follower };
+        let options =
+            Options { causality, partial, recorded, storage: platform.storage.clone(), follower, ..Options::default() };
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
         let (outcome, network) =

@@ -39,7 +39,7 @@ fn send(exchange: &mut Exchange, mode: SendMode, bytes: u64) -> Option<Operation
 fn receive(exchange: &mut Exchange) -> OperationId {
     {
         let caller = Caller::Thread(Rank(1).into());
-        exchange.receive(Rank(1), envelope().into(), caller, Time::ZERO, &mut ()).unwrap()
+        exchange.receive(Rank(1), (envelope().into(), None), caller, Time::ZERO, &mut ()).unwrap()
     }
 }
 

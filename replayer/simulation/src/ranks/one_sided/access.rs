@@ -24,6 +24,9 @@ impl<O: Observer> Library<'_, O> {
         let origin = thread.actor.rank;
         let window = self.one_sided.windows.find(origin, access.win)?;
         self.member(window, access.target)?;
+        if self.communicators.compares_amounts() {
+            self.fits(window, access)?;
+        }
         if !self.causality.has_receives() {
             return self.access_unordered(thread, window, access);
         }
@@ -63,6 +66,17 @@ impl<O: Observer> Library<'_, O> {
             self.set_out(window, origin, queued);
         }
         Ok(())
+    }
+
+    /// Whether an access has room in the memory that its target lends.
+    #[cold]
+    fn fits(&mut self, index: WindowIndex, access: Access) -> Result<(), Fault> {
+        let Access { win: window, target, .. } = access;
+        let bytes = if brings_data(access.op) { access.back } else { access.there };
+        match self.one_sided.windows.side(index, target).lent {
+            Some(lent) if bytes > lent => Err(Fault::BeyondWindow { window, target, bytes, lent }),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Asks a target for its lock.

@@ -47,7 +47,7 @@ const DESCRIPTION: Bytes = Bytes(24);
 impl<O: Observer> Library<'_, O> {
     pub(super) fn one_sided(&mut self, thread: &mut Thread, event: &Event) -> Result<(), Fault> {
         match event {
-            &Event::Create(call, comm, win, _) => self.create_window(thread, call, comm, win),
+            &Event::Create(call, comm, win, lent) => self.create_window(thread, call, comm, (win, lent)),
             Event::Free(win) => self.free_window(thread, *win),
             Event::Sync(call) => self.synchronise(thread, call),
             Event::Access(access) => self.access(thread, *access),
@@ -55,7 +55,13 @@ impl<O: Observer> Library<'_, O> {
     }
 
     /// All members of a communicator make a window.
-    fn create_window(&mut self, thread: &mut Thread, call: WinCall, comm: CommId, id: WinId) -> Result<(), Fault> {
+    fn create_window(
+        &mut self,
+        thread: &mut Thread,
+        call: WinCall,
+        comm: CommId,
+        (id, lent): (WinId, Bytes),
+    ) -> Result<(), Fault> {
         let rank = thread.actor.rank;
         let parent = self.communicators.find(rank, comm)?;
         let agreement = collective(CollectiveKind::Allreduce, Bytes(4));
@@ -76,6 +82,8 @@ impl<O: Observer> Library<'_, O> {
             (comm, communicator.context, Rc::clone(&communicator.members))
         };
         let window = one_sided.windows.create((rank, id), (context, number), shared, own);
+        // Memory is attached to a dynamic window later.
+        self.one_sided.windows.side(window, rank).lent = (call != WinCall::CreateDynamic).then_some(lent);
         let comm = self.one_sided.windows.get(window).comm;
         let description = collective(CollectiveKind::Allgather, DESCRIPTION);
         let steps = vec![

@@ -66,7 +66,8 @@ impl<O: Observer> Library<'_, O> {
         let channel = self.partitioned.channel(index);
         let (to, from) = (channel.route.to, channel.route.from);
         let selector = Selector { context: channel.context, source: Some(from), tag: Some(tag(message)) };
-        let received = self.exchange.receive(to, selector, Caller::Thread(to.into()), self.now, &mut self.observer);
+        let received =
+            self.exchange.receive(to, (selector, None), Caller::Thread(to.into()), self.now, &mut self.observer);
         self.await_message(index, What::Received(message), received);
     }
 

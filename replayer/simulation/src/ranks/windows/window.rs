@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use slab::Slab;
 use titr_common::event::{Access, Rank, WinId};
 use titr_common::program::{CommIndex, Context, Fault, Members};
+use titr_common::units::Bytes;
 
 use super::lock::{LeaderLock, LockKind, LockQueue};
 use crate::observe::OperationId;
@@ -46,6 +47,8 @@ pub(in crate::ranks) struct Window {
 /// The knowledge of one member of a window.
 #[derive(Default)]
 pub(in crate::ranks) struct Side {
+    /// The memory that the member lends, where its size is known.
+    pub(in crate::ranks) lent: Option<Bytes>,
     /// Of the others as its targets.
     pub(in crate::ranks) targets: BTreeMap<Rank, Target>,
     /// Of the others as the origins of accesses to it.

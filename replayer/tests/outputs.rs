@@ -1,0 +1,192 @@
+//! Files that commands write: whole or as they were, never an input, and named where they cannot be written.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
+
+/// A folder with a trace `t.txt` and a platform `p.toml`.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.file("t.txt", fs::read(here("../examples/ring.txt")).unwrap());
+    folder.file("p.toml", fs::read(here("../examples/torus.toml")).unwrap());
+    folder
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// All options of `titr-replay` with a file to write.
+const OPTIONS: [&str; 6] = ["--report", "--perfetto", "--paje", "--paraver", "--timeline-csv", "--network-trace"];
+
+#[test]
+fn an_output_that_is_an_input_is_refused() {
+    let folder = folder();
+    let contents = ["t.txt", "p.toml"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    fs::hard_link(folder.path().join("t.txt"), folder.path().join("hard")).unwrap();
+    symlink("p.toml", folder.path().join("soft")).unwrap();
+    for option in OPTIONS {
+        for output in ["t.txt", "p.toml", "hard", "soft"] {
+            let said = folder.run(TITR_REPLAY, &["-q", "-p", "p.toml", option, output, "t.txt"]);
+            assert!(said.contains(output) && said.contains("nothing is written") && said.ends_with("[1]"), "{said}");
+        }
+    }
+    let said = folder.run(TITR, &["convert", "--to", "paje", "t.txt", "-o", "t.txt"]);
+    assert!(said.contains("nothing is written") && said.ends_with("[1]"), "{said}");
+    assert_eq!(["t.txt", "p.toml"].map(|name| fs::read(folder.path().join(name)).unwrap()), contents);
+    assert_eq!(names(folder.path()), ["hard", "p.toml", "soft", "t.txt"]);
+}
+
+#[test]
+fn files_of_a_trace_are_no_outputs_and_others_beside_them_are() {
+    let folder = folder();
+    folder.trace(&["0 init\n0 finalize\n"]);
+    let stream = folder.path().join("traces/rank-000000.tit.gz");
+    let before = fs::read(&stream).unwrap();
+    let replay = |output: &str| folder.run(TITR_REPLAY, &["-q", "-p", "p.toml", "--report", output, "traces"]);
+    for part in ["traces/rank-000000.tit.gz", "traces/manifest.json", "traces/rank-000009.tit.gz"] {
+        let said = replay(part);
+        assert!(said.contains("nothing is written") && said.ends_with("[1]"), "{said}");
+    }
+    assert_eq!(fs::read(&stream).unwrap(), before);
+    assert_eq!(replay("traces/report.html"), "[0]");
+    assert_eq!(replay("traces/report.html"), "[0]");
+}
+
+#[test]
+fn one_file_is_not_written_twice() {
+    let folder = folder();
+    let twice: [&[&str]; 3] = [
+        &["--report", "out", "--paje", "./out"],
+        &["--paraver", "t.prv", "--perfetto", "t.pcf"],
+        &["--csv", "c", "--timeline-csv", "c/links.csv"],
+    ];
+    fs::create_dir(folder.path().join("c")).unwrap();
+    for outputs in twice {
+        let said = folder.run(TITR_REPLAY, &[&["-q", "-p", "p.toml", "t.txt"], outputs].concat());
+        assert!(said.contains("written twice") && said.ends_with("[1]"), "{said}");
+    }
+    assert_eq!(names(folder.path()), ["c", "p.toml", "t.txt"]);
+    let both = ["-q", "-p", "p.toml", "t.txt", "--report", "/dev/null", "--paje", "/dev/null"];
+    assert_eq!(folder.run(TITR_REPLAY, &both), "[0]");
+}
+
+/// A file may grow to 4 KiB only, as on a disk that is full.
+#[test]
+fn on_a_full_disk_the_old_file_stays() {
+    let folder = folder();
+    for option in OPTIONS {
+        folder.file("out", "old");
+        let line = format!("ulimit -f 4; exec {TITR_REPLAY} -q -p p.toml {option} out --set 'hosts.cores=1' big.txt");
+        let pairs: String = (0..4000).map(|tag| format!("0 send 1 {tag} 8\n1 recv 0 {tag} 8\n")).collect();
+        folder.file("big.txt", format!("0 init\n1 init\n{pairs}0 finalize\n1 finalize\n"));
+        let said = folder.run("sh", &["-c", &line]);
+        assert!(said.contains("cannot write out: File too large") && said.ends_with("[1]"), "{option}: {said}");
+        assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "old", "{option}");
+        fs::remove_file(folder.path().join("big.txt")).unwrap();
+        let left: Vec<String> = names(folder.path()).into_iter().filter(|name| name.contains("unfinished")).collect();
+        assert!(left.is_empty(), "{option}: {left:?}");
+    }
+}
+
+#[test]
+fn a_directory_that_could_not_be_filled_is_gone() {
+    let folder = folder();
+    for (name, arguments) in [
+        ("generated", "generate all-to-all --ranks 8 --bytes 10kB --iterations 2000"),
+        ("simgrid", "convert --to simgrid big.txt"),
+        ("ti", "convert --to ti big.txt"),
+    ] {
+        let pairs: String =
+            (0..30_000).map(|tag| format!("0 send 1 {} 8\n1 recv 0 {0} 8\n", tag * 7919 % 30_011)).collect();
+        folder.file("big.txt", format!("0 init\n1 init\n{pairs}0 finalize\n1 finalize\n"));
+        let line = format!("ulimit -f 4; exec {TITR} {arguments} -o {name}");
+        let said = folder.run("sh", &["-c", &line]);
+        let is_full = said.contains(&format!("cannot write {name}")) && said.contains("File too large");
+        assert!(is_full && said.ends_with("[1]"), "{name}: {said}");
+        assert!(!folder.path().join(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_named_wherever_it_is() {
+    let folder = folder();
+    for option in OPTIONS {
+        for output in ["nowhere/out", "/dev/full"] {
+            let said = folder.run(TITR_REPLAY, &["-q", "-p", "p.toml", option, output, "t.txt"]);
+            // Paraver's other files would lie beside the device.
+            let is_named = said.contains(&format!("cannot write {}", output.split('.').next().unwrap()));
+            assert!(is_named && said.ends_with("[1]"), "{option} {output}: {said}");
+        }
+    }
+    let said = folder.run("sh", &["-c", &format!("{TITR} cat t.txt > /dev/full")]);
+    assert!(said.contains("cannot write to standard output: No space left on device"), "{said}");
+    let said = folder.run("sh", &["-c", &format!("{TITR} cat t.txt >> t.txt")]);
+    assert!(said.contains("nothing is written") && said.ends_with("[1]"), "{said}");
+}
+
+#[test]
+fn standard_output_and_pipes_are_written_as_they_are() {
+    let folder = folder();
+    let paje = format!("{TITR_REPLAY} -q -p p.toml t.txt --paje");
+    let whole = folder.run("sh", &["-c", &format!("{paje} file && cat file")]);
+    for line in [
+        format!("{paje} /dev/stdout"),
+        format!("{paje} /dev/stdout | cat"),
+        format!("{paje} /dev/stdout > out && cat out"),
+        format!("mkfifo pipe; {paje} pipe & cat pipe; wait"),
+    ] {
+        assert_eq!(folder.run("sh", &["-c", &line]), whole, "{line}");
+    }
+}
+
+#[test]
+fn a_command_that_is_interrupted_leaves_nothing() {
+    let folder = folder();
+    let line = format!(
+        "{TITR} generate all-to-all --ranks 64 --bytes 10kB --iterations 100000000 -o made & \
+         until [ -s made/rank-000000.tit.gz ]; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?"
+    );
+    assert_eq!(folder.run("sh", &["-c", &line]), "143\n[0]");
+    assert_eq!(names(&folder.path().join("made")), [""; 0]);
+}
+
+#[test]
+fn cells_of_tables_are_no_formulas() {
+    let folder = folder();
+    let hosts = ["=cmd|'/C calc'!A0", "+1+1", "-2+3", "@x"];
+    let links: String = hosts
+        .iter()
+        .map(|name| {
+            format!("[[topology.explicit.links]]\nname = \"{name}\"\nbandwidth = \"1 Gbit/s\"\nlatency = \"1 us\"\n")
+        })
+        .collect();
+    let routes: String = hosts
+        .iter()
+        .flat_map(|from| hosts.iter().filter(move |to| *to != from).map(move |to| (from, to)))
+        .map(|(from, to)| {
+            format!("[[topology.explicit.routes]]\nfrom = \"{from}\"\nto = \"{to}\"\nlinks = [\"{from}\", \"{to}\"]\n")
+        })
+        .collect();
+    let platform = format!(
+        "schema = 1\n[hosts]\ncores = 1\nspeed = \"1 Ginstr/s\"\n[topology.explicit]\nhosts = {hosts:?}\nrouting = \"full\"\n{links}{routes}[network]\n"
+    );
+    folder.file("f.toml", platform);
+    let said = folder.run(TITR_REPLAY, &["-q", "-p", "f.toml", "--csv", "c", "--timeline-csv", "t.csv", "t.txt"]);
+    assert_eq!(said, "[0]");
+    for table in ["c/links.csv", "t.csv"] {
+        let text = fs::read_to_string(folder.path().join(table)).unwrap();
+        assert!(text.contains("'=cmd"), "{table}: {text}");
+        for record in csv::Reader::from_reader(text.as_bytes()).records() {
+            for cell in record.unwrap().iter() {
+                let is_formula = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
+                assert!(!is_formula, "{table}: {cell}");
+            }
+        }
+    }
+}

@@ -190,3 +190,15 @@ fn cells_of_tables_are_no_formulas() {
         }
     }
 }
+
+/// An index names files elsewhere, and these are inputs, too.
+#[test]
+fn files_of_an_index_are_inputs() {
+    let folder = folder();
+    assert!(folder.run(TITR, &["convert", "--to", "simgrid", "t.txt", "-o", "s"]).ends_with("[0]"));
+    let stream = folder.path().join("s/rank-000001.txt");
+    let before = fs::read(&stream).unwrap();
+    let said = folder.run(TITR_REPLAY, &["-q", "-p", "p.toml", "--paje", "s/rank-000001.txt", "s/index.txt"]);
+    assert!(said.contains("nothing is written") && said.ends_with("[1]"), "{said}");
+    assert_eq!(fs::read(&stream).unwrap(), before);
+}

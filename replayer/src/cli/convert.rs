@@ -13,7 +13,7 @@ use titr_formats::timeline;
 use titr_platform::Platform;
 
 use super::timeline::ExcerptArgs;
-use super::{Failure, TraceArgs, claims, library};
+use super::{Failure, TraceArgs, claim_files, claims, library};
 
 const NOTES: &str = "\
 `simgrid` writes index.txt and a text file for each rank, which SimGrid 3.32 replays:
@@ -74,6 +74,7 @@ pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     let rules = rules(args)?;
     let (trace, output) = (args.trace.open()?.partial(args.partial), &args.output);
     let mut claims = claims(&args.trace)?;
+    claim_files(&mut claims, &trace)?;
     args.platform.iter().try_for_each(|path| claims.read(path))?;
     args.excerpt.is_of(timeline::FORMATS.iter().any(|format| format.name == args.to))?;
     let notes = if let Some(format) = output::FORMATS.iter().find(|format| format.name == args.to) {

@@ -36,9 +36,10 @@ use titr_calibration::CalibrationError;
 use titr_calibration::compute::NoRate;
 use titr_calibration::measurements::MeasurementsError;
 use titr_common::collectives::Library;
+use titr_common::event::Rank;
 use titr_common::output::{Claims, Clash};
 use titr_common::terminal::{self, Escaped, say};
-use titr_common::trace::TraceError;
+use titr_common::trace::{Trace, TraceError};
 use titr_formats::output::ConvertError;
 use titr_hypotheses::HypothesesError;
 use titr_network_traces::{NetworkTraceError, NoTriggers};
@@ -170,6 +171,12 @@ fn claims(trace: &TraceArgs) -> Result<Claims, Failure> {
     let mut claims = Claims::new();
     trace.places().try_for_each(|place| claims.read(place))?;
     Ok(claims)
+}
+
+/// Adds the files that an opened trace is in, of which an index or another world may have told.
+fn claim_files(claims: &mut Claims, trace: &Trace) -> Result<(), Failure> {
+    let files = (0..trace.ranks()).filter_map(|rank| trace.file_of(Rank(rank)).ok().flatten());
+    Ok(files.map(|file| claims.read(file.name())).collect::<Result<_, _>>()?)
 }
 
 /// Runs a command that prints to standard output, and says on standard error what is wrong.

@@ -30,7 +30,7 @@ use super::report::ReportArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::traffic::{self, TrafficArgs};
 use super::vary::{self, VariedKey};
-use super::{Failure, Out, TraceArgs, arguments, claims, run};
+use super::{Failure, Out, TraceArgs, arguments, claim_files, claims, run};
 use crate::page::Recorder;
 use crate::report::{Results, own_profile, text, variations};
 use values::{Collectives, Compute, WaitsFor, analyses, collectives, factor};
@@ -172,7 +172,7 @@ pub fn main() -> ExitCode {
 fn command_of(args: &ReplayArgs, out: &mut Out) -> Result<Option<u64>, Failure> {
     args.excerpt.is_of(!args.timeline.is_empty() || args.page.is_asked_for())?;
     let platform = platform(args, &[])?;
-    claim(args, &platform)?;
+    let claims = claim(args, &platform)?;
     if let Some(trace) = args.network_trace.triggered() {
         let (runs, open_loop) = (args.runs.unwrap_or(1), args.network_trace.open_loop());
         let jobs = args.jobs.jobs();
@@ -194,8 +194,8 @@ fn command_of(args: &ReplayArgs, out: &mut Out) -> Result<Option<u64>, Failure> 
             )?;
             Ok(None)
         }
-        None if !args.vary.is_empty() => vary(args, out).map(Some),
-        None => replay(args, platform, out).map(Some),
+        None if !args.vary.is_empty() => vary(args, claims, out).map(Some),
+        None => replay(args, platform, claims, out).map(Some),
     }
 }
 
@@ -224,9 +224,10 @@ fn platform(args: &ReplayArgs, further: &[String]) -> Result<Platform, Failure> 
 }
 
 /// Replays on variations of the platform; returns the number of events of all replays.
-fn vary(args: &ReplayArgs, out: &mut Out) -> Result<u64, Failure> {
+fn vary(args: &ReplayArgs, mut claims: Claims, out: &mut Out) -> Result<u64, Failure> {
     let hypotheses = args.what_if.as_deref().map(Hypotheses::load).transpose()?;
     let trace = args.trace.open()?.partial(args.partial);
+    claim_files(&mut claims, &trace)?;
     let jobs = args.jobs.jobs();
     let results = vary::replay(&args.vary, jobs, |set| {
         let platform = assumed(args, hypotheses.as_ref(), platform(args, set)?)?;
@@ -262,10 +263,11 @@ fn assumed(args: &ReplayArgs, hypotheses: Option<&Hypotheses>, platform: Platfor
     Ok(assume(hypotheses.machine(), platform).map_err(HypothesesError::from)?)
 }
 
-fn replay(args: &ReplayArgs, platform: Platform, out: &mut Out) -> Result<u64, Failure> {
+fn replay(args: &ReplayArgs, platform: Platform, mut claims: Claims, out: &mut Out) -> Result<u64, Failure> {
     let hypotheses = args.what_if.as_deref().map(Hypotheses::load).transpose()?;
     let platform = assumed(args, hypotheses.as_ref(), platform)?;
     let trace = args.trace.open()?.partial(args.partial);
+    claim_files(&mut claims, &trace)?;
     if args.steady {
         let steady = Steady { tolerance: STEADY_TOLERANCE, jobs: args.jobs.jobs() };
         let result = steady.run(&trace, |trace, times| {

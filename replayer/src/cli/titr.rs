@@ -17,7 +17,7 @@ use titr_simulation::Follower;
 
 use super::meter::Meter;
 use super::{
-    Failure, Out, TraceArgs, advise, arguments, calibrate, convert, diff, gather, generate, manual, run, schedule,
+    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, convert, diff, gather, generate, manual, run, schedule,
     triggers,
 };
 use crate::inspect::{Inventory, Verdict, check, recorded_part, uncounted};
@@ -118,6 +118,7 @@ struct Info<'a> {
 }
 
 fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+    claims(trace)?;
     let source = trace.open_one()?;
     let manifest = source.manifest().cloned();
     let inventory = Inventory::of(&source)?;
@@ -268,6 +269,7 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 fn report_check(trace: &TraceArgs, out: &mut Out) -> Result<(), Failure> {
+    claims(trace)?;
     let source = trace.open()?;
     let mut meter = Meter::new(&source);
     let verdict = check(&source, meter.as_mut().map(|meter| meter as &mut dyn Follower))?;
@@ -301,6 +303,7 @@ fn cat(
     is_named: bool,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
+    claims(trace)?;
     let (recorded, names) = (trace.open_one()?.partial(partial), CallSiteNames::default());
     let source = if is_named { names.apply(recorded)? } else { recorded };
     if let Some(rank) = rank.filter(|&rank| rank >= source.ranks()) {

@@ -86,7 +86,7 @@ fn obstacle(event: &Event) -> Option<String> {
 fn beyond(event: &Event) -> Option<String> {
     let int = u64::from(i32::MAX.unsigned_abs());
     let too_large = |what: &str, number: u64| {
-        (number > int).then(|| format!("{what} of {number} bytes, as MPI counts to {int} in bytes,"))
+        (number > int).then(|| format!("{what} of {number} bytes (the count must fit in an int: {int} at most)"))
     };
     let sent = |message: &Outgoing| {
         let below = (message.tag.0 < 0).then(|| format!("a message with the tag {}", message.tag.0));
@@ -105,10 +105,10 @@ fn beyond(event: &Event) -> Option<String> {
             if let Completion::Persistent(_) = completion
                 && !has_persistent(call.kind)
             {
-                return Some(format!("a persistent {word}, which this MPI library has not,"));
+                return Some(format!("a persistent {word}, which this MPI library does not have,"));
             }
             let largest = largest_argument(call);
-            (largest > int).then(|| format!("a {word} with a count or displacement of {largest}, as MPI has {int},"))
+            (largest > int).then(|| format!("a {word} with a count or displacement of {largest} (it must fit in an int: {int} at most)"))
         }
         Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Mark(_) => None,
         Event::Annotation(_) | Event::Start(_) | Event::RequestFree(_) | Event::Cancel(_) => None,

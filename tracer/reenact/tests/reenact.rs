@@ -104,3 +104,41 @@ fn a_trace_that_is_not_there_is_refused() {
         assert_refused(&reenact(family, 2, &[], &PathBuf::from("/nowhere/traces")), "/nowhere/traces");
     }
 }
+
+/// Tags of one MPI library that another does not have are replaced, and the messages still meet their receives: here in
+/// the opposite order, beside one whose tag is free in both.
+#[test]
+fn tags_that_the_library_does_not_have_are_replaced() {
+    let tags = [i32::MAX, i32::MAX - 1, 1 << 30, (1 << 28) - 1, 1 << 28, 0];
+    let send = |(request, tag): (usize, &i32)| format!("0 isend 1 {tag} {} 6 {request}\n", 1000 + request);
+    let sends: String = tags.iter().enumerate().map(send).collect();
+    let receive = |(request, tag): (usize, &i32)| format!("1 irecv 0 {tag} {} 6 {request}\n", 1000 + request);
+    let receives: String = tags.iter().enumerate().rev().map(receive).collect();
+    let text = format!("0 init\n{sends}0 waitall\n0 finalize\n1 init\n{receives}1 waitall\n1 finalize\n");
+    let trace = trace("tags", &text);
+    for family in FAMILIES {
+        let output = reenact(family, 2, &["--rate", "1e9"], &trace);
+        let said = text_of(&output);
+        assert_eq!(output.status.code(), Some(0), "{family}: {said}");
+        assert_eq!(said.contains("replaced by free ones"), family == "mpich", "{family}: {said}");
+    }
+}
+
+#[test]
+fn what_no_count_can_say_is_refused_before_the_first_call() {
+    let refused = [
+        ("0 send 1 0 3000000000\n", "1 recv 0 0 3000000000\n", "a message of 3000000000 bytes"),
+        ("0 send 1 -5 8\n", "1 recv 0 -5 8\n", "the tag -5"),
+        ("0 bcast 3000000000 0\n", "1 bcast 3000000000 0\n", "a bcast with a count or displacement of 3000000000"),
+    ];
+    for (number, (first, second, reason)) in refused.into_iter().enumerate() {
+        let trace = trace(&format!("counts-{number}"), &format!("0 init\n{first}0 finalize\n1 init\n{second}1 finalize\n"));
+        for family in FAMILIES {
+            assert_refused(&reenact(family, 2, &["--rate", "1e9"], &trace), reason);
+        }
+    }
+}
+
+fn text_of(output: &Output) -> String {
+    text(&output.stdout) + &text(&output.stderr)
+}

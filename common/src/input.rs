@@ -16,6 +16,7 @@ use std::time::Duration;
 use std::{env, process, thread};
 
 use crate::format::volume;
+use crate::terminal::say;
 use crate::units::Bytes;
 
 /// The most that is read of a file that people write.
@@ -138,7 +139,7 @@ fn open_pipe(path: &Path) -> io::Result<File> {
     let shown = path.display().to_string();
     let watch = thread::Builder::new().spawn(move || {
         if is_open.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("titr: waiting until a program writes to the pipe {shown}");
+            say(format_args!("titr: waiting until a program writes to the pipe {shown}"));
         }
     });
     let pipe = File::open(path);

@@ -114,3 +114,18 @@ fn what_is_sound_replays_with_every_library() {
     }
     assert!(sound >= 14 && unsound >= 30, "{sound} {unsound}");
 }
+
+/// A run that came to its end after MPI's error is not made unsound by it: a replay comes to its end, too.
+#[test]
+fn an_error_that_the_recorded_run_survived_is_a_warning() {
+    for (first, second, said) in [
+        ("send 1 0 1000", "recv 0 0 10", "truncated"),
+        ("gather 8 8 0", "gather 16 0 0", "members give 24 bytes and get 16"),
+    ] {
+        let folder = Folder::new();
+        folder.trace(&[&format!("0 {first}\n0 finalize\n"), &format!("1 {second}\n1 finalize\n")]);
+        let verdict = folder.run(TITR, &["check", "traces"]);
+        assert!(verdict.starts_with("traces: sound\n") && verdict.ends_with("[0]"), "{verdict}");
+        assert!(verdict.contains(said) && verdict.contains("went on after this error"), "{verdict}");
+    }
+}

@@ -23,7 +23,7 @@ use source::{Crate, Module};
 const LAYERS: &str = "\
 | crate | may import from | its modules, from the bottom up |
 | --- | --- | --- |
-| `common` |  | `units` `dense_slab` `event` `format` `input` `time` `collectives` `event_buffer` `grammar` `program` `terminal` `trace` `output` |
+| `common` |  | `units` `dense_slab` `event` `format` `terminal` `input` `time` `collectives` `event_buffer` `grammar` `program` `trace` `output` |
 | `replayer/memory` |  |  |
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
 | `replayer/network-traces` | `common` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
@@ -291,7 +291,7 @@ fn a_match_of_events_names_them_all() {
     });
 }
 
-/// Macros that print text as it is, and the crates that may use them.
+/// Macros that print text as it is, and the only crate that may use them.
 const PRINTS: [&str; 4] = ["println", "eprintln", "print", "eprint"];
 const PRINTING: &str = "wrappers/";
 

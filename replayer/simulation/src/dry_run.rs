@@ -6,7 +6,8 @@
 
 use titr_common::collectives::{Library, Selection};
 use titr_common::time::Time;
-use titr_common::trace::{Trace, TraceError};
+use titr_common::trace::manifest::Ended;
+use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId, Unloaded};
@@ -19,18 +20,54 @@ use crate::observe::{Observer, Truncations};
 use crate::ranks::{Core, Deadlock, ReplayError};
 use crate::replay::{Follower, Options, Outcome, replay};
 
-/// Why `trace` cannot be replayed to its end without anything left over, or holds amounts of data that do not fit each
-/// other; nothing if it can. `follower` is told how far the replay is.
+/// The outcome of a dry run.
+#[derive(Clone, Debug, Default)]
+pub struct DryRun {
+    /// Why the trace cannot be replayed to its end without anything left over, or amounts of data that do not fit each other;
+    /// nothing if the trace is sound.
+    pub findings: Vec<String>,
+    /// Amounts of data that do not fit each other, where the recorded run went on after MPI's error and came to its end, and
+    /// a replay with the algorithms of any library does, too.
+    pub survived: Vec<String>,
+}
+
+/// Replays `trace`. `follower` is told how far the replay is.
 ///
 /// # Errors
 /// Where the trace cannot be opened.
-pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec<String>, TraceError> {
+pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<DryRun, TraceError> {
     let options = Options { storage: Storage::instant(), follower, compares_amounts: true, ..Options::default() };
-    Ok(match run(trace, Bytes(u64::MAX), Truncations::new(trace), options)? {
+    let has_finished = has_finished(trace);
+    let eager = Bytes(u64::MAX);
+    let findings = match run(trace, Library::SimGrid, eager, Truncations::new(trace), options)? {
+        Ok(Outcome { warnings, observer, .. }) if has_finished => {
+            return Ok(DryRun { findings: warnings, survived: observer.findings() });
+        }
         Ok(Outcome { warnings, observer, .. }) => observer.findings().into_iter().chain(warnings).collect(),
         Err(ReplayError::Deadlock(deadlock)) => vec![Deadlock { at: None, ..*deadlock }.to_string()],
+        Err(error @ ReplayError::Event { .. }) if has_finished => {
+            let mut survived = vec![error.to_string()];
+            for library in Library::ALL {
+                let options = Options { storage: Storage::instant(), ..Options::default() };
+                match run(trace, library, eager, Truncations::new(trace), options)? {
+                    Ok(Outcome { warnings, observer, .. }) if warnings.is_empty() => {
+                        survived.truncate(1);
+                        survived.extend(observer.findings());
+                    }
+                    Ok(_) | Err(_) => return Ok(DryRun { findings: survived, survived: Vec::new() }),
+                }
+            }
+            return Ok(DryRun { findings: Vec::new(), survived });
+        }
         Err(error) => vec![error.to_string()],
-    })
+    };
+    Ok(DryRun { findings, survived: Vec::new() })
+}
+
+/// Whether all ranks of the recorded run called `MPI_Finalize`.
+fn has_finished(trace: &Trace) -> bool {
+    let all = |manifest: &Manifest| manifest.per_rank.iter().all(|rank| rank.ended == Ended::Finalize);
+    trace.manifest().is_some_and(|manifest| !manifest.per_rank.is_empty() && all(manifest))
 }
 
 /// The deadlock in which a trace ends that can be replayed where all sends are buffered, if none is; nothing if it relies on
@@ -40,7 +77,7 @@ pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec
 /// Where the trace cannot be opened.
 pub fn relies_on_buffers(trace: &Trace) -> Result<Option<String>, TraceError> {
     let options = Options { storage: Storage::instant(), ..Options::default() };
-    Ok(match run(trace, Bytes(0), (), options)? {
+    Ok(match run(trace, Library::SimGrid, Bytes(0), (), options)? {
         Err(ReplayError::Deadlock(deadlock)) => {
             let text = Deadlock { at: None, ..*deadlock }.to_string();
             Some(text.trim_start_matches("deadlock on any machine: ").to_owned())
@@ -51,6 +88,7 @@ pub fn relies_on_buffers(trace: &Trace) -> Result<Option<String>, TraceError> {
 
 fn run<O: Observer>(
     trace: &Trace,
+    library: Library,
     eager_threshold: Bytes,
     observer: O,
     options: Options,
@@ -65,7 +103,7 @@ fn run<O: Observer>(
         progress: Progress::Thread,
         rendezvous: Rendezvous::ClearToSend,
         rendezvous_duplex: true,
-        collectives: Selection::from(Library::SimGrid),
+        collectives: Selection::from(library),
         one_sided: OneSided::from(Implementation::Mpich),
         partitioned: Partitioned::Each,
         spawn: Spawn::default(),

@@ -42,7 +42,7 @@ pub mod triggered;
 mod warnings;
 
 pub use assumptions::assume;
-pub use dry_run::{dry_run, relies_on_buffers};
+pub use dry_run::{DryRun, dry_run, relies_on_buffers};
 pub use normalisation::Comparison;
 pub use ranks::Causality;
 pub use replay::Follower;

@@ -17,8 +17,8 @@ use titr_simulation::Follower;
 
 use super::meter::Meter;
 use super::{
-    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, convert, diff, gather, generate, manual, run, schedule,
-    triggers,
+    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, convert, diff, gather, generate, manual, run,
+    schedule, triggers,
 };
 use crate::inspect::{Inventory, Verdict, check, recorded_part, uncounted};
 

@@ -9,7 +9,7 @@ use std::thread;
 use titr_common::event::Rank;
 use titr_common::format::counted;
 use titr_common::trace::{Manifest, Trace, TraceError};
-use titr_simulation::{Comparison, Follower, dry_run, relies_on_buffers};
+use titr_simulation::{Comparison, DryRun, Follower, dry_run, relies_on_buffers};
 
 use super::inventory::Inventory;
 
@@ -30,27 +30,29 @@ pub struct Verdict {
 /// Where the trace cannot be opened.
 pub fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdict, TraceError> {
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
-    let findings = findings(trace, follower)?;
+    let DryRun { findings, survived } = faults(trace, follower)?;
+    let lived = |what| format!("{what}\n  the recorded run went on after this error, and so does a replay");
+    warnings.extend(survived.into_iter().map(lived));
     warnings.extend(trace.untranslated());
     let relies_on_buffers = if findings.is_empty() { relies_on_buffers(trace)? } else { None };
     Ok(Verdict { findings, warnings, relies_on_buffers })
 }
 
-/// The faults of a trace. It is read and replayed at the same time; what the replay stumbles over in a trace that cannot be read counts for
+/// The faults of a trace, and those that it survives. It is read and replayed at the same time; what the replay stumbles over in a trace that cannot be read counts for
 /// nothing.
-fn findings(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Vec<String>, TraceError> {
+fn faults(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<DryRun, TraceError> {
     let (read, replayed) = thread::scope(|scope| {
         // Where the system has no more threads, it is done afterwards.
         let reader = thread::Builder::new().spawn_scoped(scope, || read(trace));
         let replayed = dry_run(trace, follower);
         (reader.map_or_else(|_| Ok(read(trace)), |reader| reader.join()), replayed)
     });
-    let mut findings = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    if findings.unreadable.is_empty() {
-        findings.others.extend(replayed?);
-        return Ok(findings.others);
+    let read = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    if !read.unreadable.is_empty() {
+        return Ok(DryRun { findings: read.unreadable, survived: Vec::new() });
     }
-    Ok(findings.unreadable)
+    let DryRun { findings, survived } = replayed?;
+    Ok(DryRun { findings: read.others.into_iter().chain(findings).collect(), survived })
 }
 
 /// The faults that reading a trace finds.

@@ -108,7 +108,9 @@ fn beyond(event: &Event) -> Option<String> {
                 return Some(format!("a persistent {word}, which this MPI library does not have,"));
             }
             let largest = largest_argument(call);
-            (largest > int).then(|| format!("a {word} with a count or displacement of {largest} (it must fit in an int: {int} at most)"))
+            (largest > int).then(|| {
+                format!("a {word} with a count or displacement of {largest} (it must fit in an int: {int} at most)")
+            })
         }
         Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Mark(_) => None,
         Event::Annotation(_) | Event::Start(_) | Event::RequestFree(_) | Event::Cancel(_) => None,

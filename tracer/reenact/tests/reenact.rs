@@ -132,7 +132,8 @@ fn what_no_count_can_say_is_refused_before_the_first_call() {
         ("0 bcast 3000000000 0\n", "1 bcast 3000000000 0\n", "a bcast with a count or displacement of 3000000000"),
     ];
     for (number, (first, second, reason)) in refused.into_iter().enumerate() {
-        let trace = trace(&format!("counts-{number}"), &format!("0 init\n{first}0 finalize\n1 init\n{second}1 finalize\n"));
+        let trace =
+            trace(&format!("counts-{number}"), &format!("0 init\n{first}0 finalize\n1 init\n{second}1 finalize\n"));
         for family in FAMILIES {
             assert_refused(&reenact(family, 2, &["--rate", "1e9"], &trace), reason);
         }

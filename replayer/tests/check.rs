@@ -26,7 +26,7 @@ fn text(ranks: &[&str]) -> String {
 fn amounts_that_do_not_fit_each_other_are_found() {
     let unsound: [(&[&str], &str); 14] = [
         (&["send 1 0 1000", "recv 0 0 10"], "the message is truncated"),
-        (&["isend 1 0 1000 6 1; wait 0", "irecv 0 0 999 6 1; wait 0"], ""),
+        (&["isend 1 0 1000 6 1; waitall", "irecv 0 0 999 6 1; waitall"], ""),
         (&["bcast 1000 0", "bcast 10 0"], "bcast with 10 bytes"),
         (&["bcast 1000 0", "bcast 1000 1"], "root 1"),
         (&["bcast 1000 0", "reduce 1000 0 0"], "reduce"),
@@ -60,7 +60,7 @@ fn legal_programs_are_sound() {
         &["gatherv 1 1 3 0", "gatherv 3 0 0 0"],
         &["reduce 8 1 0", "reduce 8 1 0"],
         &["barrier; send 1 0 1; recv 1 0 1", "barrier; recv 0 0 1; send 0 0 1"],
-        &["isend 1 0 9 6 1; recv 1 0 9; wait 0", "isend 0 0 9 6 1; recv 0 0 9; wait 0"],
+        &["isend 1 0 9 6 1; recv 1 0 9; waitall", "isend 0 0 9 6 1; recv 0 0 9; waitall"],
     ];
     for ranks in sound {
         assert_eq!(check(ranks), "t.txt: sound\n[0]", "{ranks:?}");

@@ -76,7 +76,7 @@ fn one_file_is_not_written_twice() {
     assert_eq!(folder.run(TITR_REPLAY, &both), "[0]");
 }
 
-/// A file may grow to 4 KiB only, as on a disk that is full.
+/// A file may grow to 2 KiB only, as on a disk that is full.
 #[test]
 fn on_a_full_disk_the_old_file_stays() {
     let folder = folder();
@@ -98,7 +98,7 @@ fn on_a_full_disk_the_old_file_stays() {
 fn a_directory_that_could_not_be_filled_is_gone() {
     let folder = folder();
     for (name, arguments) in [
-        ("generated", "generate all-to-all --ranks 8 --bytes 10kB --iterations 2000"),
+        ("generated", "generate random --ranks 8 --bytes 10kB --messages 20000 --wave 20000"),
         ("simgrid", "convert --to simgrid big.txt"),
         ("ti", "convert --to ti big.txt"),
     ] {

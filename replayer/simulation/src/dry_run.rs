@@ -47,7 +47,7 @@ pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Dry
         Err(ReplayError::Deadlock(deadlock)) => vec![Deadlock { at: None, ..*deadlock }.to_string()],
         Err(error @ ReplayError::Event { .. }) if has_finished => {
             let mut survived = vec![error.to_string()];
-            for library in Library::ALL {
+            for &library in Library::ALL {
                 let options = Options { storage: Storage::instant(), ..Options::default() };
                 match run(trace, library, eager, Truncations::new(trace), options)? {
                     Ok(Outcome { warnings, observer, .. }) if warnings.is_empty() => {

@@ -175,8 +175,8 @@ fn claims(trace: &TraceArgs) -> Result<Claims, Failure> {
 
 /// Adds the files that an opened trace is in, of which an index or another world may have told.
 fn claim_files(claims: &mut Claims, trace: &Trace) -> Result<(), Failure> {
-    let files = (0..trace.ranks()).filter_map(|rank| trace.file_of(Rank(rank)).ok().flatten());
-    Ok(files.map(|file| claims.read(file.name())).collect::<Result<_, _>>()?)
+    let mut files = (0..trace.ranks()).filter_map(|rank| trace.file_of(Rank(rank)).ok().flatten());
+    Ok(files.try_for_each(|file| claims.read(file.name()))?)
 }
 
 /// Runs a command that prints to standard output, and says on standard error what is wrong.

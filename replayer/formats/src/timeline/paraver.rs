@@ -204,6 +204,6 @@ impl TimelineWriter for Paraver {
         self.write_trace(end)?;
         self.write_config()?;
         self.write_rows()?;
-        [&mut self.config, &mut self.rows, &mut self.trace].into_iter().try_for_each(OutputFile::finish)
+        [&mut self.trace, &mut self.config, &mut self.rows].into_iter().try_for_each(OutputFile::finish)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use titr_common::event::{Event, Rank, RequestId, Transfers};
+use titr_common::event::{Event, Partitioned, Rank, RequestId, Transfers};
 use titr_common::trace::{Ending, RankStream, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
@@ -86,8 +86,14 @@ impl Inventory {
             (None, Some(message)) => self.send(message.bytes),
             (None, None) => {}
         }
-        if let Event::Start(requests) = event {
-            requests.iter().filter_map(|request| sends.get(request)).for_each(|&bytes| self.send(bytes));
+        match event {
+            Event::Start(requests) => {
+                requests.iter().filter_map(|request| sends.get(request)).for_each(|&bytes| self.send(bytes));
+            }
+            &Event::Partitioned(Partitioned::SendInit(message, _, request)) => _ = sends.insert(request, message.bytes),
+            // Its number may be that of a persistent collective next.
+            Event::RequestFree(request) => _ = sends.remove(request),
+            _ => {}
         }
     }
 

@@ -35,11 +35,20 @@ impl Family {
         self.alone(format!("mpirun.{}", self.suffix()))
     }
 
+    /// Its `mpirun`, ended after so many seconds.
+    pub fn mpirun_within(self, seconds: u32) -> Command {
+        self.within(seconds, format!("mpirun.{}", self.suffix()))
+    }
+
     /// `program`, which an MPI program's only rank may be.
     pub fn alone(self, program: impl AsRef<OsStr>) -> Command {
         // A run that hangs is a failure, and not the end of the test run.
+        self.within(400, program)
+    }
+
+    fn within(self, seconds: u32, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=5", "400"]).arg(program);
+        command.arg("--kill-after=5").arg(seconds.to_string()).arg(program);
         if self == Self::OpenMpi {
             // More ranks than cores, perhaps as root in a container, where one process may not read another's memory.
             command.envs([

@@ -51,6 +51,14 @@ fn communicators_may_be_made_in_any_way() {
 
 /// The program gets the errors of a collective as it gets them from the library: returned, after its own handler was told.
 #[test]
+fn a_receive_from_nobody_says_so_while_a_collective_is_under_way() {
+    for family in Family::ALL {
+        let trace = extended(family, 2, "nobody.c");
+        assert_sound(&trace.path());
+    }
+}
+
+#[test]
 fn errors_are_handed_to_the_program() {
     for family in Family::ALL {
         let trace = extended(family, 3, "collective_errors.c");

@@ -1,0 +1,82 @@
+/* What happens on a rank beside messages: errors that return, regions, generalised requests, questions. */
+
+static _Thread_local int handled;
+
+static void handle(MPI_Comm *comm, int *code, ...) { handled++; }
+
+/* Arguments that MPI refuses, and a message that is longer than its receive. */
+static void errors(struct comm *comm) {
+    int which = draw(6), with_handler = draw(2), from = draw(comm->count[0]), to = draw(comm->count[0]), count = 2 + draw_count();
+    int data = 0, code = 0, all = comm->count[0];
+    MPI_Comm own;
+    MPI_Errhandler handler;
+    if (!is_member(comm)) return;
+    MPI(Comm_dup, comm->comm, &own);
+    if (with_handler) {
+        MPI(Comm_create_errhandler, handle, &handler);
+        MPI(Comm_set_errhandler, own, handler);
+        MPI(Errhandler_free, &handler);
+    } else {
+        MPI(Comm_set_errhandler, own, MPI_ERRORS_RETURN);
+    }
+    switch (which) {
+        case 0: code = MPI(Send, &data, 1, MPI_INT, all + 3, 0, own); break;
+        case 1: code = MPI(Recv, &data, -1, MPI_INT, 0, 0, own, MPI_STATUS_IGNORE); break;
+        case 2: code = MPI(Send, &data, 1, MPI_INT, 0, -5, own); break;
+        case 3: code = MPI(Bcast, &data, 1, MPI_INT, all + 1, own); break;
+        case 4: code = MPI(Isend, &data, 1, MPI_DATATYPE_NULL, 0, 0, own, &(MPI_Request){0}); break;
+        default:
+            if (from == to) break;
+            if (comm->me == from) {
+                count_sent(count, &types[INT]);
+                MPI(Send, filled(count * 4, 1), count, MPI_INT, to, 3, own);
+            }
+            if (comm->me == to) code = MPI(Recv, room(count * 4), count - 1, MPI_INT, from, 3, own, MPI_STATUS_IGNORE);
+    }
+    note_error(key_of(0), code);
+    note_number(key_of(1), handled);
+    MPI(Comm_free, &own);
+}
+
+/* Of one rank, so that it may be about anything. */
+static void regions(void) {
+    int level = 1 + choose(4);
+    MPI(Pcontrol, level);
+    compute(choose(30));
+    MPI(Pcontrol, -level);
+}
+
+static int query(void *extra, MPI_Status *status) {
+    in_callback = 1;
+    MPI(Status_set_elements, status, MPI_INT, 3);
+    MPI(Status_set_cancelled, status, 0);
+    in_callback = 0;
+    return MPI_SUCCESS;
+}
+static int free_nothing(void *extra) { return MPI_SUCCESS; }
+static int cancel_nothing(void *extra, int complete) { return MPI_SUCCESS; }
+
+static void generalised(void) {
+    MPI_Request request;
+    MPI_Status status;
+    int count;
+    MPI(Grequest_start, query, free_nothing, cancel_nothing, NULL, &request);
+    MPI(Grequest_complete, request);
+    MPI(Wait, &request, &status);
+    MPI(Get_count, &status, MPI_INT, &count);
+    note_number(key_of(0), count);
+}
+
+/* Questions that MPI answers without asking others. */
+static void questions(struct comm *comm) {
+    int members, me, length, result;
+    char name[MPI_MAX_OBJECT_NAME];
+    if (!is_member(comm)) return;
+    MPI(Comm_size, comm->comm, &members);
+    MPI(Comm_rank, comm->comm, &me);
+    MPI(Comm_get_name, comm->comm, name, &length);
+    MPI(Comm_compare, comm->comm, MPI_COMM_WORLD, &result);
+    CHECK(me == comm->me && (comm->kind == INTER || members == comm->count[0]));
+    note_number(key_of(0), members * 100 + me + 10000L * result);
+    MPI(Wtime);
+}

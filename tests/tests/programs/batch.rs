@@ -1,0 +1,150 @@
+//! Some seeds that one `mpirun` carries out, one after the other, and how it is traced.
+
+use std::fmt::{Display, Formatter};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use titr_tests::{Family, run};
+
+/// How many seeds share an `mpirun`, whose start takes longer than a program.
+const SEEDS: u64 = 10;
+
+/// Programs of successive seeds, and all that is chosen beside them.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    pub family: Family,
+    pub ranks: u32,
+    pub threads: u32,
+    first: u64,
+    last: u64,
+    /// The most steps of each program; 0 if the seed decides.
+    steps: u32,
+    /// How the tracer is asked for its trace.
+    buffer: &'static str,
+    call_sites: &'static str,
+    gather: bool,
+    /// Which replays are tried.
+    pub choice: u64,
+}
+
+/// How a batch runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Untraced,
+    TimeIndependent,
+    Extended,
+}
+
+/// A batch that was carried out.
+pub struct Execution {
+    directory: TempDir,
+    /// What each rank has received, a line for each seed.
+    pub sums: Vec<String>,
+    /// How often each rank called each function.
+    pub counts: Vec<String>,
+}
+
+impl Execution {
+    /// Its trace: a directory or an archive.
+    pub fn trace(&self) -> PathBuf {
+        let archive = self.directory.path().join("gathered.tar");
+        if archive.exists() { archive } else { self.directory.path().join("traces") }
+    }
+
+    /// A file that does not exist yet.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+}
+
+impl Batch {
+    /// The batch that begins with the seed `first`, and ends before `end`.
+    pub fn of(first: u64, end: u64) -> Self {
+        let choice = mixed(first);
+        let pick = |what: u64, most: u64| mixed(choice + what) % most;
+        Self {
+            family: Family::ALL[pick(1, 2) as usize],
+            ranks: 2 + pick(2, 5) as u32,
+            threads: if pick(3, 4) == 0 { 2 } else { 1 },
+            first,
+            last: (first + SEEDS).min(end) - 1,
+            steps: 0,
+            buffer: ["4096", "65536", "1048576"][pick(4, 3) as usize],
+            call_sites: ["0", "0", "1", "3"][pick(5, 4) as usize],
+            gather: pick(6, 4) == 0,
+            choice,
+        }
+    }
+
+    pub fn seeds(&self) -> u64 {
+        self.last - self.first + 1
+    }
+
+    /// Each seed by itself.
+    pub fn alone(&self) -> impl Iterator<Item = Self> {
+        (self.first..=self.last).map(|seed| Self { first: seed, last: seed, ..self.clone() })
+    }
+
+    /// The same programs, ended after so many steps.
+    pub fn of_steps(&self, steps: u32) -> Self {
+        Self { steps, ..self.clone() }
+    }
+
+    /// Carries the programs out.
+    ///
+    /// # Errors
+    /// With what the run has said, if it fails.
+    pub fn execute(&self, mode: Mode) -> Result<Execution, String> {
+        let program = self.family.build("random.c", &["-pthread"]);
+        let directory = TempDir::new().unwrap();
+        let mut command = self.family.mpirun_within(120);
+        command.arg("-np").arg(self.ranks.to_string()).arg(program);
+        command.args([self.first, self.last].map(|seed| seed.to_string()));
+        command.args([self.steps, self.threads].map(|number| number.to_string()));
+        command.current_dir(directory.path()).env("TMPDIR", directory.path());
+        if mode != Mode::Untraced {
+            command.env("LD_PRELOAD", self.family.preload());
+            command.envs([("TITRACE_BUFFER", self.buffer), ("TITRACE_CALLSITES", self.call_sites)]);
+            command.env("TITRACE_MODE", if mode == Mode::Extended { "extended" } else { "ti" });
+            if self.gather {
+                command.env("TITRACE_GATHER", "gathered.tar");
+            }
+        }
+        let run = run(&mut command);
+        if run.status != Some(0) {
+            let said: Vec<&str> = run.stderr.lines().filter(|line| !line.trim().is_empty()).take(12).collect();
+            return Err(format!("{mode:?}: exit status {:?}: {}", run.status, said.join(" | ")));
+        }
+        let of_each = |what: &str| {
+            let read = |rank| fs::read_to_string(directory.path().join(format!("{what}-{rank}")));
+            (0..self.ranks)
+                .map(read)
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(|error| format!("{mode:?}: {what}: {error}"))
+        };
+        let (sums, counts) = (of_each("sums")?, of_each("counts")?);
+        Ok(Execution { sums, counts, directory })
+    }
+}
+
+impl Display for Batch {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { family, ranks, threads, first, last, steps, buffer, call_sites, gather, .. } = self;
+        write!(f, "{family:?}, {ranks} ranks, {threads} threads, seeds {first} to {last}, steps {steps}")?;
+        write!(f, " (buffer {buffer}, call sites {call_sites}, {})", if *gather { "gathered" } else { "not gathered" })
+    }
+}
+
+/// A number that follows from `x` and looks random.
+pub fn mixed(x: u64) -> u64 {
+    let x = x.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+/// The platform `examples/NAME`.
+pub fn platform(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
+}

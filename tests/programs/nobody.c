@@ -11,6 +11,8 @@ int main(int argc, char **argv) {
         int from = round % 2 == rank ? other : MPI_PROC_NULL, to = round % 2 == rank ? MPI_PROC_NULL : other;
         MPI_Sendrecv(&out, 1, MPI_INT, to, 1, &in, 1, MPI_INT, from, 1, MPI_COMM_WORLD, &status);
         CHECK(status.MPI_SOURCE == from && status.MPI_TAG == (from == other ? 1 : MPI_ANY_TAG));
+        MPI_Sendrecv_replace(&in, 1, MPI_INT, to, 2, from, 2, MPI_COMM_WORLD, &status);
+        CHECK(status.MPI_SOURCE == from && status.MPI_TAG == (from == other ? 2 : MPI_ANY_TAG));
         MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &status);
         CHECK(status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG);
         MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -38,11 +38,25 @@ impl NonblockingCall {
             (Nonblocking::Send(isend), &[buf, count, datatype, dest, tag, comm]) => {
                 Some(one(isend, [buf, count, datatype, dest, tag, comm], abi.status_ignore).map(|send| vec![send]))
             }
+            // MPICH 4.0 gives a request for a receive from nobody the status of a message. The call itself returns at once.
+            (Nonblocking::Recv(_), &[_, _, _, source, ..]) if source as c_int == abi.proc_null => None,
             (Nonblocking::Recv(irecv), &[buf, count, datatype, source, tag, comm, status]) => {
                 Some(one(irecv, [buf, count, datatype, source, tag, comm], status).map(|recv| vec![recv]))
             }
             (
-                Nonblocking::Sendrecv(isend, irecv),
+                Nonblocking::Sendrecv { isend, recv, .. },
+                &[from, sends, of, dest, sendtag, to, recvs, kind, source, recvtag, comm, status],
+            ) if source as c_int == abi.proc_null => {
+                // SAFETY: the caller's promise: the arguments of a receive, which is from nobody and so returns at once.
+                let received = unsafe { attempt(recv, [to, recvs, kind, source, recvtag, comm, status]) };
+                Some(
+                    received.and_then(|()| {
+                        Ok(vec![one(isend, [from, sends, of, dest, sendtag, comm], abi.status_ignore)?])
+                    }),
+                )
+            }
+            (
+                Nonblocking::Sendrecv { isend, irecv, .. },
                 &[from, sends, of, dest, sendtag, to, recvs, kind, source, recvtag, comm, status],
             ) => {
                 let recv = one(irecv, [to, recvs, kind, source, recvtag, comm], status);
@@ -52,7 +66,7 @@ impl NonblockingCall {
                 }))
             }
             (
-                Nonblocking::Replace(isend, irecv),
+                Nonblocking::Replace { isend, irecv, recv },
                 &[buf, count, datatype, dest, sendtag, source, recvtag, comm, status],
             ) => {
                 let count_of =
@@ -64,9 +78,17 @@ impl NonblockingCall {
                 if let Err(error) = unsafe { region.pack(data.address(), handle(abi, comm)) } {
                     return Some(Err(error));
                 }
+                let sent = [data.address(), bytes as usize, abi.byte.raw(), dest, sendtag, comm];
+                if source as c_int == abi.proc_null {
+                    // SAFETY: the caller's promise: the arguments of a receive, which is from nobody and so returns at once.
+                    let received = unsafe { attempt(recv, [buf, count, datatype, source, recvtag, comm, status]) };
+                    return Some(received.and_then(|()| {
+                        let send = one(isend, sent, abi.status_ignore)?;
+                        Ok(vec![Self { _data: Some(data), ..send }])
+                    }));
+                }
                 let recv = one(irecv, [buf, count, datatype, source, recvtag, comm], status);
                 Some(recv.and_then(|recv| {
-                    let sent = [data.address(), bytes as usize, abi.byte.raw(), dest, sendtag, comm];
                     let send = one(isend, sent, abi.status_ignore)?;
                     Ok(vec![recv, Self { _data: Some(data), ..send }])
                 }))
@@ -113,9 +135,17 @@ impl NonblockingCall {
 enum Nonblocking {
     Send(&'static Symbol),
     Recv(&'static Symbol),
-    Sendrecv(&'static Symbol, &'static Symbol),
+    Sendrecv {
+        isend: &'static Symbol,
+        irecv: &'static Symbol,
+        recv: &'static Symbol,
+    },
     /// The message that is sent is a copy of the data, which the message that is received replaces.
-    Replace(&'static Symbol, &'static Symbol),
+    Replace {
+        isend: &'static Symbol,
+        irecv: &'static Symbol,
+        recv: &'static Symbol,
+    },
 }
 
 /// The handle that a word of a call is; one that is an `int` leaves the upper half of its word undefined.
@@ -134,6 +164,8 @@ fn nonblocking(function: &str) -> Option<Nonblocking> {
     static IRSEND_C: Symbol = Symbol::new("PMPI_Irsend_c\0");
     static IRECV: Symbol = Symbol::new("PMPI_Irecv\0");
     static IRECV_C: Symbol = Symbol::new("PMPI_Irecv_c\0");
+    static RECV: Symbol = Symbol::new("PMPI_Recv\0");
+    static RECV_C: Symbol = Symbol::new("PMPI_Recv_c\0");
     Some(match function {
         "MPI_Send" => Send(&ISEND),
         "MPI_Send_c" => Send(&ISEND_C),
@@ -143,10 +175,10 @@ fn nonblocking(function: &str) -> Option<Nonblocking> {
         "MPI_Rsend_c" => Send(&IRSEND_C),
         "MPI_Recv" => Recv(&IRECV),
         "MPI_Recv_c" => Recv(&IRECV_C),
-        "MPI_Sendrecv" => Sendrecv(&ISEND, &IRECV),
-        "MPI_Sendrecv_c" => Sendrecv(&ISEND_C, &IRECV_C),
-        "MPI_Sendrecv_replace" => Replace(&ISEND, &IRECV),
-        "MPI_Sendrecv_replace_c" => Replace(&ISEND, &IRECV_C),
+        "MPI_Sendrecv" => Sendrecv { isend: &ISEND, irecv: &IRECV, recv: &RECV },
+        "MPI_Sendrecv_c" => Sendrecv { isend: &ISEND_C, irecv: &IRECV_C, recv: &RECV_C },
+        "MPI_Sendrecv_replace" => Replace { isend: &ISEND, irecv: &IRECV, recv: &RECV },
+        "MPI_Sendrecv_replace_c" => Replace { isend: &ISEND, irecv: &IRECV_C, recv: &RECV_C },
         _ => return None,
     })
 }

@@ -8,16 +8,18 @@ use crate::replays;
 pub enum Verdict {
     /// All runs and replays agree.
     Sound,
-    /// It fails without the tracer.
+    /// It fails without the tracer, or is not the same each time.
     Untried(String),
     Finding(String),
 }
 
 /// Runs a batch in all ways.
 pub fn verdict(batch: &Batch) -> Verdict {
-    match batch.execute(Mode::Untraced) {
+    let untraced = batch.execute(Mode::Untraced).and_then(|first| Ok((batch.execute(Mode::Untraced)?.sums, first)));
+    match untraced {
         Err(why) => Verdict::Untried(why),
-        Ok(untraced) => match contradiction(batch, &untraced) {
+        Ok((again, untraced)) if again != untraced.sums => Verdict::Untried("receives something else each time".into()),
+        Ok((_, untraced)) => match contradiction(batch, &untraced) {
             Ok(()) => Verdict::Sound,
             Err(what) => Verdict::Finding(what),
         },

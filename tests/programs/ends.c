@@ -22,11 +22,8 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(how, "exit")) exit(5);
     if (!strcmp(how, "return")) return 5;
-    if (!strcmp(how, "_exit") || !strcmp(how, "error") || !strcmp(how, "crash") || !strcmp(how, "kill")) {
+    if (!strcmp(how, "kill")) {
         until_written();
-        if (!strcmp(how, "_exit")) _exit(6);
-        if (!strcmp(how, "error")) MPI_Send(NULL, 0, MPI_INT, 1000, 0, MPI_COMM_WORLD);
-        if (!strcmp(how, "crash")) raise(SIGSEGV);
         if (rank == size - 1) raise(SIGKILL);
         sleep(20);
     }

@@ -39,17 +39,6 @@ fn command(family: Family, what: &[&str]) -> Command {
 }
 
 #[test]
-fn a_rank_that_is_terminated_loses_its_last_buffer_at_most() {
-    for (family, how) in Family::ALL.into_iter().flat_map(|family| ["terminated", "segv"].map(|how| (family, how))) {
-        let trace = alone(family, how);
-        let (events, ending) = readable(&trace.path(), 0);
-        assert!(events.len() > 1000, "{family:?} {how}: {}", events.len());
-        assert!(matches!(ending, Ending::Torn(_)), "{family:?} {how}: {ending:?}");
-        assert_eq!(Manifest::read(&trace.path()).unwrap().per_rank[0].ended, Ended::Running);
-    }
-}
-
-#[test]
 fn a_program_that_only_begins_leaves_a_trace_that_is_replayed() {
     for family in Family::ALL {
         let trace = on_two_ranks(family, "init-only");

@@ -12,12 +12,14 @@
 //!    │    └── directory: where; how is in `titr_config`
 //!    ├── never_called: if there was none
 //!    ├── sanitizers: what they are told of the tracer
+//!    ├── termination: at an end that runs no `atexit` handler
 //!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for
 //! ```
 
 mod call_sites;
 pub mod collective_call;
 pub mod counter;
+mod descriptors;
 pub mod directory;
 pub mod extended;
 mod gather;
@@ -35,4 +37,5 @@ mod record;
 mod sanitizers;
 pub mod sink;
 mod stderr;
+mod termination;
 mod threads;

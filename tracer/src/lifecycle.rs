@@ -8,6 +8,7 @@
 //! | calls `MPI_Finalize` | complete, and gathered if that was asked for, in that call: after the program's callbacks, before MPI is gone |
 //! | exits without | closed by the last handler of `exit`, as unfinished |
 //! | calls `MPI_Abort` | closed before the library ends the process |
+//! | ends otherwise: `_exit`, `exec`, an MPI error, a signal | closed by the [flush thread](termination), as unfinished |
 //! | forks | the child records nothing, whatever it does |
 //! | is killed | as it was at the last flush |
 //!
@@ -21,12 +22,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use titr_common::collectives::UnknownAlgorithm;
-use titr_common::event::{Annotation, Span};
+use titr_common::event::{Annotation, Span, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
 use titr_config::{Config, CountedThreads, Mode};
 use titr_wrappers::functions::process::{MPI_Abort, MPI_Finalize, MPI_Session_finalize, Process};
-use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, pmpi};
+use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, is_in_call, pmpi};
 
 use crate::call_sites::CallSites;
 use crate::counter::{self, Calibration, Source};
@@ -37,7 +38,8 @@ use crate::never_called;
 use crate::open::{Opened, open};
 use crate::process_time::{BeforeInit, ProcessClock};
 use crate::record::{Recorder, RecorderOptions};
-use crate::stderr::log;
+use crate::stderr::{self, log};
+use crate::termination::{self, Order, Recording};
 use crate::threads::{SharedRecorder, Thread};
 
 /// The exit status of a program that an error of the tracer ends.
@@ -100,14 +102,18 @@ unsafe extern "C" {
     fn __cxa_atexit(function: extern "C" fn(), argument: *mut c_void, object: *mut c_void) -> c_int;
 }
 
+/// Runs when the process exits.
+extern "C" fn at_exit() {
+    TRACER.end(termination::at_exit());
+}
+
 /// Runs when the library is loaded.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static ON_LOAD: extern "C" fn() = {
-    extern "C" fn at_exit() {
-        TRACER.end(Ended::Exit);
-    }
     extern "C" fn on_load() {
+        stderr::remember();
+        termination::prepare();
         install(&TRACER);
         // SAFETY: the handler is a function of this library, which is never unloaded, and may run at any time. As it belongs to
         // no object and is registered before the program starts, it runs when the destructors of all objects have run.
@@ -192,6 +198,7 @@ impl Tool for Tracer {
             && let Some(recorder) = self.recorder.take(None)
         {
             let _ = recorder.end(Ended::Exit, None);
+            termination::disarm();
         }
     }
 }
@@ -264,24 +271,34 @@ impl Tracer {
     }
 
     fn begin(&self, function: &Function, opened: Opened, counters: Source, engine: Option<Engine>) {
+        unsafe extern "C" {
+            fn at_quick_exit(handler: extern "C" fn()) -> c_int;
+        }
         extern "C-unwind" fn last_in_finalize() {
             TRACER.end(Ended::Finalize);
         }
         extern "C" fn in_child() {
             TRACER.recording.store(false, Ordering::Relaxed);
+            stderr::close_copy();
         }
-        // SAFETY: the handler is a function of this library, which is never unloaded, and may run at any time.
-        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+        // SAFETY: the handlers are functions of this library, which is never unloaded, and may run at any time.
+        unsafe {
+            at_quick_exit(at_exit);
+            libc::pthread_atfork(None, None, Some(in_child));
+        }
         let Opened { abi, sink, world_size, options, gather } = opened;
         *self.gather.lock().unwrap_or_else(PoisonError::into_inner) = gather;
         let engine = engine.map(|engine| TRACER.engine.get_or_init(|| engine));
         let call_sites = options.call_sites;
+        let flush_thread = sink.flush_thread();
+        stderr::keep_copy();
         let thread = adopt(Thread::new(self.counters.get_or_init(|| counters), engine, call_sites));
         self.recorder.fill(Recorder::new(abi, sink, world_size, options, engine));
         self.recorder.admit(thread);
         self.recorder.with(thread, |recorder, _| recorder.begin(function));
         self.ends_in_finalize.store(pmpi::at_finalize(abi, last_in_finalize).is_ok(), Ordering::Relaxed);
         self.recording.store(true, Ordering::Release);
+        termination::arm(&TRACER, flush_thread);
         thread.start();
     }
 
@@ -313,6 +330,7 @@ impl Tracer {
             if entry.is_none() {
                 log(format_args!("the trace is not complete: the program ends while it is being written"));
             }
+            termination::disarm();
             let gather = self.gather.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let (Ended::Finalize, Some(gather), Ok(abi)) = (ended, gather, Abi::current()) {
                 gather.run(abi, entry);
@@ -354,6 +372,21 @@ fn adopt(thread: Thread) -> &'static mut Thread {
     THREAD.set(thread);
     // SAFETY: of `Box`; freed by this thread alone when it ends.
     unsafe { &mut *thread }
+}
+
+impl Recording for Tracer {
+    fn hand_over(&self) -> bool {
+        self.recorder.try_with(false, Recorder::hand_over).unwrap_or(false)
+    }
+
+    fn close(&self, order: Order) -> bool {
+        self.recorder.try_with(true, |recorder| recorder.close(order)).unwrap_or(false)
+    }
+
+    fn computed(&self) -> Option<(ThreadId, Instructions)> {
+        // In a call, its state is in use, and what was computed before the call is about to be recorded.
+        if is_in_call() { None } else { own_thread().and_then(Thread::interrupt) }
+    }
 }
 
 /// Forgets the volume that this thread has computed and not recorded, and returns it.

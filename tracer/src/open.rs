@@ -151,7 +151,7 @@ fn begin_sink(
     if config.verbosity >= Verbosity::Steps && run.is_some() {
         log(format_args!("tracing to {}, computation is {}", path.display(), counter.unit));
     }
-    let options = SinkOptions { buffer: config.buffer, level: config.level };
+    let options = SinkOptions { buffer: config.buffer, level: config.level, flush: config.flush };
     let mut entry = sink::begin(placeholders.run.clone(), rank, counter);
     if config.call_sites > 0 {
         entry.modules = call_sites::program().into_iter().collect();

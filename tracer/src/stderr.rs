@@ -1,13 +1,65 @@
 //! Messages of the tracer on standard error.
+//!
+//! A program may close its standard error, and the next file that it opens gets the number. So a message goes to the file that was
+//! standard error when the process began: by its number, or by a copy out of the program's way if the number is another file now.
 
 use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use titr_common::terminal::line_of;
+
+use crate::descriptors::place_high;
+
+/// The device and the inode of standard error as it was first seen; `None` if it was closed.
+static IDENTITY: OnceLock<Option<(libc::dev_t, libc::ino_t)>> = OnceLock::new();
+/// The copy's number, or -1.
+static COPY: AtomicI32 = AtomicI32::new(-1);
+
+/// Notes which file standard error is. To be called when the process begins.
+pub fn remember() {
+    IDENTITY.get_or_init(|| identity(libc::STDERR_FILENO));
+}
+
+/// Makes the copy, for as long as the process lives.
+pub fn keep_copy() {
+    use std::os::fd::{BorrowedFd, IntoRawFd};
+    if is_standard_error(libc::STDERR_FILENO) && COPY.load(Ordering::Relaxed) < 0 {
+        // SAFETY: it is open, and only borrowed to be copied.
+        let stderr = unsafe { BorrowedFd::borrow_raw(libc::STDERR_FILENO) };
+        let copy = stderr.try_clone_to_owned().and_then(|copy| place_high(copy.into()));
+        COPY.store(copy.map_or(-1, IntoRawFd::into_raw_fd), Ordering::Relaxed);
+    }
+}
+
+/// Closes the copy in a forked child, which may live longer than whoever waits for the end of standard error. Safe in a signal handler.
+pub fn close_copy() {
+    let copy = COPY.swap(-1, Ordering::Relaxed);
+    if copy >= 0 && is_standard_error(copy) {
+        // SAFETY: the number is the copy's, which is this module's own.
+        unsafe { libc::close(copy) };
+    }
+}
 
 /// Writes one line. It goes out in a single `write`, so that the lines of ranks that write at once do not mix, and a
 /// closed or broken standard error is none of the program's concern. No thread is cancelled in it, unlike in `libc::write`.
 pub fn log(message: fmt::Arguments<'_>) {
-    let line = line_of(format_args!("titrace: {message}"));
-    // SAFETY: the pointer and the length are of one live string.
-    unsafe { libc::syscall(libc::SYS_write, libc::STDERR_FILENO, line.as_ptr(), line.len()) };
+    remember();
+    let numbers = [libc::STDERR_FILENO, COPY.load(Ordering::Relaxed)];
+    if let Some(number) = numbers.into_iter().find(|&number| is_standard_error(number)) {
+        let line = line_of(format_args!("titrace: {message}"));
+        // SAFETY: the pointer and the length are of one live string.
+        unsafe { libc::syscall(libc::SYS_write, number, line.as_ptr(), line.len()) };
+    }
+}
+
+fn is_standard_error(number: i32) -> bool {
+    IDENTITY.get().copied().flatten().is_some_and(|known| identity(number) == Some(known))
+}
+
+fn identity(number: i32) -> Option<(libc::dev_t, libc::ino_t)> {
+    // SAFETY: an all-zero `stat` is a valid object to be filled in.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: a live local.
+    (unsafe { libc::fstat(number, &mut status) } == 0).then_some((status.st_dev, status.st_ino))
 }

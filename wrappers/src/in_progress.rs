@@ -38,6 +38,12 @@ pub fn functions_in_progress() -> Vec<&'static Function> {
     outermost.into_iter().chain(nested).collect()
 }
 
+/// Whether the calling thread is in an MPI call. Safe in a signal handler.
+#[must_use]
+pub fn is_in_call() -> bool {
+    !CallsInProgress::own().is_empty()
+}
+
 impl CallsInProgress {
     #[inline]
     pub(crate) fn own() -> Self {

@@ -28,7 +28,8 @@ pub(crate) fn object(name: &CStr) -> Option<*mut c_void> {
 }
 
 /// The address of the library's function `name`.
-pub(crate) fn function(name: &CStr) -> Option<*mut c_void> {
+#[must_use]
+pub fn function(name: &CStr) -> Option<*mut c_void> {
     static LIBRARY: OnceLock<SearchScope> = OnceLock::new();
     // Looked for again if it was not there, as when we are loaded into Python.
     let library = LIBRARY.get().copied().or_else(|| find().map(|found| *LIBRARY.get_or_init(|| found)))?;
@@ -59,7 +60,9 @@ pub fn hidden_tool() -> Option<String> {
     file_of(look_up(BEHIND_US, hidden)?.0)
 }
 
-fn file_of(address: *mut c_void) -> Option<String> {
+/// The path of the file that the object at `address` was loaded from; `None` where no file was loaded there.
+#[must_use]
+pub fn file_of(address: *mut c_void) -> Option<String> {
     let info = object_of(address)?;
     // SAFETY: `dladdr` gives the object's name as a C string that lives as long as the object.
     let name = unsafe { CStr::from_ptr(info.dli_fname) };

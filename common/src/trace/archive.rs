@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use super::directory::Kind;
 use super::error::TraceError;
+use super::own_file::{OwnFile, Placement};
 use super::section::Section;
 use crate::input;
 
@@ -89,7 +90,7 @@ impl Seek for Headers<'_> {
 
 /// Writes an archive, file after file.
 pub struct ArchiveWriter {
-    file: File,
+    file: OwnFile,
     /// Bytes that are missing from the file that is being written.
     missing: u64,
     /// How far the file is from the end of a block.
@@ -102,7 +103,15 @@ impl ArchiveWriter {
     /// # Errors
     /// Where the file exists or cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self { file: File::create_new(path)?, missing: 0, padding: 0 })
+        Self::create_at(path, Ok)
+    }
+
+    /// As [`create`](Self::create), with the file at the descriptor that `place` chooses.
+    ///
+    /// # Errors
+    /// Where the file exists, cannot be created or cannot be placed.
+    pub fn create_at(path: &Path, place: Placement) -> io::Result<Self> {
+        Ok(Self { file: OwnFile::new(place(File::create_new(path)?)?)?, missing: 0, padding: 0 })
     }
 
     /// Begins a file of so many bytes, which [`write`](Self::write) brings.
@@ -140,7 +149,7 @@ impl ArchiveWriter {
     pub fn finish(mut self) -> io::Result<()> {
         self.complete()?;
         self.file.write_all(&[0; 2 * BLOCK])?;
-        self.file.sync_all()
+        self.file.get()?.sync_all()
     }
 
     fn complete(&mut self) -> io::Result<()> {

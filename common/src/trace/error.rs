@@ -21,6 +21,10 @@ pub enum TraceError {
     #[error("{path}: the trace is empty: the program was killed before its first flush, or this is another file")]
     Empty { path: PathBuf },
     #[error(
+        "{path}: no rank has recorded anything: the program was killed before its first flush, and there is nothing for --partial to take"
+    )]
+    Nothing { path: PathBuf },
+    #[error(
         "{path}: torn after line {line}: {reason}. The program was killed, or the disk was full; --partial takes what there is"
     )]
     Torn { path: PathBuf, line: u64, reason: String },

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::directory;
 use super::encounter::Encounter;
+pub use super::ended::{Ended, Signal};
 use super::error::TraceError;
 use super::process_time::ProcessTime;
 use super::recorded_part::PartCalls;
@@ -145,20 +146,6 @@ pub struct CodeModule {
     /// The number that its linker gave it, in hexadecimal, by which it can be told from another file; empty where it gave none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build_id: String,
-}
-
-/// How a rank's trace ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ended {
-    /// The rank is still running, or it was killed.
-    Running,
-    /// The trace ended in `MPI_Finalize`.
-    Finalize,
-    /// The process exited without `MPI_Finalize`.
-    Exit,
-    /// The trace ended in `MPI_Abort`.
-    Abort,
 }
 
 /// How the clock of a rank differs from that of rank 0, as measured at its beginning and its end: when it shows *t*

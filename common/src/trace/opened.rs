@@ -112,6 +112,23 @@ impl Trace {
         Self { partial, ..self }
     }
 
+    /// As [`partial`](Self::partial), but a trace that holds nothing is not taken.
+    ///
+    /// # Errors
+    /// Where no rank has an event.
+    pub fn partial_unless_empty(self, partial: bool) -> Result<Self, TraceError> {
+        let this = self.partial(partial);
+        // An error is one for whoever reads the rank.
+        let has_event = |rank| {
+            this.stream(Rank(rank)).and_then(|mut stream| stream.next_event()).map_or(true, |event| event.is_some())
+        };
+        if partial && !(0..this.ranks).any(has_event) {
+            let path = this.source(Rank(0), partial)?.path().unwrap_or_default();
+            return Err(TraceError::Nothing { path });
+        }
+        Ok(this)
+    }
+
     /// Whether a torn trace is taken for what it holds.
     #[must_use]
     pub fn is_partial(&self) -> bool {

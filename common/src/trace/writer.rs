@@ -1,12 +1,13 @@
 //! Writing one rank's stream.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
 use super::directory;
+use super::own_file::{OwnFile, Placement};
 use crate::event::Rank;
 use crate::grammar::{END, HEADER};
 use crate::units::Bytes;
@@ -19,8 +20,9 @@ const WINDOW_BITS: u8 = 13;
 
 /// A rank's stream on disk: a gzip member for each write.
 pub struct StreamWriter {
-    file: File,
+    file: OwnFile,
     path: PathBuf,
+    place: Placement,
     /// Kept from member to member, as its memory is what costs.
     deflate: Compress,
     packed: Vec<u8>,
@@ -28,6 +30,8 @@ pub struct StreamWriter {
     size: u64,
     /// Checksum of the file up to the last whole member.
     crc: Crc,
+    /// Whether the file has an end record behind the last whole member.
+    is_closed: bool,
 }
 
 /// A complete stream as it is on disk.
@@ -45,11 +49,20 @@ impl StreamWriter {
     /// # Errors
     /// Where the file exists or cannot be created.
     pub fn create(directory: &Path, rank: Rank, level: u32) -> io::Result<Self> {
+        Self::create_at(directory, rank, level, Ok)
+    }
+
+    /// As [`create`](Self::create), with the file at the descriptor that `place` chooses.
+    ///
+    /// # Errors
+    /// Where the file exists, cannot be created or cannot be placed.
+    pub fn create_at(directory: &Path, rank: Rank, level: u32, place: Placement) -> io::Result<Self> {
         let path = directory::stream(directory, rank);
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let file = OwnFile::new(place(OpenOptions::new().write(true).create_new(true).open(&path)?)?)?;
         let deflate = Compress::new_with_window_bits(Compression::new(level), false, WINDOW_BITS);
-        let mut stream = Self { file, path, deflate, packed: Vec::new(), size: 0, crc: Crc::new() };
+        let (packed, crc) = (Vec::new(), Crc::new());
+        let mut stream = Self { file, path, place, deflate, packed, size: 0, crc, is_closed: false };
         stream.write_member(format!("{HEADER}\n").as_bytes())?;
         Ok(stream)
     }
@@ -60,20 +73,34 @@ impl StreamWriter {
         &self.path
     }
 
-    /// Appends `text`, whole lines, as one member.
+    /// Appends `text`, whole lines, as one member. An end record that was written before is taken back.
     ///
     /// # Errors
     /// Where it cannot be written; the file then ends with the last whole member.
     pub fn write_member(&mut self, text: &[u8]) -> io::Result<()> {
-        self.pack(text)?;
-        if let Err(error) = self.file.write_all(&self.packed) {
-            // Best effort: a torn tail is reported by the reader, and costs no more than this member.
-            let _ = self.file.set_len(self.size).and_then(|()| self.file.seek(SeekFrom::Start(self.size)));
-            return Err(error);
+        if self.is_closed {
+            self.take_back()?;
         }
+        self.append(text)?;
         self.size += self.packed.len() as u64;
         self.crc.update(&self.packed);
         Ok(())
+    }
+
+    /// Ends the stream after `events` events, unless more is written.
+    ///
+    /// # Errors
+    /// As [`write_member`](Self::write_member).
+    pub fn close(&mut self, events: u64) -> io::Result<FinishedStream> {
+        if self.is_closed {
+            self.take_back()?;
+        }
+        self.append(format!("{END}{events}\n").as_bytes())?;
+        self.is_closed = true;
+        let mut crc = Crc::new();
+        crc.combine(&self.crc);
+        crc.update(&self.packed);
+        Ok(FinishedStream { size: Bytes(self.size + self.packed.len() as u64), crc32: crc.sum() })
     }
 
     /// Ends the stream after `events` events.
@@ -81,8 +108,29 @@ impl StreamWriter {
     /// # Errors
     /// As [`write_member`](Self::write_member).
     pub fn finish(mut self, events: u64) -> io::Result<FinishedStream> {
-        self.write_member(format!("{END}{events}\n").as_bytes())?;
-        Ok(FinishedStream { size: Bytes(self.size), crc32: self.crc.sum() })
+        self.close(events)
+    }
+
+    /// Writes `text` as a member behind the last whole one.
+    fn append(&mut self, text: &[u8]) -> io::Result<()> {
+        self.pack(text)?;
+        self.file.recover(&self.path, self.size, self.place)?;
+        if let Err(error) = self.file.write_all(&self.packed) {
+            // Best effort: a torn tail is reported by the reader, and costs no more than this member.
+            let _ = self.take_back();
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Removes from the file what is behind the last whole member.
+    fn take_back(&mut self) -> io::Result<()> {
+        self.file.recover(&self.path, self.size, self.place)?;
+        let mut file = self.file.get()?;
+        file.set_len(self.size)?;
+        file.seek(SeekFrom::Start(self.size))?;
+        self.is_closed = false;
+        Ok(())
     }
 
     /// Fills `packed` with `text` as a gzip member.

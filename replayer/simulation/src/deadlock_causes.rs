@@ -3,7 +3,6 @@
 
 use titr_common::format::{count, plural};
 use titr_common::trace::Manifest;
-use titr_common::trace::manifest::Ended;
 use titr_common::units::Bytes;
 
 use crate::ranks::Deadlock;
@@ -43,16 +42,8 @@ pub(crate) fn causes(deadlock: &Deadlock, manifest: Option<&Manifest>, eager_thr
 
 /// How the recorded run ended.
 fn ending(manifest: &Manifest) -> String {
-    let finished = manifest.per_rank.iter().filter(|rank| rank.ended == Ended::Finalize).count();
-    match manifest.per_rank.len() - finished {
-        0 => "the recorded run did finish: all ranks called MPI_Finalize".to_owned(),
-        others => {
-            let (others, of) = (others as u64, manifest.per_rank.len());
-            let ranks = plural(others, "rank", "ranks");
-            format!(
-                "the recorded run did not finish, either: {} {ranks} of {of} never called MPI_Finalize",
-                count(others)
-            )
-        }
+    match warnings::unfinished(manifest) {
+        None => "the recorded run did finish: all ranks called MPI_Finalize".to_owned(),
+        Some(how) => format!("the recorded run did not finish, either: {how}"),
     }
 }

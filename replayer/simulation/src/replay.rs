@@ -51,6 +51,8 @@ pub struct Outcome<O> {
     pub bytes: Bytes,
     /// Processes that were spawned.
     pub spawned: u64,
+    /// Ranks that wait for ever for what is not in a torn trace.
+    pub waiting: u64,
     /// Sentences on what could not be simulated as it was, and what was left over.
     pub warnings: Vec<String>,
     /// Sentences on the ways in which the replay of a sound trace is not what the program did.
@@ -63,10 +65,9 @@ impl<A> Outcome<A> {
     /// This outcome with another observer, made of the one that there is.
     #[must_use]
     pub fn map<B>(self, observer: impl FnOnce(A) -> B) -> Outcome<B> {
-        let Self { simulated_time, ranks, events, messages, bytes, spawned, warnings, approximations, observer: old } =
-            self;
-        let observer = observer(old);
-        Outcome { simulated_time, ranks, events, messages, bytes, spawned, warnings, approximations, observer }
+        let Self { simulated_time, ranks, events, messages, bytes, spawned, waiting, .. } = self;
+        let (warnings, approximations, observer) = (self.warnings, self.approximations, observer(self.observer));
+        Outcome { simulated_time, ranks, events, messages, bytes, spawned, waiting, warnings, approximations, observer }
     }
 }
 
@@ -120,8 +121,9 @@ pub fn replay<S: EventSource, O: Observer>(
     if !ranks.all_finished() && !options.partial {
         return Err(ReplayError::Deadlock(Box::new(ranks.deadlock())));
     }
-    let (simulated_time, events) = (ranks.finish(), ranks.events());
+    let (simulated_time, events, waiting) = (ranks.finish(), ranks.events(), ranks.waiting());
     let (warnings, approximations, spawned) = (ranks.warnings(), ranks.approximations(), ranks.spawned());
     let (Traffic { messages, bytes }, observer) = ranks.into_observer();
-    Ok(Outcome { simulated_time, ranks: count, events, messages, bytes, spawned, warnings, approximations, observer })
+    let ranks = count;
+    Ok(Outcome { simulated_time, ranks, events, messages, bytes, spawned, waiting, warnings, approximations, observer })
 }

@@ -32,6 +32,9 @@ pub struct SimulationResult {
     /// Processes that were spawned in no time, as the platform does not say how long that takes; 0 where it does.
     #[serde(skip_serializing_if = "is_zero")]
     pub spawned_in_no_time: u64,
+    /// Ranks that wait for ever, as the trace is torn: then the simulated time is no prediction; 0 where all ranks come to their end.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub waiting_ranks: u64,
     /// How many hosts have ranks.
     pub hosts_used: usize,
     /// Trace events replayed.

@@ -234,6 +234,9 @@ impl<'a> Simulation<'a> {
             Model::Flow(_) | Model::Ideal => None,
         };
         let of_manifest = self.trace.manifest().map(warnings::of_manifest).unwrap_or_default();
+        let no_prediction =
+            warnings::no_prediction(outcome.waiting, outcome.ranks as u64).into_iter().collect::<Vec<_>>();
+        let waiting_ranks = outcome.waiting;
         let Outcome { ranks, events, messages, bytes, spawned, warnings, approximations, observer: breakdown, .. } =
             outcome;
         let of_platform = platform.warnings.clone();
@@ -242,6 +245,7 @@ impl<'a> Simulation<'a> {
             ranks,
             worlds: WorldRanks::of(self.trace),
             spawned_in_no_time: if platform.mpi.spawn == Spawn::default() { spawned } else { 0 },
+            waiting_ranks,
             hosts_used: cores.iter().map(|core| core.host).collect::<HashSet<_>>().len(),
             events,
             messages,
@@ -254,7 +258,16 @@ impl<'a> Simulation<'a> {
             runs: (times.len() > 1).then(|| Runs::of(&times)),
             left_out: None,
             analyses: findings,
-            warnings: [of_platform, warnings, approximations, of_manifest, unlike, self.trace.untranslated()].concat(),
+            warnings: [
+                no_prediction,
+                of_platform,
+                warnings,
+                approximations,
+                of_manifest,
+                unlike,
+                self.trace.untranslated(),
+            ]
+            .concat(),
             replay,
         })
     }

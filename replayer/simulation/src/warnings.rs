@@ -4,7 +4,35 @@ use std::collections::BTreeMap;
 
 use titr_common::format::{count, plural};
 use titr_common::trace::Manifest;
+use titr_common::trace::manifest::Ended;
 use titr_common::trace::process_time::{ProcessTime, RankTimes};
+
+/// The sentence that stands before all others where ranks wait for ever: the simulated time is no prediction.
+pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {
+    let verb = plural(waiting, "waits", "wait");
+    (waiting > 0).then(|| {
+        format!(
+            "no prediction: {} of {} ranks {verb} for ever for what is not in the trace",
+            count(waiting),
+            count(ranks)
+        )
+    })
+}
+
+/// A sentence on the ranks that did not end in `MPI_Finalize`, and how they ended; `None` if all did, or nothing is known.
+#[must_use]
+pub fn unfinished(manifest: &Manifest) -> Option<String> {
+    let mut by_ending = BTreeMap::<String, u64>::new();
+    for rank in manifest.per_rank.iter().filter(|rank| rank.ended != Ended::Finalize) {
+        *by_ending.entry(rank.ended.to_string()).or_default() += 1;
+    }
+    let (all, unfinished) = (manifest.per_rank.len() as u64, by_ending.values().sum::<u64>());
+    let hows: Vec<String> = by_ending.into_iter().map(|(how, ranks)| format!("{} {how}", count(ranks))).collect();
+    (unfinished > 0).then(|| {
+        let ranks = plural(unfinished, "rank", "ranks");
+        format!("{} {ranks} of {} never called MPI_Finalize: {}", count(unfinished), count(all), hows.join(", "))
+    })
+}
 
 /// A sentence for each kind of call or event that is missing from the trace.
 pub(crate) fn of_manifest(manifest: &Manifest) -> Vec<String> {

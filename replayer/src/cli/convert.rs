@@ -72,7 +72,7 @@ fn formats() -> PossibleValuesParser {
 
 pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     let rules = rules(args)?;
-    let (trace, output) = (args.trace.open()?.partial(args.partial), &args.output);
+    let (trace, output) = (args.trace.open_partial(args.partial)?, &args.output);
     let mut claims = claims(&args.trace)?;
     claim_files(&mut claims, &trace)?;
     args.platform.iter().try_for_each(|path| claims.read(path))?;

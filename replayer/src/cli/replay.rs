@@ -226,7 +226,7 @@ fn platform(args: &ReplayArgs, further: &[String]) -> Result<Platform, Failure> 
 /// Replays on variations of the platform; returns the number of events of all replays.
 fn vary(args: &ReplayArgs, mut claims: Claims, out: &mut Out) -> Result<u64, Failure> {
     let hypotheses = args.what_if.as_deref().map(Hypotheses::load).transpose()?;
-    let trace = args.trace.open()?.partial(args.partial);
+    let trace = args.trace.open_partial(args.partial)?;
     claim_files(&mut claims, &trace)?;
     let jobs = args.jobs.jobs();
     let results = vary::replay(&args.vary, jobs, |set| {
@@ -266,7 +266,7 @@ fn assumed(args: &ReplayArgs, hypotheses: Option<&Hypotheses>, platform: Platfor
 fn replay(args: &ReplayArgs, platform: Platform, mut claims: Claims, out: &mut Out) -> Result<u64, Failure> {
     let hypotheses = args.what_if.as_deref().map(Hypotheses::load).transpose()?;
     let platform = assumed(args, hypotheses.as_ref(), platform)?;
-    let trace = args.trace.open()?.partial(args.partial);
+    let trace = args.trace.open_partial(args.partial)?;
     claim_files(&mut claims, &trace)?;
     if args.steady {
         let steady = Steady { tolerance: STEADY_TOLERANCE, jobs: args.jobs.jobs() };

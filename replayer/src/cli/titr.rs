@@ -214,15 +214,16 @@ fn encounters(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> 
 fn endings(inventory: &Inventory, manifest: Option<&Manifest>, out: &mut impl Write) -> std::io::Result<()> {
     let mut by_ending: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for (rank, end) in (0..).zip(&inventory.per_rank) {
-        let said = manifest.and_then(|manifest| manifest.per_rank.get(rank as usize)).map(|entry| entry.ended);
-        let how = match (said, &end.torn) {
-            (Some(Ended::Finalize), None) => "in MPI_Finalize".to_owned(),
-            (Some(Ended::Exit), None) => "without MPI_Finalize".to_owned(),
-            (Some(Ended::Abort), None) => "in MPI_Abort".to_owned(),
+        let said = manifest.and_then(|manifest| manifest.per_rank.get(rank as usize));
+        let how = match (said.map(|entry| entry.ended), &end.torn) {
             (Some(Ended::Running), None) => "not yet".to_owned(),
-            (None, None) if end.finalized => "in MPI_Finalize".to_owned(),
-            (None, None) => "without MPI_Finalize".to_owned(),
-            (_, Some(_)) => "torn: killed, or still running".to_owned(),
+            (Some(ended), None) => ended.to_string(),
+            (None, None) if end.finalized => Ended::Finalize.to_string(),
+            (None, None) => Ended::Exit.to_string(),
+            (ended, Some(_)) if said.is_none_or(|entry| entry.error.is_none()) => {
+                format!("torn: {}", ended.unwrap_or(Ended::Running))
+            }
+            (_, Some(_)) => "torn: events could not be written".to_owned(),
         };
         by_ending.entry(how).or_default().push(rank);
     }
@@ -236,10 +237,11 @@ fn endings(inventory: &Inventory, manifest: Option<&Manifest>, out: &mut impl Wr
         };
         row(out, "ended", &format!("{how} ({who})"))?;
     }
-    for torn in inventory.per_rank.iter().filter_map(|end| end.torn.as_ref()).take(4) {
-        row(out, "torn", torn)?;
-    }
-    Ok(())
+    let mut torn = inventory.per_rank.iter().filter_map(|end| end.torn.as_ref());
+    let Some(first) = torn.next() else { return Ok(()) };
+    let more = torn.count() as u64;
+    let others = plural(more, "other rank is", "other ranks are");
+    row(out, "torn", &if more > 0 { format!("{first}; {} {others} torn, too", count(more)) } else { first.clone() })
 }
 
 /// MPI calls that the trace has no events for.
@@ -304,7 +306,7 @@ fn cat(
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     claims(trace)?;
-    let (recorded, names) = (trace.open_one()?.partial(partial), CallSiteNames::default());
+    let (recorded, names) = (trace.open_one()?.partial_unless_empty(partial)?, CallSiteNames::default());
     let source = if is_named { names.apply(recorded)? } else { recorded };
     if let Some(rank) = rank.filter(|&rank| rank >= source.ranks()) {
         let what = format!("there is no rank {rank} among its {}", source.ranks());

@@ -28,6 +28,11 @@ impl TraceArgs {
         input::open(&self.places)
     }
 
+    /// As [`open`](Self::open); if `partial`, of a torn trace what there is, unless that is nothing.
+    pub(super) fn open_partial(&self, partial: bool) -> Result<Trace, TraceError> {
+        self.open()?.partial_unless_empty(partial)
+    }
+
     /// The trace of one world, as it was written.
     pub(super) fn open_one(&self) -> Result<Trace, TraceError> {
         input::open_one(&self.places().collect::<Vec<_>>())

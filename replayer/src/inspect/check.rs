@@ -7,9 +7,9 @@
 use std::thread;
 
 use titr_common::event::Rank;
-use titr_common::format::counted;
+use titr_common::format::{count, counted, plural};
 use titr_common::trace::{Manifest, Trace, TraceError};
-use titr_simulation::{Comparison, DryRun, Follower, dry_run, relies_on_buffers};
+use titr_simulation::{Comparison, DryRun, Follower, dry_run, relies_on_buffers, unfinished};
 
 use super::inventory::Inventory;
 
@@ -30,6 +30,7 @@ pub struct Verdict {
 /// Where the trace cannot be opened.
 pub fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdict, TraceError> {
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
+    warnings.extend(trace.manifest().and_then(unfinished));
     let DryRun { findings, survived } = faults(trace, follower)?;
     let lived = |what| format!("{what}\n  the recorded run went on after this error, and so does a replay");
     warnings.extend(survived.into_iter().map(lived));
@@ -79,11 +80,22 @@ fn read(trace: &Trace) -> Findings {
 fn read_world(trace: &Trace) -> Findings {
     let mut findings = Findings::default();
     let mut inventory = Inventory { ranks: trace.ranks(), ..Inventory::default() };
+    let mut torn = Vec::new();
     for rank in (0..trace.ranks()).map(Rank) {
         let read = trace.stream(rank).and_then(|stream| inventory.add(stream));
-        if let Err(error) = read.and_then(|()| unchanged(trace, rank)) {
-            findings.unreadable.push(error.to_string());
+        match read.and_then(|()| unchanged(trace, rank)) {
+            Ok(()) => {}
+            Err(error @ TraceError::Torn { .. }) => torn.push(error.to_string()),
+            Err(error) => findings.unreadable.push(error.to_string()),
         }
+    }
+    if let [first, more @ ..] = torn.as_slice() {
+        let more = more.len() as u64;
+        let others = plural(more, "other rank is", "other ranks are");
+        findings.unreadable.push(match more {
+            0 => first.clone(),
+            _ => format!("{first}; {} {others} torn, too", count(more)),
+        });
     }
     if let Some(manifest) = trace.manifest() {
         findings.others.extend(against_manifest(manifest, &inventory));

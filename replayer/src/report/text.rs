@@ -22,11 +22,21 @@ pub fn summary(report: &SimulationResult, bold: bool, out: &mut Escaped<impl Wri
     let hosts = u64::from(network.hosts);
     let part = if *used as u64 == hosts { String::new() } else { format!("{} of ", count(*used as u64)) };
     let (on, off) = if bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-    write!(out, "Predicted time  ")?;
-    out.style(on)?;
-    write!(out, "{:.9} s", simulated_time.0)?;
-    out.style(off)?;
-    writeln!(out)?;
+    let is_prediction = report.waiting_ranks == 0;
+    if is_prediction {
+        write!(out, "Predicted time  ")?;
+        out.style(on)?;
+        write!(out, "{:.9} s", simulated_time.0)?;
+        out.style(off)?;
+        writeln!(out)?;
+    } else {
+        let (waiting, verb) = (count(report.waiting_ranks), plural(report.waiting_ranks, "waits", "wait"));
+        out.style(on)?;
+        write!(out, "No prediction")?;
+        out.style(off)?;
+        writeln!(out, "   {waiting} of {ranks} ranks {verb} for ever for what is not in the trace")?;
+        writeln!(out, "Simulated until {:.9} s", simulated_time.0)?;
+    }
     if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &report.runs {
         let (runs, sure) = (simulated_times.len(), simulated_time_ci99.unwrap_or(0.0));
         writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;

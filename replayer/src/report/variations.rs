@@ -32,6 +32,11 @@ pub struct Variations {
 /// If `out` cannot be written.
 pub fn summary(results: &Variations, out: &mut impl Write) -> io::Result<()> {
     let Some(first) = results.variations.first() else { return Ok(()) };
+    if let Some(waiting) =
+        results.variations.iter().map(|varied| varied.result.waiting_ranks).max().filter(|&most| most > 0)
+    {
+        writeln!(out, "No prediction: up to {waiting} ranks wait for ever for what is not in the trace\n")?;
+    }
     let width = |(column, (key, _)): (usize, &(String, String))| {
         let values = results.variations.iter().filter_map(|varied| Some(&varied.set.get(column)?.1));
         values.chain([key]).map(|text| text.chars().count()).max().unwrap_or(0)

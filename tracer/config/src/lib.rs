@@ -10,13 +10,14 @@ mod value;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use thiserror::Error;
 
 use part::PARTS;
 use value::{
-    CALL_SITES, COUNTERS, LEVELS, MODES, RATES, SIZES, THREADS, VERBOSITIES, call_sites, counter, gathering, level,
-    mode, path, rate, size, threads, verbosity,
+    CALL_SITES, COUNTERS, FLUSHES, LEVELS, MODES, RATES, SIZES, THREADS, VERBOSITIES, call_sites, counter, flush,
+    gathering, level, mode, path, rate, size, threads, verbosity,
 };
 
 pub use part::Part;
@@ -47,6 +48,8 @@ pub struct Config {
     pub threads: CountedThreads,
     /// `TITRACE_BUFFER`: text bytes per buffer.
     pub buffer: usize,
+    /// `TITRACE_FLUSH`: how long what is recorded may wait for the disk; for ever if `None`.
+    pub flush: Option<Duration>,
     /// `TITRACE_LEVEL`: gzip level.
     pub level: u32,
     /// `TITRACE_CALLSITES`: how many places in the program's code are recorded of each call, that of the call and of those around it.
@@ -162,6 +165,7 @@ impl Default for Config {
             threads: CountedThreads::Calling,
             // Four times gzip's window: larger members compress no better, smaller ones lose less when a rank is killed.
             buffer: 64 << 10,
+            flush: Some(Duration::from_secs(5)),
             level: 3,
             call_sites: 0,
             verbosity: Verbosity::Errors,
@@ -214,6 +218,7 @@ impl Config {
             "TITRACE_RATE" => self.rate = rate(text).ok_or_else(or(RATES))?,
             "TITRACE_THREADS" => self.threads = threads(text).ok_or_else(or(THREADS))?,
             "TITRACE_BUFFER" => self.buffer = size(text).ok_or_else(or(SIZES))?,
+            "TITRACE_FLUSH" => self.flush = flush(text).ok_or_else(or(FLUSHES))?,
             "TITRACE_LEVEL" => self.level = level(text).ok_or_else(or(LEVELS))?,
             "TITRACE_CALLSITES" => self.call_sites = call_sites(text).ok_or_else(or(CALL_SITES))?,
             "TITRACE_VERBOSE" => self.verbosity = verbosity(text).ok_or_else(or(VERBOSITIES))?,
@@ -251,6 +256,7 @@ impl Config {
             ("TITRACE_RATE", self.rate.to_string()),
             ("TITRACE_THREADS", self.threads.to_string()),
             ("TITRACE_BUFFER", self.buffer.to_string()),
+            ("TITRACE_FLUSH", self.flush.map_or("never".into(), |flush| format!("{} s", flush.as_secs_f64()))),
             ("TITRACE_LEVEL", self.level.to_string()),
             ("TITRACE_CALLSITES", self.call_sites.to_string()),
             ("TITRACE_VERBOSE", (self.verbosity as u8).to_string()),
@@ -289,6 +295,7 @@ mod tests {
             ("TITRACE_RATE", "2.5 Ginstr/s"),
             ("TITRACE_THREADS", "sum"),
             ("TITRACE_BUFFER", "1 MiB"),
+            ("TITRACE_FLUSH", "200 ms"),
             ("TITRACE_LEVEL", "9"),
             ("TITRACE_CALLSITES", "2"),
             ("TITRACE_VERBOSE", "1"),
@@ -303,6 +310,7 @@ mod tests {
             rate: 2.5e9,
             threads: CountedThreads::All,
             buffer: 1 << 20,
+            flush: Some(Duration::from_millis(200)),
             level: 9,
             call_sites: 2,
             verbosity: Verbosity::Steps,
@@ -331,6 +339,8 @@ mod tests {
             ("TITRACE_BUFFER", "1B"),
             ("TITRACE_BUFFER", "65 MiB"),
             ("TITRACE_BUFFER", "99999999999999999999MiB"),
+            ("TITRACE_FLUSH", "0"),
+            ("TITRACE_FLUSH", "often"),
             ("TITRACE_LEVEL", "0"),
             ("TITRACE_LEVEL", "10"),
             ("TITRACE_CALLSITES", "yes"),
@@ -361,6 +371,14 @@ mod tests {
         ] {
             let expected = ConfigError::Unknown { variable: wrong.into(), nearest: right };
             assert_eq!(read(&[(wrong, "1")]), Err(expected));
+        }
+    }
+
+    #[test]
+    fn a_flush_is_a_time_or_never() {
+        for (text, flush) in [("5", Some(5.0)), ("0.2", Some(0.2)), ("2 s", Some(2.0)), ("never", None)] {
+            let expected = flush.map(Duration::from_secs_f64);
+            assert_eq!(read(&[("TITRACE_FLUSH", text)]).map(|config| config.flush), Ok(expected), "{text}");
         }
     }
 

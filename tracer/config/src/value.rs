@@ -2,8 +2,9 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::time::Duration;
 
-use titr_common::units::{Bytes, Speed};
+use titr_common::units::{Bytes, Quantity, Seconds, Speed};
 
 use super::{ConfigError, CountedThreads, CounterChoice, Gathering, Mode, Pattern, Verbosity};
 
@@ -13,6 +14,7 @@ pub(super) const MODES: &str = "ti or extended";
 pub(super) const RATES: &str = "instructions per second of CPU time, such as 1e9, 800 Minstr/s or 2.5 Ginstr/s";
 pub(super) const THREADS: &str = "calling or sum";
 pub(super) const SIZES: &str = "a size from 4 KiB to 64 MiB, such as 65536, 256KiB or 1 MiB";
+pub(super) const FLUSHES: &str = "a time from 10 ms to 1 h, such as 5 s or 500 ms, or never";
 pub(super) const LEVELS: &str = "a gzip level from 1 (fast) to 9 (small)";
 pub(super) const CALL_SITES: &str = "how many places of each call, from 0 (none) to 16";
 pub(super) const GATHERINGS: &str =
@@ -22,8 +24,46 @@ pub(super) const VERBOSITIES: &str = "0, 1 or 2";
 /// The smallest and the largest buffer: below, a gzip member is mostly header; above, the tracer is what fills a node.
 const BUFFER: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 20;
 
+/// The shortest and the longest time between two flushes, in seconds: a flush takes some microseconds, and writes to a file.
+const FLUSH: std::ops::RangeInclusive<f64> = 0.01..=3600.0;
+
 /// The arity of a tree: below is no tree, above it is one level high for any machine there is.
 const ARITY: std::ops::RangeInclusive<u32> = 2..=1024;
+
+impl fmt::Display for Gathering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},arity={}", self.archive, self.arity)
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TimeIndependent => "ti",
+            Self::Extended => "extended",
+        })
+    }
+}
+
+impl fmt::Display for CounterChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Papi => "papi",
+            Self::Perf => "perf",
+            Self::Cpu => "cpu",
+        })
+    }
+}
+
+impl fmt::Display for CountedThreads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Calling => "calling",
+            Self::All => "sum",
+        })
+    }
+}
 
 pub(super) fn path(variable: &str, value: &OsStr) -> Result<Pattern, ConfigError> {
     Pattern::new(value).map_err(|placeholder| {
@@ -71,6 +111,15 @@ pub(super) fn threads(text: &str) -> Option<CountedThreads> {
 pub(super) fn size(text: &str) -> Option<usize> {
     let Bytes(size) = text.parse().ok()?;
     usize::try_from(size).ok().filter(|size| BUFFER.contains(size))
+}
+
+/// How long text may wait for the disk; for ever if `None`.
+pub(super) fn flush(text: &str) -> Option<Option<Duration>> {
+    if text == "never" {
+        return Some(None);
+    }
+    let Quantity(Seconds(seconds)) = text.parse().or_else(|_| format!("{text} s").parse()).ok()?;
+    FLUSH.contains(&seconds).then(|| Some(Duration::from_secs_f64(seconds)))
 }
 
 pub(super) fn level(text: &str) -> Option<u32> {

@@ -37,6 +37,9 @@ pub struct Options {
     /// Text that a rank keeps in memory between two writes, such as 256KiB [TITRACE_BUFFER].
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<OsString>,
+    /// How long what is recorded may wait until it is written, such as 500ms, or never; a rank that is killed loses as much [TITRACE_FLUSH, default: 5 s].
+    #[arg(long, value_name = "TIME")]
+    pub flush: Option<OsString>,
     /// Compression level, from 1 (fast) to 9 (small) [TITRACE_LEVEL].
     #[arg(long)]
     pub level: Option<OsString>,
@@ -66,6 +69,7 @@ impl Options {
             ("TITRACE_RATE", &self.rate),
             ("TITRACE_THREADS", &self.threads),
             ("TITRACE_BUFFER", &self.buffer),
+            ("TITRACE_FLUSH", &self.flush),
             ("TITRACE_LEVEL", &self.level),
             ("TITRACE_CALLSITES", &self.call_sites),
         ];

@@ -5,9 +5,11 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{Ordering, compiler_fence};
+
+use crate::descriptors::place_high;
 
 /// The part of `struct perf_event_attr` that every kernel knows (`PERF_ATTR_SIZE_VER0`).
 #[repr(C)]
@@ -31,6 +33,9 @@ const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 /// `PERF_FLAG_FD_CLOEXEC`.
 const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
+
+/// `PERF_EVENT_IOC_ID`: `_IOR('$', 7, __u64 *)`.
+const EVENT_ID: libc::c_ulong = 0x8008_2407;
 
 /// The head of `struct perf_event_mmap_page`.
 #[repr(C)]
@@ -66,7 +71,10 @@ impl Event {
 
 /// A counter of the calling thread.
 pub(super) struct Perf {
-    file: File,
+    /// Absent only while the value is dropped.
+    file: Option<File>,
+    /// The event's number, by which its descriptor is told from another file.
+    id: u64,
     page: Option<NonNull<Page>>,
     started: u64,
 }
@@ -91,9 +99,10 @@ impl Perf {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the system call has just returned this descriptor, and nobody else knows it.
-        let file = unsafe { File::from_raw_fd(file as i32) };
+        let file = place_high(unsafe { File::from_raw_fd(file as i32) })?;
+        let id = id(&file).ok_or_else(io::Error::last_os_error)?;
         let page = map(&file);
-        let mut perf = Self { file, page, started: 0 };
+        let mut perf = Self { file: Some(file), id, page, started: 0 };
         let first = perf.count_in_kernel()?;
         (0..1000).for_each(|number| {
             std::hint::black_box(number);
@@ -148,18 +157,36 @@ impl Perf {
     fn count_in_kernel(&self) -> io::Result<u64> {
         let mut count = [0; 8];
         // A pinned event that has lost its counter reads as an empty file.
-        (&self.file).read_exact(&mut count)?;
+        self.own_file().ok_or(io::ErrorKind::NotFound)?.read_exact(&mut count)?;
         Ok(u64::from_ne_bytes(count))
+    }
+}
+
+impl Perf {
+    /// The event's file, if its descriptor is still that.
+    fn own_file(&self) -> Option<&File> {
+        self.file.as_ref().filter(|file| id(file) == Some(self.id))
     }
 }
 
 impl Drop for Perf {
     fn drop(&mut self) {
+        if self.own_file().is_none() {
+            // The number is somebody else's, who closes it.
+            self.file.take().map(File::into_raw_fd);
+        }
         if let Some(page) = self.page {
             // SAFETY: mapped by `map` with this length, and not used after.
             unsafe { libc::munmap(page.as_ptr().cast(), page_size()) };
         }
     }
+}
+
+/// The number of the event that a descriptor is; `None` if it is something else. All events are one inode.
+fn id(file: &File) -> Option<u64> {
+    let mut id = 0_u64;
+    // SAFETY: the request writes a number to a live local, and every other file refuses it.
+    (unsafe { libc::ioctl(file.as_raw_fd(), EVENT_ID, &raw mut id) } == 0).then_some(id)
 }
 
 /// Maps the page that goes with a counter; there may be none, or too many.

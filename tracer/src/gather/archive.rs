@@ -10,6 +10,7 @@ use titr_common::trace::manifest::{Manifest, RankEntry};
 use titr_common::trace::{ArchiveWriter, directory, unfinished};
 
 use super::relay::{Broken, Receiver};
+use crate::descriptors::place_high;
 
 /// The entries of all ranks, as text.
 #[derive(Default)]
@@ -58,7 +59,7 @@ impl Archive {
         let path = unfinished(path);
         let written = || {
             let text = manifest.to_json()?;
-            let mut writer = ArchiveWriter::create(&path)?;
+            let mut writer = ArchiveWriter::create_at(&path, place_high)?;
             writer.begin(&directory::manifest(Path::new("")), text.len() as u64)?;
             writer.write(&text)?;
             Ok(writer)

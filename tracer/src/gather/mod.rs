@@ -17,11 +17,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use titr_common::trace::manifest::{Manifest, RankEntry};
-use titr_common::trace::{directory, unfinished};
+use titr_common::trace::{OwnFile, directory, unfinished};
 use titr_config::{Gathering, Placeholders};
 use titr_wrappers::Abi;
 use titr_wrappers::pmpi::ToolComm;
 
+use crate::descriptors::place_high;
 use crate::directory::{absolute, candidate};
 use crate::stderr::log;
 use archive::{Archive, Entries, with_file_size_errors};
@@ -120,7 +121,7 @@ impl Gather {
     fn send_stream(&self, link: &Mpi, entry: Option<&RankEntry>, to: &mut impl Receiver) -> Result<bool, Broken> {
         let length = entry.map_or(0, |entry| entry.disk.0);
         let path = directory::stream(&self.directory, self.rank());
-        match File::open(&path) {
+        match File::open(&path).and_then(place_high).and_then(OwnFile::new) {
             Ok(mut file) => relay(&self.tree, link, &mut file, length, to),
             Err(error) => {
                 log(format_args!("{}: {error}", path.display()));

@@ -62,6 +62,7 @@ use crate::extended::Engine;
 use crate::process_time::ProcessClock;
 use crate::sink::Sink;
 use crate::stderr::log;
+use crate::termination::Order;
 use communicators::Communicators;
 use files::Files;
 use matched_message::MatchedMessage;
@@ -175,7 +176,7 @@ impl Recorder {
                 function.into_iter().for_each(|function| self.stream.end_call(function));
                 self.engine.and_then(Engine::end)
             }
-            Ended::Running | Ended::Exit | Ended::Abort => {
+            _ => {
                 self.stream.write_computation();
                 None
             }
@@ -189,6 +190,27 @@ impl Recorder {
             entry.clock = clock;
             entry.process_time = process.and_then(|process| process.measure(computed.0));
             entry.encounters = worlds.encounters;
+            omitted.complete(entry);
+        })
+    }
+
+    /// Hands over what is recorded so far to be written; false if that is not possible at the moment.
+    pub fn hand_over(&mut self) -> bool {
+        self.stream.hand_over()
+    }
+
+    /// Hands over what is recorded so far, and the rank's entry, as the process is about to end; false if that is not possible at the
+    /// moment. More may be recorded if the process goes on.
+    pub fn close(&mut self, Order { ended, computed }: Order) -> bool {
+        if let Some((thread, volume)) = computed {
+            self.switch_to(thread, volume);
+            self.stream.write_computation();
+        }
+        let Self { stream, omitted, worlds, process, .. } = self;
+        let computed = stream.computed();
+        stream.close(ended, |entry| {
+            entry.process_time = process.and_then(|process| process.measure(computed.0));
+            entry.encounters.clone_from(&worlds.encounters);
             omitted.complete(entry);
         })
     }

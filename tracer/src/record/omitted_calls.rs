@@ -67,17 +67,17 @@ impl OmittedCalls {
     }
 
     /// Puts the counts where the manifest has them.
-    pub(super) fn complete(self, entry: &mut RankEntry) {
+    pub(super) fn complete(&self, entry: &mut RankEntry) {
         let note = |list: &mut BTreeMap<String, u64>, name: &str, calls| {
             if calls > 0 {
                 list.insert(name.to_owned(), calls);
             }
         };
-        for (function, file) in self.unseen {
+        for (function, file) in &self.unseen {
             // Nobody knows how often.
             note(&mut entry.untraced, &format!("{function} in {file} (at least)"), 1);
         }
-        for calls in self.calls.into_values() {
+        for calls in self.calls.values() {
             note(&mut entry.null_peer, calls.name, calls.null_peer);
             note(&mut entry.local, calls.name, calls.local);
             note(&mut entry.untraced, calls.name, calls.untraced);

@@ -227,6 +227,21 @@ impl EventStream {
         Instructions(self.computed.iter().map(|thread| thread.total.0 + thread.computed.0).sum())
     }
 
+    /// Hands over what is recorded so far to be written; false if that is not possible at the moment.
+    pub(super) fn hand_over(&mut self) -> bool {
+        self.sink.hand_over()
+    }
+
+    /// Hands over what is recorded so far and the rank's entry, which `complete` may add to; false if that is not possible at the moment.
+    pub(super) fn close(&mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> bool {
+        let Self { sink, computed, call_sites, .. } = self;
+        sink.close(ended, |entry| {
+            entry.threads = computed.len() as u32;
+            entry.modules = call_sites.as_ref().map_or(Vec::new(), |(sites, _)| sites.modules());
+            complete(entry);
+        })
+    }
+
     /// Ends the stream. Returns the rank's entry, which `complete` may add to, unless there is nobody to write it.
     pub(super) fn finish(self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
         let Self { sink, computed, explanation, call_sites, part, .. } = self;

@@ -4,25 +4,39 @@
 //! it, and a write beyond the file-size limit is the error `EFBIG` instead of a `SIGXFSZ` that ends the program.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use titr_common::event::Rank;
-use titr_common::trace::manifest::{Manifest, RankEntry};
+use titr_common::trace::manifest::{Ended, Manifest, RankEntry};
 use titr_common::trace::{FinishedStream, StreamWriter, directory};
 use titr_common::units::Bytes;
 
+use crate::descriptors::{place_high, separate};
 use crate::stderr::log;
+use crate::termination::{self, Order};
 
 /// Its stack: it compresses on the heap and recurses nowhere.
 const STACK: usize = 256 << 10;
+/// How long it tries for the recorder when the process is about to end.
+const TO_CLOSE: Duration = Duration::from_millis(500);
+/// How long to wait before asking for a recorder again that is in use.
+const NAP: Duration = Duration::from_millis(10);
+const SHORT_NAP: Duration = Duration::from_micros(200);
+/// How long an end stays that the process has ordered, if there is more to write: other threads go on for a moment.
+const UNTIL_REOPENED: Duration = Duration::from_millis(300);
 
 /// Work for the thread.
 pub(super) enum Work {
     /// Whole lines, and how many.
     Text(Vec<u8>, u64),
-    /// The rank has ended; here is its entry, but for what only the thread knows.
+    /// The process is about to end; here is the rank's entry, but for what only the thread knows. More may follow.
+    Close(Box<RankEntry>),
+    /// The rank has ended; here is its entry.
     End(Box<RankEntry>),
 }
 
@@ -35,6 +49,16 @@ pub(super) struct Destination {
     pub(super) ranks: u32,
 }
 
+/// The two channels that buffers go round in, and how.
+pub(super) struct Buffers {
+    pub(super) full: Receiver<Work>,
+    pub(super) empty: Sender<Vec<u8>>,
+    /// The size that a buffer is given back with.
+    pub(super) size: usize,
+    /// How long what is recorded may wait for the disk.
+    pub(super) flush: Option<Duration>,
+}
+
 /// The thread's own state.
 struct Flush {
     directory: PathBuf,
@@ -42,54 +66,132 @@ struct Flush {
     /// The stream, until it cannot be written any more: what follows a gap would not be a trace.
     stream: Option<StreamWriter>,
     path: PathBuf,
+    /// The entry as it was written at the start.
+    begun: RankEntry,
+    /// How the process is ending, and since when the stream has an end that it has ordered.
+    closed: Option<(Ended, Instant)>,
     events: u64,
     text: u64,
     lost_events: u64,
     error: Option<String>,
 }
 
-/// Creates the files and starts the thread, which works off `full` until that ends or is disconnected, and gives the
-/// buffers back, no larger than `buffer`, through `empty`. It leaves the rank's entry as it was written.
-pub(super) fn start(
-    files: Destination,
-    buffer: usize,
-    full: Receiver<Work>,
-    empty: Sender<Vec<u8>>,
-) -> io::Result<JoinHandle<Option<RankEntry>>> {
-    // A thread of its own that is joined, and not a first message of the one below: see `Sink::empty_buffer`.
-    let creation = spawn(move || Flush::create(files))?;
-    let mut flush = creation.join().map_err(|_| io::Error::other("the thread that creates the files failed"))??;
-    spawn(move || {
-        for work in full {
-            match work {
-                Work::Text(mut text, events) => {
-                    flush.write(&text, events);
-                    text.clear();
-                    text.shrink_to(buffer);
-                    // Never full: there are as many places as buffers.
-                    let _ = empty.try_send(text);
-                }
-                Work::End(entry) => return Some(flush.end(*entry)),
-            }
+/// Starts the thread, which creates the files, works off the full buffers until that ends or is disconnected, and gives them back. It
+/// leaves the rank's entry as it was written.
+pub(super) fn start(files: Destination, buffers: Buffers) -> io::Result<JoinHandle<io::Result<Option<RankEntry>>>> {
+    let created = Arc::new(OnceLock::new());
+    let thread = spawn({
+        let created = Arc::clone(&created);
+        move || {
+            termination::enter_flush_thread();
+            let panicked = |_| Err(io::Error::other("the thread that creates the files failed"));
+            let flush = catch_unwind(AssertUnwindSafe(|| Flush::create(files))).unwrap_or_else(panicked);
+            let _ = created.set(flush.is_ok());
+            Ok(flush?.run(&buffers))
         }
-        None
-    })
+    })?;
+    // Not a message: see `Sink::empty_buffer`.
+    if *created.wait() {
+        return Ok(thread);
+    }
+    let failed = || io::Error::other("the thread that creates the files failed");
+    Err(thread.join().ok().and_then(Result::err).unwrap_or_else(failed))
 }
 
 impl Flush {
     fn create(files: Destination) -> io::Result<Self> {
         let Destination { directory, level, manifest, entry, ranks } = files;
+        let place = if separate() { Ok } else { place_high };
         let rank = Rank(entry.rank);
-        let stream = StreamWriter::create(&directory, rank, level)?;
+        let stream = StreamWriter::create_at(&directory, rank, level, place)?;
         if let Some(manifest) = manifest {
             manifest.write(&directory)?;
         }
         entry.write(&directory)?;
         let path = directory::stream(&directory, rank);
-        Ok(Self { directory, ranks, stream: Some(stream), path, events: 0, text: 0, lost_events: 0, error: None })
+        let (stream, begun, closed) = (Some(stream), entry, None);
+        Ok(Self { directory, ranks, stream, path, begun, closed, events: 0, text: 0, lost_events: 0, error: None })
+    }
+
+    /// Works until the end. The thread waits for itself to be unparked, as a signal handler can do that and cannot send.
+    fn run(mut self, buffers: &Buffers) -> Option<RankEntry> {
+        let soon = |after: Option<Duration>| after.map(|after| Instant::now() + after);
+        let mut due = soon(buffers.flush);
+        loop {
+            match buffers.full.try_recv() {
+                Ok(Work::End(entry)) => return Some(self.end(*entry)),
+                Ok(work) => {
+                    self.work(work, buffers);
+                    due = soon(buffers.flush);
+                    continue;
+                }
+                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) => {}
+            }
+            let now = Instant::now();
+            if let Some(order) = termination::pending() {
+                if let Some(entry) = self.close_by_order(order, buffers) {
+                    return Some(entry);
+                }
+            } else if due.is_none_or(|due| now < due) {
+                match due {
+                    Some(due) => thread::park_timeout(due - now),
+                    None => thread::park(),
+                }
+            } else {
+                let is_free = termination::recording().is_none_or(|recording| recording.hand_over());
+                due = soon(buffers.flush.map(|flush| if is_free { flush } else { NAP.min(flush) }));
+            }
+        }
+    }
+
+    fn work(&mut self, work: Work, Buffers { empty, size, .. }: &Buffers) {
+        match work {
+            Work::Text(mut text, events) => {
+                self.write(&text, events);
+                text.clear();
+                text.shrink_to(*size);
+                // Never full: there are as many places as buffers.
+                let _ = empty.try_send(text);
+            }
+            Work::Close(entry) | Work::End(entry) => self.close(*entry),
+        }
+    }
+
+    /// Ends the trace as the process has ordered. Returns the entry if the trace has ended otherwise in between.
+    fn close_by_order(&mut self, order: Order, buffers: &Buffers) -> Option<RankEntry> {
+        let begun = Instant::now();
+        let mut is_taken = false;
+        while !is_taken && begun.elapsed() < TO_CLOSE {
+            is_taken = termination::recording().is_some_and(|recording| recording.close(order));
+            if is_taken {
+                termination::taken();
+            } else {
+                thread::sleep(SHORT_NAP);
+            }
+            while let Ok(work) = buffers.full.try_recv() {
+                match work {
+                    Work::End(entry) => return Some(self.end(*entry)),
+                    work => self.work(work, buffers),
+                }
+            }
+        }
+        if !is_taken {
+            // The buffer that is being filled is lost, so that there is no end record.
+            let _ = RankEntry { ended: order.ended, ..self.begun.clone() }.write(&self.directory);
+        }
+        termination::done();
+        None
     }
 
     fn write(&mut self, text: &[u8], events: u64) {
+        if let Some((ended, since)) = self.closed.take() {
+            // The process may be ending still. Errors that the program handles may be many.
+            if ended != Ended::Error {
+                thread::sleep(UNTIL_REOPENED.saturating_sub(since.elapsed()));
+            }
+            let _ = self.begun.write(&self.directory);
+        }
         match self.stream.as_mut().map(|stream| stream.write_member(text)) {
             Some(Ok(())) => {
                 self.events += events;
@@ -97,40 +199,36 @@ impl Flush {
             }
             Some(Err(error)) => {
                 self.lost_events += events;
-                let path = self.path.clone();
-                self.fail(&path, &error);
+                self.fail(&error);
             }
             None => self.lost_events += events,
         }
     }
 
     /// Gives up on the stream. Says why the first time: the rest would be the same news.
-    fn fail(&mut self, path: &Path, error: &io::Error) {
+    fn fail(&mut self, error: &io::Error) {
         self.stream = None;
         if self.error.is_none() {
-            let reason = format!("cannot write {}: {error}", path.display());
+            let reason = format!("cannot write {}: {error}", self.path.display());
             log(format_args!("{reason}; the trace ends after {} events, the program goes on", self.events));
             self.error = Some(reason);
         }
     }
 
-    fn end(mut self, mut entry: RankEntry) -> RankEntry {
-        match self.stream.take().map(|stream| stream.finish(self.events)) {
-            Some(Ok(FinishedStream { size, crc32 })) => (entry.disk, entry.crc32) = (size, Some(crc32)),
-            Some(Err(error)) => {
-                let path = self.path.clone();
-                self.fail(&path, &error);
-            }
-            None => {}
+    /// Ends the stream, unless more is written. The first of several ends stays.
+    fn close(&mut self, mut entry: RankEntry) {
+        if self.closed.is_none() {
+            self.end_stream(&mut entry);
+            self.complete(&mut entry);
+            let _ = entry.write(&self.directory);
+            self.closed = Some((entry.ended, Instant::now()));
         }
-        if entry.crc32.is_none() {
-            entry.disk = Bytes(std::fs::metadata(&self.path).map_or(0, |file| file.len()));
-        }
-        entry.events = self.events;
-        entry.text = Bytes(self.text);
-        entry.lost_events = self.lost_events;
-        entry.error = self.error.take();
-        let failed_before = entry.error.is_some();
+    }
+
+    fn end(&mut self, mut entry: RankEntry) -> RankEntry {
+        self.end_stream(&mut entry);
+        let failed_before = self.error.is_some();
+        self.complete(&mut entry);
         match entry.end(&self.directory, self.ranks) {
             Err(error) if !failed_before => {
                 log(format_args!("rank {}: cannot complete the manifest: {error}", entry.rank));
@@ -138,6 +236,25 @@ impl Flush {
             _ => {}
         }
         entry
+    }
+
+    fn end_stream(&mut self, entry: &mut RankEntry) {
+        match self.stream.as_mut().map(|stream| stream.close(self.events)) {
+            Some(Ok(FinishedStream { size, crc32 })) => (entry.disk, entry.crc32) = (size, Some(crc32)),
+            Some(Err(error)) => self.fail(&error),
+            None => {}
+        }
+    }
+
+    /// Enters what only the thread knows.
+    fn complete(&self, entry: &mut RankEntry) {
+        if entry.crc32.is_none() {
+            entry.disk = Bytes(std::fs::metadata(&self.path).map_or(0, |file| file.len()));
+        }
+        entry.events = self.events;
+        entry.text = Bytes(self.text);
+        entry.lost_events = self.lost_events;
+        entry.error.clone_from(&self.error);
     }
 }
 

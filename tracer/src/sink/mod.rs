@@ -11,6 +11,9 @@
 //! as a stall. The thread's CPU time is never taken for computation, because computation is measured by counters of the
 //! thread that computes.
 //!
+//! A buffer that is not full is handed over too, when [`SinkOptions::flush`] has passed since the last one: the flush thread takes it,
+//! whatever the program does meanwhile.
+//!
 //! A sink has to work in the worst moments of a process: in `MPI_Abort`, in an `atexit` handler, in a forked child that
 //! has inherited the sink and not the thread. Hence it never waits on a lock or in a channel, only for a buffer, in
 //! short sleeps, and only while the thread is there to give one.
@@ -19,7 +22,7 @@ mod flush;
 
 use std::io;
 use std::path::Path;
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, Thread};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
@@ -30,7 +33,7 @@ use titr_common::units::Instructions;
 
 use crate::host;
 use crate::nap::nap;
-use flush::{Destination, Work};
+use flush::{Buffers, Destination, Work};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
 const BUFFERS: usize = 3;
@@ -49,6 +52,8 @@ pub struct SinkOptions {
     pub buffer: usize,
     /// The gzip level.
     pub level: u32,
+    /// How long what is recorded may wait for the disk; for ever if `None`.
+    pub flush: Option<Duration>,
 }
 
 /// The start of the manifest's entry for `rank` in the run of this name, whose computation `counter` measures.
@@ -72,7 +77,7 @@ pub struct Sink {
     buffer: usize,
     full: Sender<Work>,
     empty: Receiver<Vec<u8>>,
-    thread: JoinHandle<Option<RankEntry>>,
+    thread: JoinHandle<io::Result<Option<RankEntry>>>,
     stalls: u64,
 }
 
@@ -83,20 +88,20 @@ impl Sink {
     /// # Errors
     /// Where a file or the thread cannot be created.
     pub fn open(
-        SinkOptions { buffer, level }: SinkOptions,
+        SinkOptions { buffer, level, flush }: SinkOptions,
         directory: &Path,
         manifest: Option<Manifest>,
         entry: RankEntry,
         ranks: u32,
     ) -> io::Result<Self> {
-        // Places for all buffers and for the end, so that handing over never waits.
-        let (full, to_write) = bounded(BUFFERS + 1);
+        // Places for all buffers, for an end that is ordered and for the end, so that handing over never waits.
+        let (full, to_write) = bounded(BUFFERS + 2);
         let (written, empty) = bounded(BUFFERS);
         for _ in 1..BUFFERS {
             let _ = written.try_send(Vec::with_capacity(buffer));
         }
         let files = Destination { directory: directory.to_owned(), level, manifest, entry: entry.clone(), ranks };
-        let thread = flush::start(files, buffer, to_write, written)?;
+        let thread = flush::start(files, Buffers { full: to_write, empty: written, size: buffer, flush })?;
         Ok(Self {
             rank: Rank(entry.rank),
             writer: EventWriter::new(Rank(entry.rank)),
@@ -146,15 +151,48 @@ impl Sink {
             self.forget();
             return;
         }
-        self.writer.end_line(&mut self.text);
-        if let Some(empty) = self.empty_buffer() {
-            let text = std::mem::replace(&mut self.text, empty);
-            let work = Work::Text(text, std::mem::take(&mut self.events));
-            // Never full; disconnected only if the thread is gone, and then there is nobody to write.
-            let _ = self.full.try_send(work);
-        } else {
-            self.forget();
+        match self.empty_buffer() {
+            Some(empty) => self.give(empty),
+            None => self.forget(),
         }
+    }
+
+    /// Hands over what is recorded so far without waiting; false if there is no empty buffer at the moment. For the flush thread.
+    pub fn hand_over(&mut self) -> bool {
+        if self.events == 0 {
+            return true;
+        }
+        let Ok(empty) = self.empty.try_recv() else { return false };
+        self.give(empty);
+        true
+    }
+
+    /// Hands over what is recorded so far, as the process is about to end, and the rank's entry, which `complete` may add to. More may
+    /// follow. Returns false if there is no empty buffer at the moment. For the flush thread.
+    pub fn close(&mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> bool {
+        if !self.hand_over() {
+            return false;
+        }
+        let mut entry = Box::new(self.entry.clone());
+        complete(&mut entry);
+        (entry.ended, entry.stalls) = (ended, self.stalls);
+        self.full.try_send(Work::Close(entry)).is_ok()
+    }
+
+    /// The thread that writes.
+    #[must_use]
+    pub fn flush_thread(&self) -> Thread {
+        self.thread.thread().clone()
+    }
+
+    /// Hands over the buffer, and goes on with an empty one.
+    fn give(&mut self, empty: Vec<u8>) {
+        self.writer.end_line(&mut self.text);
+        let text = std::mem::replace(&mut self.text, empty);
+        let work = Work::Text(text, std::mem::take(&mut self.events));
+        // Never full; disconnected only if the thread is gone, and then there is nobody to write.
+        let _ = self.full.try_send(work);
+        self.thread.thread().unpark();
     }
 
     /// Ends the stream: writes what is left, the end record and the rank's entry, which `complete` may add to. Returns the
@@ -171,7 +209,8 @@ impl Sink {
         entry.ended = ended;
         entry.stalls = stalls;
         let _ = full.try_send(Work::End(Box::new(entry)));
-        thread.join().ok().flatten()
+        thread.thread().unpark();
+        thread.join().ok()?.ok()?
     }
 
     /// The name of the run.

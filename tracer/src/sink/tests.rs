@@ -23,7 +23,7 @@ fn counter() -> Counter {
 }
 
 fn options(buffer: usize) -> SinkOptions {
-    SinkOptions { buffer, level: 3 }
+    SinkOptions { buffer, level: 3, flush: None }
 }
 
 fn manifest(ranks: u32) -> Manifest {

@@ -59,6 +59,8 @@ struct ContentionFlags {
     disabled: AtomicBool,
     /// A queue has calls in it.
     pending: AtomicBool,
+    /// The recorder is held by a thread that is not the program's.
+    observed: AtomicBool,
 }
 
 impl SharedRecorder {
@@ -69,6 +71,7 @@ impl SharedRecorder {
             contended: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
             pending: AtomicBool::new(false),
+            observed: AtomicBool::new(false),
         };
         Self { lock: RecorderLock::empty(), contention }
     }
@@ -87,6 +90,24 @@ impl SharedRecorder {
         let recorder = &mut state.as_mut()?.recorder;
         thread.switch_to(recorder);
         Some(body(recorder, thread))
+    }
+
+    /// Lets `body` use the recorder, when everything that threads have published is recorded; `None` if a thread uses it. For a thread
+    /// that is not the program's, and that no thread of the program takes for one that gets in its way.
+    pub fn try_with<R>(&self, until_end: bool, body: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
+        self.contention.observed.store(true, Ordering::Relaxed);
+        let result = self.lock.try_lock().and_then(|mut state| {
+            let state = state.as_mut()?;
+            if until_end {
+                let Guarded { recorder, queues, .. } = state;
+                queues.drain(Until::End, |publisher, call| call.record(recorder, publisher));
+            } else {
+                self.drain_if_pending(state);
+            }
+            Some(body(&mut state.recorder))
+        });
+        self.contention.observed.store(false, Ordering::Relaxed);
+        result
     }
 
     /// Gives a thread its number at its first call: before the call is made, which another thread's first call may outlast.
@@ -152,7 +173,9 @@ impl SharedRecorder {
     #[inline]
     fn lock(&self) -> SpinMutexGuard<'_, Option<Guarded>> {
         self.lock.try_lock().unwrap_or_else(|| {
-            self.contention.contended.store(true, Ordering::Relaxed);
+            if !self.contention.observed.load(Ordering::Relaxed) {
+                self.contention.contended.store(true, Ordering::Relaxed);
+            }
             self.lock.wait()
         })
     }

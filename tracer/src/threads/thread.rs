@@ -111,6 +111,14 @@ impl Thread {
         self.computed.take()
     }
 
+    /// Takes the volume that the thread, whose number is known, has computed until now. Safe in a signal handler.
+    pub fn interrupt(&mut self) -> Option<(ThreadId, Instructions)> {
+        self.stop();
+        let computed = self.number.map(|number| (number, self.take_computed()));
+        self.start();
+        computed
+    }
+
     /// Runs `call`, and returns when it was made and when it returned, in extended traces. A call whose callbacks have made calls
     /// begins when the last of these has returned: the calls of a thread do not overlap.
     #[inline]

@@ -245,19 +245,26 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         self.library.warnings.spawned
     }
 
+    /// The number of ranks that wait for ever.
+    pub(crate) fn waiting(&self) -> u64 {
+        let waiting = self.threads.iter().filter(|state| !state.finished).map(|state| state.actor.rank);
+        waiting.collect::<BTreeSet<Rank>>().len() as u64
+    }
+
+    /// A sentence on the ranks whose streams are torn.
+    fn torn(&self) -> Option<String> {
+        let mut torn = (0..self.library.requests.len() as u32).filter_map(|rank| self.programs.torn(Rank(rank)));
+        let first = torn.next()?;
+        match torn.count() as u64 {
+            0 => Some(first),
+            more => Some(format!("{first}; {} {} torn, too", count(more), plural(more, "rank is", "ranks are"))),
+        }
+    }
+
     /// The warnings about a replay that came to its end or was left where it stood, a sentence each.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut all = self.library.warnings.sentences();
-        let waiting: BTreeSet<Rank> =
-            self.threads.iter().filter(|state| !state.finished).map(|state| state.actor.rank).collect();
-        if !waiting.is_empty() {
-            all.push(format!(
-                "{} of {} wait at the end for what is not in the trace",
-                waiting.len(),
-                counted(self.library.requests.len(), "rank", "ranks"),
-            ));
-        }
-        all.extend((0..self.library.requests.len() as u32).filter_map(|rank| self.programs.torn(Rank(rank))));
+        all.extend(self.torn());
         all.extend(self.leftovers().into_iter().map(|what| format!("never received: {what}")));
         let open: Vec<usize> = self.library.requests.iter().map(RequestTable::outstanding).collect();
         let ranks = open.iter().filter(|&&open| open > 0).count();

@@ -1,0 +1,95 @@
+//! A file that is written beside a program that may close its descriptor.
+//!
+//! The tracer shares the table of descriptors with the program that it is in. Some programs close descriptors that they have not
+//! opened, and the next file that they open gets the number. So an [`OwnFile`] remembers the device and the inode of its file,
+//! and touches the descriptor only while it is still that file.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::IntoRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// A way to choose the descriptor of a file that was just opened.
+pub type Placement = fn(File) -> io::Result<File>;
+
+/// A file and its identity. A descriptor that has become another file is neither written to nor closed.
+#[derive(Debug)]
+pub struct OwnFile {
+    /// Absent only while the value is dropped.
+    file: Option<File>,
+    identity: Identity,
+}
+
+/// The device and the inode of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity(u64, u64);
+
+impl From<Metadata> for Identity {
+    fn from(file: Metadata) -> Self {
+        Self(file.dev(), file.ino())
+    }
+}
+
+impl OwnFile {
+    /// Takes a file that was just opened.
+    ///
+    /// # Errors
+    /// Where the system does not say which file it is.
+    pub fn new(file: File) -> io::Result<Self> {
+        let identity = file.metadata()?.into();
+        Ok(Self { file: Some(file), identity })
+    }
+
+    /// The file, if its descriptor is still that file.
+    ///
+    /// # Errors
+    /// Where the descriptor was closed, or is another file now.
+    pub fn get(&self) -> io::Result<&File> {
+        let is_ours = |file: &&File| file.metadata().is_ok_and(|file| Identity::from(file) == self.identity);
+        let lost = || io::Error::other("the program has closed the tracer's descriptor");
+        self.file.as_ref().filter(is_ours).ok_or_else(lost)
+    }
+
+    /// Sees to it that the descriptor is the file called `path`: where the descriptor was lost, opens the file again and goes to
+    /// `position`.
+    ///
+    /// # Errors
+    /// Where the descriptor was lost, and the file has this name no more.
+    pub fn recover(&mut self, path: &Path, position: u64, place: Placement) -> io::Result<()> {
+        let Err(lost) = self.get() else { return Ok(()) };
+        let Ok(file) = OpenOptions::new().write(true).open(path) else { return Err(lost) };
+        let again = Self::new(place(file)?)?;
+        if again.identity != self.identity {
+            return Err(lost);
+        }
+        again.get()?.seek(SeekFrom::Start(position))?;
+        *self = again;
+        Ok(())
+    }
+}
+
+impl Read for OwnFile {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        self.get()?.read(room)
+    }
+}
+
+impl Write for OwnFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.get()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        if self.get().is_err() {
+            // The number is somebody else's, who closes it.
+            self.file.take().map(File::into_raw_fd);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Descriptors of the tracer, out of the way of the program's.
+//!
+//! A program may close descriptors that it has not opened, put files of its own at their numbers, lower the limit of their number,
+//! or change its root. So the flush thread has a table of descriptors, a root and a mask of its own where the kernel lets a thread
+//! have these; elsewhere a descriptor of the tracer has a number that programs do not come to.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+
+/// The least number of a descriptor of the tracer, where the limit allows it: programs that close whatever there may be stop at 1024,
+/// or at the limit.
+const HIGH: libc::rlim_t = 4096;
+/// The number of descriptors below the limit that the tracer takes, where the limit is lower.
+const LAST: libc::rlim_t = 32;
+
+/// The descriptors of a thread.
+const FIRST: libc::c_uint = 3;
+
+/// Gives the calling thread a table of descriptors of its own, with standard error alone in it, and returns whether that was possible.
+/// Also gives it a working directory, a root and a file mask of its own.
+pub fn separate() -> bool {
+    // SAFETY: concerns this thread alone; where it is refused, the program's changes of its root apply here, too.
+    unsafe { libc::unshare(libc::CLONE_FS) };
+    let separate = close_range() || close_copies();
+    if separate {
+        // SAFETY: numbers of this thread's own table, in which nobody uses them.
+        unsafe {
+            libc::close(libc::STDIN_FILENO);
+            libc::close(libc::STDOUT_FILENO);
+        }
+    }
+    separate
+}
+
+/// Copies no descriptor but the first into a table of the thread's own (Linux 5.9).
+fn close_range() -> bool {
+    // SAFETY: the flag gives the thread a table of its own first, so that nothing of the program's is closed.
+    unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE) == 0 }
+}
+
+/// Copies all descriptors into a table of the thread's own, and closes the copies.
+fn close_copies() -> bool {
+    const TABLE: &str = "/proc/thread-self/fd";
+    // SAFETY: concerns this thread alone.
+    if fs::metadata(TABLE).is_err() || unsafe { libc::unshare(libc::CLONE_FILES) } != 0 {
+        return false;
+    }
+    let open: Vec<i32> = fs::read_dir(TABLE)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|&number| number >= FIRST as i32)
+        .collect();
+    for number in open {
+        // SAFETY: a number of this thread's own table, in which nobody uses it.
+        unsafe { libc::close(number) };
+    }
+    true
+}
+
+/// Moves a file that was just opened to a high number, which a program that is started does not inherit.
+///
+/// # Errors
+/// Where there is no number left.
+pub fn place_high(file: File) -> io::Result<File> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: a live local.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    let least = HIGH.min(limit.rlim_cur.saturating_sub(LAST));
+    // SAFETY: takes numbers and returns one.
+    let number = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least as libc::c_int) };
+    if number < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just returned this descriptor, and nobody else knows it.
+    Ok(unsafe { File::from_raw_fd(number) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::atomic::{AtomicI32, Ordering};
+
+    use titr_common::event::Rank;
+    use titr_common::trace::{StreamWriter, directory};
+
+    use super::*;
+
+    /// The descriptor that [`place_and_tell`] has chosen last.
+    static PLACED: AtomicI32 = AtomicI32::new(-1);
+
+    fn place_and_tell(file: File) -> io::Result<File> {
+        let file = place_high(file)?;
+        PLACED.store(file.as_raw_fd(), Ordering::Relaxed);
+        Ok(file)
+    }
+
+    /// Where a thread can have no table of its own.
+    #[test]
+    fn a_descriptor_that_has_become_another_file_is_neither_written_to_nor_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = directory::stream(folder.path(), Rank(0));
+        let mut stream = StreamWriter::create_at(folder.path(), Rank(0), 3, place_and_tell).unwrap();
+        let others = tempfile::tempfile().unwrap();
+        let take_over = || {
+            let number = PLACED.load(Ordering::Relaxed);
+            // SAFETY: both are this test's, and the stream has to cope.
+            assert_eq!(unsafe { libc::dup2(others.as_raw_fd(), number) }, number);
+            number
+        };
+        let lost = take_over();
+        stream.write_member(b"0 init\n").unwrap();
+        // The file is opened again, as it has its name still.
+        assert_ne!(PLACED.load(Ordering::Relaxed), lost);
+        let before = fs::read(&path).unwrap();
+        take_over();
+        fs::rename(&path, folder.path().join("elsewhere")).unwrap();
+        let error = stream.write_member(b"0 finalize\n").unwrap_err();
+        let lost_again = PLACED.load(Ordering::Relaxed);
+        drop(stream);
+        assert_eq!(fs::read(folder.path().join("elsewhere")).unwrap(), before, "{error}");
+        assert_eq!(others.metadata().unwrap().len(), 0);
+        for number in [lost, lost_again] {
+            // SAFETY: takes a number.
+            assert!(unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0, "{number} was closed");
+        }
+    }
+
+    #[test]
+    fn a_placed_file_is_out_of_the_way_and_is_not_inherited() {
+        let mut file = place_high(tempfile::tempfile().unwrap()).unwrap();
+        // SAFETY: takes a number.
+        let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFD) };
+        assert!(file.as_raw_fd() > 500 && flags & libc::FD_CLOEXEC != 0, "{file:?} {flags}");
+        file.write_all(b"text").unwrap();
+    }
+
+    #[test]
+    fn a_separate_thread_sees_nothing_of_what_others_open_and_close() {
+        let mine = tempfile::tempfile().unwrap();
+        let other = std::thread::spawn({
+            let number = mine.as_raw_fd();
+            move || {
+                let separate = separate();
+                // SAFETY: takes a number.
+                separate.then(|| unsafe { libc::fcntl(number, libc::F_GETFD) })
+            }
+        });
+        assert!(matches!(other.join().unwrap(), Some(-1) | None));
+        assert!(mine.metadata().is_ok());
+    }
+}

@@ -1,0 +1,215 @@
+//! The ends of a process that run no `atexit` handler: signals, `_exit`, `exec`, an error that the MPI library ends the process for.
+//!
+//! ```text
+//!   a thread that ends the process          the flush thread
+//!     order ───────────────────────────►      takes the recorder, hands over what is recorded,
+//!     waits a while  ◄───────────────────     writes the end record and the rank's entry
+//!     ends the process
+//! ```
+//!
+//! A thread may be anywhere when a signal comes: in the allocator, in the MPI library, in the recorder. So it does nothing here but
+//! give an order and wait, which is safe in a signal handler, and the flush thread does the work. Where the flush thread cannot get
+//! on because the interrupted thread holds what it needs, the handler of a signal returns, and the flush thread ends the process as
+//! soon as it has done its work.
+//!
+//! The end that is written is taken back if the process goes on: `exec` may fail.
+
+mod exits;
+mod library;
+mod signals;
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use titr_common::event::ThreadId;
+use titr_common::trace::manifest::{Ended, Signal};
+use titr_common::units::Instructions;
+
+pub use library::at_exit;
+
+/// How long a thread that ends the process waits for the flush thread to take the recorder; a thread in a signal handler less, as it
+/// may be what the flush thread waits for.
+const TO_TAKE: Duration = Duration::from_secs(1);
+const TO_TAKE_IN_HANDLER: Duration = Duration::from_millis(100);
+/// How long it waits for the disk then.
+const TO_WRITE: Duration = Duration::from_secs(10);
+const NAP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 100_000 };
+
+/// The recorder of the process, as the flush thread and a thread that ends the process see it.
+pub trait Recording: Sync {
+    /// Hands over what is recorded so far to the flush thread; false if the recorder is in use. Never waits.
+    fn hand_over(&self) -> bool;
+
+    /// Hands over what is recorded so far and the rank's entry to the flush thread; false if the recorder is in use. Never waits.
+    fn close(&self, order: Order) -> bool;
+
+    /// The volume that the calling thread has computed since its last call. Safe in a signal handler.
+    fn computed(&self) -> Option<(ThreadId, Instructions)>;
+}
+
+/// An order to end the trace, as the process is about to end.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    /// How the process ends.
+    pub ended: Ended,
+    /// The volume that the thread which ends the process has computed since its last call.
+    pub computed: Option<(ThreadId, Instructions)>,
+}
+
+/// What became of an order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// There is no trace to end.
+    Untraced,
+    Written,
+    /// The flush thread has not got that far.
+    Unfinished,
+}
+
+struct Watched {
+    recording: &'static dyn Recording,
+    flush_thread: Thread,
+    pid: u32,
+}
+
+static WATCHED: OnceLock<Watched> = OnceLock::new();
+static ARMED: AtomicBool = AtomicBool::new(false);
+/// How the process is to end, as a number; [`NONE`], or [`BEING_GIVEN`].
+static ENDED: AtomicU32 = AtomicU32::new(NONE);
+/// The number of the thread that gave the order and one, or 0; the bits of its volume.
+static THREAD: AtomicU32 = AtomicU32::new(0);
+static VOLUME: AtomicU64 = AtomicU64::new(0);
+/// Whether the flush thread has taken what is recorded.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+/// The number of orders that were carried out.
+static DONE: AtomicU32 = AtomicU32::new(0);
+/// The signal that the flush thread is to end the process with, or 0.
+static LEFT: AtomicI32 = AtomicI32::new(0);
+
+const NONE: u32 = 0;
+const BEING_GIVEN: u32 = 1;
+const IMMEDIATE_EXIT: u32 = 2;
+const EXEC: u32 = 3;
+const ERROR: u32 = 4;
+const SIGNAL: u32 = 1 << 8;
+
+thread_local! {
+    static IS_FLUSH_THREAD: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// To be called when the library is loaded: what is needed in a signal handler or in a child of `vfork` must not be looked up there.
+pub fn prepare() {
+    exits::find_all();
+    signals::find_all();
+}
+
+/// From now on the trace is ended when the process ends.
+pub fn arm(recording: &'static dyn Recording, flush_thread: Thread) {
+    let watched = Watched { recording, flush_thread, pid: std::process::id() };
+    if WATCHED.set(watched).is_ok() {
+        ARMED.store(true, Ordering::Release);
+        signals::cover();
+    }
+}
+
+/// The trace is complete, and has no more to do with the end of the process.
+pub fn disarm() {
+    if ARMED.swap(false, Ordering::AcqRel) {
+        signals::uncover();
+        let left = LEFT.swap(0, Ordering::AcqRel);
+        if left != 0 {
+            signals::end_process(left);
+        }
+    }
+}
+
+/// The calling thread is the flush thread, which gives no orders.
+pub fn enter_flush_thread() {
+    IS_FLUSH_THREAD.set(true);
+}
+
+/// The recorder of the process, while there is one.
+pub fn recording() -> Option<&'static dyn Recording> {
+    WATCHED.get().filter(|_| ARMED.load(Ordering::Acquire)).map(|watched| watched.recording)
+}
+
+/// The order that is to be carried out.
+pub fn pending() -> Option<Order> {
+    let ended = decoded(ENDED.load(Ordering::Acquire))?;
+    let thread = THREAD.load(Ordering::Relaxed).checked_sub(1).map(ThreadId);
+    let computed = thread.map(|thread| (thread, Instructions(f64::from_bits(VOLUME.load(Ordering::Relaxed)))));
+    Some(Order { ended, computed })
+}
+
+/// What is recorded is taken, and only the disk is to be waited for.
+pub fn taken() {
+    TAKEN.store(true, Ordering::Release);
+}
+
+/// The order is carried out.
+pub fn done() {
+    TAKEN.store(false, Ordering::Relaxed);
+    ENDED.store(NONE, Ordering::Release);
+    DONE.fetch_add(1, Ordering::AcqRel);
+    let left = LEFT.swap(0, Ordering::AcqRel);
+    if left != 0 {
+        signals::end_process(left);
+    }
+}
+
+/// Has the trace ended by the flush thread, and waits for that. Safe in a signal handler, and in a child of `fork` or `vfork`, where it
+/// does nothing.
+fn order(ended: Ended, to_take: Duration) -> Outcome {
+    let Some(watched) = WATCHED
+        .get()
+        .filter(|watched| ARMED.load(Ordering::Acquire) && watched.pid == std::process::id() && !IS_FLUSH_THREAD.get())
+    else {
+        return Outcome::Untraced;
+    };
+    let before = DONE.load(Ordering::Acquire);
+    if ENDED.compare_exchange(NONE, BEING_GIVEN, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        let (thread, volume) = match watched.recording.computed() {
+            Some((ThreadId(thread), Instructions(volume))) => (thread + 1, volume),
+            None => (0, 0.0),
+        };
+        THREAD.store(thread, Ordering::Relaxed);
+        VOLUME.store(volume.to_bits(), Ordering::Relaxed);
+        ENDED.store(encoded(ended), Ordering::Release);
+    }
+    watched.flush_thread.unpark();
+    let begun = Instant::now();
+    loop {
+        if DONE.load(Ordering::Acquire) != before || !ARMED.load(Ordering::Acquire) {
+            return Outcome::Written;
+        }
+        let patience = if TAKEN.load(Ordering::Acquire) { TO_WRITE } else { to_take };
+        if begun.elapsed() > patience {
+            return Outcome::Unfinished;
+        }
+        // SAFETY: a live constant; what is left of the nap is of no interest.
+        unsafe { libc::nanosleep(&NAP, std::ptr::null_mut()) };
+    }
+}
+
+fn encoded(ended: Ended) -> u32 {
+    match ended {
+        Ended::ImmediateExit => IMMEDIATE_EXIT,
+        Ended::Exec => EXEC,
+        Ended::Error => ERROR,
+        Ended::Signal(Signal(signal)) => SIGNAL + signal.unsigned_abs(),
+        // These end in calls of the program's or of `exit`, which end the trace themselves.
+        Ended::Running | Ended::Finalize | Ended::Exit | Ended::Abort => NONE,
+    }
+}
+
+fn decoded(number: u32) -> Option<Ended> {
+    match number {
+        IMMEDIATE_EXIT => Some(Ended::ImmediateExit),
+        EXEC => Some(Ended::Exec),
+        ERROR => Some(Ended::Error),
+        SIGNAL.. => Some(Ended::Signal(Signal((number - SIGNAL) as i32))),
+        _ => None,
+    }
+}

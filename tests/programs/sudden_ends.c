@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
     if (is(how, "segv")) *(volatile int *)8 = 1;
     if (is(how, "term")) raise(SIGTERM);
     if (is(how, "int")) raise(SIGINT);
-    if (is(how, "hup")) raise(SIGHUP);
+    if (is(how, "quit")) raise(SIGQUIT);
     if (is(how, "xcpu")) raise(SIGXCPU);
     if (is(how, "handler")) signal(SIGTERM, leave), raise(SIGTERM);
     if (is(how, "reset")) check_disposition(SIGTERM), check_disposition(SIGUSR2), raise(SIGTERM);

@@ -49,7 +49,7 @@ const ENDS: [(&str, Ended); 18] = [
     ("segv", Ended::Signal(Signal(11))),
     ("term", Ended::Signal(Signal(15))),
     ("int", Ended::Signal(Signal(2))),
-    ("hup", Ended::Signal(Signal(1))),
+    ("quit", Ended::Signal(Signal(3))),
     ("xcpu", Ended::Signal(Signal(24))),
     ("handler", Ended::ImmediateExit),
     ("reset", Ended::Signal(Signal(15))),

@@ -138,38 +138,3 @@ pub(super) fn verbosity(text: &str) -> Option<Verbosity> {
         _ => None,
     }
 }
-
-impl fmt::Display for Gathering {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{},arity={}", self.archive, self.arity)
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TimeIndependent => "ti",
-            Self::Extended => "extended",
-        })
-    }
-}
-
-impl fmt::Display for CounterChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Papi => "papi",
-            Self::Perf => "perf",
-            Self::Cpu => "cpu",
-        })
-    }
-}
-
-impl fmt::Display for CountedThreads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Calling => "calling",
-            Self::All => "sum",
-        })
-    }
-}

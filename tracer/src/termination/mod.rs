@@ -29,8 +29,10 @@ use titr_common::units::Instructions;
 
 pub use library::at_exit;
 
-/// How long a thread that ends the process waits for the flush thread to take the recorder; a thread in a signal handler less, as it
-/// may be what the flush thread waits for.
+/// How long a thread that ends the process waits for the flush thread to run.
+const TO_BEGIN: Duration = Duration::from_secs(2);
+/// How long it waits for the flush thread to take the recorder then; a thread in a signal handler less, as it may be what the flush
+/// thread waits for.
 const TO_TAKE: Duration = Duration::from_secs(1);
 const TO_TAKE_IN_HANDLER: Duration = Duration::from_millis(100);
 /// How long it waits for the disk then.
@@ -81,12 +83,17 @@ static ENDED: AtomicU32 = AtomicU32::new(NONE);
 /// The number of the thread that gave the order and one, or 0; the bits of its volume.
 static THREAD: AtomicU32 = AtomicU32::new(0);
 static VOLUME: AtomicU64 = AtomicU64::new(0);
-/// Whether the flush thread has taken what is recorded.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+/// How far the flush thread is: [`ORDERED`], [`BEGUN`] or [`TAKEN`].
+static STAGE: AtomicU32 = AtomicU32::new(ORDERED);
 /// The number of orders that were carried out.
 static DONE: AtomicU32 = AtomicU32::new(0);
 /// The signal that the flush thread is to end the process with, or 0.
 static LEFT: AtomicI32 = AtomicI32::new(0);
+
+const ORDERED: u32 = 0;
+const BEGUN: u32 = 1;
+/// What is recorded is taken, and only the disk is to be waited for.
+const TAKEN: u32 = 2;
 
 const NONE: u32 = 0;
 const BEING_GIVEN: u32 = 1;
@@ -138,6 +145,7 @@ pub fn recording() -> Option<&'static dyn Recording> {
 /// The order that is to be carried out.
 pub fn pending() -> Option<Order> {
     let ended = decoded(ENDED.load(Ordering::Acquire))?;
+    STAGE.store(BEGUN, Ordering::Release);
     let thread = THREAD.load(Ordering::Relaxed).checked_sub(1).map(ThreadId);
     let computed = thread.map(|thread| (thread, Instructions(f64::from_bits(VOLUME.load(Ordering::Relaxed)))));
     Some(Order { ended, computed })
@@ -145,12 +153,12 @@ pub fn pending() -> Option<Order> {
 
 /// What is recorded is taken, and only the disk is to be waited for.
 pub fn taken() {
-    TAKEN.store(true, Ordering::Release);
+    STAGE.store(TAKEN, Ordering::Release);
 }
 
 /// The order is carried out.
 pub fn done() {
-    TAKEN.store(false, Ordering::Relaxed);
+    STAGE.store(ORDERED, Ordering::Relaxed);
     ENDED.store(NONE, Ordering::Release);
     DONE.fetch_add(1, Ordering::AcqRel);
     let left = LEFT.swap(0, Ordering::AcqRel);
@@ -179,13 +187,21 @@ fn order(ended: Ended, to_take: Duration) -> Outcome {
         ENDED.store(encoded(ended), Ordering::Release);
     }
     watched.flush_thread.unpark();
-    let begun = Instant::now();
+    let (mut stage, mut since) = (ORDERED, Instant::now());
     loop {
         if DONE.load(Ordering::Acquire) != before || !ARMED.load(Ordering::Acquire) {
             return Outcome::Written;
         }
-        let patience = if TAKEN.load(Ordering::Acquire) { TO_WRITE } else { to_take };
-        if begun.elapsed() > patience {
+        let now = STAGE.load(Ordering::Acquire);
+        if now != stage {
+            (stage, since) = (now, Instant::now());
+        }
+        let patience = match stage {
+            ORDERED => TO_BEGIN,
+            BEGUN => to_take,
+            _ => TO_WRITE,
+        };
+        if since.elapsed() > patience {
             return Outcome::Unfinished;
         }
         // SAFETY: a live constant; what is left of the nap is of no interest.

@@ -7,7 +7,7 @@
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use libc::{sigaction as Action, sighandler_t, siginfo_t};
 use titr_common::trace::manifest::{Ended, Signal};
@@ -128,10 +128,10 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let before = DONE.load(Ordering::Acquire);
     let outcome = order(Ended::Signal(Signal(signal)), if is_fault { TO_TAKE } else { TO_TAKE_IN_HANDLER });
     let is_left = || {
-        // The flush thread ends the process, unless another signal was left to it, or it is done since.
+        // The flush thread ends the process, unless it is done since, or was left another signal that has been sent again since.
         outcome == Outcome::Unfinished
             && !is_fault
-            && LEFT.compare_exchange(0, signal, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            && leave(signal)
             && (DONE.load(Ordering::Acquire) == before || LEFT.swap(0, Ordering::AcqRel) == 0)
     };
     if !is_called && !is_left() {
@@ -151,6 +151,22 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     }
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
+}
+
+/// Leaves the end of the process to the flush thread; false if it was left long ago.
+fn leave(signal: c_int) -> bool {
+    const LONG: u64 = 2;
+    static SINCE: AtomicU64 = AtomicU64::new(0);
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a live local.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    let now = now.tv_sec.unsigned_abs();
+    if LEFT.compare_exchange(0, signal, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        SINCE.store(now, Ordering::Relaxed);
+        return true;
+    }
+    // Launchers send a signal twice, and it comes to another thread.
+    now.saturating_sub(SINCE.load(Ordering::Relaxed)) < LONG
 }
 
 /// The tracer's handler as a number.

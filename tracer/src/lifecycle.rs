@@ -27,10 +27,12 @@ use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
 use titr_config::{Config, CountedThreads, Mode};
 use titr_wrappers::functions::process::{MPI_Abort, MPI_Finalize, MPI_Session_finalize, Process};
-use titr_wrappers::{Abi, Call, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, is_in_call, pmpi};
+use titr_wrappers::{
+    Abi, Call, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, is_in_call, pmpi,
+};
 
 use crate::call_sites::CallSites;
-use crate::counter::{self, Calibration, Source};
+use crate::counter::{Calibration, Source, hook_overhead};
 use crate::extended::{self, Engine, Settings};
 use crate::gather::Gather;
 use crate::hook;
@@ -100,6 +102,7 @@ fn own_thread() -> Option<&'static mut Thread> {
 unsafe extern "C" {
     /// Has `exit` call a function with an argument, before those that were registered earlier (Itanium C++ ABI §3.3.6).
     fn __cxa_atexit(function: extern "C" fn(), argument: *mut c_void, object: *mut c_void) -> c_int;
+    fn at_quick_exit(function: extern "C" fn()) -> c_int;
 }
 
 /// Runs when the process exits.
@@ -253,17 +256,10 @@ impl Tracer {
     /// Finds out what a hook adds to a volume, by sends to nobody. There is no recorder yet, but all that lies outside of the
     /// two readings of the counter is there.
     fn measure_hook_overhead(&self, counters: Source, abi: &Abi) -> Source {
-        unsafe extern "C" {
-            fn PMPI_Send(buf: usize, count: usize, datatype: usize, dest: usize, tag: usize, comm: usize) -> usize;
-        }
-        let (datatype, dest, comm) = (abi.byte.raw(), abi.proc_null as usize, abi.comm_self.raw());
-        let send = || {
-            // SAFETY: our own function of this name (`MPI_Send` may be another tool's), which takes its arguments as words; no data is moved.
-            unsafe { PMPI_Send(0, 0, datatype, dest, 0, comm) };
-        };
         adopt(Thread::new(&counters, None, None)).start();
         self.recording.store(true, Ordering::Relaxed);
-        let added = as_program(|| counter::hook_overhead::measure(send, || discard().0));
+        let counted = || own_thread().map_or(0.0, |thread| thread.take_computed().0);
+        let added = as_program(|| hook_overhead::measure(|| hook_overhead::send_to_nobody(abi), counted));
         self.recording.store(false, Ordering::Relaxed);
         // SAFETY: of `Box`, and nobody else knows of it.
         drop(unsafe { Box::from_raw(THREAD.replace(ptr::null_mut())) });
@@ -271,9 +267,6 @@ impl Tracer {
     }
 
     fn begin(&self, function: &Function, opened: Opened, counters: Source, engine: Option<Engine>) {
-        unsafe extern "C" {
-            fn at_quick_exit(handler: extern "C" fn()) -> c_int;
-        }
         extern "C-unwind" fn last_in_finalize() {
             TRACER.end(Ended::Finalize);
         }
@@ -387,11 +380,6 @@ impl Recording for Tracer {
         // In a call, its state is in use, and what was computed before the call is about to be recorded.
         if is_in_call() { None } else { own_thread().and_then(Thread::interrupt) }
     }
-}
-
-/// Forgets the volume that this thread has computed and not recorded, and returns it.
-fn discard() -> Instructions {
-    own_thread().map_or(Instructions(0.0), |thread| thread.take_computed())
 }
 
 /// The program asked for something that cannot be done.

@@ -7,6 +7,8 @@
 
 use std::hint::black_box;
 
+use titr_wrappers::Abi;
+
 /// How often it is measured, and how many bursts at a time.
 const BATCHES: usize = 31;
 const BURSTS: u32 = 100;
@@ -35,6 +37,16 @@ pub fn measure(call: impl Fn(), counted: impl Fn() -> f64) -> f64 {
     batches.sort_by(f64::total_cmp);
     // The median: some batches are interrupted.
     batches[BATCHES / 2].max(0.0)
+}
+
+/// A call to be measured, which moves no data.
+pub fn send_to_nobody(abi: &Abi) {
+    unsafe extern "C" {
+        fn PMPI_Send(buf: usize, count: usize, datatype: usize, dest: usize, tag: usize, comm: usize) -> usize;
+    }
+    let (datatype, dest, comm) = (abi.byte.raw(), abi.proc_null as usize, abi.comm_self.raw());
+    // SAFETY: our own function of this name (`MPI_Send` may be another tool's), which takes its arguments as words.
+    unsafe { PMPI_Send(0, 0, datatype, dest, 0, comm) };
 }
 
 /// Knuth's MMIX generator: each step waits for the last and each burst for the one before, so that nothing is to be gained

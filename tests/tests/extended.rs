@@ -49,7 +49,6 @@ fn communicators_may_be_made_in_any_way() {
     }
 }
 
-/// The program gets the errors of a collective as it gets them from the library: returned, after its own handler was told.
 #[test]
 fn a_receive_from_nobody_says_so_while_a_collective_is_under_way() {
     for family in Family::ALL {
@@ -58,6 +57,7 @@ fn a_receive_from_nobody_says_so_while_a_collective_is_under_way() {
     }
 }
 
+/// The program gets the errors of a collective as it gets them from the library: returned, after its own handler was told.
 #[test]
 fn errors_are_handed_to_the_program() {
     for family in Family::ALL {

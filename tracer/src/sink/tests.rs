@@ -7,6 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::ptr;
+use std::thread;
 
 use titr_common::event::{CommId, Completion, Outgoing, RequestId, SendMode, Tag};
 use titr_common::trace::manifest::Mode;

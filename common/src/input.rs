@@ -70,7 +70,7 @@ pub fn read_text(path: &Path, most: Bytes) -> io::Result<String> {
     })
 }
 
-/// What to do with a text that begins with `head` and is not UTF-8, if that can be told.
+/// Advice for a text that begins with `head` and is not UTF-8; `None` if its encoding cannot be told.
 #[must_use]
 pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
     match head {

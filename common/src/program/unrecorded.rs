@@ -10,7 +10,7 @@ use crate::event::{
     UnrecordedCall,
 };
 
-/// What a rank calls outside of the part that is in the trace.
+/// The calls of a rank outside of the part that is in the trace.
 #[derive(Debug, Default)]
 pub struct UnrecordedCalls {
     numbers: BTreeMap<UnrecordedCall, u64>,
@@ -38,7 +38,30 @@ impl UnrecordedCalls {
                     self.count(UnrecordedCall::Received(*comm, *from, *tag));
                 }
             }
-            _ => {}
+            Event::Recv(_, Completion::Blocking | Completion::Request(None))
+            | Event::Send(..)
+            | Event::Sendrecv(..)
+            | Event::Start(_)
+            | Event::Collective(..)
+            | Event::Neighborhood(..)
+            | Event::Init
+            | Event::Finalize
+            | Event::Compute(_)
+            | Event::Sleep(_)
+            | Event::Probe(_)
+            | Event::Iprobe(..)
+            | Event::Partitioned(_)
+            | Event::RequestFree(_)
+            | Event::Cancel(_)
+            | Event::Wait(..)
+            | Event::Test(..)
+            | Event::OneSided(_)
+            | Event::File(_)
+            | Event::Other(_)
+            | Event::CommCreate(..)
+            | Event::CommFree(_)
+            | Event::Mark(_)
+            | Event::Annotation(_) => {}
         }
     }
 
@@ -51,7 +74,9 @@ impl UnrecordedCalls {
             }
             Event::Recv(message, Completion::Blocking) => self.receive(message),
             Event::Recv(message, Completion::Request(id)) => {
-                id.into_iter().for_each(|id| self.note(*id, message, false));
+                if let Some(id) = id {
+                    self.note(*id, message, false);
+                }
                 self.receive(message);
             }
             Event::Sendrecv(sent, received) => {
@@ -72,7 +97,29 @@ impl UnrecordedCalls {
             Event::Neighborhood(call, Completion::Blocking | Completion::Request(_)) => {
                 self.count(UnrecordedCall::Collective(call.comm));
             }
-            _ => {}
+            // Calls that set up a request, that belong with no call of another rank, or that are in the trace anyhow.
+            Event::Send(.., Completion::Persistent(_))
+            | Event::Recv(_, Completion::Persistent(_))
+            | Event::Collective(_, Completion::Persistent(_))
+            | Event::Neighborhood(_, Completion::Persistent(_))
+            | Event::Init
+            | Event::Finalize
+            | Event::Compute(_)
+            | Event::Sleep(_)
+            | Event::Probe(_)
+            | Event::Iprobe(..)
+            | Event::Partitioned(_)
+            | Event::RequestFree(_)
+            | Event::Cancel(_)
+            | Event::Wait(..)
+            | Event::Test(..)
+            | Event::OneSided(_)
+            | Event::File(_)
+            | Event::Other(_)
+            | Event::CommCreate(..)
+            | Event::CommFree(_)
+            | Event::Mark(_)
+            | Event::Annotation(_) => {}
         }
     }
 

@@ -17,8 +17,8 @@ use super::directory;
 use super::encounter::Encounter;
 pub use super::ended::{Ended, Signal};
 use super::error::TraceError;
+use super::part_calls::PartCalls;
 use super::process_time::ProcessTime;
-use super::recorded_part::PartCalls;
 use crate::event::Rank;
 use crate::units::Bytes;
 

@@ -3,8 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::manifest::Manifest;
-
 /// The time of a rank's process from the end of `MPI_Init` to the end of its trace, in seconds. The threads of the tracer are left
 /// out everywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -17,7 +15,7 @@ pub struct ProcessTime {
     pub cpu: f64,
     /// CPU time of the threads that call MPI, of each from its first call on: in computation and in calls.
     pub calling_threads: f64,
-    /// CPU time of the computation between the calls that was counted, by [`Counter::rate`](super::manifest::Counter::rate) or,
+    /// CPU time of the computation between the calls that was counted, by [`Counter::rate`](crate::trace::manifest::Counter::rate) or,
     /// where instructions were counted, by the rate of the reference kernel; absent where neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computation: Option<f64>,
@@ -78,31 +76,6 @@ impl ProcessTime {
     #[must_use]
     pub fn matters(&self, seconds: f64) -> bool {
         seconds >= LEAST && seconds >= MATTERS * self.counted()
-    }
-}
-
-/// A time of some ranks, added up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RankTimes {
-    /// The sum, in seconds.
-    pub seconds: f64,
-    /// The ranks of which it is the sum.
-    pub ranks: u64,
-    /// The CPU time that was counted as computation in these ranks, in seconds.
-    pub counted: f64,
-}
-
-impl RankTimes {
-    /// The sum of a time over the ranks in which it [matters](ProcessTime::matters); `None` if it matters in none.
-    pub fn that_matter(manifest: &Manifest, time: impl Fn(&ProcessTime) -> f64) -> Option<Self> {
-        let all = manifest.per_rank.iter().filter_map(|entry| entry.process_time.as_ref());
-        let mut sum = Self { seconds: 0.0, ranks: 0, counted: 0.0 };
-        for of_rank in all.filter(|of_rank| of_rank.matters(time(of_rank))) {
-            sum.seconds += time(of_rank);
-            sum.ranks += 1;
-            sum.counted += of_rank.counted();
-        }
-        (sum.ranks > 0).then_some(sum)
     }
 }
 

@@ -18,7 +18,7 @@ use std::panic;
 const MESSAGE: &[u8] =
     b"titr: out of memory: the limit is that of the shell (ulimit -v), of the job or of the machine\n";
 
-/// What panics say that come of too little memory: of zlib-rs, of the standard library, and of the system.
+/// Texts of panics that come of too little memory: of zlib-rs, of the standard library, and of the system.
 const PANICS: [&str; 4] = ["MemError", "failed to spawn thread", "alternative stack", "Cannot allocate memory"];
 
 /// The system's allocator. Where memory cannot be had, the process ends.

@@ -80,7 +80,7 @@ pub enum Unreachable {
         /// Packets that a message may have.
         most: u64,
     },
-    /// It is injected after more cycles than there are numbers for.
+    /// The message is injected after more cycles than there are numbers for.
     #[error(
         "the packet model counts cycles, here of {cycle:e} s, and cannot count as many as there are until {} s: is a \
          bandwidth wrong?",

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use titr_common::format::{count, plural};
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::Ended;
-use titr_common::trace::process_time::{ProcessTime, RankTimes};
+use titr_common::trace::process_time::ProcessTime;
+use titr_common::trace::rank_times::RankTimes;
 
 /// The sentence that stands before all others where ranks wait for ever: the simulated time is no prediction.
 pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {

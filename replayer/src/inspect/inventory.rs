@@ -93,7 +93,29 @@ impl Inventory {
             &Event::Partitioned(Partitioned::SendInit(message, _, request)) => _ = sends.insert(request, message.bytes),
             // Its number may be that of a persistent collective next.
             Event::RequestFree(request) => _ = sends.remove(request),
-            _ => {}
+            Event::Init
+            | Event::Finalize
+            | Event::Compute(_)
+            | Event::Sleep(_)
+            | Event::Send(..)
+            | Event::Recv(..)
+            | Event::Sendrecv(..)
+            | Event::Probe(_)
+            | Event::Iprobe(..)
+            | Event::Partitioned(Partitioned::RecvInit(..) | Partitioned::Ready(..) | Partitioned::Arrived(..))
+            | Event::Cancel(_)
+            | Event::Matched(..)
+            | Event::Wait(..)
+            | Event::Test(..)
+            | Event::Collective(..)
+            | Event::Neighborhood(..)
+            | Event::OneSided(_)
+            | Event::File(_)
+            | Event::Other(_)
+            | Event::CommCreate(..)
+            | Event::CommFree(_)
+            | Event::Mark(_)
+            | Event::Annotation(_) => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use titr_common::format::{count, plural};
 use titr_common::trace::Trace;
-use titr_common::trace::recorded_part::PartCalls;
+use titr_common::trace::part_calls::PartCalls;
 
 /// The text of the line that `titr info` has on the part; `None` if the trace is of the whole program.
 #[must_use]

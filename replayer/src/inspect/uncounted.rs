@@ -1,8 +1,9 @@
-//! What the processes of a program did beside the computation and the calls that its trace holds.
+//! Times of a program's processes beside the computation and the calls that its trace holds.
 
 use titr_common::format::{count, plural};
 use titr_common::trace::Manifest;
-use titr_common::trace::process_time::{ProcessTime, RankTimes};
+use titr_common::trace::process_time::ProcessTime;
+use titr_common::trace::rank_times::RankTimes;
 
 /// The least CPU time before `MPI_Init` that is worth a line, in seconds: to start a program takes some.
 const START: f64 = 0.1;

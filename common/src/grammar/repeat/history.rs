@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::reach::Reach;
+use super::reach::Lookback;
 
 /// An event by its slot in a dictionary, and for how many more rounds a computation is expected before it.
 ///
@@ -47,7 +47,7 @@ impl PastEvent {
 /// The last events, as many as the window has. In a loop, all rounds are as the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    reach: Reach,
+    reach: Lookback,
     /// The events up to the first round, oldest first, not more than the window has; none once these are out of the window.
     events: VecDeque<PastEvent>,
     /// The round of the loop that goes: at first, the last of `events`. Empty while no loop goes.
@@ -60,17 +60,17 @@ pub(super) struct History {
 
 impl History {
     /// No events yet.
-    pub(super) fn new(reach: Reach) -> Self {
+    pub(super) fn new(reach: Lookback) -> Self {
         Self { reach, ..Self::default() }
     }
 
     /// How many events are remembered.
-    pub(super) fn reach(&self) -> Reach {
+    pub(super) fn reach(&self) -> Lookback {
         self.reach
     }
 
     /// Remembers more events from here on.
-    pub(super) fn widen(&mut self, reach: Reach) {
+    pub(super) fn widen(&mut self, reach: Lookback) {
         self.end_loop();
         self.reach = reach;
     }
@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    const WINDOW: usize = 2 * Reach::LEAST;
+    const WINDOW: usize = 2 * Lookback::LEAST;
 
     proptest! {
         #[test]

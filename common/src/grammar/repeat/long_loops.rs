@@ -1,6 +1,6 @@
 //! Loops whose rounds have more different events than come again at first.
 
-use super::reach::Reach;
+use super::reach::Lookback;
 use super::tests::{WORLD, compute, send, write};
 use super::*;
 use crate::event::Rank;
@@ -39,7 +39,7 @@ fn a_loop_of_many_different_events_is_spelled_a_few_times() {
 fn nothing_is_widened_for_events_that_do_not_come_again_or_a_loop_that_is_too_long() {
     let common = |i: u32| std::iter::once(send(i)).chain((i % 100 == 0).then_some(send(7)));
     assert!(!write(&(0..40_000).flat_map(common).collect::<Vec<_>>(), &[]).contains(" window "));
-    let events = vec![(0..Reach::MOST as u32 + 1).map(send).collect::<Vec<_>>(); 3].concat();
+    let events = vec![(0..Lookback::MOST as u32 + 1).map(send).collect::<Vec<_>>(); 3].concat();
     assert!(!write(&events, &[]).contains(" window "));
 }
 

@@ -22,12 +22,12 @@
 //!
 //! `again D V1 V2 …` stands for as many events as there are volumes, and each takes one. Older versions wrote no other lines.
 //!
-//! `window E` stands for no event: from here on *E* different events of the thread may come again, up to [`Reach::MOST`], in place of
-//! [`Reach::LEAST`]. A writer says so where it sees a loop whose round has more different events, so that other traces have no such line;
+//! `window E` stands for no event: from here on *E* different events of the thread may come again, up to [`Lookback::MOST`], in place of
+//! [`Lookback::LEAST`]. A writer says so where it sees a loop whose round has more different events, so that other traces have no such line;
 //! versions before it was there refuse a trace with one, and this version reads what they wrote.
 //!
 //! Computation does not count as an event here, nor do times and what is seen at them, the stack of a call site, which is said once, nor one whose line is longer than
-//! [`LONGEST`] or whose list holds more numbers than that; *D* is at most [twice](Reach::window) *E*, *N* at most [`EVENTS`].
+//! [`LONGEST`] or whose list holds more numbers than that; *D* is at most [twice](Lookback::window) *E*, *N* at most [`EVENTS`].
 //!
 //! * Lossless: a volume that is not a whole number is spelled, as are computations with no event after them, and those before an event that
 //!   takes no volume.
@@ -53,7 +53,7 @@ pub use reader::EventReader;
 pub use writer::EventWriter;
 
 #[cfg(doc)]
-use reach::Reach;
+use reach::Lookback;
 
 use crate::event::{Event, Mark};
 

@@ -5,12 +5,12 @@
 /// Memory is bounded by what a program's loops need: few bytes for most, and up to some MiB for a loop of 100,000 different events. A
 /// writer [widens](Recurrence) it, and says so on a line of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reach {
+pub(super) struct Lookback {
     /// How many different events may come again.
     distinct: usize,
 }
 
-impl Reach {
+impl Lookback {
     /// How many different events may come again at first, and at most.
     pub(super) const LEAST: usize = 1024;
     pub(super) const MOST: usize = 1 << 17;
@@ -52,7 +52,7 @@ impl Reach {
     }
 }
 
-impl Default for Reach {
+impl Default for Lookback {
     fn default() -> Self {
         Self { distinct: Self::LEAST }
     }
@@ -88,7 +88,7 @@ impl Recurrence {
     }
 
     /// Notes that the event number `count` was spelled. Returns a reach of the whole loop if this one is not.
-    pub(super) fn spelled(&mut self, text: &[u8], count: usize, reach: Reach) -> Option<Reach> {
+    pub(super) fn spelled(&mut self, text: &[u8], count: usize, reach: Lookback) -> Option<Lookback> {
         if self.until == 0 {
             return None;
         }
@@ -107,7 +107,7 @@ impl Recurrence {
         if self.seen < ENOUGH {
             return None;
         }
-        Reach::round(distance).filter(|wider| wider.distinct > reach.distinct)
+        Lookback::round(distance).filter(|wider| wider.distinct > reach.distinct)
     }
 }
 

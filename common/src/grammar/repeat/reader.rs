@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::history::{History, PastEvent};
-use super::reach::Reach;
+use super::reach::Lookback;
 use super::volumes::{Numbers, VolumeReader};
 use super::{AGAIN, EVENTS, LONGEST, LOOP, VOLUMES_AGAIN, WINDOW, is_repeatable};
 use crate::event::{Actor, Event, Rank, ThreadId};
@@ -49,7 +49,7 @@ enum Repetition {
 
 /// How many events are kept: those in the window, and some that were, so that these are looked for now and then and not
 /// at every event.
-fn most_kept(reach: Reach) -> usize {
+fn most_kept(reach: Lookback) -> usize {
     reach.distinct() + reach.distinct() / 4
 }
 
@@ -174,9 +174,9 @@ impl EventReader {
     fn widen(&mut self, line: &[u8], at: usize) -> Result<(), ParseError> {
         self.switch(Fields::of(line).actor()?.thread);
         let mut numbers = Numbers { line, at };
-        let distinct = numbers.next("how many different events may come again", Reach::MOST as u64)? as usize;
+        let distinct = numbers.next("how many different events may come again", Lookback::MOST as u64)? as usize;
         let Some(window) = &mut self.memory else { return Ok(()) };
-        match Reach::of(distinct).filter(|reach| reach.distinct() >= window.history.reach().distinct()) {
+        match Lookback::of(distinct).filter(|reach| reach.distinct() >= window.history.reach().distinct()) {
             Some(reach) if numbers.at == line.trim_ascii_end().len() => {
                 window.history.widen(reach);
                 Ok(())
@@ -323,7 +323,7 @@ impl Window {
 
     /// Finds the places of events that cannot come again: they are in the window no more, or so many different ones came since that
     /// a writer has forgotten them.
-    fn find_free(&mut self, reach: Reach) {
+    fn find_free(&mut self, reach: Lookback) {
         let (mut used, mut distinct, mut entries) = (vec![false; self.kept.len()], 0, 0);
         let most_entries = if reach.is_widened() { reach.text() + LONGEST } else { usize::MAX };
         let is_remembered = |place: &&PastEvent| {

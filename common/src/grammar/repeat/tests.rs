@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::reach::Reach;
+use super::reach::Lookback;
 use super::*;
 use crate::event::{CommCall, CommId, Completion, Group, Outgoing, Rank, RequestId, SendMode, Tag, ThreadId};
 use crate::event_buffer::{EventBuffer, EventRef};
@@ -149,7 +149,7 @@ fn what_cannot_stand_in_a_list_is_spelled() {
 
 #[test]
 fn nothing_comes_again_from_beyond_the_window() {
-    let between = Reach::default().window() as u32 - 1;
+    let between = Lookback::default().window() as u32 - 1;
     let round = |between: u32| std::iter::once(send(9)).chain((0..between).map(|i| send(i % 9)));
     let spelled =
         |between| write(&round(between).chain(round(between)).collect::<Vec<_>>(), &[]).matches("send 9").count();
@@ -158,7 +158,7 @@ fn nothing_comes_again_from_beyond_the_window() {
 
 #[test]
 fn of_many_different_events_the_oldest_do_not_come_again() {
-    for many in [Reach::LEAST as u32, Reach::LEAST as u32 + 1, 3000] {
+    for many in [Lookback::LEAST as u32, Lookback::LEAST as u32 + 1, 3000] {
         let events: Vec<Event> = (0..many).chain(0..many).chain([7, 8, many - 1]).map(send).collect();
         let text = write(&events, &[100, 2000, 2100]);
         let mut reader = EventReader::new(many);

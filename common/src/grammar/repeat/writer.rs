@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::history::{History, PastEvent};
 use super::loops::Loops;
 use super::open_line::OpenLine;
-use super::reach::{Reach, Recurrence};
+use super::reach::{Lookback, Recurrence};
 use super::{WINDOW, is_repeatable};
 use crate::event::{Actor, Event, Rank, ThreadId};
 use crate::grammar::line::{push_actor, push_number};
@@ -222,7 +222,7 @@ impl Encoder {
 
     /// An event is new; `computed` says whether computation came before it. Returns how far back events should come again, if that is
     /// further than they do.
-    fn learn(&mut self, text: &[u8], event: &Event, computed: bool) -> Option<Reach> {
+    fn learn(&mut self, text: &[u8], event: &Event, computed: bool) -> Option<Lookback> {
         let reach = self.history.reach();
         // An event that was too far back to come again is learnt anew.
         if self.known.len() == reach.distinct() || self.text > reach.text() {

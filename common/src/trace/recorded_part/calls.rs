@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::judge::{Judge, LeftOut};
-use super::meetings::{Comm, CommKey, Envelope, Meeting, Side};
+use super::meetings::{CommKey, Envelope, Meeting, MeetingSide, SizedComm};
 use crate::event::{
     CommCall, CommId, Completed, Completion, Event, Group, Incoming, Mark, Outgoing, Partitioned, Quantifier, Rank,
     RequestId, Tag, Unrecorded, UnrecordedCall,
@@ -17,16 +17,16 @@ pub(super) struct Calls {
     is_inside: bool,
     /// Whether the part ever began.
     pub(super) has_begun: bool,
-    comms: FxHashMap<CommId, Comm>,
+    comms: FxHashMap<CommId, SizedComm>,
     /// How many persistent collectives were set up on each communicator, and how many partitioned messages of each envelope.
     persistent: FxHashMap<CommKey, u32>,
-    partitioned: FxHashMap<(Envelope, Side), u32>,
-    requests: FxHashMap<RequestId, Request>,
+    partitioned: FxHashMap<(Envelope, MeetingSide), u32>,
+    requests: FxHashMap<RequestId, TracedRequest>,
 }
 
 /// A request.
 #[derive(Clone, Copy)]
-struct Request {
+struct TracedRequest {
     operation: Operation,
     is_persistent: bool,
     /// Whether it was started in the trace and has not been completed there, and if so whether its operation is kept.
@@ -38,7 +38,7 @@ struct Request {
 /// The operation of a request.
 #[derive(Clone, Copy)]
 enum Operation {
-    Meets(Meeting, Side, u32),
+    Meets(Meeting, MeetingSide, u32),
     /// A receive on a communicator that leaves its source or tag open.
     ReceivesAny(CommKey),
     /// An operation that belongs with no other.
@@ -55,8 +55,8 @@ pub(super) enum Decision {
 
 impl Calls {
     pub(super) fn new(rank: Rank, ranks: u32) -> Self {
-        let world = Comm { key: CommKey::Made(crate::program::CommIndex::WORLD), size: ranks };
-        let itself = Comm { key: CommKey::Itself(rank), size: 1 };
+        let world = SizedComm { key: CommKey::Made(crate::program::CommIndex::WORLD), size: ranks };
+        let itself = SizedComm { key: CommKey::Itself(rank), size: 1 };
         Self {
             rank,
             is_inside: false,
@@ -68,7 +68,7 @@ impl Calls {
         }
     }
 
-    /// What is to be done with the next event, which is no annotation.
+    /// Decides what becomes of the next event, which is no annotation.
     pub(super) fn decide(&mut self, event: Event, judge: &mut impl Judge) -> Decision {
         match event {
             Event::Mark(mark @ (Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_))) => {
@@ -140,8 +140,10 @@ impl Calls {
 
     fn skip(&self, Unrecorded { call, number }: Unrecorded, judge: &mut impl Judge) {
         let operation = match call {
-            UnrecordedCall::Sent(comm, to, tag) => self.message(comm, self.rank, to, tag, Side::SENDER),
-            UnrecordedCall::Received(comm, from, tag) => self.message(comm, from, self.rank, tag, Side::RECEIVER),
+            UnrecordedCall::Sent(comm, to, tag) => self.message(comm, self.rank, to, tag, MeetingSide::SENDER),
+            UnrecordedCall::Received(comm, from, tag) => {
+                self.message(comm, from, self.rank, tag, MeetingSide::RECEIVER)
+            }
             UnrecordedCall::Collective(comm) => self.on(comm, Meeting::Collective),
             UnrecordedCall::Start(id) => self.requests.get(&id).map_or(Operation::Alone, |request| request.operation),
         };
@@ -150,28 +152,28 @@ impl Calls {
         }
     }
 
-    fn message(&self, comm: CommId, from: Rank, to: Rank, tag: Tag, side: Side) -> Operation {
+    fn message(&self, comm: CommId, from: Rank, to: Rank, tag: Tag, side: MeetingSide) -> Operation {
         self.comms.get(&comm).map_or(Operation::Alone, |comm| {
             let envelope = Envelope { comm: comm.key, from, to, tag };
-            Operation::Meets(Meeting::Message(envelope), side, Side::OF_MESSAGE)
+            Operation::Meets(Meeting::Message(envelope), side, MeetingSide::OF_MESSAGE)
         })
     }
 
     fn send(&self, message: &Outgoing) -> Operation {
-        self.message(message.comm, self.rank, message.to, message.tag, Side::SENDER)
+        self.message(message.comm, self.rank, message.to, message.tag, MeetingSide::SENDER)
     }
 
     fn receive(&self, message: &Incoming) -> Operation {
         match (message.from, message.tag) {
-            (Some(from), Some(tag)) => self.message(message.comm, from, self.rank, tag, Side::RECEIVER),
+            (Some(from), Some(tag)) => self.message(message.comm, from, self.rank, tag, MeetingSide::RECEIVER),
             _ => self.comms.get(&message.comm).map_or(Operation::Alone, |comm| Operation::ReceivesAny(comm.key)),
         }
     }
 
     /// An operation of all members of a communicator.
     fn on(&self, comm: CommId, meeting: impl FnOnce(CommKey) -> Meeting) -> Operation {
-        let Some(&Comm { key, size }) = self.comms.get(&comm) else { return Operation::Alone };
-        Operation::Meets(meeting(key), Side(self.rank.0), size)
+        let Some(&SizedComm { key, size }) = self.comms.get(&comm) else { return Operation::Alone };
+        Operation::Meets(meeting(key), MeetingSide(self.rank.0), size)
     }
 
     fn meets(&self, operation: Operation, judge: &mut impl Judge) -> bool {
@@ -209,14 +211,14 @@ impl Calls {
             Completion::Blocking | Completion::Request(None) => keep_if(self.meets(operation, judge), event),
             Completion::Request(Some(id)) => {
                 let (any, kept) = self.begin(operation, judge);
-                let request = Request { operation, is_persistent: false, active: Some(kept), any };
+                let request = TracedRequest { operation, is_persistent: false, active: Some(kept), any };
                 let before = self.requests.insert(id, request);
                 let is_used = before.is_some_and(|before| before.active == Some(true));
                 let before = if is_used { vec![id] } else { Vec::new() };
                 after(before, kept.then_some(event))
             }
             Completion::Persistent(id) => {
-                self.requests.insert(id, Request { operation, is_persistent: true, active: None, any: None });
+                self.requests.insert(id, TracedRequest { operation, is_persistent: true, active: None, any: None });
                 Decision::Keep(event)
             }
         }
@@ -239,7 +241,7 @@ impl Calls {
             let (any, kept) = self.begin(request.operation, judge);
             started.extend(kept.then_some(id));
             before.extend((request.active == Some(true)).then_some(id));
-            self.requests.insert(id, Request { active: Some(kept), any, ..request });
+            self.requests.insert(id, TracedRequest { active: Some(kept), any, ..request });
         }
         after(before, (!started.is_empty()).then_some(Event::Start(started)))
     }
@@ -253,7 +255,7 @@ impl Calls {
                 return keep_if(kept, Event::Partitioned(call));
             }
         };
-        self.requests.insert(id, Request { operation, is_persistent: true, active: None, any: None });
+        self.requests.insert(id, TracedRequest { operation, is_persistent: true, active: None, any: None });
         Decision::Keep(Event::Partitioned(call))
     }
 
@@ -275,9 +277,10 @@ impl Calls {
         keep_if(request.active == Some(true), event)
     }
 
-    /// It is known what a receive has received. Whether the receive is kept.
+    /// Notes what a receive has received. Returns whether the receive is kept.
     fn matched(&mut self, id: RequestId, from: Rank, tag: Tag, judge: &mut impl Judge) -> bool {
-        let Some(&Request { operation: Operation::ReceivesAny(comm), active, any, .. }) = self.requests.get(&id) else {
+        let Some(&TracedRequest { operation: Operation::ReceivesAny(comm), active, any, .. }) = self.requests.get(&id)
+        else {
             return false;
         };
         let meeting = Meeting::Message(Envelope { comm, from, to: self.rank, tag });
@@ -288,13 +291,13 @@ impl Calls {
             }
             // It was started outside of the part.
             _ => {
-                judge.skips(meeting, Side::RECEIVER, 1);
+                judge.skips(meeting, MeetingSide::RECEIVER, 1);
                 false
             }
         }
     }
 
-    /// What a call completes of that which is kept; `None` if it is nothing.
+    /// The completions of a call whose operations are kept; `None` if there are none.
     fn complete(&mut self, completed: Completed, judge: &mut impl Judge) -> Option<Completed> {
         match completed {
             Completed::These(ids) if !ids.is_empty() => {
@@ -356,7 +359,7 @@ impl Calls {
             operation => self.meets(operation, judge),
         };
         match (kept, made, comm) {
-            (false, Some(group), Some(Comm { key: CommKey::Made(index), .. })) => {
+            (false, Some(group), Some(SizedComm { key: CommKey::Made(index), .. })) => {
                 // A communicator that is there without a call, of a name that no other has.
                 let group = Group { tag: Some(Tag(index.number() as i32)), ..group };
                 Decision::Keep(Event::CommCreate(CommCall::World, CommId::WORLD, Some(group)))
@@ -367,7 +370,7 @@ impl Calls {
     }
 }
 
-/// What is left of an event, after requests are completed which the rank has completed outside of the part.
+/// An event, if it is kept, after requests are completed that the rank has completed outside of the part.
 fn after(completed: Vec<RequestId>, event: Option<Event>) -> Decision {
     let wait = (!completed.is_empty()).then_some(Event::Wait(Quantifier::All, Completed::These(completed)));
     match (wait, event) {

@@ -19,7 +19,7 @@ pub(super) enum CommKey {
 
 /// A communicator and the number of its members.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Comm {
+pub(super) struct SizedComm {
     pub(super) key: CommKey,
     pub(super) size: u32,
 }
@@ -37,7 +37,7 @@ pub(super) enum Meeting {
     Agreement(CommKey),
 }
 
-/// What a message and its receive have in common.
+/// The properties that a message and its receive have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Envelope {
     pub(super) comm: CommKey,
@@ -48,9 +48,9 @@ pub(super) struct Envelope {
 
 /// A rank's place in a series: whether it sends or receives, or its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Side(pub(super) u32);
+pub(super) struct MeetingSide(pub(super) u32);
 
-impl Side {
+impl MeetingSide {
     pub(super) const SENDER: Self = Self(0);
     pub(super) const RECEIVER: Self = Self(1);
     /// The sides of a message.
@@ -59,7 +59,7 @@ impl Side {
 
 /// The calls of one side, numbered from 0.
 #[derive(Clone, Debug, Default)]
-struct Numbers {
+struct NumberedCalls {
     next: u64,
     /// The calls that are in the trace.
     recorded: Ranges,
@@ -114,7 +114,7 @@ impl Ranges {
 /// All series of a program.
 #[derive(Default)]
 pub(super) struct Meetings {
-    numbers: FxHashMap<(Meeting, Side), Numbers>,
+    numbers: FxHashMap<(Meeting, MeetingSide), NumberedCalls>,
     /// How many sides a series has.
     sides: FxHashMap<Meeting, u32>,
 }
@@ -124,22 +124,22 @@ pub(super) type Common = FxHashMap<Meeting, Ranges>;
 
 impl Meetings {
     /// A side makes its next call, which is in the trace. Returns the number of the call.
-    pub(super) fn add(&mut self, meeting: Meeting, side: Side, sides: u32) -> u64 {
+    pub(super) fn add(&mut self, meeting: Meeting, side: MeetingSide, sides: u32) -> u64 {
         self.sides.insert(meeting, sides);
-        let Numbers { next, recorded } = self.numbers.entry((meeting, side)).or_default();
+        let NumberedCalls { next, recorded } = self.numbers.entry((meeting, side)).or_default();
         recorded.push(*next);
         *next += 1;
         *next - 1
     }
 
     /// A side makes its next `number` calls, which are not in the trace.
-    pub(super) fn skip(&mut self, meeting: Meeting, side: Side, number: u64) {
+    pub(super) fn skip(&mut self, meeting: Meeting, side: MeetingSide, number: u64) {
         let numbers = self.numbers.entry((meeting, side)).or_default();
         numbers.next = numbers.next.saturating_add(number);
     }
 
     /// The last call of a side was withdrawn.
-    pub(super) fn withdraw(&mut self, meeting: Meeting, side: Side) {
+    pub(super) fn withdraw(&mut self, meeting: Meeting, side: MeetingSide) {
         if let Some(numbers) = self.numbers.get_mut(&(meeting, side)) {
             numbers.next = numbers.next.saturating_sub(1);
             numbers.recorded.pop(numbers.next);
@@ -147,9 +147,9 @@ impl Meetings {
     }
 
     /// The calls that all sides have, and for each side how many of its calls are not among them.
-    pub(super) fn common(self) -> (Common, Vec<(Meeting, Side, u64)>) {
+    pub(super) fn common(self) -> (Common, Vec<(Meeting, MeetingSide, u64)>) {
         let mut common: FxHashMap<Meeting, (u32, Ranges)> = FxHashMap::default();
-        for (&(meeting, _), Numbers { recorded, .. }) in &self.numbers {
+        for (&(meeting, _), NumberedCalls { recorded, .. }) in &self.numbers {
             let (sides, both) = common.entry(meeting).or_insert_with(|| (0, recorded.clone()));
             *sides += 1;
             *both = both.and(recorded);
@@ -159,7 +159,7 @@ impl Meetings {
             .into_iter()
             .map(|(meeting, (sides, both))| (meeting, if complete(&meeting, sides) { both } else { Ranges::default() }))
             .collect();
-        let left = self.numbers.iter().map(|(&(meeting, side), Numbers { recorded, .. })| {
+        let left = self.numbers.iter().map(|(&(meeting, side), NumberedCalls { recorded, .. })| {
             (meeting, side, recorded.len() - common.get(&meeting).map_or(0, Ranges::len))
         });
         let left = left.filter(|(.., number)| *number > 0).collect();
@@ -190,21 +190,25 @@ mod tests {
         let comm = CommKey::Made(CommIndex::WORLD);
         let meeting = Meeting::Message(Envelope { comm, from: Rank(0), to: Rank(1), tag: Tag(7) });
         let mut meetings = Meetings::default();
-        meetings.skip(meeting, Side::SENDER, 1);
-        let sent: Vec<u64> = (0..3).map(|_| meetings.add(meeting, Side::SENDER, Side::OF_MESSAGE)).collect();
-        let received: Vec<u64> = (0..3).map(|_| meetings.add(meeting, Side::RECEIVER, Side::OF_MESSAGE)).collect();
+        meetings.skip(meeting, MeetingSide::SENDER, 1);
+        let sent: Vec<u64> =
+            (0..3).map(|_| meetings.add(meeting, MeetingSide::SENDER, MeetingSide::OF_MESSAGE)).collect();
+        let received: Vec<u64> =
+            (0..3).map(|_| meetings.add(meeting, MeetingSide::RECEIVER, MeetingSide::OF_MESSAGE)).collect();
         assert_eq!((sent, received), (vec![1, 2, 3], vec![0, 1, 2]));
         let (common, left) = meetings.common();
         assert_eq!(common[&meeting].0, [1..3]);
-        assert!(left.contains(&(meeting, Side::SENDER, 1)) && left.contains(&(meeting, Side::RECEIVER, 1)));
+        assert!(
+            left.contains(&(meeting, MeetingSide::SENDER, 1)) && left.contains(&(meeting, MeetingSide::RECEIVER, 1))
+        );
     }
 
     #[test]
     fn a_side_that_is_missing_has_nothing_in_common() {
         let meeting = Meeting::Collective(CommKey::Made(CommIndex::WORLD));
         let mut meetings = Meetings::default();
-        meetings.add(meeting, Side(0), 3);
-        meetings.add(meeting, Side(2), 3);
+        meetings.add(meeting, MeetingSide(0), 3);
+        meetings.add(meeting, MeetingSide(2), 3);
         assert_eq!(meetings.common().0[&meeting].len(), 0);
     }
 }

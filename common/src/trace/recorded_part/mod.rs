@@ -22,7 +22,6 @@ mod survey;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::error::TraceError;
@@ -35,19 +34,6 @@ use survey::Survey;
 /// The variable by which a part is asked for, and its value if none is.
 const VARIABLE: &str = "TITRACE_PART";
 const ALL: &str = "all";
-
-/// The number of calls of a rank in the part of its program that is in the trace, and outside.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartCalls {
-    /// How often the part began.
-    pub times: u64,
-    /// Calls before the part.
-    pub before: u64,
-    /// Calls in the part.
-    pub inside: u64,
-    /// Calls between its first beginning and the end of the program that are not in the part.
-    pub after: u64,
-}
 
 impl Trace {
     /// The part of the program that was to be traced, if it was not all of it.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::calls::{Calls, Decision};
 use super::judge::{Judge, LeftOut};
-use super::meetings::{Comm, Meeting, Side};
+use super::meetings::{Meeting, MeetingSide, SizedComm};
 use super::survey::Survey;
 use crate::event::{CommCall, CommId, Event, Group, Rank};
 use crate::trace::error::TraceError;
@@ -30,7 +30,7 @@ struct Matching {
     rank: Rank,
     survey: Arc<Survey>,
     /// The number of the next call of each series.
-    next: FxHashMap<(Meeting, Side), u64>,
+    next: FxHashMap<(Meeting, MeetingSide), u64>,
     made: usize,
     received_any: usize,
 }
@@ -89,34 +89,34 @@ impl<S: EventSource> EventSource for PartSource<S> {
 }
 
 impl Matching {
-    fn is_next_common(&self, meeting: Meeting, side: Side) -> bool {
+    fn is_next_common(&self, meeting: Meeting, side: MeetingSide) -> bool {
         let next = self.next.get(&(meeting, side)).copied().unwrap_or_default();
         self.survey.is_common(meeting, next)
     }
 }
 
 impl Judge for Matching {
-    fn makes(&mut self, _: Rank, _: CommCall, _: CommId, _: &Group) -> Option<Comm> {
+    fn makes(&mut self, _: Rank, _: CommCall, _: CommId, _: &Group) -> Option<SizedComm> {
         self.made += 1;
         self.survey.comm(self.rank, self.made - 1)
     }
 
-    fn meets(&mut self, meeting: Meeting, side: Side, _: u32) -> bool {
+    fn meets(&mut self, meeting: Meeting, side: MeetingSide, _: u32) -> bool {
         let is_common = self.is_next_common(meeting, side);
         self.skips(meeting, side, 1);
         is_common
     }
 
-    fn would_meet(&mut self, meeting: Meeting, side: Side) -> bool {
+    fn would_meet(&mut self, meeting: Meeting, side: MeetingSide) -> bool {
         self.is_next_common(meeting, side)
     }
 
-    fn skips(&mut self, meeting: Meeting, side: Side, number: u64) {
+    fn skips(&mut self, meeting: Meeting, side: MeetingSide, number: u64) {
         let next = self.next.entry((meeting, side)).or_default();
         *next = next.saturating_add(number);
     }
 
-    fn withdraws(&mut self, meeting: Meeting, side: Side) {
+    fn withdraws(&mut self, meeting: Meeting, side: MeetingSide) {
         if let Some(next) = self.next.get_mut(&(meeting, side)) {
             *next = next.saturating_sub(1);
         }
@@ -128,7 +128,7 @@ impl Judge for Matching {
     }
 
     fn received(&mut self, _: Rank, _: usize, meeting: Meeting) {
-        self.skips(meeting, Side::RECEIVER, 1);
+        self.skips(meeting, MeetingSide::RECEIVER, 1);
     }
 
     fn leaves_out(&mut self, _: LeftOut) {}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::calls::Calls;
 use super::judge::{Judge, LeftOut};
-use super::meetings::{Comm, CommKey, Common, Meeting, Meetings, Side};
+use super::meetings::{CommKey, Common, Meeting, MeetingSide, Meetings, SizedComm};
 use crate::event::{CommCall, CommId, Event, Group, Rank};
 use crate::format::{count, plural};
 use crate::program::{CommIndex, Communicators};
@@ -14,12 +14,12 @@ use crate::trace::event_source::EventSource;
 use crate::trace::located::LocatedEvents;
 use crate::trace::opened::RankSources;
 
-/// What is known of a trace once all of it was read.
+/// The facts that are known of a trace once all of it was read.
 pub(super) struct Survey {
     common: Common,
     /// The communicators that each rank makes, in order.
-    comms: Vec<Vec<Option<Comm>>>,
-    /// What each rank's receives that leave their source or tag open have received, in order.
+    comms: Vec<Vec<Option<SizedComm>>>,
+    /// The messages that each rank's receives that leave their source or tag open have received, in order.
     received: Vec<Vec<Option<(Meeting, u64)>>>,
     /// The calls that are left out, by kind.
     left_out: BTreeMap<&'static str, u64>,
@@ -31,7 +31,7 @@ pub(super) struct Survey {
 struct Surveyor {
     communicators: Communicators,
     meetings: Meetings,
-    comms: Vec<Vec<Option<Comm>>>,
+    comms: Vec<Vec<Option<SizedComm>>>,
     received: Vec<Vec<Option<(Meeting, u64)>>>,
     left_out: BTreeMap<&'static str, u64>,
 }
@@ -66,7 +66,7 @@ impl Survey {
         let (common, left) = meetings.common();
         for (meeting, side, number) in left {
             let what = match meeting {
-                Meeting::Message(_) | Meeting::Partitioned(..) if side == Side::SENDER => "send",
+                Meeting::Message(_) | Meeting::Partitioned(..) if side == MeetingSide::SENDER => "send",
                 Meeting::Message(_) | Meeting::Partitioned(..) => "receive",
                 Meeting::Collective(_) | Meeting::PersistentCollective(..) => "collective call",
                 Meeting::Agreement(_) => continue,
@@ -90,7 +90,7 @@ impl Survey {
     }
 
     /// The communicator that a rank makes as its *n*-th.
-    pub(super) fn comm(&self, rank: Rank, nth: usize) -> Option<Comm> {
+    pub(super) fn comm(&self, rank: Rank, nth: usize) -> Option<SizedComm> {
         self.comms.get(rank.0 as usize)?.get(nth).copied().flatten()
     }
 
@@ -102,28 +102,30 @@ impl Survey {
 }
 
 impl Judge for Surveyor {
-    fn makes(&mut self, rank: Rank, call: CommCall, parent: CommId, group: &Group) -> Option<Comm> {
+    fn makes(&mut self, rank: Rank, call: CommCall, parent: CommId, group: &Group) -> Option<SizedComm> {
         let made: Option<CommIndex> = self.communicators.create(rank, call, parent, group).ok();
-        let comm = made
-            .map(|index| Comm { key: CommKey::Made(index), size: self.communicators.get(index).members.len() as u32 });
+        let comm = made.map(|index| SizedComm {
+            key: CommKey::Made(index),
+            size: self.communicators.get(index).members.len() as u32,
+        });
         self.comms.get_mut(rank.0 as usize)?.push(comm);
         comm
     }
 
-    fn meets(&mut self, meeting: Meeting, side: Side, sides: u32) -> bool {
+    fn meets(&mut self, meeting: Meeting, side: MeetingSide, sides: u32) -> bool {
         self.meetings.add(meeting, side, sides);
         true
     }
 
-    fn would_meet(&mut self, _: Meeting, _: Side) -> bool {
+    fn would_meet(&mut self, _: Meeting, _: MeetingSide) -> bool {
         true
     }
 
-    fn skips(&mut self, meeting: Meeting, side: Side, number: u64) {
+    fn skips(&mut self, meeting: Meeting, side: MeetingSide, number: u64) {
         self.meetings.skip(meeting, side, number);
     }
 
-    fn withdraws(&mut self, meeting: Meeting, side: Side) {
+    fn withdraws(&mut self, meeting: Meeting, side: MeetingSide) {
         self.meetings.withdraw(meeting, side);
     }
 
@@ -134,7 +136,7 @@ impl Judge for Surveyor {
     }
 
     fn received(&mut self, rank: Rank, nth: usize, meeting: Meeting) {
-        let number = self.meetings.add(meeting, Side::RECEIVER, Side::OF_MESSAGE);
+        let number = self.meetings.add(meeting, MeetingSide::RECEIVER, MeetingSide::OF_MESSAGE);
         if let Some(received) = self.received.get_mut(rank.0 as usize).and_then(|all| all.get_mut(nth)) {
             *received = Some((meeting, number));
         }

@@ -12,12 +12,12 @@ const WINDOW: usize = 512;
 
 /// The steps of one member.
 pub(super) struct CollectiveSteps {
-    /// Those from number `first` on, without moves of data within the member.
+    /// The steps from number `first` on, without moves of data within the member.
     window: Vec<Step>,
     first: usize,
     /// How many steps there are.
     count: usize,
-    /// What the others are made of, where not all are in the window.
+    /// The call that the other steps are made of, where not all are in the window.
     source: Option<Box<(Collective, MemberPart)>>,
 }
 

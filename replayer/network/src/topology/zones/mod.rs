@@ -27,7 +27,7 @@ ids! {
 #[derive(Debug)]
 pub struct Zones {
     zones: Vec<Zone>,
-    points: Vec<Point>,
+    points: Vec<ZonePoint>,
     /// The points of hosts.
     hosts: Vec<PointId>,
     links: Vec<Link>,
@@ -56,7 +56,7 @@ struct Zone {
 }
 
 #[derive(Debug)]
-struct Point {
+struct ZonePoint {
     name: String,
     /// The zone that it is in; of the first zone, that zone itself.
     zone: ZoneId,
@@ -116,7 +116,7 @@ impl Zones {
             zone.points += 1;
             zone.points - 1
         });
-        self.points.push(Point { name: name.to_owned(), zone, index, is_zone });
+        self.points.push(ZonePoint { name: name.to_owned(), zone, index, is_zone });
         PointId(self.points.len() as u32 - 1)
     }
 

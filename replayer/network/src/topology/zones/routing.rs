@@ -33,7 +33,7 @@ pub struct Attachment {
 
 /// Routes by their ends.
 #[derive(Debug, Default)]
-pub struct Routes(FxHashMap<(PointId, PointId), WrittenRoute>);
+pub struct WrittenRoutes(FxHashMap<(PointId, PointId), WrittenRoute>);
 
 /// The rule by which a zone makes routes between its points.
 #[derive(Debug, Default)]
@@ -42,9 +42,9 @@ pub enum ZoneRouting {
     #[default]
     None,
     /// The written ones alone. Where there is none, a message passes from one point to the other without a link.
-    Full(Routes),
+    Full(WrittenRoutes),
     /// Written ones one after the other, with fewest links.
-    Shortest(Routes, ShortestRoutes),
+    Shortest(WrittenRoutes, ShortestRoutes),
     /// To the middle of a star and back. A link that is in both parts is taken once.
     Star(FxHashMap<PointId, Attachment>),
     /// As in a star, with a latency by the distance of the points.
@@ -72,7 +72,7 @@ pub struct ShortestRoutes {
     points: Vec<PointId>,
 }
 
-impl Routes {
+impl WrittenRoutes {
     fn new(written: Vec<WrittenRoute>) -> Self {
         Self(written.into_iter().map(|route| ((route.from, route.to), route)).collect())
     }
@@ -96,7 +96,7 @@ impl ZoneRouting {
     /// The written routes alone.
     #[must_use]
     pub fn full(written: Vec<WrittenRoute>) -> Self {
-        Self::Full(Routes::new(written))
+        Self::Full(WrittenRoutes::new(written))
     }
 
     /// The routes with fewest links among `points`, which are all those of a zone: found by Floyd and Warshall's algorithm.
@@ -123,6 +123,6 @@ impl ZoneRouting {
             .map(|route| Piece { from: number[&route.from], to: number[&route.to], links: route.links.clone() })
             .collect();
         let paths = paths(points.len() as u32, &pieces);
-        Self::Shortest(Routes::new(written), ShortestRoutes { paths, points })
+        Self::Shortest(WrittenRoutes::new(written), ShortestRoutes { paths, points })
     }
 }

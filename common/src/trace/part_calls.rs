@@ -1,0 +1,16 @@
+//! The number of a rank's calls in the part of a program that was traced, and outside.
+
+use serde::{Deserialize, Serialize};
+
+/// The number of calls of a rank in the part of its program that is in the trace, and outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartCalls {
+    /// How often the part began.
+    pub times: u64,
+    /// Calls before the part.
+    pub before: u64,
+    /// Calls in the part.
+    pub inside: u64,
+    /// Calls between its first beginning and the end of the program that are not in the part.
+    pub after: u64,
+}

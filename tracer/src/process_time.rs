@@ -49,7 +49,7 @@ pub struct ProcessClock {
     counter: CounterFacts,
 }
 
-/// What is known of the counter of computation.
+/// The properties of the counter of computation, as far as they are known.
 #[derive(Clone, Copy, Debug)]
 pub struct CounterFacts {
     /// The volume of a second of CPU time, if that is known.
@@ -74,7 +74,7 @@ struct Caller {
     cpu: u64,
 }
 
-/// What threads have used, in nanoseconds.
+/// The time that threads have used, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usage {
     elapsed: u64,
@@ -89,7 +89,7 @@ impl BeforeInit {
         Self { cpu: process_cpu(), threads: threads() }
     }
 
-    /// What has become of the process in `MPI_Init`, which has just returned.
+    /// The state of the process after `MPI_Init`, which has just returned.
     #[must_use]
     pub fn after(self) -> AfterInit {
         let threads = threads();
@@ -187,7 +187,7 @@ impl ProcessClock {
 }
 
 impl Callers {
-    /// What the threads that call MPI have used since their first calls.
+    /// The time that the threads that call MPI have used since their first calls.
     fn used(&mut self) -> Usage {
         self.live.iter_mut().map(Caller::used).fold(self.ended, Usage::plus)
     }

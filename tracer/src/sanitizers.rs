@@ -1,4 +1,4 @@
-//! What the run-time libraries of sanitizers are told of the tracer. They ask for functions of these names (`sanitizer/` of
+//! Answers to the run-time libraries of sanitizers, which are told of the tracer. They ask for functions of these names (`sanitizer/` of
 //! compiler-rt, `asan_interface.h` and `tsan_interface.h`), and get them from the program if it has its own.
 
 use std::ffi::{CStr, c_char};

@@ -113,14 +113,14 @@ impl LibraryCode {
 const CALL: usize = 6;
 const STUB: usize = 12;
 
-/// What the instruction before a return address has called.
+/// The target of the call instruction before a return address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Called {
     /// The code at an address.
     Address(usize),
-    /// What an address at a fixed place says.
+    /// The address that is stored at a fixed place.
     Slot(usize),
-    /// What a pointer says that the program may have given.
+    /// The address in a pointer that the program may have given.
     Pointer,
 }
 

@@ -73,7 +73,7 @@ pub(crate) struct ThreadWords {
 const _: () = assert!(size_of::<ThreadWords>() == 40, "as large as `titr_caller`");
 
 impl ThreadWords {
-    /// Those of the calling thread; they live as long as it does, and do not leave it.
+    /// The words of the calling thread; they live as long as it does, and do not leave it.
     #[inline]
     pub(crate) fn own() -> &'static Self {
         let words: *const Self;

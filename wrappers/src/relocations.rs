@@ -45,7 +45,7 @@ struct Dynamic {
     symbols: usize,
     /// The relocations that are made when the object is loaded, and their size in bytes.
     at_load: (usize, usize),
-    /// Those of calls.
+    /// The relocations of calls, and their size in bytes.
     of_calls: (usize, usize),
 }
 

@@ -92,7 +92,7 @@ pub enum CounterChoice {
 /// The threads whose computation is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedThreads {
-    /// Those that call MPI.
+    /// The threads that call MPI.
     Calling,
     /// All: what others compute is added to the computation of the thread that calls MPI next.
     All,

@@ -37,12 +37,12 @@ pub struct TaskId(u64);
 /// An exchange of messages in the background.
 struct Task {
     route: Route,
-    stage: Stage,
+    stage: TaskStage,
     purpose: Purpose,
 }
 
 /// How far a task has come.
-enum Stage {
+enum TaskStage {
     /// The task may not start yet.
     Planned(Box<Plan>),
     Running(Box<Run>),
@@ -101,7 +101,7 @@ impl Background {
         self.count += 1;
         let purpose =
             Purpose::Collective { id, name: None, number, description, request: Some(request), is_abandoned: false };
-        self.tasks.push(Task { route, stage: Stage::Planned(plan), purpose });
+        self.tasks.push(Task { route, stage: TaskStage::Planned(plan), purpose });
         id
     }
 
@@ -115,7 +115,7 @@ impl Background {
         members: Ranks,
     ) {
         let purpose = Purpose::Agreement { context, identity, attempt: 0, mine, members };
-        self.tasks.push(Task { route: Route::In(exchange), stage: Stage::Planned(plan), purpose });
+        self.tasks.push(Task { route: Route::In(exchange), stage: TaskStage::Planned(plan), purpose });
     }
 
     pub(super) fn name(&mut self, task: TaskId, number: RequestId) {
@@ -133,7 +133,7 @@ impl Background {
         self.tasks.retain_mut(|Task { stage, purpose, .. }| match purpose {
             Purpose::Collective { name, is_abandoned, .. } if *name == Some(request) => {
                 (*name, *is_abandoned) = (None, true);
-                !matches!(stage, Stage::Over(..))
+                !matches!(stage, TaskStage::Over(..))
             }
             Purpose::Collective { .. } | Purpose::Agreement { .. } => true,
         });
@@ -145,7 +145,9 @@ impl Background {
             |task: &Task| matches!(task.purpose, Purpose::Collective { name: Some(name), .. } if name == request);
         let at = self.tasks.iter().position(is_it)?;
         let Task {
-            stage: Stage::Over(messages, result), purpose: Purpose::Collective { number, description, .. }, ..
+            stage: TaskStage::Over(messages, result),
+            purpose: Purpose::Collective { number, description, .. },
+            ..
         } = self.tasks.remove(at)
         else {
             return None;
@@ -171,7 +173,7 @@ impl State {
         // Some end in the order in which they began, and let others start.
         tasks.retain_mut(|task| self.advance(engine, task));
         self.background.tasks = tasks;
-        let busy = self.background.tasks.iter().any(|task| !matches!(task.stage, Stage::Over(..)));
+        let busy = self.background.tasks.iter().any(|task| !matches!(task.stage, TaskStage::Over(..)));
         if !busy {
             self.free_deferred();
         }
@@ -180,7 +182,7 @@ impl State {
 
     /// Frees what the program has freed meanwhile, if no collective can need it any more.
     pub(super) fn free_deferred(&mut self) {
-        let is_over = |task: &Task| matches!(task.stage, Stage::Over(..));
+        let is_over = |task: &Task| matches!(task.stage, TaskStage::Over(..));
         if self.persistent.is_empty() && self.background.tasks.iter().all(is_over) {
             self.background.deferred.drain(..).for_each(DeferredFree::free);
         }
@@ -188,25 +190,25 @@ impl State {
 
     /// Lets a task go on; returns whether it is to be kept.
     fn advance(&mut self, engine: &Engine, task: &mut Task) -> bool {
-        if let Stage::Planned(_) = task.stage
+        if let TaskStage::Planned(_) = task.stage
             && let Some(tag) = self.tag(task.route)
         {
-            let over = Stage::Over(Vec::new(), Ok(()));
-            if let Stage::Planned(plan) = std::mem::replace(&mut task.stage, over) {
-                task.stage = Stage::Running(plan.begin(engine.world, tag, engine.clock));
+            let over = TaskStage::Over(Vec::new(), Ok(()));
+            if let TaskStage::Planned(plan) = std::mem::replace(&mut task.stage, over) {
+                task.stage = TaskStage::Running(plan.begin(engine.world, tag, engine.clock));
             }
         }
-        let Stage::Running(run) = &mut task.stage else { return true };
+        let TaskStage::Running(run) = &mut task.stage else { return true };
         if !run.advance(Progress::Nonblocking) {
             return true;
         }
         match &mut task.purpose {
             Purpose::Collective { request, is_abandoned, .. } => {
                 self.end(task.route);
-                let over = Stage::Over(Vec::new(), Ok(()));
-                if let Stage::Running(run) = std::mem::replace(&mut task.stage, over) {
+                let over = TaskStage::Over(Vec::new(), Ok(()));
+                if let TaskStage::Running(run) = std::mem::replace(&mut task.stage, over) {
                     let (messages, result) = run.end();
-                    task.stage = Stage::Over(messages, result);
+                    task.stage = TaskStage::Over(messages, result);
                 }
                 request.take().into_iter().for_each(GeneralizedRequest::complete);
                 !*is_abandoned
@@ -219,7 +221,7 @@ impl State {
                     *attempt += 1;
                     *mine = self.contexts.take(*identity, *attempt);
                     if let Some(plan) = Plan::agreement(engine.abi, engine.rank, members, *mine) {
-                        task.stage = Stage::Planned(plan);
+                        task.stage = TaskStage::Planned(plan);
                         return true;
                     }
                 }

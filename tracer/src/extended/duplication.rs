@@ -29,13 +29,13 @@ struct Pending {
     number: u64,
     parent: Comm,
     /// How far it has come; `None` while a thread sees to it.
-    stage: Option<Stage>,
+    stage: Option<DuplicationStage>,
     /// The program's request.
     request: GeneralizedRequest,
 }
 
 /// How far a duplication has come.
-enum Stage {
+enum DuplicationStage {
     /// Another one of the same communicator is under way. The new communicator is wanted here.
     Waiting(Later),
     UnderWay(Duplication),
@@ -44,7 +44,7 @@ enum Stage {
 impl Duplications {
     /// Whether a duplication that the program asks for now has to wait for an earlier one.
     fn must_wait(&self, parent: Comm) -> bool {
-        let waits = |pending: &Pending| !matches!(pending.stage, Some(Stage::UnderWay(_)));
+        let waits = |pending: &Pending| !matches!(pending.stage, Some(DuplicationStage::UnderWay(_)));
         self.all.iter().any(|pending| pending.parent == parent || waits(pending))
     }
 
@@ -52,17 +52,17 @@ impl Duplications {
         self.all.iter().any(|pending| pending.parent == parent)
     }
 
-    fn add(&mut self, parent: Comm, stage: Stage, request: GeneralizedRequest) {
+    fn add(&mut self, parent: Comm, stage: DuplicationStage, request: GeneralizedRequest) {
         self.all.push(Pending { number: self.count, parent, stage: Some(stage), request });
         self.count += 1;
     }
 
     /// Takes the first duplication of a communicator that is not among those `seen`, and adds it to them. None begins before an
     /// earlier one.
-    fn take_first(&mut self, seen: &mut Vec<Comm>) -> Option<(u64, Comm, Stage)> {
+    fn take_first(&mut self, seen: &mut Vec<Comm>) -> Option<(u64, Comm, DuplicationStage)> {
         let mut is_earlier_waiting = false;
         for Pending { number, parent, stage, .. } in &mut self.all {
-            let waits = !matches!(stage, Some(Stage::UnderWay(_)));
+            let waits = !matches!(stage, Some(DuplicationStage::UnderWay(_)));
             let is_first = !seen.contains(parent) && !(waits && is_earlier_waiting);
             is_earlier_waiting |= waits;
             if is_first {
@@ -76,7 +76,7 @@ impl Duplications {
     }
 
     /// Puts a duplication back that is at this stage; `None`: it is complete.
-    fn put_back(&mut self, number: u64, stage: Option<Stage>) {
+    fn put_back(&mut self, number: u64, stage: Option<DuplicationStage>) {
         let Some(at) = self.all.iter().position(|pending| pending.number == number) else { return };
         match stage {
             Some(stage) => self.all[at].stage = Some(stage),
@@ -101,8 +101,8 @@ impl Engine {
     ) -> bool {
         let must_wait = self.state().duplications.must_wait(parent);
         let stage = match must_wait {
-            true => Ok(Stage::Waiting(new.later())),
-            false => Duplication::start(self.abi, parent, new.later()).map(Stage::UnderWay),
+            true => Ok(DuplicationStage::Waiting(new.later())),
+            false => Duplication::start(self.abi, parent, new.later()).map(DuplicationStage::UnderWay),
         };
         let result = stage.and_then(|stage| {
             // SAFETY: it is where the program wants its request.
@@ -121,15 +121,15 @@ impl Engine {
         loop {
             let Some((number, parent, stage)) = self.state().duplications.take_first(&mut seen) else { break };
             let stage = match stage {
-                Stage::Waiting(new) => Duplication::start(self.abi, parent, new).ok(),
-                Stage::UnderWay(duplication) => Some(duplication),
+                DuplicationStage::Waiting(new) => Duplication::start(self.abi, parent, new).ok(),
+                DuplicationStage::UnderWay(duplication) => Some(duplication),
             };
             let left = stage.and_then(|mut duplication| (!duplication.is_complete()).then_some(duplication));
             if left.is_none() {
                 // The next ones begin at once.
                 seen.clear();
             }
-            self.state().duplications.put_back(number, left.map(Stage::UnderWay));
+            self.state().duplications.put_back(number, left.map(DuplicationStage::UnderWay));
         }
         !self.state().duplications.all.is_empty()
     }

@@ -1,19 +1,14 @@
 //! One collective carried out: the steps of a plan as calls of MPI, and the messages they were.
 
 use std::collections::VecDeque;
-use std::thread;
 
 use titr_common::collectives::{Buffer, Member, Slice, Step};
 use titr_wrappers::observation::ObservedMessage;
 use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::pmpi::exchange::{Exchange, Part, Side, Space};
-use titr_wrappers::pmpi::generalized_request::GeneralizedRequest;
 
 use super::clock::Clock;
 use super::data::Data;
-use super::description::{Description, Observation};
-use super::plan::Plan;
-use super::{Engine, Route};
 use crate::ranks::Ranks;
 
 /// How a run is advanced.
@@ -200,69 +195,6 @@ impl Run {
     fn complete_one(&mut self, message: usize) {
         if let Some(message) = self.messages.get_mut(message) {
             message.end = self.clock.now().0;
-        }
-    }
-}
-
-impl Engine {
-    /// Carries a plan out to its end. If other things are in the background, they go on meanwhile.
-    #[inline(never)]
-    pub(super) fn carry_out(&self, plan: Box<Plan>, route: Route, busy: bool) -> Box<Run> {
-        let tag = loop {
-            let tag = self.state().tag(route);
-            match tag {
-                Some(tag) => break tag,
-                None => {
-                    self.progress();
-                    thread::yield_now();
-                }
-            }
-        };
-        let mut run = plan.begin(self.world, tag, self.clock);
-        if busy {
-            while !run.advance(Progress::Nonblocking) {
-                self.progress();
-                thread::yield_now();
-            }
-        } else {
-            run.advance(Progress::Blocking);
-        }
-        self.state().end(route);
-        run
-    }
-
-    pub(super) fn execute_now(
-        &self,
-        plan: Box<Plan>,
-        description: &Description,
-        route: Route,
-        number: u64,
-        busy: bool,
-    ) -> (Result<(), ErrorCode>, Observation) {
-        let (messages, result) = self.carry_out(plan, route, busy).end();
-        (result, Observation::Messages(description.annotations(number, &messages)))
-    }
-
-    pub(super) fn execute_in_background(
-        &self,
-        plan: Box<Plan>,
-        description: Description,
-        route: Route,
-        number: u64,
-        request: usize,
-    ) -> (Result<(), ErrorCode>, Observation) {
-        // SAFETY: it is where the program wants its request.
-        match unsafe { GeneralizedRequest::start(self.abi, request) } {
-            Err(error) => {
-                self.state().end(route);
-                (Err(error), Observation::Opaque)
-            }
-            Ok(request) => {
-                let mut state = self.state();
-                let task = state.background.add(route, plan, description, number, request);
-                state.progress(self);
-                (Ok(()), Observation::Background(task))
-            }
         }
     }
 }

@@ -23,7 +23,7 @@ pub enum Makers {
         /// The members.
         members: Ranks,
     },
-    /// Those of a group, who have given this tag.
+    /// The members of a group, who have given this tag.
     Some {
         /// A communicator that all of them are members of.
         comm: Comm,

@@ -48,6 +48,7 @@
 
 mod agreement;
 mod background;
+mod carry_out;
 mod clock;
 mod context;
 mod data;

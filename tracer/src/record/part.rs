@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use titr_common::event::{Event, Mark};
 use titr_common::program::{OpenRegions, UnrecordedCalls};
-use titr_common::trace::recorded_part::PartCalls;
+use titr_common::trace::part_calls::PartCalls;
 use titr_config::Part;
 
 /// A rank's way through the part.
@@ -21,7 +21,7 @@ pub(super) struct PartGate {
     calls: PartCalls,
 }
 
-/// What goes into the trace when the rank passes an event.
+/// The events that go into the trace when the rank passes an event.
 pub(super) struct Admission {
     pub(super) before: Vec<Mark>,
     /// Whether the event does, and what was computed before it.
@@ -106,43 +106,36 @@ impl PartGate {
     /// Whether an event is wanted, and whether what comes after it is.
     fn is_wanted(&mut self, event: &Event) -> (bool, bool) {
         let same = |is_wanted| (is_wanted, is_wanted);
-        match &self.part {
-            Part::All => same(true),
-            Part::Control => match event {
-                Event::Mark(Mark::Control(0)) => (self.is_open, false),
-                Event::Mark(Mark::Control(1)) => same(true),
-                _ => same(self.is_open),
-            },
-            Part::Seconds(range) => same(range.contains(&self.begun.elapsed().as_secs_f64())),
-            Part::Calls(range) => {
+        let mark = if let Event::Mark(mark) = event { Some(mark) } else { None };
+        match (&self.part, mark) {
+            (Part::All, _) => same(true),
+            (Part::Seconds(range), _) => same(range.contains(&self.begun.elapsed().as_secs_f64())),
+            (Part::Calls(range), _) => {
                 let calls = self.calls.before + self.calls.inside + self.calls.after;
                 same(range.contains(&(calls + 1)))
             }
-            Part::Region { name, times } => match event {
-                Event::Mark(mark) => match change(&self.regions, mark, name) {
-                    Change::Begins => {
-                        self.depth += 1;
-                        self.times += u64::from(self.depth == 1);
-                        same(times.contains(&self.times))
-                    }
-                    Change::Ends(depth) => {
-                        self.depth = self.depth.saturating_sub(depth);
-                        (self.is_open, self.is_open && self.depth > 0)
-                    }
-                    Change::Neither => same(self.is_open),
-                },
-                _ => same(self.is_open),
-            },
-            Part::Between { from, to } => match event {
-                Event::Mark(mark) => {
-                    let begins = self.times == 0 && matches!(change(&self.regions, mark, from), Change::Begins);
-                    self.times += u64::from(begins);
-                    let ends = matches!(change(&self.regions, mark, to), Change::Ends(_));
-                    let is_wanted = self.is_open || begins;
-                    (is_wanted, is_wanted && !ends)
+            (Part::Control, Some(Mark::Control(0))) => (self.is_open, false),
+            (Part::Control, Some(Mark::Control(1))) => same(true),
+            (Part::Region { name, times }, Some(mark)) => match change(&self.regions, mark, name) {
+                Change::Begins => {
+                    self.depth += 1;
+                    self.times += u64::from(self.depth == 1);
+                    same(times.contains(&self.times))
                 }
-                _ => same(self.is_open),
+                Change::Ends(depth) => {
+                    self.depth = self.depth.saturating_sub(depth);
+                    (self.is_open, self.is_open && self.depth > 0)
+                }
+                Change::Neither => same(self.is_open),
             },
+            (Part::Between { from, to }, Some(mark)) => {
+                let begins = self.times == 0 && matches!(change(&self.regions, mark, from), Change::Begins);
+                self.times += u64::from(begins);
+                let ends = matches!(change(&self.regions, mark, to), Change::Ends(_));
+                let is_wanted = self.is_open || begins;
+                (is_wanted, is_wanted && !ends)
+            }
+            (Part::Control | Part::Region { .. } | Part::Between { .. }, _) => same(self.is_open),
         }
     }
 }
@@ -211,7 +204,7 @@ mod tests {
     #[test]
     fn iterations_of_a_region() {
         let iteration = [begin("outer"), begin("step"), send(), end("step"), send(), end("outer")];
-        let events = [vec![Event::Init], iteration.repeat(3), vec![Event::Finalize]].concat();
+        let events = [vec![Event::Init], vec![iteration; 3].concat(), vec![Event::Finalize]].concat();
         let seen = recorded(Part::Region { name: "step".into(), times: 2..=2 }, &events);
         let part = [
             "init",

@@ -41,7 +41,7 @@ pub(super) struct EventStream {
 /// The computation of one thread that no event says yet.
 struct ComputeAccumulator {
     computed: Instructions,
-    /// What the thread has computed in all.
+    /// The computation of the thread in all.
     total: Instructions,
     rounding: Rounding,
 }
@@ -222,7 +222,7 @@ impl EventStream {
         }
     }
 
-    /// What the threads have computed in all.
+    /// The computation of the threads in all.
     pub(super) fn computed(&self) -> Instructions {
         Instructions(self.computed.iter().map(|thread| thread.total.0 + thread.computed.0).sum())
     }

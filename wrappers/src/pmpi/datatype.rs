@@ -1,4 +1,4 @@
-//! What MPI tells about datatypes, and datatypes that a tool makes.
+//! Properties of datatypes, asked of MPI, and datatypes that a tool makes.
 
 use std::ffi::c_int;
 

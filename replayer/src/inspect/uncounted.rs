@@ -8,12 +8,15 @@ use titr_common::trace::rank_times::RankTimes;
 /// The least CPU time before `MPI_Init` that is worth a line, in seconds: to start a program takes some.
 const START: f64 = 0.1;
 
+/// A time of a process, in seconds.
+type TimeOf<'a> = &'a dyn Fn(&ProcessTime) -> f64;
+
 /// The name and the text of each line that `titr info` has on it; none of times that would change no prediction.
 #[must_use]
 pub fn uncounted(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let advice = "; TITRACE_THREADS=sum adds it to the computation";
     let started = |time: &ProcessTime| if time.cpu_before < START { 0.0 } else { time.cpu_before };
-    let kinds: [(_, &dyn Fn(&ProcessTime) -> f64, _); 5] = [
+    let kinds: [(_, TimeOf<'_>, _); 5] = [
         (
             "not counted",
             &ProcessTime::uncounted_threads,
@@ -28,7 +31,7 @@ pub fn uncounted(manifest: &Manifest) -> Vec<(&'static str, String)> {
             "outside of MPI at the least, for a device such as a GPU, a file or another thread".to_owned(),
         ),
     ];
-    let line = |(name, time, what): (&'static str, &dyn Fn(&ProcessTime) -> f64, String)| {
+    let line = |(name, time, what): (&'static str, TimeOf<'_>, String)| {
         let RankTimes { seconds, ranks, .. } = RankTimes::that_matter(manifest, time)?;
         Some((name, format!("{seconds:.3} s in {} {}, {what}", count(ranks), plural(ranks, "rank", "ranks"))))
     };

@@ -18,14 +18,14 @@ pub type Placement = fn(File) -> io::Result<File>;
 pub struct OwnFile {
     /// Absent only while the value is dropped.
     file: Option<File>,
-    identity: Identity,
+    identity: Inode,
 }
 
 /// The device and the inode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity(u64, u64);
+struct Inode(u64, u64);
 
-impl From<Metadata> for Identity {
+impl From<Metadata> for Inode {
     fn from(file: Metadata) -> Self {
         Self(file.dev(), file.ino())
     }
@@ -46,7 +46,7 @@ impl OwnFile {
     /// # Errors
     /// Where the descriptor was closed, or is another file now.
     pub fn get(&self) -> io::Result<&File> {
-        let is_ours = |file: &&File| file.metadata().is_ok_and(|file| Identity::from(file) == self.identity);
+        let is_ours = |file: &&File| file.metadata().is_ok_and(|file| Inode::from(file) == self.identity);
         let lost = || io::Error::other("the program has closed the tracer's descriptor");
         self.file.as_ref().filter(is_ours).ok_or_else(lost)
     }

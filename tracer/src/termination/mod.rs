@@ -60,9 +60,9 @@ pub struct Order {
     pub computed: Option<(ThreadId, Instructions)>,
 }
 
-/// What became of an order.
+/// The end of an order.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum OrderOutcome {
     /// There is no trace to end.
     Untraced,
     Written,
@@ -92,7 +92,7 @@ static LEFT: AtomicI32 = AtomicI32::new(0);
 
 const ORDERED: u32 = 0;
 const BEGUN: u32 = 1;
-/// What is recorded is taken, and only the disk is to be waited for.
+/// The recorded events are taken, and only the disk is to be waited for.
 const TAKEN: u32 = 2;
 
 const NONE: u32 = 0;
@@ -151,7 +151,7 @@ pub fn pending() -> Option<Order> {
     Some(Order { ended, computed })
 }
 
-/// What is recorded is taken, and only the disk is to be waited for.
+/// Notes that the recorded events are taken, and only the disk is to be waited for.
 pub fn taken() {
     STAGE.store(TAKEN, Ordering::Release);
 }
@@ -169,12 +169,12 @@ pub fn done() {
 
 /// Has the trace ended by the flush thread, and waits for that. Safe in a signal handler, and in a child of `fork` or `vfork`, where it
 /// does nothing.
-fn order(ended: Ended, to_take: Duration) -> Outcome {
+fn order(ended: Ended, to_take: Duration) -> OrderOutcome {
     let Some(watched) = WATCHED
         .get()
         .filter(|watched| ARMED.load(Ordering::Acquire) && watched.pid == std::process::id() && !IS_FLUSH_THREAD.get())
     else {
-        return Outcome::Untraced;
+        return OrderOutcome::Untraced;
     };
     let before = DONE.load(Ordering::Acquire);
     if ENDED.compare_exchange(NONE, BEING_GIVEN, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
@@ -190,7 +190,7 @@ fn order(ended: Ended, to_take: Duration) -> Outcome {
     let (mut stage, mut since) = (ORDERED, Instant::now());
     loop {
         if DONE.load(Ordering::Acquire) != before || !ARMED.load(Ordering::Acquire) {
-            return Outcome::Written;
+            return OrderOutcome::Written;
         }
         let now = STAGE.load(Ordering::Acquire);
         if now != stage {
@@ -202,7 +202,7 @@ fn order(ended: Ended, to_take: Duration) -> Outcome {
             _ => TO_WRITE,
         };
         if since.elapsed() > patience {
-            return Outcome::Unfinished;
+            return OrderOutcome::Unfinished;
         }
         // SAFETY: a live constant; what is left of the nap is of no interest.
         unsafe { libc::nanosleep(&NAP, std::ptr::null_mut()) };

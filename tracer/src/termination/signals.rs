@@ -14,7 +14,7 @@ use titr_common::trace::manifest::{Ended, Signal};
 use titr_wrappers::file_of;
 
 use super::exits::Next;
-use super::{ARMED, DONE, LEFT, Outcome, TO_TAKE, TO_TAKE_IN_HANDLER, order};
+use super::{ARMED, DONE, LEFT, OrderOutcome, TO_TAKE, TO_TAKE_IN_HANDLER, order};
 
 /// Signals that users and batch systems send, or that the system sends at a limit.
 const SENT: [c_int; 10] = [
@@ -129,7 +129,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let outcome = order(Ended::Signal(Signal(signal)), if is_fault { TO_TAKE } else { TO_TAKE_IN_HANDLER });
     let is_left = || {
         // The flush thread ends the process, unless it is done since, or was left another signal that has been sent again since.
-        outcome == Outcome::Unfinished
+        outcome == OrderOutcome::Unfinished
             && !is_fault
             && leave(signal)
             && (DONE.load(Ordering::Acquire) == before || LEFT.swap(0, Ordering::AcqRel) == 0)

@@ -242,7 +242,7 @@ impl Tracer {
                 (config.call_sites > 0).then(|| TRACER.call_sites.get_or_init(|| CallSites::new(config.call_sites)));
             if let Some(opened) = open(&config, &counters, abi, call_sites) {
                 let engine = settings.and_then(|settings| Engine::start(abi, settings));
-                let process = after.begin(counters.facts()).map(|process| &*TRACER.process.get_or_init(|| process));
+                let process = after.begin(counters.facts()).map(|process| TRACER.process.get_or_init(|| process));
                 let opened = Opened { options: RecorderOptions { process, ..opened.options }, ..opened };
                 let counters = match (config.threads, process) {
                     (CountedThreads::All, Some(process)) => counters.with_others(process),

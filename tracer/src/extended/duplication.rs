@@ -63,7 +63,7 @@ impl Duplications {
         let mut is_earlier_waiting = false;
         for Pending { number, parent, stage, .. } in &mut self.all {
             let waits = !matches!(stage, Some(DuplicationStage::UnderWay(_)));
-            let is_first = !seen.contains(parent) && !(waits && is_earlier_waiting);
+            let is_first = !(seen.contains(parent) || waits && is_earlier_waiting);
             is_earlier_waiting |= waits;
             if is_first {
                 seen.push(*parent);

@@ -111,6 +111,7 @@ impl Plan {
 
     /// Begins to carry it out, with messages of `tag` on a communicator `world` that has the ranks of the world.
     #[inline(never)]
+    #[expect(clippy::boxed_local, reason = "the stack may be a coroutine's")]
     pub(super) fn begin(self: Box<Self>, world: Comm, tag: i32, clock: Clock) -> Box<Run> {
         let mut exchange = Exchange::new(self.abi, world, tag, self.lens());
         if let Some(number) = self.number {

@@ -163,7 +163,7 @@ fn changes_follow_each_other() {
         assert_eq!(changed(&changes.concat(), 2, TWO).unwrap(), one_by_one, "{changes:?}");
     }
     let none = changed(&[idle, ranks, "[[change]]\nkind = 'infinite-cpu'\nranks = '0'"].concat(), 2, TWO);
-    assert!(none.unwrap_err().contains("changes.toml:8:8: no computation is selected here"));
+    assert!(none.unwrap_err().contains("changes.toml:9:8: no computation is selected here"));
 }
 
 /// A trace that counts how often a rank is read.

@@ -37,7 +37,7 @@ fn a_loop_of_many_different_events_is_spelled_a_few_times() {
 
 #[test]
 fn nothing_is_widened_for_events_that_do_not_come_again_or_a_loop_that_is_too_long() {
-    let common = |i: u32| std::iter::once(send(i)).chain((i % 100 == 0).then_some(send(7)));
+    let common = |i: u32| std::iter::once(send(i)).chain(i.is_multiple_of(100).then_some(send(7)));
     assert!(!write(&(0..40_000).flat_map(common).collect::<Vec<_>>(), &[]).contains(" window "));
     let events = vec![(0..Lookback::MOST as u32 + 1).map(send).collect::<Vec<_>>(); 3].concat();
     assert!(!write(&events, &[]).contains(" window "));

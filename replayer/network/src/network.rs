@@ -99,6 +99,19 @@ pub(crate) fn no_route(topology: &dyn Topology, (from, to): (HostId, HostId)) ->
     Unreachable::NoRoute { from: topology.host_name(from), to: topology.host_name(to) }
 }
 
+/// Why `transfer` could not arrive if it were injected at `now`, where it would take the time `unloaded` alone; infinite latency is
+/// a route that the topology does not have.
+pub(crate) fn unreachable(
+    topology: &dyn Topology,
+    now: Time,
+    transfer: &Transfer,
+    Unloaded { latency, transfer: time }: Unloaded,
+) -> Option<Unreachable> {
+    let no_route = || no_route(topology, (transfer.from, transfer.to));
+    let why = || if latency.0 == f64::INFINITY { no_route() } else { Unreachable::EndOfTime };
+    (now + latency + time == Time::NEVER).then(why)
+}
+
 /// A model of how messages travel. Time moves by `advance` alone, and never backwards.
 pub trait Network: Any {
     /// `transfer` enters the network at `now`: the time last advanced to.

@@ -221,7 +221,10 @@ fn endings(inventory: &Inventory, manifest: Option<&Manifest>, out: &mut impl Wr
             (None, None) if end.finalized => Ended::Finalize.to_string(),
             (None, None) => Ended::Exit.to_string(),
             (ended, Some(_)) if said.is_none_or(|entry| entry.error.is_none()) => {
-                format!("torn: {}", ended.unwrap_or(Ended::Running))
+                match ended.unwrap_or(Ended::Running) {
+                    Ended::Running => format!("torn: {}", Ended::Running),
+                    ended => format!("torn: damaged since it ended {ended}"),
+                }
             }
             (_, Some(_)) => "torn: events could not be written".to_owned(),
         };

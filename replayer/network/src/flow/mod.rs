@@ -52,7 +52,7 @@ use super::indexed_heap::Deadline;
 use super::route_cache::RouteCache;
 use super::timer_queue::TimerQueue;
 use super::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
-use crate::network::no_route;
+use crate::network::{no_route, unreachable};
 use crate::topology::{HostId, LinkId, Topology};
 use titr_common::time::Time;
 
@@ -331,10 +331,8 @@ impl Network for Flow {
     }
 
     fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
-        let Unloaded { latency, transfer: time } = self.unloaded(transfer);
-        let no_route = || no_route(&*self.topology, (transfer.from, transfer.to));
-        let why = || if latency.0 == f64::INFINITY { no_route() } else { Unreachable::EndOfTime };
-        (now + latency + time == Time::NEVER).then(why)
+        let unloaded = self.unloaded(transfer);
+        unreachable(&*self.topology, now, transfer, unloaded)
     }
 
     fn first_unreachable(&self) -> Unreachable {

@@ -4,33 +4,26 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use serde_json::Value;
 use titr_common::units::{Bytes, Seconds};
 use titr_platform::{Mpi, Overhead, OverheadStep, Progress, Rendezvous};
+use titr_simulation::observe::{ByKind, Parameter, RegionShare, SegmentShare, Sensitivity};
 use titr_simulation::{Platform, Simulation, Trace};
 use titr_workload::Workload;
 
 use crate::properties::{RANKS, happening, protocol, trace};
-use crate::support::machine::{analyse, events, micros, mpi, threads};
+use crate::support::machine::{critical_path, events, micros, mpi, picoseconds, sum, threads};
 
 /// The parts of the path by rank and kind, and its length, in microseconds.
-fn path(ranks: u32, trace: &str, mpi: &Mpi) -> (f64, Vec<(u64, String, f64)>) {
-    let (time, found) = analyse("critical-path", Workload::new(threads(ranks, trace)), mpi);
-    assert_eq!(picoseconds(&found["length"]), time.0);
-    let part = |part: &Value| {
-        let kind = part["kind"].as_str().unwrap().to_owned();
-        (part["rank"].as_u64().unwrap(), kind, micros(Seconds(part["seconds"].as_f64().unwrap())))
-    };
-    let mut parts: Vec<_> = found["segments"].as_array().unwrap().iter().map(part).collect();
+fn path(ranks: u32, trace: &str, mpi: &Mpi) -> (f64, Vec<(u32, String, f64)>) {
+    let (time, found) = critical_path(Workload::new(threads(ranks, trace)), mpi);
+    assert_eq!(picoseconds(found.length), time.0);
+    let part = |part: &SegmentShare| (part.rank, part.kind.to_string(), micros(part.seconds));
+    let mut parts: Vec<_> = found.segments.iter().map(part).collect();
     parts.sort_by(|one, other| one.partial_cmp(other).unwrap());
     (micros(time.seconds()), parts)
 }
 
-pub fn picoseconds(seconds: &Value) -> u64 {
-    (seconds.as_f64().unwrap() * 1e12).round() as u64
-}
-
-fn parts(parts: &[(u64, &str, f64)]) -> Vec<(u64, String, f64)> {
+fn parts(parts: &[(u32, &str, f64)]) -> Vec<(u32, String, f64)> {
     parts.iter().map(|&(rank, kind, time)| (rank, kind.to_owned(), time)).collect()
 }
 
@@ -89,20 +82,25 @@ fn overheads_are_on_the_path_at_both_sides() {
 fn time_is_in_the_region_that_its_rank_is_in() {
     let program =
         "0 region_begin solve\n0 compute 5000\n0 region_end solve\n0 compute 1000\n0 send 1 7 1000\n1 recv 0 7 1000";
-    let (_, found) = analyse("critical-path", Workload::new(threads(2, program)), &mpi());
-    let region = |region: &Value| (region["region"].as_str().map(str::to_owned), picoseconds(&region["seconds"]));
-    let regions: Vec<_> = found["regions"].as_array().unwrap().iter().map(region).collect();
-    assert_eq!(regions, [(None, 4_000_000), (Some("solve".to_owned()), 5_000_000)]);
+    let (_, found) = critical_path(Workload::new(threads(2, program)), &mpi());
+    let region = |share: &RegionShare| (share.region.clone(), picoseconds(share.seconds));
+    let regions: Vec<_> = found.regions.iter().map(region).collect();
+    assert_eq!(regions, [(None, 4_000_000), (Some("solve".into()), 5_000_000)]);
 }
 
 /// Of 8 µs, 5 are computed, 2 are latency, and 1 is bandwidth.
 #[test]
 fn sensitivities_are_parts_of_the_path() {
     let program = threads(2, "0 compute 5000\n0 send 1 7 1000\n1 recv 0 7 1000");
-    let (_, found) = analyse("critical-path", Workload::new(program), &mpi());
-    let expected = [("host-speed", -0.625), ("latency", 0.25), ("bandwidth", -0.125), ("overheads", 0.0)];
-    let expected = expected.map(|(parameter, path)| serde_json::json!({"parameter": parameter, "path": path}));
-    assert_eq!(found["sensitivities"], Value::from(expected.to_vec()));
+    let (_, found) = critical_path(Workload::new(program), &mpi());
+    let expected = [
+        (Parameter::HostSpeed, -0.625),
+        (Parameter::Latency, 0.25),
+        (Parameter::Bandwidth, -0.125),
+        (Parameter::Overheads, 0.0),
+    ];
+    let found: Vec<_> = found.sensitivities.iter().map(|found| (found.parameter, found.path.unwrap())).collect();
+    assert_eq!(found, expected);
 }
 
 /// The ring's path stays the same if a parameter changes by a percent, so that replays find what the path says, but for terms of
@@ -114,14 +112,12 @@ fn replays_agree_with_sensitivities() {
     for (platform, checked) in [("cluster16.toml", 4), ("packet.toml", 2)] {
         let platform = Platform::load(&folder.join(platform), &[]).unwrap();
         let simulation = Simulation::new(&platform, &trace).analyse("critical-path").check_sensitivities(true);
-        let sensitivities = simulation.run().unwrap().analyses.remove("critical-path").unwrap()["sensitivities"].take();
-        let number = |sensitivity: &Value, key: &str| sensitivity[key].as_f64();
-        let of_all = |sensitivity: &&Value| number(sensitivity, "replays").is_some() && sensitivity["links"].is_null();
-        let known: Vec<&Value> = sensitivities.as_array().unwrap().iter().filter(of_all).collect();
+        let sensitivities = simulation.run().unwrap().analyses.critical_path.unwrap().sensitivities;
+        let known: Vec<_> =
+            sensitivities.iter().filter(|found| found.replays.is_some() && found.links.is_none()).collect();
         assert_eq!(known.len(), checked);
-        for sensitivity in known {
-            let (path, replays) = (number(sensitivity, "path").unwrap(), number(sensitivity, "replays").unwrap());
-            assert!((path - replays).abs() < 1e-3, "{sensitivities:#}");
+        for found in known {
+            assert!((found.path.unwrap() - found.replays.unwrap()).abs() < 1e-3, "{sensitivities:#?}");
         }
     }
 }
@@ -139,18 +135,17 @@ fn sensitivities_to_classes_of_links_add_up() {
     ] {
         let platform = Platform::load(&folder.join(file), settings).unwrap();
         let simulation = Simulation::new(&platform, &trace).analyse("critical-path").check_sensitivities(true);
-        let found = simulation.run().unwrap().analyses.remove("critical-path").unwrap()["sensitivities"].take();
-        for parameter in ["latency", "bandwidth"] {
-            let of = |link: Option<&str>| {
-                let found = found.as_array().unwrap().iter();
-                let one = found.filter(|one| one["parameter"] == parameter && one["links"].as_str() == link);
-                one.map(|one| one["replays"].as_f64().unwrap()).collect::<Vec<_>>()
+        let found = simulation.run().unwrap().analyses.critical_path.unwrap().sensitivities;
+        for parameter in [Parameter::Latency, Parameter::Bandwidth] {
+            let of = |links: Option<&str>| {
+                let of_links = |one: &&Sensitivity| one.parameter == parameter && one.links.as_deref() == links;
+                found.iter().filter(of_links).map(|one| one.replays.unwrap()).collect::<Vec<_>>()
             };
             let parts: Vec<f64> = classes.iter().flat_map(|class| of(Some(class))).collect();
-            assert_eq!(parts.len(), classes.len(), "{found:#}");
+            assert_eq!(parts.len(), classes.len(), "{found:#?}");
             let (sum, all) = (parts.iter().sum::<f64>(), of(None)[0]);
-            let rest = if parameter == "latency" { 1e-9 } else { 0.01 * all.abs() };
-            assert!((sum - all).abs() <= rest, "{found:#}");
+            let rest = if parameter == Parameter::Latency { 1e-9 } else { 0.01 * all.abs() };
+            assert!((sum - all).abs() <= rest, "{found:#?}");
         }
     }
 }
@@ -188,19 +183,16 @@ proptest! {
     fn the_path_is_as_long_as_the_program(happenings in prop::collection::vec(happening(), 0..60), mpi in library()) {
         let trace = trace(&happenings);
         let programs = events(RANKS, &trace).into_iter().map(Vec::into_iter).collect();
-        let (time, found) = analyse("critical-path", Workload::new(programs), &mpi);
-        prop_assert_eq!(picoseconds(&found["length"]), time.0, "{}", trace);
-        for kind in ["other", "storage", "contention"] {
-            prop_assert_eq!(&found["by_kind"][kind], 0.0, "{}: {}", kind, trace);
-        }
-        let sum = |list: &str| found[list].as_array().unwrap().iter().map(|part| picoseconds(&part["seconds"])).sum::<u64>();
-        for list in ["ranks", "regions", "segments"] {
-            prop_assert_eq!(sum(list), time.0, "{}", list);
-        }
-        let kinds: u64 = found["by_kind"].as_object().unwrap().values().map(picoseconds).sum();
-        prop_assert_eq!(kinds, time.0);
+        let (time, found) = critical_path(Workload::new(programs), &mpi);
+        prop_assert_eq!(picoseconds(found.length), time.0, "{}", trace);
+        let ByKind { compute, overhead, latency, transfer, contention, storage, other } = found.by_kind;
+        prop_assert_eq!([contention, storage, other], [Seconds(0.0); 3], "{}", trace);
+        prop_assert_eq!(sum([compute, overhead, latency, transfer].into_iter()), time.0);
+        prop_assert_eq!(sum(found.ranks.iter().map(|part| part.seconds)), time.0);
+        prop_assert_eq!(sum(found.regions.iter().map(|part| part.seconds)), time.0);
+        prop_assert_eq!(sum(found.segments.iter().map(|part| part.seconds)), time.0);
         // Nothing else than these parameters takes time in such a program.
-        let elasticities = found["sensitivities"].as_array().unwrap().iter().map(|part| part["path"].as_f64().unwrap().abs());
+        let elasticities = found.sensitivities.iter().map(|part| part.path.unwrap().abs());
         prop_assert!((elasticities.sum::<f64>() - f64::from(time.0 > 0)).abs() < 1e-9);
     }
 }

@@ -2,45 +2,41 @@
 //! for those of any program.
 
 use proptest::prelude::*;
-use serde_json::Value;
 use titr_common::time::Time;
-use titr_common::units::Seconds;
 use titr_platform::{Mpi, Progress};
-use titr_simulation::observe::{Activity, Observer, OperationId, Waiter, Work};
+use titr_simulation::observe::{
+    Activity, Observer, OperationId, Pattern, PatternTime, SegmentKind, WaitCause, WaitTime, Waiter, Work,
+};
 use titr_workload::Workload;
 
-use crate::critical_path::{library, picoseconds};
+use crate::critical_path::library;
 use crate::properties::{RANKS, happening, trace};
-use crate::support::machine::{analyse, events, micros, mpi, threads};
+use crate::support::machine::{events, micros, mpi, picoseconds, sum, threads, wait_states};
 use titr_common::event::Rank;
 
 /// A rank's waiting, by its pattern, in microseconds.
-type Wait = (u64, String, f64);
+type Wait = (u32, String, f64);
 
 /// A rank's part in the waiting of others, by the kind of time, and what it cost directly and indirectly, in microseconds.
-type Cause = (u64, String, f64, f64);
+type Cause = (u32, String, f64, f64);
 
 /// The waits and their causes.
 fn waits(ranks: u32, trace: &str, mpi: &Mpi) -> (Vec<Wait>, Vec<Cause>) {
-    let (_, found) = analyse("wait-states", Workload::new(threads(ranks, trace)), mpi);
-    let time = |part: &Value, key: &str| micros(Seconds(part[key].as_f64().unwrap()));
-    let text = |part: &Value, key: &str| part[key].as_str().unwrap().to_owned();
-    let place = |part: &Value| (part["rank"].as_u64().unwrap(), text(part, "pattern"), time(part, "seconds"));
-    let cause = |part: &Value| {
-        (part["rank"].as_u64().unwrap(), text(part, "kind"), time(part, "direct"), time(part, "indirect"))
-    };
-    let mut waits: Vec<_> = found["waits"].as_array().unwrap().iter().map(place).collect();
-    let mut causes: Vec<_> = found["causes"].as_array().unwrap().iter().map(cause).collect();
+    let found = wait_states(Workload::new(threads(ranks, trace)), mpi);
+    let place = |wait: &WaitTime| (wait.rank, wait.pattern.to_string(), micros(wait.seconds));
+    let cause = |cause: &WaitCause| (cause.rank, cause.kind.to_string(), micros(cause.direct), micros(cause.indirect));
+    let mut waits: Vec<_> = found.waits.iter().map(place).collect();
+    let mut causes: Vec<_> = found.causes.iter().map(cause).collect();
     waits.sort_by(|one, other| one.partial_cmp(other).unwrap());
     causes.sort_by(|one, other| one.partial_cmp(other).unwrap());
     (waits, causes)
 }
 
-fn expected(waits: &[(u64, &str, f64)]) -> Vec<(u64, String, f64)> {
+fn expected(waits: &[(u32, &str, f64)]) -> Vec<(u32, String, f64)> {
     waits.iter().map(|&(rank, pattern, time)| (rank, pattern.to_owned(), time)).collect()
 }
 
-fn costs(causes: &[(u64, &str, f64, f64)]) -> Vec<(u64, String, f64, f64)> {
+fn costs(causes: &[(u32, &str, f64, f64)]) -> Vec<(u32, String, f64, f64)> {
     causes.iter().map(|&(rank, kind, direct, indirect)| (rank, kind.to_owned(), direct, indirect)).collect()
 }
 
@@ -162,26 +158,26 @@ proptest! {
     fn waiting_attributed_is_waiting_measured(happenings in prop::collection::vec(happening(), 0..60), mpi in library()) {
         let trace = trace(&happenings);
         let programs = || Workload::new(events(RANKS, &trace).into_iter().map(Vec::into_iter).collect());
-        let (_, found) = analyse("wait-states", programs(), &mpi);
+        let found = wait_states(programs(), &mpi);
         let measured = Measured { work: Default::default(), finish: Default::default() };
         let measured = crate::support::machine::observe(programs(), &mpi, measured).unwrap().observer;
-        let list = |list: &str| found[list].as_array().unwrap().clone();
         let mut waiting = [0; RANKS as usize];
-        for rank in list("ranks") {
-            waiting[rank["rank"].as_u64().unwrap() as usize] = picoseconds(&rank["waiting"]);
+        for rank in &found.ranks {
+            waiting[rank.rank as usize] = picoseconds(rank.waiting);
         }
         let expected: Vec<u64> = measured.finish.iter().zip(measured.work).map(|(finish, work)| finish - work).collect();
         prop_assert_eq!(&waiting[..], &expected[..], "{}", trace);
         let total: u64 = waiting.iter().sum();
-        prop_assert_eq!(picoseconds(&found["waiting"]), total);
-        for of in ["patterns", "waits", "causes"] {
-            prop_assert_eq!(list(of).iter().map(|part| picoseconds(&part["seconds"])).sum::<u64>(), total, "{}", of);
+        prop_assert_eq!(picoseconds(found.waiting), total);
+        prop_assert_eq!(sum(found.patterns.iter().map(|part| part.seconds)), total);
+        prop_assert_eq!(sum(found.waits.iter().map(|part| part.seconds)), total);
+        prop_assert_eq!(sum(found.causes.iter().map(|part| part.seconds)), total);
+        for PatternTime { pattern, .. } in found.patterns {
+            prop_assert!(![Pattern::Other, Pattern::Storage, Pattern::Thread].contains(&pattern), "{}", trace);
         }
-        for pattern in list("patterns") {
-            prop_assert!(!["other", "storage", "thread"].contains(&pattern["pattern"].as_str().unwrap()), "{}", trace);
-        }
-        for cause in list("causes") {
-            prop_assert!(!["other", "storage", "contention"].contains(&cause["kind"].as_str().unwrap()), "{}", trace);
+        for WaitCause { kind, .. } in found.causes {
+            let unlikely = [SegmentKind::Other, SegmentKind::Storage, SegmentKind::Contention];
+            prop_assert!(!unlikely.contains(&kind), "{}", trace);
         }
     }
 }

@@ -22,6 +22,7 @@
 //!
 //! **To add a kind**, write a file with a constant of type `Kind`, and name it in `KINDS`.
 
+mod change;
 mod computation;
 mod hypotheses;
 mod keys;
@@ -34,6 +35,8 @@ mod rewriting;
 mod selection;
 mod source;
 
+pub use change::Change;
+pub use computation::Scope;
 pub use hypotheses::{Hypotheses, HypothesesError};
 pub use machine_change::{MachineChange, Network, Written};
 pub use source::Mistake;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::source::{Mistake, Place, Source};
 
 /// A change of the machine.
@@ -22,7 +24,8 @@ pub enum MachineChange {
 }
 
 /// An ideal network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Network {
     /// A message takes no time, and sending and receiving it costs nothing.
     Instant,

@@ -1,9 +1,8 @@
 //! The result of a simulation: plain data that serialises. `titr-replay --json` prints it as it is.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use titr_common::time::Time;
 use titr_common::trace::{Trace, World};
 use titr_common::units::{Bytes, Seconds};
@@ -13,6 +12,7 @@ use titr_network::statistics::Estimate;
 use titr_network::topology::{LinkId, Topology};
 use titr_platform::Platform;
 
+use crate::observe::Findings;
 pub use crate::observe::Shares;
 pub use titr_network::statistics::Percentiles;
 
@@ -62,8 +62,8 @@ pub struct SimulationResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
     /// The findings of each analysis, by its name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub analyses: BTreeMap<&'static str, serde_json::Value>,
+    #[serde(skip_serializing_if = "Findings::is_empty")]
+    pub analyses: Findings,
     /// Sentences on what could not be simulated faithfully, and on what was left over.
     pub warnings: Vec<String>,
     /// titr's own speed: the only part that differs from one simulation to the next.
@@ -136,7 +136,7 @@ impl From<&Platform> for NetworkName {
 }
 
 /// The traffic over one link.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LinkUse {
     /// The name of the link.
     pub name: String,

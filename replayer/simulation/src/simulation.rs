@@ -3,7 +3,7 @@
 mod run;
 mod sensitivities;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
@@ -15,7 +15,7 @@ use titr_platform::{Model, PlacementError, Platform, Spawn};
 use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
 
 use crate::normalisation::Comparison;
-use crate::observe::{ANALYSES, Analysis, Observer};
+use crate::observe::{ANALYSES, AnyAnalysis, Findings, Observer};
 use crate::parallel::Jobs;
 use crate::profile::{self, OwnWork};
 use crate::ranks::{Causality, Deadlock, Recorded, ReplayError};
@@ -74,9 +74,6 @@ pub enum SimulationError {
     /// There is no analysis of this name.
     #[error("there is no analysis '{0}'")]
     NoAnalysis(String),
-    /// An analysis has found what cannot be serialised.
-    #[error("the findings of an analysis cannot be written: {0}")]
-    Findings(#[from] serde_json::Error),
     /// No run was asked for.
     #[error("no run replays nothing")]
     NoRuns,
@@ -193,7 +190,7 @@ impl<'a> Simulation<'a> {
         let mut analyses = self.analyses()?;
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(std::mem::take(&mut self.observers).into_iter().map(|observer| observer as &mut dyn Observer));
-        observers.extend(analyses.iter_mut().map(|named| &mut *named.analysis as &mut dyn Observer));
+        observers.extend(analyses.iter_mut().map(|analysis| &mut **analysis as &mut dyn Observer));
 
         let start = Instant::now();
         let replays = Replays {
@@ -219,8 +216,8 @@ impl<'a> Simulation<'a> {
         }
         let replay = speed((start.elapsed(), cpu), outcome.events, &times, &packets);
         let _results = profile::enter(OwnWork::Results);
-        let mut findings = findings(&analyses)?;
-        if let Some(path) = findings.get_mut("critical-path").filter(|_| self.checks_sensitivities) {
+        let mut findings: Findings = analyses.iter().map(|analysis| analysis.finding()).collect();
+        if let Some(path) = findings.critical_path.as_mut().filter(|_| self.checks_sensitivities) {
             self.check(path, &replays, outcome.simulated_time)?;
         }
 
@@ -308,25 +305,15 @@ impl<'a> Simulation<'a> {
         Ok(self.transformations.iter().try_fold(recomputed, |trace, transformation| transformation.apply(trace))?)
     }
 
-    /// The analyses that were asked for, by name.
-    fn analyses(&self) -> Result<Vec<NamedAnalysis>, SimulationError> {
+    /// The analyses that were asked for.
+    fn analyses(&self) -> Result<Vec<Box<dyn AnyAnalysis>>, SimulationError> {
         let named = |name: &&str| {
             let kind = ANALYSES.iter().find(|kind| kind.name == *name);
             let kind = kind.ok_or_else(|| SimulationError::NoAnalysis((*name).to_owned()))?;
-            Ok(NamedAnalysis { name: kind.name, analysis: (kind.new)(self.trace.ranks()) })
+            Ok((kind.new)(self.trace.ranks()))
         };
         self.analyses.iter().map(named).collect()
     }
-}
-
-/// An analysis that was asked for, and its name.
-struct NamedAnalysis {
-    name: &'static str,
-    analysis: Box<dyn Analysis>,
-}
-
-fn findings(analyses: &[NamedAnalysis]) -> serde_json::Result<BTreeMap<&'static str, serde_json::Value>> {
-    analyses.iter().map(|NamedAnalysis { name, analysis }| Ok((*name, analysis.findings()?))).collect()
 }
 
 /// The speed of the runs that predicted `times`, each of so many events, in so much time on the wall and of processors.

@@ -3,12 +3,10 @@
 mod candidates;
 mod text;
 
-use std::path::Path;
-
 use serde::Serialize;
 use titr_common::event::CollectiveKind;
 use titr_common::trace::{Trace, TraceError};
-use titr_hypotheses::{Hypotheses, HypothesesError};
+use titr_hypotheses::{Change, Hypotheses, HypothesesError};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{Computation, Platform, Simulation, SimulationError, assume};
 
@@ -67,15 +65,17 @@ pub fn advise(
     let base = Simulation::new(platform, trace).computation(computation).analyse("wait-states").run()?;
     let simulated_time = base.simulated_time.0;
     let mut advice = Advice { simulated_time, hypotheses: Vec::new(), bounds: Vec::new(), not_tried: Vec::new() };
-    let candidates = candidates::candidates(&base, collectives);
+    let waits = base.analyses.wait_states.as_ref();
+    let candidates = waits.map(|waits| candidates::candidates(&base, waits, collectives)).unwrap_or_default();
     let replays = jobs.map(candidates.len(), |number| {
-        let changes = &candidates[number].changes;
-        Ok::<_, SimulationError>(replayed(platform, trace, computation, changes, !jobs.are_several()))
+        let change = &candidates[number].change;
+        Ok::<_, SimulationError>(replayed(platform, trace, computation, change, !jobs.are_several()))
     })?;
     for (candidate, replayed) in candidates.into_iter().zip(replays) {
-        let Candidate { title: hypothesis, because, changes } = candidate;
-        match replayed {
-            Ok(time) => {
+        let Candidate { title: hypothesis, because, change } = candidate;
+        let tried = replayed.and_then(|time| Ok((time, Change::file(&[change]).map_err(|error| error.to_string())?)));
+        match tried {
+            Ok((time, changes)) => {
                 let is_bound = because.is_none();
                 let saves = simulated_time - time;
                 let tried = Tried { hypothesis, because, simulated_time: time, saves, changes };
@@ -88,17 +88,16 @@ pub fn advise(
     Ok(advice)
 }
 
-/// The predicted time with these changes, in seconds; an error says why they do not fit the program.
+/// The predicted time with this change, in seconds; an error says why it does not fit the program.
 fn replayed(
     platform: &Platform,
     trace: &Trace,
     computation: Computation,
-    changes: &str,
+    change: &Change,
     read_ahead: bool,
 ) -> Result<f64, String> {
     let last = |error: &dyn ToString| error.to_string().lines().next().unwrap_or_default().to_owned();
-    let hypotheses =
-        Hypotheses::parse(Path::new("advice"), changes.to_owned()).map_err(|error: HypothesesError| last(&error))?;
+    let hypotheses = Hypotheses::of(std::slice::from_ref(change)).map_err(|error: HypothesesError| last(&error))?;
     let platform = assume(hypotheses.machine(), platform.clone()).map_err(|error| last(&error))?;
     let simulation = Simulation::new(&platform, trace).computation(computation).transform(&hypotheses);
     match simulation.read_ahead(read_ahead).run() {

@@ -115,8 +115,7 @@ fn option_at_fault(error: &SimulationError) -> &'static str {
         SimulationError::Trace(_)
         | SimulationError::Placement(_)
         | SimulationError::Replay(_)
-        | SimulationError::Deadlock { .. }
-        | SimulationError::Findings(_) => "",
+        | SimulationError::Deadlock { .. } => "",
     }
 }
 

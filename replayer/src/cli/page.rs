@@ -63,10 +63,7 @@ impl PageArgs {
     ) -> Result<(), Failure> {
         let Some(path) = &self.file else { return Ok(()) };
         let comparison = match &self.compare {
-            Some(before) => {
-                let after = ReplayedResult::of(result).map_err(std::io::Error::from)?;
-                Some(ReplayedResult::read(before)?.to(&after)?)
-            }
+            Some(before) => Some(ReplayedResult::read(before)?.to(&ReplayedResult::of(result))?),
             None => None,
         };
         let origin = Origin {

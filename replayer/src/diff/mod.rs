@@ -11,41 +11,23 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use titr_common::format::counted;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
+use titr_common::units::{Bytes, Seconds};
 use titr_simulation::SimulationResult;
+use titr_simulation::observe::{Findings, Shares};
+use titr_simulation::result::LinkUse;
 
 pub use text::summary;
-use waits::WaitFindings;
-pub use waits::{CauseChange, PlaceChange, ProgramPlace, WaitChanges};
+pub use waits::{CauseChange, PlaceChange, WaitChanges};
 
 /// The parts of a result that are compared.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ReplayedResult {
-    simulated_time: f64,
-    /// The seconds of each rank by activity, and when the rank finished.
-    per_rank: Vec<BTreeMap<String, f64>>,
-    links: Vec<BusyLink>,
+    simulated_time: Seconds,
+    per_rank: Vec<Shares>,
+    links: Vec<LinkUse>,
     #[serde(default)]
-    analyses: Analyses,
+    analyses: Findings,
 }
-
-/// The findings of the analyses that are compared.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Analyses {
-    wait_states: Option<WaitFindings>,
-}
-
-/// A link of a result.
-#[derive(Clone, Debug, Deserialize)]
-struct BusyLink {
-    name: String,
-    bytes: u64,
-    #[serde(rename = "use")]
-    utilization: f64,
-}
-
-/// The entry of a rank's times that is no activity.
-const FINISH: &str = "finish";
 
 /// A number before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -62,9 +44,9 @@ pub struct Difference {
     /// The predicted time.
     pub simulated_time: Change,
     /// The time of each activity, in the mean over the ranks.
-    pub activities: BTreeMap<String, Change>,
+    pub activities: BTreeMap<&'static str, Change>,
     /// The time of each rank by activity, and when it finished.
-    pub per_rank: Vec<BTreeMap<String, Change>>,
+    pub per_rank: Vec<Shares<Change>>,
     /// The links that are among the busiest of either result, in the order of the first and then of the second one.
     pub links: Vec<LinkChange>,
     /// The wait states, if both results have them.
@@ -87,7 +69,7 @@ pub struct LinkChange {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LinkShare {
     /// The payload.
-    pub bytes: u64,
+    pub bytes: Bytes,
     /// The payload as a part of what the link could have carried.
     #[serde(rename = "use")]
     pub utilization: f64,
@@ -136,12 +118,16 @@ impl ReplayedResult {
         serde_json::from_str(&text).map_err(|error| DiffError::NoResult { path: path.to_owned(), error })
     }
 
-    /// The compared parts of a result that was not written yet.
-    ///
-    /// # Errors
-    /// If the result cannot be serialised.
-    pub fn of(result: &SimulationResult) -> serde_json::Result<Self> {
-        serde_json::from_value(serde_json::to_value(result)?)
+    /// The compared parts of a result.
+    #[must_use]
+    pub fn of(result: &SimulationResult) -> Self {
+        let SimulationResult { simulated_time, per_rank, links, analyses, .. } = result;
+        Self {
+            simulated_time: *simulated_time,
+            per_rank: per_rank.clone(),
+            links: links.clone(),
+            analyses: analyses.clone(),
+        }
     }
 
     /// The difference to a result that came `after`.
@@ -153,34 +139,33 @@ impl ReplayedResult {
         if ranks != others {
             return Err(DiffError::Ranks { before: ranks, after: others });
         }
-        let per_rank: Vec<_> =
-            self.per_rank.iter().zip(&after.per_rank).map(|(one, other)| changes(one, other)).collect();
-        let mut activities: BTreeMap<String, Change> = BTreeMap::new();
-        for (activity, change) in per_rank.iter().flatten().filter(|(activity, _)| *activity != FINISH) {
-            let sum = activities.entry(activity.clone()).or_default();
+        let change = |before: Seconds, after: Seconds| Change { before: before.0, after: after.0 };
+        let both = self.per_rank.iter().zip(&after.per_rank);
+        let per_rank: Vec<Shares<Change>> = both.map(|(one, other)| one.zip(other, change)).collect();
+        let mut activities: BTreeMap<&'static str, Change> = BTreeMap::new();
+        for (activity, change) in per_rank.iter().flat_map(Shares::activities) {
+            let sum = activities.entry(activity).or_default();
             sum.before += change.before / ranks as f64;
             sum.after += change.after / ranks as f64;
         }
-        let simulated_time = Change { before: self.simulated_time, after: after.simulated_time };
         let both = self.analyses.wait_states.as_ref().zip(after.analyses.wait_states.as_ref());
-        let waits = both.map(|(before, after)| before.to(after, ranks));
-        Ok(Difference { simulated_time, activities, per_rank, links: links(&self.links, &after.links), waits })
+        Ok(Difference {
+            simulated_time: change(self.simulated_time, after.simulated_time),
+            activities,
+            per_rank,
+            links: links(&self.links, &after.links),
+            waits: both.map(|(before, after)| WaitChanges::between(before, after, ranks)),
+        })
     }
 }
 
-fn changes(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>) -> BTreeMap<String, Change> {
-    let time = |times: &BTreeMap<String, f64>, name: &str| times.get(name).copied().unwrap_or(0.0);
-    let change = |name: &String| (name.clone(), Change { before: time(before, name), after: time(after, name) });
-    before.keys().chain(after.keys()).map(change).collect()
-}
-
-fn links(before: &[BusyLink], after: &[BusyLink]) -> Vec<LinkChange> {
-    let find = |links: &[BusyLink], name: &str| {
+fn links(before: &[LinkUse], after: &[LinkUse]) -> Vec<LinkChange> {
+    let find = |links: &[LinkUse], name: &str| {
         let found = links.iter().find(|link| link.name == name);
         found.map(|link| LinkShare { bytes: link.bytes, utilization: link.utilization })
     };
     let new = after.iter().filter(|link| find(before, &link.name).is_none());
-    let change = |BusyLink { name, .. }: &BusyLink| LinkChange {
+    let change = |LinkUse { name, .. }: &LinkUse| LinkChange {
         name: name.clone(),
         before: find(before, name),
         after: find(after, name),
@@ -200,8 +185,7 @@ impl Difference {
     /// The ranks and when they finish, those first whose finish changes most.
     #[must_use]
     pub fn finishes(&self) -> Vec<(usize, Change)> {
-        let finish = |(rank, times): (usize, &BTreeMap<String, Change>)| Some((rank, *times.get(FINISH)?));
-        let mut finishes: Vec<_> = self.per_rank.iter().enumerate().filter_map(finish).collect();
+        let mut finishes: Vec<_> = self.per_rank.iter().map(|shares| shares.finish).enumerate().collect();
         // Stable: ranks that change as much stay in their order.
         finishes.sort_by(|(_, one), (_, other)| other.gain().abs().total_cmp(&one.gain().abs()));
         finishes
@@ -213,13 +197,20 @@ mod tests {
     use super::*;
 
     fn result(times: &[(f64, f64)], links: &[(&str, u64)]) -> ReplayedResult {
-        let rank = |&(compute, finish): &(f64, f64)| {
-            BTreeMap::from([("compute".to_owned(), compute), (FINISH.to_owned(), finish)])
+        let rank = |&(compute, finish): &(f64, f64)| Shares {
+            compute: Seconds(compute),
+            finish: Seconds(finish),
+            ..Shares::default()
         };
-        let link = |&(name, bytes): &(&str, u64)| BusyLink { name: name.to_owned(), bytes, utilization: 0.5 };
-        let simulated_time = times.iter().map(|&(_, finish)| finish).fold(0.0, f64::max);
+        let link = |&(name, bytes): &(&str, u64)| LinkUse {
+            name: name.to_owned(),
+            bytes: Bytes(bytes),
+            messages: 1,
+            utilization: 0.5,
+        };
+        let simulated_time = Seconds(times.iter().map(|&(_, finish)| finish).fold(0.0, f64::max));
         let (per_rank, links) = (times.iter().map(rank).collect(), links.iter().map(link).collect());
-        ReplayedResult { simulated_time, per_rank, links, analyses: Analyses::default() }
+        ReplayedResult { simulated_time, per_rank, links, analyses: Findings::default() }
     }
 
     #[test]
@@ -229,10 +220,10 @@ mod tests {
         let difference = before.to(&after).unwrap();
         assert_eq!(difference.simulated_time, Change { before: 4.0, after: 3.5 });
         assert_eq!(difference.activities["compute"], Change { before: 2.0, after: 2.0 });
-        assert_eq!(difference.activities.len(), 1);
-        assert_eq!(difference.per_rank[0]["compute"].gain(), 1.0);
+        assert_eq!(difference.activities["send"], Change::default());
+        assert_eq!(difference.per_rank[0].compute.gain(), 1.0);
         assert_eq!(difference.finishes().iter().map(|&(rank, _)| rank).collect::<Vec<_>>(), [0, 1]);
-        let bytes = |share: &Option<LinkShare>| share.map(|share| share.bytes);
+        let bytes = |share: &Option<LinkShare>| share.map(|share| share.bytes.0);
         let links: Vec<_> =
             difference.links.iter().map(|link| (&*link.name, bytes(&link.before), bytes(&link.after))).collect();
         assert_eq!(links, [("a", Some(10), Some(4)), ("b", Some(5), None), ("c", None, Some(7))]);

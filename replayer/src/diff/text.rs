@@ -1,11 +1,14 @@
 //! A difference for people.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use titr_common::format::{TimeUnit, volume};
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::Seconds;
 
-use super::{CauseChange, Change, Difference, LinkShare, PlaceChange, ProgramPlace};
+use titr_simulation::observe::ProgramPlace;
+
+use super::{CauseChange, Change, Difference, LinkShare, PlaceChange};
 
 /// How many ranks are shown: those that change most.
 const RANKS: usize = 8;
@@ -65,10 +68,10 @@ pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> 
     if let Some(waits) = &difference.waits {
         writeln!(out, "\nWaiting, all ranks together in {}", unit.name)?;
         row(out, "all", waits.waiting)?;
-        let of_place = |place: &PlaceChange| (at(&place.pattern, &place.place), place.change);
+        let of_place = |place: &PlaceChange| (at(place.pattern, &place.place), place.change);
         parts(out, waits.places.iter().map(of_place), &row)?;
         writeln!(out, "\nWaiting because of, in {}", unit.name)?;
-        let of_cause = |cause: &CauseChange| (at(&cause.kind, &cause.place), cause.change);
+        let of_cause = |cause: &CauseChange| (at(cause.kind, &cause.place), cause.change);
         parts(out, waits.causes.iter().map(of_cause), &row)?;
     }
 
@@ -82,7 +85,7 @@ pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> 
 }
 
 /// A kind of time at a place.
-fn at(kind: &str, place: &ProgramPlace) -> String {
+fn at(kind: impl Display, place: &ProgramPlace) -> String {
     let site = place.call_site.as_ref().map_or(String::new(), |site| format!(" at {site}"));
     let region = place.region.as_ref().map_or(String::new(), |region| format!(" in {region}"));
     format!("{kind}{site}{region}")
@@ -105,6 +108,6 @@ fn percent(change: Change) -> String {
 /// The use of a link and its payload.
 fn share(share: Option<LinkShare>) -> String {
     share.map_or("less than others".to_owned(), |share| {
-        format!("{:.1} %, {}", 100.0 * share.utilization, volume(Bytes(share.bytes)))
+        format!("{:.1} %, {}", 100.0 * share.utilization, volume(share.bytes))
     })
 }

@@ -2,44 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use titr_simulation::observe::{Pattern, ProgramPlace, SegmentKind, WaitFindings};
 
 use super::Change;
-
-/// The findings of `wait-states` that are compared. Times are in seconds.
-#[derive(Clone, Debug, Deserialize)]
-pub struct WaitFindings {
-    waiting: f64,
-    waits: Vec<Wait>,
-    causes: Vec<FoundCause>,
-}
-
-/// A place in the program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ProgramPlace {
-    /// The region; `None`: outside of all.
-    pub region: Option<String>,
-    /// The call site; `None`: it is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call_site: Option<String>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct Wait {
-    rank: usize,
-    #[serde(flatten)]
-    place: ProgramPlace,
-    pattern: String,
-    seconds: f64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct FoundCause {
-    #[serde(flatten)]
-    place: ProgramPlace,
-    kind: String,
-    seconds: f64,
-}
 
 /// The waiting of all ranks before and after, and of parts of it, those first that change most.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,8 +26,8 @@ pub struct PlaceChange {
     /// The place.
     #[serde(flatten)]
     pub place: ProgramPlace,
-    /// The pattern, such as `late-sender`.
-    pub pattern: String,
+    /// The pattern.
+    pub pattern: Pattern,
     /// The waiting of all ranks.
     #[serde(flatten)]
     pub change: Change,
@@ -73,28 +39,27 @@ pub struct CauseChange {
     /// The place.
     #[serde(flatten)]
     pub place: ProgramPlace,
-    /// The kind of time, such as `compute`.
-    pub kind: String,
+    /// What the time that others waited for was spent on.
+    pub kind: SegmentKind,
     /// The waiting of all ranks because of it.
     #[serde(flatten)]
     pub change: Change,
 }
 
-impl WaitFindings {
-    /// The difference to findings that came `after`, of a program with so many ranks.
-    pub(super) fn to(&self, after: &Self, ranks: usize) -> WaitChanges {
-        let places = both(&self.waits, &after.waits, |wait| ((wait.place.clone(), wait.pattern.clone()), wait.seconds));
-        let causes =
-            both(&self.causes, &after.causes, |cause| ((cause.place.clone(), cause.kind.clone()), cause.seconds));
-        let of_ranks = both(&self.waits, &after.waits, |wait| (wait.rank, wait.seconds));
+impl WaitChanges {
+    /// The changes from the wait states of one result to those of another, of a program with so many ranks.
+    pub(super) fn between(before: &WaitFindings, after: &WaitFindings, ranks: usize) -> Self {
+        let places = both(&before.waits, &after.waits, |wait| ((wait.place.clone(), wait.pattern), wait.seconds.0));
+        let causes = both(&before.causes, &after.causes, |cause| ((cause.place.clone(), cause.kind), cause.seconds.0));
+        let of_ranks = both(&before.waits, &after.waits, |wait| (wait.rank, wait.seconds.0));
         let mut by_rank = vec![Change::default(); ranks];
         for (rank, change) in of_ranks {
-            if let Some(place) = by_rank.get_mut(rank) {
+            if let Some(place) = by_rank.get_mut(rank as usize) {
                 *place = change;
             }
         }
-        WaitChanges {
-            waiting: Change { before: self.waiting, after: after.waiting },
+        Self {
+            waiting: Change { before: before.waiting.0, after: after.waiting.0 },
             places: places
                 .into_iter()
                 .map(|((place, pattern), change)| PlaceChange { place, pattern, change })
@@ -121,26 +86,47 @@ fn both<T, K: Ord>(before: &[T], after: &[T], part: impl Fn(&T) -> (K, f64)) -> 
 
 #[cfg(test)]
 mod tests {
+    use titr_common::units::Seconds;
+    use titr_simulation::observe::{WaitCause, WaitTime};
+
     use super::*;
 
-    fn findings(waits: &[(usize, &str, &str, f64)]) -> WaitFindings {
-        let wait = |&(rank, region, pattern, seconds): &(usize, &str, &str, f64)| Wait {
+    fn findings(waits: &[(u32, &str, Pattern, f64)]) -> WaitFindings {
+        let wait = |&(rank, region, pattern, seconds): &(u32, &str, Pattern, f64)| WaitTime {
             rank,
-            place: ProgramPlace { region: Some(region.to_owned()), call_site: None },
-            pattern: pattern.to_owned(),
-            seconds,
+            place: ProgramPlace { region: Some(region.into()), call_site: None },
+            communicator: None,
+            pattern,
+            seconds: Seconds(seconds),
         };
-        let waiting = waits.iter().map(|&(.., seconds)| seconds).sum();
-        let cause = FoundCause { place: ProgramPlace::default(), kind: "compute".to_owned(), seconds: waiting };
-        WaitFindings { waiting, waits: waits.iter().map(wait).collect(), causes: vec![cause] }
+        let waiting = Seconds(waits.iter().map(|&(.., seconds)| seconds).sum());
+        let cause = WaitCause {
+            rank: 0,
+            place: ProgramPlace::default(),
+            kind: SegmentKind::Compute,
+            seconds: waiting,
+            direct: waiting,
+            indirect: Seconds(0.0),
+        };
+        WaitFindings {
+            waiting,
+            patterns: vec![],
+            ranks: vec![],
+            places: vec![],
+            waits: waits.iter().map(wait).collect(),
+            causes: vec![cause],
+        }
     }
 
     #[test]
     fn waiting_is_followed_from_place_to_place() {
-        let before =
-            findings(&[(0, "bar", "late-sender", 3.0), (1, "bar", "late-sender", 1.0), (1, "foo", "transfer", 0.5)]);
-        let after = findings(&[(1, "end", "wait-at-nxn", 1.0), (0, "foo", "transfer", 0.5)]);
-        let changes = before.to(&after, 2);
+        let before = findings(&[
+            (0, "bar", Pattern::LateSender, 3.0),
+            (1, "bar", Pattern::LateSender, 1.0),
+            (1, "foo", Pattern::Transfer, 0.5),
+        ]);
+        let after = findings(&[(1, "end", Pattern::WaitAtNxn, 1.0), (0, "foo", Pattern::Transfer, 0.5)]);
+        let changes = WaitChanges::between(&before, &after, 2);
         assert_eq!(changes.waiting, Change { before: 4.5, after: 1.5 });
         let places: Vec<_> =
             changes.places.iter().map(|place| (place.place.region.as_deref(), place.change.gain())).collect();

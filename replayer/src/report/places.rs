@@ -3,60 +3,65 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use serde_json::Value;
 use titr_common::format::TimeUnit;
 use titr_common::units::Seconds;
 use titr_simulation::SimulationResult;
+use titr_simulation::observe::{CriticalPath, Findings, ProgramPlace, SegmentKind, WaitFindings};
 
 /// How many places are shown.
 const SHOWN: usize = 3;
 
 /// Prints what ranks wait for most, and what the critical path is made of, of the analyses that were asked for.
 pub(super) fn explained(report: &SimulationResult, out: &mut impl Write) -> io::Result<()> {
-    if let Some(findings) = report.analyses.get("wait-states") {
-        parts("Ranks wait because of", &findings["waiting"], &findings["causes"], out)?;
+    let Findings { critical_path, wait_states, matrix: _ } = &report.analyses;
+    if let Some(WaitFindings { waiting, causes, .. }) = wait_states {
+        let causes = causes.iter().map(|cause| (name(cause.kind, &cause.place), cause.seconds));
+        parts("Ranks wait because of", *waiting, causes, out)?;
     }
-    if let Some(findings) = report.analyses.get("critical-path") {
-        parts("On the critical path", &findings["length"], &findings["segments"], out)?;
+    if let Some(CriticalPath { length, segments, .. }) = critical_path {
+        let segments = segments.iter().map(|segment| (name(segment.kind, &segment.place), segment.seconds));
+        parts("On the critical path", *length, segments, out)?;
     }
     Ok(())
 }
 
-/// Prints the largest parts of a time by their kinds and places, whatever their ranks.
-fn parts(title: &str, whole: &Value, parts: &Value, out: &mut impl Write) -> io::Result<()> {
+/// Prints the largest parts of a time by their names.
+fn parts(
+    title: &str,
+    whole: Seconds,
+    parts: impl Iterator<Item = (String, Seconds)>,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let mut sums = BTreeMap::<String, f64>::new();
-    for part in parts.as_array().into_iter().flatten() {
-        *sums.entry(name(part)).or_default() += part["seconds"].as_f64().unwrap_or_default();
+    for (name, seconds) in parts {
+        *sums.entry(name).or_default() += seconds.0;
     }
-    let whole = whole.as_f64().unwrap_or_default();
-    if whole <= 0.0 || sums.is_empty() {
+    if whole.0 <= 0.0 || sums.is_empty() {
         return Ok(());
     }
-    let unit = TimeUnit::of(Seconds(whole));
+    let unit = TimeUnit::of(whole);
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    writeln!(out, "\n{title:<24}{:>16} = 100 %", format!("{} {}", unit.show(Seconds(whole)), unit.name))?;
+    writeln!(out, "\n{title:<24}{:>16} = 100 %", format!("{} {}", unit.show(whole), unit.name))?;
     // What rounds to nothing explains nothing.
-    for (name, seconds) in sums.into_iter().take(SHOWN).filter(|(_, seconds)| *seconds >= 0.0005 * whole) {
-        writeln!(out, "  {:>5.1} %  {name}", 100.0 * seconds / whole)?;
+    for (name, seconds) in sums.into_iter().take(SHOWN).filter(|(_, seconds)| *seconds >= 0.0005 * whole.0) {
+        writeln!(out, "  {:>5.1} %  {name}", 100.0 * seconds / whole.0)?;
     }
     Ok(())
 }
 
 /// The kind and the place of a cause or a segment.
-fn name(part: &Value) -> String {
-    let text = |key| part[key].as_str();
-    let kind = match text("kind") {
-        Some("compute") => "computation",
-        Some("overhead") => "overheads of messages",
-        Some("latency") => "latencies of messages",
-        Some("transfer") => "the bytes of messages",
-        Some("contention") => "messages that share links",
-        Some("storage") => "accesses to files",
-        Some(other) => other,
-        None => "",
+fn name(kind: SegmentKind, ProgramPlace { region, call_site }: &ProgramPlace) -> String {
+    let kind = match kind {
+        SegmentKind::Compute => "computation",
+        SegmentKind::Overhead => "overheads of messages",
+        SegmentKind::Latency => "latencies of messages",
+        SegmentKind::Transfer => "the bytes of messages",
+        SegmentKind::Contention => "messages that share links",
+        SegmentKind::Storage => "accesses to files",
+        SegmentKind::Other => "other",
     };
-    let site = text("call_site").map_or(String::new(), |site| format!(" at {site}"));
-    let region = text("region").map_or(String::new(), |region| format!(" in region {region}"));
+    let site = call_site.as_ref().map_or(String::new(), |site| format!(" at {site}"));
+    let region = region.as_ref().map_or(String::new(), |region| format!(" in region {region}"));
     format!("{kind}{site}{region}")
 }

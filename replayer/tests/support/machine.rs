@@ -12,7 +12,9 @@ use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
 use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Partitioned, Progress, Rendezvous, Spawn};
-use titr_simulation::observe::{ANALYSES, Analysis, Breakdown, Observer, Shares};
+use titr_simulation::observe::{
+    ANALYSES, AnyAnalysis, Breakdown, CriticalPath, Finding, Findings, Observer, Shares, WaitFindings,
+};
 use titr_simulation::ranks::{Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
 use titr_workload::Workload;
@@ -99,18 +101,17 @@ pub fn explained(
     let ranks = ranks as u32;
     let (mut path, mut waits) = (analysis("critical-path", ranks), analysis("wait-states", ranks));
     let outcome = replay((Breakdown::new(ranks), vec![&mut *path, &mut *waits]))?.map(|(breakdown, _)| breakdown);
-    let length = path.findings().unwrap()["length"].as_f64().unwrap();
-    assert_eq!(micros(Seconds(length)), micros(outcome.simulated_time.seconds()), "the length of the critical path");
-    let waits = waits.findings().unwrap();
-    let picoseconds = |part: &serde_json::Value| (part.as_f64().unwrap() * 1e12).round() as u64;
-    let sum =
-        |list: &str| waits[list].as_array().unwrap().iter().map(|part| picoseconds(&part["seconds"])).sum::<u64>();
-    assert_eq!([sum("patterns"), sum("causes")], [picoseconds(&waits["waiting"]); 2], "waiting and its causes");
+    let found: Findings = [path.finding(), waits.finding()].into_iter().collect();
+    let length = found.critical_path.unwrap().length;
+    assert_eq!(micros(length), micros(outcome.simulated_time.seconds()), "the length of the critical path");
+    let WaitFindings { waiting, patterns, causes, .. } = found.wait_states.unwrap();
+    let sums = [sum(patterns.iter().map(|part| part.seconds)), sum(causes.iter().map(|part| part.seconds))];
+    assert_eq!(sums, [picoseconds(waiting); 2], "waiting and its causes");
     Ok(outcome)
 }
 
 /// A new analysis of this name.
-fn analysis(name: &str, ranks: u32) -> Box<dyn Analysis> {
+fn analysis(name: &str, ranks: u32) -> Box<dyn AnyAnalysis> {
     (ANALYSES.iter().find(|kind| kind.name == name).unwrap().new)(ranks)
 }
 
@@ -126,12 +127,37 @@ pub fn observe<S: EventSource, O: Observer>(
     replay(workload, cores, mpi, &mut network, observer, Options::default())
 }
 
-/// When a program ends, and the findings of an analysis.
-pub fn analyse<S: EventSource>(name: &str, workload: Workload<S>, mpi: &Mpi) -> (Time, serde_json::Value) {
+/// When a program ends, and its critical path.
+pub fn critical_path<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> (Time, CriticalPath) {
+    match analyse("critical-path", workload, mpi) {
+        (time, Finding::CriticalPath(path)) => (time, path),
+        (_, other) => panic!("{other:?}"),
+    }
+}
+
+/// The wait states of a program.
+pub fn wait_states<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> WaitFindings {
+    match analyse("wait-states", workload, mpi) {
+        (_, Finding::WaitStates(waits)) => waits,
+        (_, other) => panic!("{other:?}"),
+    }
+}
+
+fn analyse<S: EventSource>(name: &str, workload: Workload<S>, mpi: &Mpi) -> (Time, Finding) {
     let mut analysis = analysis(name, workload.ranks() as u32);
     let observers: Vec<&mut dyn Observer> = vec![&mut *analysis];
     let time = observe(workload, mpi, observers).unwrap().simulated_time;
-    (time, analysis.findings().unwrap())
+    (time, analysis.finding())
+}
+
+/// A time in picoseconds.
+pub fn picoseconds(Seconds(seconds): Seconds) -> u64 {
+    (seconds * 1e12).round() as u64
+}
+
+/// The sum of times in picoseconds.
+pub fn sum(times: impl Iterator<Item = Seconds>) -> u64 {
+    times.map(picoseconds).sum()
 }
 
 /// When each rank is done, in microseconds.

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use titr_common::event::{Rank, ThreadId};
 use titr_common::trace::{Located, LocatedEvents, Trace, TraceError, Transformation};
 
@@ -20,9 +21,10 @@ use crate::source::Mistake;
 /// All ranks compute the same.
 pub const BALANCE_COMPUTE: Kind = Kind { name: "balance-compute", read: balance };
 
-/// The amounts that are made even.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scope {
+/// The amounts of computation that become equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
     /// The total of each rank.
     Totals,
     /// Each instance of the region.

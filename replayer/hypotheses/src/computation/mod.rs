@@ -6,5 +6,5 @@ mod balance;
 mod scale_compute;
 mod volume;
 
-pub use balance::BALANCE_COMPUTE;
+pub use balance::{BALANCE_COMPUTE, Scope};
 pub use scale_compute::{INFINITE_CPU, SCALE_COMPUTE, Scalings};

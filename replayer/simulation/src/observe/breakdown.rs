@@ -1,6 +1,6 @@
 //! Where each rank's time goes.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
@@ -8,17 +8,48 @@ use titr_common::units::Seconds;
 use super::{Activity, Observer};
 
 /// A rank's time by activity, summed over its threads. With one thread the parts add up to `finish`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[allow(missing_docs)] // Named as the activities are.
-pub struct Shares {
-    pub compute: Seconds,
-    pub send: Seconds,
-    pub recv: Seconds,
-    pub wait: Seconds,
-    pub file: Seconds,
-    pub collective: Seconds,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs, reason = "the fields have the names of the activities")]
+pub struct Shares<T = Seconds> {
+    pub compute: T,
+    pub send: T,
+    pub recv: T,
+    pub wait: T,
+    pub file: T,
+    pub collective: T,
     /// The time at which the last thread of the rank was done.
-    pub finish: Seconds,
+    pub finish: T,
+}
+
+impl<T: Copy> Shares<T> {
+    /// The share of each activity, by name.
+    #[must_use]
+    pub fn activities(&self) -> [(&'static str, T); 6] {
+        let Self { compute, send, recv, wait, file, collective, finish: _ } = *self;
+        [
+            ("compute", compute),
+            ("send", send),
+            ("recv", recv),
+            ("wait", wait),
+            ("file", file),
+            ("collective", collective),
+        ]
+    }
+
+    /// What `join` makes of each of these shares and its counterpart among others.
+    #[must_use]
+    pub fn zip<U>(&self, other: &Self, join: impl Fn(T, T) -> U) -> Shares<U> {
+        Shares {
+            compute: join(self.compute, other.compute),
+            send: join(self.send, other.send),
+            recv: join(self.recv, other.recv),
+            wait: join(self.wait, other.wait),
+            file: join(self.file, other.file),
+            collective: join(self.collective, other.collective),
+            finish: join(self.finish, other.finish),
+        }
+    }
 }
 
 /// The shares of all ranks, summed exactly.

@@ -4,51 +4,62 @@
 //! program would end at the same time. Where several paths are equally long, this is one of them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
 use super::causes::{SegmentKind, SegmentSums, Tips};
-use super::{Analysis, AnalysisKind};
+use super::{Analysis, AnalysisKind, Finding, ProgramPlace};
 
 /// The critical path, under this name.
 pub(super) const CRITICAL_PATH: AnalysisKind =
     AnalysisKind { name: "critical-path", new: |ranks| Box::new(Tips::new(ranks, ())) };
 
-/// The findings as they are serialised. The times of each list add up to `length`.
-#[derive(Serialize)]
-struct CriticalPath<'a> {
-    length: Seconds,
-    /// How many messages are on the path.
-    messages: u64,
-    by_kind: ByKind,
-    sensitivities: Vec<Sensitivity>,
+/// The critical path of a replay. The times of each list add up to `length`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CriticalPath {
+    /// The length of the path: the predicted time.
+    pub length: Seconds,
+    /// The number of messages on the path.
+    pub messages: u64,
+    /// The length by what the time is spent on.
+    pub by_kind: ByKind,
+    /// How the predicted time depends on the machine.
+    pub sensitivities: Vec<Sensitivity>,
     /// Ranks that have time on the path, in their order.
-    ranks: Vec<RankShare>,
-    /// Regions that have time on the path, by their names; `null` is outside of all.
-    regions: Vec<RegionShare<'a>>,
-    /// Call sites that have time on the path, by their names; `null` is none that is known. Empty where none is known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    call_sites: Vec<CallSiteShare<'a>>,
+    pub ranks: Vec<RankShare>,
+    /// Regions that have time on the path, by their names.
+    pub regions: Vec<RegionShare>,
+    /// Call sites that have time on the path, by their names. Empty where no call site is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub call_sites: Vec<CallSiteShare>,
     /// All parts of the path, those of most time first.
-    segments: Vec<SegmentShare<'a>>,
+    pub segments: Vec<SegmentShare>,
+}
+
+impl From<CriticalPath> for Finding {
+    fn from(path: CriticalPath) -> Self {
+        Self::CriticalPath(path)
+    }
 }
 
 /// Time by what it is spent on.
-#[derive(Clone, Copy, Default, Serialize)]
-struct ByKind {
-    compute: Seconds,
-    overhead: Seconds,
-    latency: Seconds,
-    transfer: Seconds,
-    contention: Seconds,
-    storage: Seconds,
-    other: Seconds,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the fields have the names and the meaning of SegmentKind")]
+pub struct ByKind {
+    pub compute: Seconds,
+    pub overhead: Seconds,
+    pub latency: Seconds,
+    pub transfer: Seconds,
+    pub contention: Seconds,
+    pub storage: Seconds,
+    pub other: Seconds,
 }
 
 /// A parameter of the machine that the time depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parameter {
     /// The speed of all hosts.
@@ -77,45 +88,70 @@ impl Parameter {
     }
 }
 
-/// The elasticity of the predicted time: its relative change by that of a parameter, as long as the path stays the same.
-#[derive(Serialize)]
-struct Sensitivity {
-    parameter: Parameter,
-    path: f64,
+/// The elasticity of the predicted time: its relative change by the relative change of a parameter.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sensitivity {
+    /// The parameter.
+    pub parameter: Parameter,
+    /// The class of links whose parameter it is; `None`: all links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<String>,
+    /// The elasticity as long as the path stays the same; `None`: the path does not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<f64>,
+    /// The elasticity that replays with a little more and a little less of the parameter find; `None`: there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replays: Option<f64>,
 }
 
-#[derive(Serialize)]
-struct RankShare {
-    rank: u32,
-    seconds: Seconds,
+/// The time of a rank on the path.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RankShare {
+    /// The rank.
+    pub rank: u32,
+    /// The rank's time on the path.
+    pub seconds: Seconds,
+    /// The same time by what it is spent on.
     #[serde(flatten)]
-    by_kind: ByKind,
+    pub by_kind: ByKind,
 }
 
-#[derive(Serialize)]
-struct RegionShare<'a> {
-    region: Option<&'a str>,
-    seconds: Seconds,
+/// The time of a region on the path.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RegionShare {
+    /// The region; `None` outside of all regions.
+    pub region: Option<Arc<str>>,
+    /// The region's time on the path.
+    pub seconds: Seconds,
+    /// The same time by what it is spent on.
     #[serde(flatten)]
-    by_kind: ByKind,
+    pub by_kind: ByKind,
 }
 
-#[derive(Serialize)]
-struct CallSiteShare<'a> {
-    call_site: Option<&'a str>,
-    seconds: Seconds,
+/// The time of a call site on the path.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CallSiteShare {
+    /// The call site; `None` where none is known.
+    pub call_site: Option<Arc<str>>,
+    /// The call site's time on the path.
+    pub seconds: Seconds,
+    /// The same time by what it is spent on.
     #[serde(flatten)]
-    by_kind: ByKind,
+    pub by_kind: ByKind,
 }
 
-#[derive(Serialize)]
-struct SegmentShare<'a> {
-    rank: u32,
-    region: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_site: Option<&'a str>,
-    kind: SegmentKind,
-    seconds: Seconds,
+/// Time on the path of one rank, at one place of the program, spent on one kind of thing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SegmentShare {
+    /// The rank.
+    pub rank: u32,
+    /// The place.
+    #[serde(flatten)]
+    pub place: ProgramPlace,
+    /// What the time is spent on.
+    pub kind: SegmentKind,
+    /// The time.
+    pub seconds: Seconds,
 }
 
 /// Sums of picoseconds by kind.
@@ -138,7 +174,9 @@ fn by<K: Ord>(path: &SegmentSums, key: impl Fn(&super::causes::Segment) -> K) ->
 }
 
 impl Analysis for Tips<()> {
-    fn findings(&self) -> serde_json::Result<serde_json::Value> {
+    type Findings = CriticalPath;
+
+    fn findings(&self) -> CriticalPath {
         let (end, path) = self.longest();
         let places = &self.places;
         let seconds = |sums: &KindSums| Time(sums.iter().sum()).seconds();
@@ -146,22 +184,22 @@ impl Analysis for Tips<()> {
         segments.sort_by_key(|(_, sum)| std::cmp::Reverse(*sum));
         let sums = by(&path, |_| ()).remove(&()).unwrap_or_default();
         let elasticity = |parameter: Parameter| parameter.growing(&sums) / end.0.max(1) as f64;
-        serde_json::to_value(CriticalPath {
+        let sensitivity =
+            |parameter| Sensitivity { parameter, links: None, path: Some(elasticity(parameter)), replays: None };
+        CriticalPath {
             length: end.seconds(),
             messages: path.messages,
             by_kind: sums.into(),
-            sensitivities: Parameter::ALL
-                .map(|parameter| Sensitivity { parameter, path: elasticity(parameter) })
-                .into(),
+            sensitivities: Parameter::ALL.map(sensitivity).into(),
             ranks: by(&path, |segment| segment.rank)
                 .into_iter()
                 .map(|(rank, sums)| RankShare { rank: rank.0, seconds: seconds(&sums), by_kind: sums.into() })
                 .collect(),
-            regions: by(&path, |segment| places.region(segment.place))
+            regions: by(&path, |segment| places.named(segment.place).region)
                 .into_iter()
                 .map(|(region, sums)| RegionShare { region, seconds: seconds(&sums), by_kind: sums.into() })
                 .collect(),
-            call_sites: by(&path, |segment| places.call_site(segment.place))
+            call_sites: by(&path, |segment| places.named(segment.place).call_site)
                 .into_iter()
                 .map(|(call_site, sums)| CallSiteShare { call_site, seconds: seconds(&sums), by_kind: sums.into() })
                 .filter(|share| share.call_site.is_some() || places.has_call_sites())
@@ -170,12 +208,11 @@ impl Analysis for Tips<()> {
                 .into_iter()
                 .map(|(segment, sum)| SegmentShare {
                     rank: segment.rank.0,
-                    region: places.region(segment.place),
-                    call_site: places.call_site(segment.place),
+                    place: places.named(segment.place),
                     kind: segment.kind,
                     seconds: Time(sum).seconds(),
                 })
                 .collect(),
-        })
+        }
     }
 }

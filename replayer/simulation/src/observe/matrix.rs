@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use super::{Analysis, AnalysisKind, Departure, Observer};
+use super::{Analysis, AnalysisKind, Departure, Finding, Observer};
 
 /// The communication matrix, under this name.
 pub(super) const MATRIX: AnalysisKind = AnalysisKind { name: "matrix", new: |_| Box::new(Matrix::default()) };
@@ -22,13 +22,23 @@ struct Cell {
     bytes: Bytes,
 }
 
-/// A pair of ranks as it is serialised.
-#[derive(Serialize)]
-struct Pair {
-    from: u32,
-    to: u32,
-    messages: u64,
-    bytes: Bytes,
+/// The messages from one rank to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The sender.
+    pub from: u32,
+    /// The receiver.
+    pub to: u32,
+    /// The number of messages.
+    pub messages: u64,
+    /// Their payload.
+    pub bytes: Bytes,
+}
+
+impl From<Vec<Pair>> for Finding {
+    fn from(pairs: Vec<Pair>) -> Self {
+        Self::Matrix(pairs)
+    }
 }
 
 impl Observer for Matrix {
@@ -40,13 +50,15 @@ impl Observer for Matrix {
 }
 
 impl Analysis for Matrix {
-    fn findings(&self) -> serde_json::Result<serde_json::Value> {
+    type Findings = Vec<Pair>;
+
+    fn findings(&self) -> Vec<Pair> {
         let pair = |(&(Rank(from), Rank(to)), &Cell { messages, bytes }): (&(Rank, Rank), &Cell)| Pair {
             from,
             to,
             messages,
             bytes,
         };
-        serde_json::to_value(self.0.iter().map(pair).collect::<Vec<_>>())
+        self.0.iter().map(pair).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Listeners on a replay: what each rank does and when, which messages travel.
 //!
-//! An [`Observer`] is told; an [`Analysis`] is an observer whose findings are part of the result. To add an analysis, write
-//! it in a file of this folder and name it in [`ANALYSES`]. To add a callback, add it to the list below: tuples and lists
+//! An [`Observer`] listens; an [`Analysis`] is an observer whose findings are part of the result. To add an analysis, write
+//! it in a file of this folder, name it in [`ANALYSES`], and give its findings a place in [`Findings`]. To add a callback, add it to the list below: tuples and lists
 //! of observers pass it on by themselves.
 //!
 //! A callback that nobody listens to costs nothing: the two observers that every replay has are compiled into it as a tuple.
@@ -11,6 +11,7 @@ mod breakdown;
 mod calls;
 mod causes;
 mod critical_path;
+mod findings;
 mod link_history;
 mod matrix;
 mod network_trace;
@@ -26,13 +27,19 @@ pub use calls::{
     Caller, CollectiveCall, CollectiveFlow, CollectiveId, CommunicatorId, OperationId, Receive, SentMessage,
     WindowCondition, WindowWait,
 };
-pub use critical_path::Parameter;
+pub use causes::SegmentKind;
+pub use critical_path::{
+    ByKind, CallSiteShare, CriticalPath, Parameter, RankShare, RegionShare, SegmentShare, Sensitivity,
+};
+pub use findings::{Finding, Findings, ProgramPlace};
 pub use link_history::LinkHistory;
+pub use matrix::Pair;
 pub use network_trace::NetworkTraceRecorder;
 pub use timeline::Timeline;
 pub use traffic::Traffic;
 pub use transfer_kind::TransferKind;
 pub(crate) use truncations::Truncations;
+pub use wait_states::{Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime};
 pub use waiter::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex, Waiter, Work};
 
 use titr_common::event::{Mark, Rank};
@@ -193,19 +200,31 @@ impl Observer for () {}
 
 /// An observer that explains a replay: its findings are part of the result.
 pub trait Analysis: Observer {
+    /// The type of the findings.
+    type Findings: Into<Finding>;
+
     /// The findings, once the replay has ended.
-    ///
-    /// # Errors
-    /// Where that cannot be serialised.
-    fn findings(&self) -> serde_json::Result<serde_json::Value>;
+    fn findings(&self) -> Self::Findings;
 }
 
-/// How an analysis is called and made.
+/// An [`Analysis`] of any type.
+pub trait AnyAnalysis: Observer {
+    /// The findings, once the replay has ended.
+    fn finding(&self) -> Finding;
+}
+
+impl<A: Analysis> AnyAnalysis for A {
+    fn finding(&self) -> Finding {
+        self.findings().into()
+    }
+}
+
+/// The name of an analysis, and its constructor.
 pub struct AnalysisKind {
-    /// The name that it is asked for by, and that its findings have in the result.
+    /// The name that users ask for it by; its findings have the same name in the result.
     pub name: &'static str,
-    /// Makes it for a world of so many ranks.
-    pub new: fn(ranks: u32) -> Box<dyn Analysis>,
+    /// Makes the analysis for a world of this many ranks.
+    pub new: fn(ranks: u32) -> Box<dyn AnyAnalysis>,
 }
 
 /// All analyses.

@@ -1,10 +1,10 @@
 //! The sensitivities that replays find: with a little more and less of each parameter, on all links and on those of each class.
 
-use serde_json::{Value, json};
 use titr_common::time::Time;
 
 use super::run::{Replays, cores};
 use super::{Simulation, SimulationError};
+use crate::observe::{CriticalPath, Sensitivity};
 use crate::sensitivity::{Parameter, STEP, link_classes, scaled};
 
 /// The factors of a parameter, of which two replays tell the sensitivity to it.
@@ -13,7 +13,12 @@ const FACTORS: [f64; 2] = [1.0 + STEP, 1.0 - STEP];
 impl Simulation<'_> {
     /// Adds to the sensitivities of a critical path what two replays say of each, with a little more and less of its
     /// parameter; and those to the latency and the bandwidth of each class of links, which only replays tell.
-    pub(super) fn check(&self, path: &mut Value, replays: &Replays, time: Time) -> Result<(), SimulationError> {
+    pub(super) fn check(
+        &self,
+        CriticalPath { sensitivities, .. }: &mut CriticalPath,
+        replays: &Replays,
+        time: Time,
+    ) -> Result<(), SimulationError> {
         let platform = self.platform;
         let classes = link_classes(platform);
         let mut asked: Vec<(Parameter, Option<&str>)> = Parameter::ALL.map(|parameter| (parameter, None)).to_vec();
@@ -32,12 +37,14 @@ impl Simulation<'_> {
             _ => None,
         };
         let found = asked.iter().zip(times.chunks(FACTORS.len()).map(elasticity));
-        let Some(all) = path["sensitivities"].as_array_mut() else { return Ok(()) };
-        for (at, (&(parameter, class), replays)) in found.enumerate() {
-            let Some(replays) = replays else { continue };
-            match class {
-                None => all[at]["replays"] = replays.into(),
-                Some(links) => all.push(json!({"parameter": parameter, "links": links, "replays": replays})),
+        for (&(parameter, class), replays) in found {
+            let of_all = |found: &&mut Sensitivity| found.parameter == parameter && found.links.is_none();
+            match (class, sensitivities.iter_mut().find(of_all)) {
+                (None, Some(known)) => known.replays = replays,
+                _ if replays.is_none() => {}
+                _ => {
+                    sensitivities.push(Sensitivity { parameter, links: class.map(str::to_owned), path: None, replays })
+                }
             }
         }
         Ok(())

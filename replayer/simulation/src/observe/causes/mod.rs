@@ -16,6 +16,7 @@ mod segment;
 mod tips;
 mod tree;
 
-pub(super) use segment::{PlaceId, Segment, SegmentKind, SegmentSums};
+pub use segment::SegmentKind;
+pub(super) use segment::{PlaceId, Segment, SegmentSums};
 pub(super) use tips::{Tips, Wait, WaitListener};
 pub(super) use tree::{Causes, Tip};

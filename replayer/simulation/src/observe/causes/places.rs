@@ -1,10 +1,13 @@
 //! The places of the program that its threads are at: regions and call sites.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use titr_common::event::{CallSiteId, Mark, Rank};
 use titr_common::program::OpenRegions;
 
 use super::segment::PlaceId;
+use crate::observe::findings::ProgramPlace;
 use crate::observe::waiter::ThreadIndex;
 
 /// The places that all threads are at, and what there was of them.
@@ -32,8 +35,8 @@ struct ThreadPlace {
 /// Names, each of which has a number. Number 0 is no name.
 #[derive(Debug, Default)]
 struct Names {
-    names: Vec<Box<str>>,
-    numbers: FxHashMap<Box<str>, NameId>,
+    names: Vec<Arc<str>>,
+    numbers: FxHashMap<Arc<str>, NameId>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -77,14 +80,10 @@ impl Places {
         self.threads.get(ThreadIndex::from(rank).0 as usize).map_or(PlaceId::default(), |thread| thread.current)
     }
 
-    /// The name of the region of a place; `None` outside of all.
-    pub fn region(&self, place: PlaceId) -> Option<&str> {
-        self.regions.name(self.places[place.0 as usize].0)
-    }
-
-    /// The name of the call site of a place, if that is known: places in the code, from within to without.
-    pub fn call_site(&self, place: PlaceId) -> Option<&str> {
-        self.call_sites.name(self.places[place.0 as usize].1)
+    /// A place by the names of its region and its call site.
+    pub fn named(&self, place: PlaceId) -> ProgramPlace {
+        let (region, call_site) = self.places[place.0 as usize];
+        ProgramPlace { region: self.regions.name(region), call_site: self.call_sites.name(call_site) }
     }
 
     /// Whether call sites are known.
@@ -106,13 +105,14 @@ impl Names {
         if let Some(known) = self.numbers.get(name) {
             return *known;
         }
-        self.names.push(name.into());
+        let name: Arc<str> = name.into();
+        self.names.push(Arc::clone(&name));
         let number = NameId(self.names.len() as u32);
-        self.numbers.insert(name.into(), number);
+        self.numbers.insert(name, number);
         number
     }
 
-    fn name(&self, NameId(number): NameId) -> Option<&str> {
-        self.names.get((number as usize).checked_sub(1)?).map(|name| &**name)
+    fn name(&self, NameId(number): NameId) -> Option<Arc<str>> {
+        self.names.get((number as usize).checked_sub(1)?).map(Arc::clone)
     }
 }

@@ -1,7 +1,9 @@
 //! Time on a chain of causes: whose it is, where in the program, and what it is spent on.
 
+use std::fmt;
+
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use titr_common::event::Rank;
 
@@ -10,9 +12,9 @@ use titr_common::event::Rank;
 pub(in crate::observe) struct PlaceId(pub u32);
 
 /// The kind of a stretch of time on a chain of causes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::observe) enum SegmentKind {
+pub enum SegmentKind {
     /// Computing, or sleeping.
     Compute,
     /// The software's part of a message, at its sender or receiver.
@@ -27,6 +29,12 @@ pub(in crate::observe) enum SegmentKind {
     Storage,
     /// Time of which the cause is not known.
     Other,
+}
+
+impl fmt::Display for SegmentKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 impl SegmentKind {

@@ -1,8 +1,8 @@
-//! The findings of the analysis of wait states, as they are serialised.
+//! The findings of the analysis of wait states.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
@@ -10,71 +10,100 @@ use titr_common::units::Seconds;
 use super::delays::Delay;
 use super::patterns::Pattern;
 use super::{OWN_FINDINGS, WaitPlace, WaitStates};
-use crate::observe::Analysis;
 use crate::observe::causes::{PlaceId, SegmentKind, Tips};
+use crate::observe::{Analysis, Finding, ProgramPlace};
 
-#[derive(Serialize)]
-struct Findings<'a> {
+/// The wait states of a replay.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WaitFindings {
     /// The time that all ranks have waited, summed.
-    waiting: Seconds,
-    patterns: Vec<PatternTime>,
-    ranks: Vec<RankWaiting>,
+    pub waiting: Seconds,
+    /// The same time by pattern, those of most time first.
+    pub patterns: Vec<PatternTime>,
+    /// The ranks that have waited, or that others have waited because of.
+    pub ranks: Vec<RankWaiting>,
     /// The places of the program, those of most time first.
-    places: Vec<PlaceWaiting<'a>>,
-    /// All places of waiting, those of most time first.
-    waits: Vec<PlaceTime<'a>>,
+    pub places: Vec<PlaceWaiting>,
+    /// All waiting by rank, place, communicator and pattern, most time first.
+    pub waits: Vec<WaitTime>,
     /// All causes of waiting, those of most time first.
-    causes: Vec<WaitCause<'a>>,
+    pub causes: Vec<WaitCause>,
 }
 
-#[derive(Serialize)]
-struct PatternTime {
-    pattern: Pattern,
-    seconds: Seconds,
+impl From<WaitFindings> for Finding {
+    fn from(waits: WaitFindings) -> Self {
+        Self::WaitStates(waits)
+    }
 }
 
-/// The time that a rank has waited, and that others, or itself, have waited because of it.
-#[derive(Serialize)]
-struct RankWaiting {
-    rank: u32,
-    waiting: Seconds,
-    direct: Seconds,
-    indirect: Seconds,
+/// The time that ranks have waited in a pattern.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PatternTime {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// The time of all ranks together.
+    pub seconds: Seconds,
 }
 
-/// The time that all ranks have waited at a place, and that ranks have waited because of it.
-#[derive(Serialize)]
-struct PlaceWaiting<'a> {
-    region: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_site: Option<&'a str>,
-    waiting: Seconds,
-    direct: Seconds,
-    indirect: Seconds,
+/// The waiting of a rank, and the waiting that it causes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RankWaiting {
+    /// The rank.
+    pub rank: u32,
+    /// The time that the rank has waited.
+    pub waiting: Seconds,
+    /// The time that ranks have waited for this one.
+    pub direct: Seconds,
+    /// The time that ranks have waited for others which had waited for this one.
+    pub indirect: Seconds,
 }
 
-#[derive(Serialize)]
-struct PlaceTime<'a> {
-    rank: u32,
-    region: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_site: Option<&'a str>,
-    /// The number of the communicator, 0 for that of all ranks.
-    communicator: Option<u32>,
-    pattern: Pattern,
-    seconds: Seconds,
+/// The waiting at a place of the program, and the waiting that the place causes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PlaceWaiting {
+    /// The place.
+    #[serde(flatten)]
+    pub place: ProgramPlace,
+    /// The time that all ranks have waited there.
+    pub waiting: Seconds,
+    /// The time that ranks have waited for others which were there.
+    pub direct: Seconds,
+    /// The time that ranks have waited for others which had waited for those.
+    pub indirect: Seconds,
 }
 
-#[derive(Serialize)]
-struct WaitCause<'a> {
-    rank: u32,
-    region: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_site: Option<&'a str>,
-    kind: SegmentKind,
-    seconds: Seconds,
-    direct: Seconds,
-    indirect: Seconds,
+/// The waiting of a rank at a place of the program, of one communicator and pattern.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WaitTime {
+    /// The rank.
+    pub rank: u32,
+    /// The place.
+    #[serde(flatten)]
+    pub place: ProgramPlace,
+    /// The number of the communicator, 0 for the communicator of all ranks; `None` where the wait is of no communicator.
+    pub communicator: Option<u32>,
+    /// The pattern.
+    pub pattern: Pattern,
+    /// The time.
+    pub seconds: Seconds,
+}
+
+/// What a rank spent its time on, at a place of the program, while others waited for it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WaitCause {
+    /// The rank.
+    pub rank: u32,
+    /// The place.
+    #[serde(flatten)]
+    pub place: ProgramPlace,
+    /// What the time was spent on.
+    pub kind: SegmentKind,
+    /// The waiting that it causes: `direct` and `indirect` together.
+    pub seconds: Seconds,
+    /// The time that ranks have waited for this one.
+    pub direct: Seconds,
+    /// The time that ranks have waited for others which had waited for this one.
+    pub indirect: Seconds,
 }
 
 fn seconds(picoseconds: u64) -> Seconds {
@@ -82,7 +111,9 @@ fn seconds(picoseconds: u64) -> Seconds {
 }
 
 impl Analysis for Tips<WaitStates> {
-    fn findings(&self) -> serde_json::Result<serde_json::Value> {
+    type Findings = WaitFindings;
+
+    fn findings(&self) -> WaitFindings {
         let WaitStates { severity, delays, .. } = &self.listener;
         let program = &self.places;
         let mut places: Vec<(WaitPlace, u64)> = severity.iter().map(|(&place, &time)| (place, time)).collect();
@@ -106,7 +137,7 @@ impl Analysis for Tips<WaitStates> {
         by_place.sort_by_key(|(_, (waiting, Delay { direct, indirect }))| u64::MAX - (waiting + direct + indirect));
         let mut by_pattern: Vec<_> = patterns.into_iter().collect();
         by_pattern.sort_by_key(|&(pattern, time)| (u64::MAX - time, pattern));
-        serde_json::to_value(Findings {
+        WaitFindings {
             waiting: seconds(places.iter().map(|(_, time)| time).sum()),
             patterns: by_pattern
                 .into_iter()
@@ -124,8 +155,7 @@ impl Analysis for Tips<WaitStates> {
             places: by_place
                 .into_iter()
                 .map(|(place, (waiting, Delay { direct, indirect }))| PlaceWaiting {
-                    region: program.region(place),
-                    call_site: program.call_site(place),
+                    place: program.named(place),
                     waiting: seconds(waiting),
                     direct: seconds(direct),
                     indirect: seconds(indirect),
@@ -133,10 +163,9 @@ impl Analysis for Tips<WaitStates> {
                 .collect(),
             waits: places
                 .into_iter()
-                .map(|(WaitPlace { rank, place, communicator, pattern }, time)| PlaceTime {
+                .map(|(WaitPlace { rank, place, communicator, pattern }, time)| WaitTime {
                     rank: rank.0,
-                    region: program.region(place),
-                    call_site: program.call_site(place),
+                    place: program.named(place),
                     communicator: communicator.map(|number| number.0).filter(|&number| number < OWN_FINDINGS),
                     pattern,
                     seconds: seconds(time),
@@ -146,14 +175,13 @@ impl Analysis for Tips<WaitStates> {
                 .into_iter()
                 .map(|(segment, Delay { direct, indirect })| WaitCause {
                     rank: segment.rank.0,
-                    region: program.region(segment.place),
-                    call_site: program.call_site(segment.place),
+                    place: program.named(segment.place),
                     kind: segment.kind,
                     seconds: seconds(direct + indirect),
                     direct: seconds(direct),
                     indirect: seconds(indirect),
                 })
                 .collect(),
-        })
+        }
     }
 }

@@ -21,8 +21,10 @@ use super::causes::{Causes, PlaceId, Segment, SegmentKind, Tip, Tips, Wait, Wait
 use super::waiter::{ThreadIndex, Waiter};
 use super::{AnalysisKind, CollectiveCall, CommunicatorId, Observer, OperationId, Receive, SentMessage, WindowWait};
 use delays::Delays;
+pub use findings::{PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime};
 use operations::OpenOperations;
-use patterns::{Explanation, Pattern};
+use patterns::Explanation;
+pub use patterns::Pattern;
 
 /// Wait states, under this name.
 pub(super) const WAIT_STATES: AnalysisKind =

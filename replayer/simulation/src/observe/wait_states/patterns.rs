@@ -1,15 +1,17 @@
 //! The patterns that waits have: those of Scalasca, and a few for what only a replay can see.
 
-use serde::Serialize;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use titr_common::event::Rank;
 use titr_common::time::Time;
 
 use crate::observe::{CommunicatorId, WindowCondition};
 
 /// The reason for a wait, or a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Pattern {
+pub enum Pattern {
     /// The sender of a message has not come to its send.
     LateSender,
     /// The sender of a message has not come to its send, while an older message to this rank, of the same communicator, is there that it receives later.
@@ -50,6 +52,12 @@ pub(super) enum Pattern {
     Thread,
     /// Something else.
     Other,
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 impl From<WindowCondition> for Pattern {

@@ -1,0 +1,112 @@
+//! Changes as values, for programs that make hypotheses instead of reading a file.
+
+use std::path::Path;
+
+use serde::Serialize;
+use titr_common::units::Bytes;
+
+use crate::computation::Scope;
+use crate::hypotheses::{Hypotheses, HypothesesError};
+use crate::machine_change::Network;
+
+/// A change, as a table `[[change]]` of a file of hypotheses has it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Change {
+    /// All ranks compute the same.
+    BalanceCompute {
+        /// The region whose computation is balanced.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        region: Option<String>,
+        /// The call site whose computation is balanced.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call_site: Option<String>,
+        /// The amounts that become equal.
+        over: Scope,
+    },
+    /// Computation takes no time.
+    InfiniteCpu,
+    /// Messages between two ranks are not sent.
+    RemoveMessages {
+        /// The most bytes that a removed message has.
+        max_bytes: Bytes,
+    },
+    /// Messages have more or fewer bytes.
+    ScaleMessages {
+        /// The factor.
+        factor: f64,
+    },
+    /// Consecutive messages become one.
+    MergeMessages {
+        /// The number of messages that become one.
+        count: u32,
+    },
+    /// Sends and receives do not block.
+    Nonblocking,
+    /// A collective has another algorithm.
+    Collective {
+        /// The name of the collective.
+        collective: String,
+        /// The name of the algorithm.
+        algorithm: String,
+    },
+    /// The network is ideal.
+    IdealNetwork {
+        /// How the network is ideal.
+        messages: Network,
+    },
+}
+
+#[derive(Serialize)]
+struct File<'c> {
+    change: &'c [Change],
+}
+
+impl Change {
+    /// The text of a file of hypotheses with these changes.
+    ///
+    /// # Errors
+    /// If a number is too large for TOML.
+    pub fn file(changes: &[Self]) -> Result<String, toml::ser::Error> {
+        toml::to_string(&File { change: changes })
+    }
+}
+
+impl Hypotheses {
+    /// The hypotheses of a list of changes: those that the [text](Change::file) of the changes has.
+    ///
+    /// # Errors
+    /// If changes contradict each other.
+    pub fn of(changes: &[Change]) -> Result<Self, HypothesesError> {
+        Self::parse(Path::new("changes"), Change::file(changes)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every kind, with every key, is read as it was written.
+    #[test]
+    fn a_change_is_what_a_file_says() {
+        let changes = [
+            Change::BalanceCompute { region: Some("a \"b\"\n".into()), call_site: None, over: Scope::Instances },
+            Change::BalanceCompute { region: None, call_site: Some("f (a.c:1)".into()), over: Scope::Totals },
+            Change::InfiniteCpu,
+            Change::RemoveMessages { max_bytes: Bytes(0) },
+            Change::ScaleMessages { factor: 0.5 },
+            Change::MergeMessages { count: 2 },
+            Change::Nonblocking,
+            Change::Collective { collective: "allreduce".into(), algorithm: "ring".into() },
+            Change::IdealNetwork { messages: Network::Uncontended },
+        ];
+        for change in &changes {
+            let text = Change::file(std::slice::from_ref(change)).unwrap();
+            assert!(Hypotheses::of(std::slice::from_ref(change)).is_ok(), "{text}");
+        }
+        let text = Change::file(&changes[1..4]).unwrap();
+        let expected = "[[change]]\nkind = \"balance-compute\"\ncall_site = \"f (a.c:1)\"\nover = \"totals\"\n\n\
+                        [[change]]\nkind = \"infinite-cpu\"\n\n[[change]]\nkind = \"remove-messages\"\nmax_bytes = 0\n";
+        assert_eq!(text, expected);
+    }
+}

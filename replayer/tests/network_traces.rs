@@ -192,7 +192,7 @@ fn a_netrace_file_has_triggers_of_its_own() {
     folder.file("n.tra", &file);
     let refused = folder.run(TITR, &["triggers", "n.tra", "-o", "t.gz"]);
     assert!(
-        refused.starts_with("titr: n.tra is of netrace, which counts cycles") && refused.ends_with("[2]"),
+        refused.starts_with("titr: n.tra is of netrace, which counts cycles") && refused.ends_with("[1]"),
         "{refused}"
     );
     let cycle = ["--cycle", "3200 ps", "--latency", "6"];

@@ -39,7 +39,7 @@ fn what_each_pair_exchanges() {
 }
 
 #[test]
-fn mistakes_are_wrong_usage() {
+fn mistakes_are_told() {
     insta::assert_snapshot!(all([
         "bcst --ranks 4",
         "bcast",

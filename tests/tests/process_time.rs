@@ -34,6 +34,13 @@ fn warnings(trace: &Path) -> Vec<String> {
     warnings.filter(|warning| warning.contains("of CPU time of")).map(str::to_owned).collect()
 }
 
+/// What `titr check` says of a trace that is sound.
+fn check(trace: &Path) -> String {
+    let checked = run(binary("titr").arg("check").arg(trace));
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+    checked.stderr
+}
+
 /// The computation of a rank in the trace, in instructions.
 fn computed(trace: &Path, rank: u32) -> f64 {
     let mut stream = Trace::open(trace).unwrap().stream(Rank(rank)).unwrap();
@@ -61,6 +68,7 @@ fn what_other_threads_compute_is_said() {
                 "{warnings:?}"
             );
             assert!(info(&trace).contains("  not counted   "), "{family:?} {how}: {}", info(&trace));
+            assert!(check(&trace.path()).contains("of CPU time of threads"), "{family:?} {how}");
         }
     }
 }
@@ -72,6 +80,7 @@ fn what_child_processes_compute_is_said() {
         assert!(times(&trace).iter().all(|time| time.children >= WORK - 0.03), "{family:?}: {:?}", times(&trace));
         let warnings = warnings(&trace.path());
         assert!(matches!(&*warnings, [one] if one.contains("child processes")), "{family:?}: {warnings:?}");
+        assert!(check(&trace.path()).contains("of CPU time of child processes"), "{family:?}");
     }
 }
 
@@ -102,6 +111,7 @@ fn what_is_counted_is_not_reported() {
             let trace = workers(family, how, &[]);
             assert_eq!(warnings(&trace.path()), [""; 0], "{family:?} {how}");
             assert!(!info(&trace).contains("threads that do not call"), "{family:?} {how}: {}", info(&trace));
+            assert!(!check(&trace.path()).contains("CPU time"), "{family:?} {how}");
             for time in times(&trace).into_iter().filter(|_| how == "sleep") {
                 // A counter without the time-stamp counter cannot tell.
                 assert!(time.waiting.is_none_or(|waited| waited >= WORK), "{family:?}: {time:?}");

@@ -51,4 +51,4 @@ pub use simulation::{Simulation, SimulationError};
 pub use titr_common::trace::Trace;
 pub use titr_platform::Platform;
 pub use titr_workload::Computation;
-pub use warnings::unfinished;
+pub use warnings::{uncounted_computation, unfinished};

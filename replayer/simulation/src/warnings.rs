@@ -59,12 +59,12 @@ pub(crate) fn of_manifest(manifest: &Manifest) -> Vec<String> {
             count(threaded)
         ));
     }
-    warnings.extend(uncounted(manifest));
+    warnings.extend(uncounted_computation(manifest));
     warnings
 }
 
 /// A sentence for each kind of computation that was not counted, where it would change the prediction.
-fn uncounted(manifest: &Manifest) -> impl Iterator<Item = String> {
+pub fn uncounted_computation(manifest: &Manifest) -> impl Iterator<Item = String> {
     let threads = ("threads that do not call MPI", " (TITRACE_THREADS=sum adds it to that)");
     let of_threads = RankTimes::that_matter(manifest, ProcessTime::uncounted_threads).zip(Some(threads));
     let of_children = RankTimes::that_matter(manifest, |time| time.children).zip(Some(("child processes", "")));

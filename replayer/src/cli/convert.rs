@@ -89,7 +89,7 @@ pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
         let excerpt = args.excerpt.of(trace.ranks())?;
         timeline::recorded::convert(&trace, output, excerpt, |subject| format.begin(output, subject))?
     } else {
-        return Err(Failure::Usage(format!("there is no format '{}'", args.to)));
+        return Err(Failure::Value(format!("there is no format '{}'", args.to)));
     };
     say(format_args!("{}", notes.written));
     for difference in notes.differences {

@@ -226,7 +226,7 @@ fn list(out: &mut impl Write) -> Result<(), Failure> {
 
 impl From<Impossible> for Failure {
     fn from(why: Impossible) -> Self {
-        Self::Usage(why.to_string())
+        Self::Value(why.to_string())
     }
 }
 
@@ -244,7 +244,7 @@ impl Named {
                 (Box::new(Random::new(size.ranks, size.bytes, *messages, *wave, *seed)?), run)
             }
             Self::Collective { collective, library, algorithm, ranks, bytes, elements, root, run } => {
-                let wrong = |why: &dyn std::error::Error| Failure::Usage(why.to_string());
+                let wrong = |why: &dyn std::error::Error| Failure::Value(why.to_string());
                 let mut selection = Selection::from(*library);
                 let (collective, mode) = *collective;
                 selection.force(&format!("{}{collective}", mode.prefix()), algorithm).map_err(|why| wrong(&why))?;

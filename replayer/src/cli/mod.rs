@@ -89,7 +89,10 @@ enum Failure {
     /// The command has said what is wrong.
     #[error("")]
     Findings,
-    /// An option asks for something that does not exist.
+    /// The value of an option does not fit the other values, or what is in a file.
+    #[error("{0}")]
+    Value(String),
+    /// An option is given that has nothing to say here.
     #[error("{0}")]
     Usage(String),
     #[error("{}", unwritten(.0))]

@@ -104,7 +104,7 @@ pub(super) fn schedule(args: &ScheduleArgs, out: &mut impl Write) -> Result<(), 
     let (Some((collective, mode)), Some(ranks), false) = (args.collective, args.ranks, args.list) else {
         return Ok(catalogue::write(out)?);
     };
-    let wrong = |why: &dyn std::error::Error| Failure::Usage(why.to_string());
+    let wrong = |why: &dyn std::error::Error| Failure::Value(why.to_string());
     let mut selection = Selection::from(args.library);
     selection.force(&format!("{}{collective}", mode.prefix()), &args.algorithm).map_err(|why| wrong(&why))?;
     let outline = Outline {

@@ -89,7 +89,7 @@ impl ExcerptArgs {
             let (missing, last) = (ranks.last().0, world.saturating_sub(1));
             let message =
                 format!("--timeline-ranks: there is no rank {missing} in this trace, whose ranks are 0 to {last}");
-            return Err(Failure::Usage(message));
+            return Err(Failure::Value(message));
         }
         let Window { from, to } = self.timeline_window.unwrap_or(Window { from: Time::ZERO, to: Time::NEVER });
         Ok(Excerpt { ranks: self.timeline_ranks.clone(), from, to })

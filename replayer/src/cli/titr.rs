@@ -36,7 +36,7 @@ Examples:
   titr calibrate measurements.json --output cluster.toml
   titr triggers messages.gz --exact -o triggered.gz
 
-Exit status: 0 done; 1 the trace is at fault; 2 wrong usage.";
+Exit status: 0 done; 1 the trace or a value is at fault; 2 wrong usage.";
 
 /// Inspects, checks, converts and generates traces of MPI programs.
 #[derive(Debug, Parser)]

@@ -54,12 +54,12 @@ pub fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure
         (true, Some(length)) => convert_netrace(&args.trace, &args.output, Cycles { length, latency })?,
         (true, None) => {
             let path = args.trace.display();
-            return Err(Failure::Usage(format!(
+            return Err(Failure::Value(format!(
                 "{path} is of netrace, which counts cycles: how long is one? (--cycle 500ps)"
             )));
         }
         (false, Some(_)) => {
-            return Err(Failure::Usage(
+            return Err(Failure::Value(
                 "--cycle is for files of netrace, and other traces have picoseconds".to_owned(),
             ));
         }

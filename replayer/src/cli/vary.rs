@@ -60,7 +60,7 @@ fn count_combinations(keys: &[VariedKey]) -> Result<usize, Failure> {
     let all = keys.iter().fold(1_u128, |all, key| all.saturating_mul(key.values.len() as u128));
     usize::try_from(all).ok().filter(|&all| all <= MOST).ok_or_else(|| {
         let (all, most) = (count(u64::try_from(all).unwrap_or(u64::MAX)), count(MOST as u64));
-        Failure::Usage(format!("--vary: {all} combinations of values, and at most {most} are compared"))
+        Failure::Value(format!("--vary: {all} combinations of values, and at most {most} are compared"))
     })
 }
 

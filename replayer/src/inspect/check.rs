@@ -9,7 +9,7 @@ use std::thread;
 use titr_common::event::Rank;
 use titr_common::format::{count, counted, plural};
 use titr_common::trace::{Manifest, Trace, TraceError};
-use titr_simulation::{Comparison, DryRun, Follower, dry_run, relies_on_buffers, unfinished};
+use titr_simulation::{Comparison, DryRun, Follower, dry_run, relies_on_buffers, uncounted_computation, unfinished};
 
 use super::inventory::Inventory;
 
@@ -31,6 +31,7 @@ pub struct Verdict {
 pub fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdict, TraceError> {
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
     warnings.extend(trace.manifest().and_then(unfinished));
+    warnings.extend(trace.manifest().into_iter().flat_map(uncounted_computation));
     let DryRun { findings, survived } = faults(trace, follower)?;
     let lived = |what| format!("{what}\n  the recorded run went on after this error, and so does a replay");
     warnings.extend(survived.into_iter().map(lived));

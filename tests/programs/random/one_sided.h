@@ -12,13 +12,15 @@ struct window {
 static void access_target(const struct window *window, int target, int atomic, int requests) {
     int all = window->comm->count[0], each = WORDS / all, me = window->comm->me, way = choose(3);
     uint32_t *data = filled(each * 4, key_of(rank + 1)), *old = room(WORDS * 4);
+    /* The library may use these until the access is completed, long after this function has returned. */
+    uint32_t *one = room(4), *before = room(4);
     MPI_Request request;
-    uint32_t one = 1, before;
+    *one = 1;
     if (atomic) {
         /* The second half of the window, after the words that are put. */
         if (way == 0) MPI(Accumulate, data, each, MPI_INT, target, WORDS, each, MPI_INT, MPI_SUM, window->win);
         if (way == 1) MPI(Get_accumulate, data, each, MPI_INT, old, each, MPI_INT, target, WORDS, each, MPI_INT, MPI_SUM, window->win);
-        if (way == 2) MPI(Fetch_and_op, &one, &before, MPI_INT, target, WORDS + 3, MPI_SUM, window->win);
+        if (way == 2) MPI(Fetch_and_op, one, before, MPI_INT, target, WORDS + 3, MPI_SUM, window->win);
         return;
     }
     if (requests) {

@@ -16,7 +16,7 @@ pub struct Candidate {
     pub title: String,
     /// The cause that suggests it; `None` of a bound.
     pub because: Option<String>,
-    /// What changes.
+    /// The change of the program or the machine.
     pub change: Change,
 }
 

@@ -39,7 +39,7 @@ pub struct CauseChange {
     /// The place.
     #[serde(flatten)]
     pub place: ProgramPlace,
-    /// What the time that others waited for was spent on.
+    /// The kind of thing that the time of the cause was spent on.
     pub kind: SegmentKind,
     /// The waiting of all ranks because of it.
     #[serde(flatten)]

@@ -37,7 +37,7 @@ impl<T: Copy> Shares<T> {
         ]
     }
 
-    /// What `join` makes of each of these shares and its counterpart among others.
+    /// Joins each of these shares with its counterpart among others.
     #[must_use]
     pub fn zip<U>(&self, other: &Self, join: impl Fn(T, T) -> U) -> Shares<U> {
         Shares {

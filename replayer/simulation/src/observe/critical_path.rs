@@ -111,7 +111,7 @@ pub struct RankShare {
     pub rank: u32,
     /// The rank's time on the path.
     pub seconds: Seconds,
-    /// The same time by what it is spent on.
+    /// The parts of `seconds` by what they are spent on.
     #[serde(flatten)]
     pub by_kind: ByKind,
 }
@@ -123,7 +123,7 @@ pub struct RegionShare {
     pub region: Option<Arc<str>>,
     /// The region's time on the path.
     pub seconds: Seconds,
-    /// The same time by what it is spent on.
+    /// The parts of `seconds` by what they are spent on.
     #[serde(flatten)]
     pub by_kind: ByKind,
 }
@@ -135,7 +135,7 @@ pub struct CallSiteShare {
     pub call_site: Option<Arc<str>>,
     /// The call site's time on the path.
     pub seconds: Seconds,
-    /// The same time by what it is spent on.
+    /// The parts of `seconds` by what they are spent on.
     #[serde(flatten)]
     pub by_kind: ByKind,
 }
@@ -148,7 +148,7 @@ pub struct SegmentShare {
     /// The place.
     #[serde(flatten)]
     pub place: ProgramPlace,
-    /// What the time is spent on.
+    /// The kind of thing that the time is spent on.
     pub kind: SegmentKind,
     /// The time.
     pub seconds: Seconds,

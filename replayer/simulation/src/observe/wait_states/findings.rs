@@ -18,7 +18,7 @@ use crate::observe::{Analysis, Finding, ProgramPlace};
 pub struct WaitFindings {
     /// The time that all ranks have waited, summed.
     pub waiting: Seconds,
-    /// The same time by pattern, those of most time first.
+    /// The waiting of all ranks by pattern, those of most time first.
     pub patterns: Vec<PatternTime>,
     /// The ranks that have waited, or that others have waited because of.
     pub ranks: Vec<RankWaiting>,
@@ -88,7 +88,7 @@ pub struct WaitTime {
     pub seconds: Seconds,
 }
 
-/// What a rank spent its time on, at a place of the program, while others waited for it.
+/// Time of a rank, at a place of the program, in which others waited for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WaitCause {
     /// The rank.
@@ -96,7 +96,7 @@ pub struct WaitCause {
     /// The place.
     #[serde(flatten)]
     pub place: ProgramPlace,
-    /// What the time was spent on.
+    /// The kind of thing that the time was spent on.
     pub kind: SegmentKind,
     /// The waiting that it causes: `direct` and `indirect` together.
     pub seconds: Seconds,

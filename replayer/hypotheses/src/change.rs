@@ -1,12 +1,9 @@
 //! Changes as values, for programs that make hypotheses instead of reading a file.
 
-use std::path::Path;
-
 use serde::Serialize;
 use titr_common::units::Bytes;
 
 use crate::computation::Scope;
-use crate::hypotheses::{Hypotheses, HypothesesError};
 use crate::machine_change::Network;
 
 /// A change, as a table `[[change]]` of a file of hypotheses has it.
@@ -72,19 +69,12 @@ impl Change {
     }
 }
 
-impl Hypotheses {
-    /// The hypotheses of a list of changes: those that the [text](Change::file) of the changes has.
-    ///
-    /// # Errors
-    /// If changes contradict each other.
-    pub fn of(changes: &[Change]) -> Result<Self, HypothesesError> {
-        Self::parse(Path::new("changes"), Change::file(changes)?)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::hypotheses::Hypotheses;
 
     /// Every kind, with every key, is read as it was written.
     #[test]
@@ -102,7 +92,7 @@ mod tests {
         ];
         for change in &changes {
             let text = Change::file(std::slice::from_ref(change)).unwrap();
-            assert!(Hypotheses::of(std::slice::from_ref(change)).is_ok(), "{text}");
+            assert!(Hypotheses::parse(Path::new("changes"), text.clone()).is_ok(), "{text}");
         }
         let text = Change::file(&changes[1..4]).unwrap();
         let expected = "[[change]]\nkind = \"balance-compute\"\ncall_site = \"f (a.c:1)\"\nover = \"totals\"\n\n\

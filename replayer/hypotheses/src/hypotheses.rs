@@ -54,9 +54,6 @@ pub enum HypothesesError {
     /// The file is wrong.
     #[error(transparent)]
     Mistaken(#[from] Mistake),
-    /// Changes cannot be written as a file.
-    #[error("the changes cannot be written as TOML: {0}")]
-    Unwritable(#[from] toml::ser::Error),
 }
 
 impl Hypotheses {

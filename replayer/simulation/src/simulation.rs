@@ -216,7 +216,8 @@ impl<'a> Simulation<'a> {
         }
         let replay = speed((start.elapsed(), cpu), outcome.events, &times, &packets);
         let _results = profile::enter(OwnWork::Results);
-        let mut findings: Findings = analyses.iter().map(|analysis| analysis.finding()).collect();
+        let mut findings = Findings::default();
+        analyses.iter().for_each(|analysis| analysis.add_to(&mut findings));
         if let Some(path) = findings.critical_path.as_mut().filter(|_| self.checks_sensitivities) {
             self.check(path, &replays, outcome.simulated_time)?;
         }

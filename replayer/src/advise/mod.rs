@@ -3,10 +3,12 @@
 mod candidates;
 mod text;
 
+use std::path::Path;
+
 use serde::Serialize;
 use titr_common::event::CollectiveKind;
 use titr_common::trace::{Trace, TraceError};
-use titr_hypotheses::{Change, Hypotheses, HypothesesError};
+use titr_hypotheses::{Change, Hypotheses};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{Computation, Platform, Simulation, SimulationError, assume};
 
@@ -72,9 +74,8 @@ pub fn advise(
         Ok::<_, SimulationError>(replayed(platform, trace, computation, change, !jobs.are_several()))
     })?;
     for (candidate, replayed) in candidates.into_iter().zip(replays) {
-        let Candidate { title: hypothesis, because, change } = candidate;
-        let tried = replayed.and_then(|time| Ok((time, Change::file(&[change]).map_err(|error| error.to_string())?)));
-        match tried {
+        let Candidate { title: hypothesis, because, change: _ } = candidate;
+        match replayed {
             Ok((time, changes)) => {
                 let is_bound = because.is_none();
                 let saves = simulated_time - time;
@@ -88,20 +89,22 @@ pub fn advise(
     Ok(advice)
 }
 
-/// The predicted time with this change, in seconds; an error says why it does not fit the program.
+/// The predicted time with this change, in seconds, and the change as a file of hypotheses; an error says why it does not fit
+/// the program.
 fn replayed(
     platform: &Platform,
     trace: &Trace,
     computation: Computation,
     change: &Change,
     read_ahead: bool,
-) -> Result<f64, String> {
+) -> Result<(f64, String), String> {
     let last = |error: &dyn ToString| error.to_string().lines().next().unwrap_or_default().to_owned();
-    let hypotheses = Hypotheses::of(std::slice::from_ref(change)).map_err(|error: HypothesesError| last(&error))?;
+    let changes = Change::file(std::slice::from_ref(change)).map_err(|error| last(&error))?;
+    let hypotheses = Hypotheses::parse(Path::new("advice"), changes.clone()).map_err(|error| last(&error))?;
     let platform = assume(hypotheses.machine(), platform.clone()).map_err(|error| last(&error))?;
     let simulation = Simulation::new(&platform, trace).computation(computation).transform(&hypotheses);
     match simulation.read_ahead(read_ahead).run() {
-        Ok(result) => Ok(result.simulated_time.0),
+        Ok(result) => Ok((result.simulated_time.0, changes)),
         Err(SimulationError::Trace(TraceError::Change(error))) => Err(last(&error)),
         Err(error) => Err(last(&error)),
     }

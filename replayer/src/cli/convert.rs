@@ -33,7 +33,7 @@ the time-independent trace. It also turns a trace of another tool into one of ti
 rank did when, and each message. ViTE and pj_dump read Pajé, https://ui.perfetto.dev reads Perfetto's format. titr-replay \
 has options of the same names for simulated time.
 
-Exit status: 0 done; 1 the trace, the platform or the directory is at fault; 2 wrong usage.";
+Exit status: 0 done; 1 the trace, the platform, the directory or a value is at fault; 2 wrong usage.";
 
 /// Writes a trace in the format of another tool.
 #[derive(Debug, Parser)]

@@ -30,7 +30,7 @@ Examples:
   titr generate collective allreduce --algorithm ring --ranks 64 --bytes 1MiB -o ring
   titr-replay --platform examples/packet.toml all-to-all
 
-Exit status: 0 done; 1 the directory is at fault; 2 wrong usage.";
+Exit status: 0 done; 1 the directory or a value is at fault; 2 wrong usage.";
 
 /// Writes the trace of a communication kernel, without running a program.
 #[derive(Debug, Parser)]

@@ -36,7 +36,7 @@ Examples:
   titr schedule bcast --library mpich --ranks 16 --bytes 1MiB --root 3 --matrix
   titr schedule --list | grep ^scan
 
-Exit status: 0 done; 2 wrong usage.";
+Exit status: 0 done; 1 a value is at fault; 2 wrong usage.";
 
 /// Shows the messages that a collective is made of.
 #[derive(Debug, Parser)]

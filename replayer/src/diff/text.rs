@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use titr_common::format::{TimeUnit, volume};
 use titr_common::units::Seconds;
-
 use titr_simulation::observe::ProgramPlace;
 
 use super::{CauseChange, Change, Difference, LinkShare, PlaceChange};

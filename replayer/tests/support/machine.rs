@@ -13,7 +13,7 @@ use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
 use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Partitioned, Progress, Rendezvous, Spawn};
 use titr_simulation::observe::{
-    ANALYSES, AnyAnalysis, Breakdown, CriticalPath, Finding, Findings, Observer, Shares, WaitFindings,
+    ANALYSES, AnyAnalysis, Breakdown, CriticalPath, Findings, Observer, Shares, WaitFindings,
 };
 use titr_simulation::ranks::{Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
@@ -101,7 +101,9 @@ pub fn explained(
     let ranks = ranks as u32;
     let (mut path, mut waits) = (analysis("critical-path", ranks), analysis("wait-states", ranks));
     let outcome = replay((Breakdown::new(ranks), vec![&mut *path, &mut *waits]))?.map(|(breakdown, _)| breakdown);
-    let found: Findings = [path.finding(), waits.finding()].into_iter().collect();
+    let mut found = Findings::default();
+    path.add_to(&mut found);
+    waits.add_to(&mut found);
     let length = found.critical_path.unwrap().length;
     assert_eq!(micros(length), micros(outcome.simulated_time.seconds()), "the length of the critical path");
     let WaitFindings { waiting, patterns, causes, .. } = found.wait_states.unwrap();
@@ -129,25 +131,22 @@ pub fn observe<S: EventSource, O: Observer>(
 
 /// When a program ends, and its critical path.
 pub fn critical_path<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> (Time, CriticalPath) {
-    match analyse("critical-path", workload, mpi) {
-        (time, Finding::CriticalPath(path)) => (time, path),
-        (_, other) => panic!("{other:?}"),
-    }
+    let (time, found) = analyse("critical-path", workload, mpi);
+    (time, found.critical_path.unwrap())
 }
 
 /// The wait states of a program.
 pub fn wait_states<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> WaitFindings {
-    match analyse("wait-states", workload, mpi) {
-        (_, Finding::WaitStates(waits)) => waits,
-        (_, other) => panic!("{other:?}"),
-    }
+    analyse("wait-states", workload, mpi).1.wait_states.unwrap()
 }
 
-fn analyse<S: EventSource>(name: &str, workload: Workload<S>, mpi: &Mpi) -> (Time, Finding) {
+fn analyse<S: EventSource>(name: &str, workload: Workload<S>, mpi: &Mpi) -> (Time, Findings) {
     let mut analysis = analysis(name, workload.ranks() as u32);
     let observers: Vec<&mut dyn Observer> = vec![&mut *analysis];
     let time = observe(workload, mpi, observers).unwrap().simulated_time;
-    (time, analysis.finding())
+    let mut found = Findings::default();
+    analysis.add_to(&mut found);
+    (time, found)
 }
 
 /// A time in picoseconds.

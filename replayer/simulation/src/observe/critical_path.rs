@@ -11,7 +11,7 @@ use titr_common::time::Time;
 use titr_common::units::Seconds;
 
 use super::causes::{SegmentKind, SegmentSums, Tips};
-use super::{Analysis, AnalysisKind, Finding, ProgramPlace};
+use super::{Analysis, AnalysisKind, Findings, ProgramPlace};
 
 /// The critical path, under this name.
 pub(super) const CRITICAL_PATH: AnalysisKind =
@@ -37,12 +37,6 @@ pub struct CriticalPath {
     pub call_sites: Vec<CallSiteShare>,
     /// All parts of the path, those of most time first.
     pub segments: Vec<SegmentShare>,
-}
-
-impl From<CriticalPath> for Finding {
-    fn from(path: CriticalPath) -> Self {
-        Self::CriticalPath(path)
-    }
 }
 
 /// Time by what it is spent on.
@@ -214,5 +208,9 @@ impl Analysis for Tips<()> {
                 })
                 .collect(),
         }
+    }
+
+    fn place(all: &mut Findings) -> &mut Option<CriticalPath> {
+        &mut all.critical_path
     }
 }

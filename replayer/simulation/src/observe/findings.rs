@@ -8,17 +8,6 @@ use super::critical_path::CriticalPath;
 use super::matrix::Pair;
 use super::wait_states::WaitFindings;
 
-/// The findings of one analysis.
-#[derive(Clone, Debug)]
-pub enum Finding {
-    /// The critical path.
-    CriticalPath(CriticalPath),
-    /// The communication matrix.
-    Matrix(Vec<Pair>),
-    /// Wait states.
-    WaitStates(WaitFindings),
-}
-
 /// The findings of the analyses of a replay, each under the name of its analysis; `None`: the analysis was not asked for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -40,22 +29,6 @@ impl Findings {
     pub fn is_empty(&self) -> bool {
         let Self { critical_path, matrix, wait_states } = self;
         critical_path.is_none() && matrix.is_none() && wait_states.is_none()
-    }
-
-    fn add(&mut self, finding: Finding) {
-        match finding {
-            Finding::CriticalPath(path) => self.critical_path = Some(path),
-            Finding::Matrix(pairs) => self.matrix = Some(pairs),
-            Finding::WaitStates(waits) => self.wait_states = Some(waits),
-        }
-    }
-}
-
-impl FromIterator<Finding> for Findings {
-    fn from_iter<I: IntoIterator<Item = Finding>>(findings: I) -> Self {
-        let mut all = Self::default();
-        findings.into_iter().for_each(|finding| all.add(finding));
-        all
     }
 }
 

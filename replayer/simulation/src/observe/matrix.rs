@@ -7,7 +7,7 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use super::{Analysis, AnalysisKind, Departure, Finding, Observer};
+use super::{Analysis, AnalysisKind, Departure, Findings, Observer};
 
 /// The communication matrix, under this name.
 pub(super) const MATRIX: AnalysisKind = AnalysisKind { name: "matrix", new: |_| Box::new(Matrix::default()) };
@@ -35,12 +35,6 @@ pub struct Pair {
     pub bytes: Bytes,
 }
 
-impl From<Vec<Pair>> for Finding {
-    fn from(pairs: Vec<Pair>) -> Self {
-        Self::Matrix(pairs)
-    }
-}
-
 impl Observer for Matrix {
     fn injected(&mut self, _: Time, message: Departure) {
         let cell = self.0.entry((message.from, message.to)).or_default();
@@ -60,5 +54,9 @@ impl Analysis for Matrix {
             bytes,
         };
         self.0.iter().map(pair).collect()
+    }
+
+    fn place(all: &mut Findings) -> &mut Option<Vec<Pair>> {
+        &mut all.matrix
     }
 }

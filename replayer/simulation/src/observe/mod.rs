@@ -31,7 +31,7 @@ pub use causes::SegmentKind;
 pub use critical_path::{
     ByKind, CallSiteShare, CriticalPath, Parameter, RankShare, RegionShare, SegmentShare, Sensitivity,
 };
-pub use findings::{Finding, Findings, ProgramPlace};
+pub use findings::{Findings, ProgramPlace};
 pub use link_history::LinkHistory;
 pub use matrix::Pair;
 pub use network_trace::NetworkTraceRecorder;
@@ -42,6 +42,8 @@ pub(crate) use truncations::Truncations;
 pub use wait_states::{Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime};
 pub use waiter::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex, Waiter, Work};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use titr_common::event::{Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
@@ -201,21 +203,24 @@ impl Observer for () {}
 /// An observer that explains a replay: its findings are part of the result.
 pub trait Analysis: Observer {
     /// The type of the findings.
-    type Findings: Into<Finding>;
+    type Findings: Serialize + DeserializeOwned;
 
     /// The findings, once the replay has ended.
     fn findings(&self) -> Self::Findings;
+
+    /// The place of these findings among those of all analyses.
+    fn place(all: &mut Findings) -> &mut Option<Self::Findings>;
 }
 
 /// An [`Analysis`] of any type.
 pub trait AnyAnalysis: Observer {
-    /// The findings, once the replay has ended.
-    fn finding(&self) -> Finding;
+    /// Adds the findings, once the replay has ended.
+    fn add_to(&self, all: &mut Findings);
 }
 
 impl<A: Analysis> AnyAnalysis for A {
-    fn finding(&self) -> Finding {
-        self.findings().into()
+    fn add_to(&self, all: &mut Findings) {
+        *A::place(all) = Some(self.findings());
     }
 }
 

@@ -11,7 +11,7 @@ use super::delays::Delay;
 use super::patterns::Pattern;
 use super::{OWN_FINDINGS, WaitPlace, WaitStates};
 use crate::observe::causes::{PlaceId, SegmentKind, Tips};
-use crate::observe::{Analysis, Finding, ProgramPlace};
+use crate::observe::{Analysis, Findings, ProgramPlace};
 
 /// The wait states of a replay.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,12 +28,6 @@ pub struct WaitFindings {
     pub waits: Vec<WaitTime>,
     /// All causes of waiting, those of most time first.
     pub causes: Vec<WaitCause>,
-}
-
-impl From<WaitFindings> for Finding {
-    fn from(waits: WaitFindings) -> Self {
-        Self::WaitStates(waits)
-    }
 }
 
 /// The time that ranks have waited in a pattern.
@@ -183,5 +177,9 @@ impl Analysis for Tips<WaitStates> {
                 })
                 .collect(),
         }
+    }
+
+    fn place(all: &mut Findings) -> &mut Option<WaitFindings> {
+        &mut all.wait_states
     }
 }

@@ -4,7 +4,9 @@
 //! A call of the library returns into the library: into the object that has its functions, or into one of its plug-ins, such
 //! as ROMIO's in Open MPI. Its Fortran and C++ bindings do not count as the library here, as only a program calls them. A
 //! callback whose last act is a call may leave that call to return into the library as well (a tail call). Then the
-//! library's own code has not called a function of MPI by name before that address, and that can be read there.
+//! library's own code has not called a function of MPI by name before that address, and that can be read there. Where the
+//! library has called another function of its own, that one may have left to MPI in the same way, as `ADIO_Init` of MPICH does
+//! to create an operation: then its code has a jump to a function of MPI.
 
 use std::sync::RwLock;
 
@@ -16,6 +18,8 @@ pub(crate) struct LibraryCode {
     /// How often objects had been loaded and unloaded when this was found out.
     changes: u64,
     code: Vec<Code>,
+    /// The segments of these objects, which can be read.
+    segments: Vec<Code>,
     own: Code,
 }
 
@@ -56,7 +60,7 @@ impl LibraryCode {
     fn find(changes: u64) -> Self {
         let library = library::function(c"PMPI_Init").map_or(0, |function| function.addr());
         let own = is_of_library as *const () as usize;
-        let (mut code, mut ours) = (Vec::new(), Code::default());
+        let (mut code, mut segments, mut ours) = (Vec::new(), Vec::new(), Code::default());
         for object in Object::all() {
             let name = object.name.to_string_lossy();
             let is_plug_in = name.rsplit('/').next().is_some_and(|file| file.starts_with("mca_"));
@@ -64,9 +68,11 @@ impl LibraryCode {
                 ours = object.code;
             } else if is_plug_in || object.code.contains(library) {
                 code.push(object.code);
+                // SAFETY: the library and its plug-ins stay loaded while MPI is used.
+                segments.extend(unsafe { object.segments() });
             }
         }
-        Self { changes, code, own: ours }
+        Self { changes, code, segments, own: ours }
     }
 
     fn has_called(&self, returns_to: usize) -> bool {
@@ -78,7 +84,9 @@ impl LibraryCode {
         // SAFETY: code of a loaded object before an address that is about to be returned to; no shorter than a call.
         let before = unsafe { std::slice::from_raw_parts((returns_to - CALL) as *const u8, CALL) };
         match Called::before(before, returns_to) {
-            Called::Address(target) if code.contains(target) => self.is_stub_of_ours(target),
+            Called::Address(target) if code.contains(target) => {
+                self.is_stub_of_ours(target) || self.leaves_to_ours(target, *code)
+            }
             Called::Slot(slot) => self.holds_ours(slot),
             Called::Address(_) | Called::Pointer => false,
         }
@@ -102,16 +110,40 @@ impl LibraryCode {
         })
     }
 
+    /// Whether a function of the library has a jump to one of ours. Such a jump is the last act of the function, which then
+    /// leaves no address to return to.
+    fn leaves_to_ours(&self, function: usize, code: Code) -> bool {
+        if cfg!(not(target_arch = "x86_64")) || !code.contains(function + FUNCTION) {
+            return false;
+        }
+        // SAFETY: code of a loaded object, as the line above has asked.
+        let body = unsafe { std::slice::from_raw_parts(function as *const u8, FUNCTION) };
+        (function..).zip(body.windows(6)).any(|(at, instruction)| match *instruction {
+            [0xe9, a, b, c, d, _] => {
+                let target = (at + 5).wrapping_add_signed(i32::from_le_bytes([a, b, c, d]) as isize);
+                code.contains(target) && code.contains(target + STUB) && self.is_stub_of_ours(target)
+            }
+            [0xff, 0x25, a, b, c, d] => {
+                self.holds_ours((at + 6).wrapping_add_signed(i32::from_le_bytes([a, b, c, d]) as isize))
+            }
+            _ => false,
+        })
+    }
+
     /// Whether the word of the library's that a call goes through has the address of a function of ours.
     fn holds_ours(&self, slot: usize) -> bool {
-        // SAFETY: the library has called through this word.
-        self.own.contains(unsafe { (slot as *const usize).read() })
+        let is_there = self.segments.iter().any(|part| part.contains(slot) && part.contains(slot.wrapping_add(7)));
+        // SAFETY: a word of a loaded object.
+        is_there && self.own.contains(unsafe { (slot as *const usize).read_unaligned() })
     }
 }
 
 /// The length of the longest call instruction that is looked at, and of the longest entry of a linkage table.
 const CALL: usize = 6;
 const STUB: usize = 12;
+
+/// The bytes of a function that are searched for a jump out of it.
+const FUNCTION: usize = 1024;
 
 /// The target of the call instruction before a return address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

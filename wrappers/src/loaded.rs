@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::fs;
 
-use libc::{Elf64_Phdr, PF_X, PT_LOAD, PT_NOTE};
+use libc::{Elf64_Phdr, PF_R, PF_X, PT_LOAD, PT_NOTE};
 
 /// A loaded object, as it was when it was listed.
 pub(crate) struct Object {
@@ -51,6 +51,20 @@ impl Object {
         changes
     }
 
+    /// The addresses of the segments that are in memory.
+    ///
+    /// # Safety
+    /// The object is still loaded.
+    pub(crate) unsafe fn segments(&self) -> Vec<Code> {
+        // SAFETY: as the caller says.
+        let headers = unsafe { self.headers() }.iter();
+        let place = |header: &Elf64_Phdr| Code {
+            from: self.base.wrapping_add(header.p_vaddr as usize),
+            size: header.p_memsz as usize,
+        };
+        headers.filter(|header| header.p_type == PT_LOAD && header.p_flags & PF_R != 0).map(place).collect()
+    }
+
     /// The object's program headers.
     ///
     /// # Safety
@@ -61,7 +75,7 @@ impl Object {
     }
 }
 
-/// The addresses of an object's code.
+/// A range of addresses, such as the code of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Code {
     from: usize,

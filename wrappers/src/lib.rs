@@ -27,7 +27,7 @@
 //! | [`pmpi`] | MPI calls of the tool's own |
 //! | [`observation`] | messages inside Open MPI's collectives |
 //! | [`signature`] | the arguments that several functions have in common |
-//! | `caller`, `stack` | where in the program a call was made |
+//! | `caller`, `stack`, [`unwinding`] | where in the program a call was made, and the calls around it |
 //! | `in_progress`, `callbacks`, `bypasses` | the calls that a thread is in, whether the program has left them, and what makes calls that are not seen |
 //! | `containment` | panics of the tool, which end here, and exceptions of others, which pass |
 //! | [`functions`], [`call`] | every function, and what happens when the program calls one |
@@ -69,6 +69,7 @@ mod relocations;
 pub mod signature;
 mod stack;
 pub mod symbol;
+pub mod unwinding;
 mod weak_symbols;
 
 pub use abi::Abi;

@@ -65,6 +65,25 @@ impl Object {
         headers.filter(|header| header.p_type == PT_LOAD && header.p_flags & PF_R != 0).map(place).collect()
     }
 
+    /// The memory from `address` to the end of the readable part of the file that the object has mapped there; `None` where
+    /// it has mapped none.
+    ///
+    /// # Safety
+    /// The object is loaded for as long as the memory is used.
+    pub(crate) unsafe fn mapped_from<'m>(&self, address: usize) -> Option<&'m [u8]> {
+        // SAFETY: as promised.
+        let headers = unsafe { self.headers() };
+        let offset = address.wrapping_sub(self.base);
+        let left = |header: &Elf64_Phdr| {
+            let within = offset.wrapping_sub(header.p_vaddr as usize);
+            let is_readable = header.p_type == PT_LOAD && header.p_flags & PF_R != 0;
+            (is_readable && within < header.p_filesz as usize).then(|| header.p_filesz as usize - within)
+        };
+        let left = headers.iter().find_map(left)?;
+        // SAFETY: the linker has mapped so many bytes of the file there, readable, and keeps them as long as the object.
+        Some(unsafe { std::slice::from_raw_parts(address as *const u8, left) })
+    }
+
     /// The object's program headers.
     ///
     /// # Safety

@@ -1,6 +1,7 @@
 //! The stack of a thread: its bounds, and words of frames that may be gone.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr;
 
 use crate::caller::Caller;
@@ -23,6 +24,11 @@ fn word(address: usize) -> Option<usize> {
 
 /// Whether all these addresses are on the stack that the system gave the calling thread, not on one that the program made.
 pub(crate) fn is_own(addresses: [usize; 2]) -> bool {
+    bounds().is_some_and(|own| addresses.iter().all(|address| own.contains(address)))
+}
+
+/// The addresses of the stack that the system gave the calling thread; `None` where the system does not say.
+pub(crate) fn bounds() -> Option<Range<usize>> {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut lowest, mut size) = (ptr::null_mut(), 0);
     // SAFETY: the attributes are initialised if the first call succeeds, and destroyed then.
@@ -33,7 +39,7 @@ pub(crate) fn is_own(addresses: [usize; 2]) -> bool {
             known
         }
     };
-    known && addresses.iter().all(|address| address.wrapping_sub(lowest.addr()) < size)
+    known.then(|| lowest.addr()..lowest.addr() + size)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! The call sites that a thread has come by: to find one again takes a look at the stack, not a walk along it.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::CallSiteId;
-use titr_wrappers::{Caller, Module};
+use titr_wrappers::Caller;
+use titr_wrappers::unwinding::Unwinder;
 
 use super::CallSites;
 
@@ -22,8 +22,9 @@ pub struct SiteCache {
     stacks: FxHashMap<Box<[usize]>, CallSiteId>,
     /// Kept for its memory.
     addresses: Vec<usize>,
-    /// Whether the code at an address is the MPI library's.
-    library: FxHashMap<usize, bool>,
+    unwinder: Unwinder,
+    /// The changes of the unwinder when the above were last known to be right.
+    changes: u64,
 }
 
 /// A function that calls MPI, by the address that the call returns to.
@@ -43,7 +44,8 @@ impl SiteCache {
             callers: FxHashMap::default(),
             stacks: FxHashMap::default(),
             addresses: Vec::new(),
-            library: FxHashMap::default(),
+            unwinder: Unwinder::new(),
+            changes: 0,
         }
     }
 
@@ -68,14 +70,12 @@ impl SiteCache {
     }
 
     /// The call site of a call, by all frames that it takes.
-    #[cold]
     fn walk(&mut self, caller: Caller, depth: usize) -> CallSiteId {
-        let Self { sites, callers, stacks, addresses, library } = self;
+        let Self { sites, callers, stacks, addresses, unwinder, changes } = self;
         addresses.clear();
         let mut next = None;
         let mut first = None;
-        caller.stack(|frame| {
-            let is_library = *library.entry(frame.address).or_insert_with(|| is_of_library(frame.address));
+        unwinder.walk(caller, |frame, is_library| {
             if frame.address != caller.address && next.is_none() {
                 next = Some(frame);
             }
@@ -89,6 +89,12 @@ impl SiteCache {
                 ControlFlow::Continue(())
             }
         });
+        // Another object may be where one was that has been unloaded.
+        if *changes != unwinder.changes() {
+            callers.clear();
+            stacks.clear();
+            *changes = unwinder.changes();
+        }
         // A stack that cannot be walked, as the code says nothing of its frames, ends here.
         addresses.retain(|address| *address != 0);
         if addresses.is_empty() {
@@ -122,13 +128,4 @@ impl SiteCache {
         }
         site
     }
-}
-
-/// Whether the code at an address is of an MPI library, all of whose files are called `libmpi…`.
-fn is_of_library(address: usize) -> bool {
-    let is_library = |module: Module| {
-        let name = Path::new(&module.path).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        name.starts_with("libmpi")
-    };
-    Module::of(address).is_some_and(is_library)
 }

@@ -1,0 +1,213 @@
+//! The calls around a call of MPI, by rules that are read once.
+//!
+//! The unwinding tables of a compiler say how to find the caller's registers from any instruction. An unwinder looks the
+//! instruction up and interprets what it finds, again for each frame of each walk. A program returns to few addresses,
+//! however often it calls MPI. An [`Unwinder`] therefore reads the tables once for each return address, and keeps what
+//! they say there as a [`Rule`]: how far the frame's end is from the stack pointer or from the base pointer, and where the
+//! frame has saved its caller's base pointer. A step along the stack then takes one look at a table and one or two words of the stack.
+//!
+//! Where the tables say anything that a rule cannot, the system's unwinder shows the rest of the stack. This is so for
+//! signal handlers, for code without tables, and for stacks that the system did not give the thread, as those of coroutines,
+//! whose bounds are not known. It is so for all code of AArch64.
+//!
+//! The program and this library stay loaded. Rules of other objects are used only after a question to the dynamic linker, once a
+//! walk, whether any object has been loaded or unloaded since they were read. An object with a frame on the stack is not unloaded.
+
+mod registers;
+mod rule;
+#[cfg(test)]
+mod tests;
+
+use std::marker::PhantomData;
+use std::ops::{ControlFlow, Range};
+
+use rustc_hash::FxHashMap;
+
+use self::registers::Registers;
+use self::rule::{Base, End, Rule};
+use crate::caller::Caller;
+use crate::loaded::Object;
+use crate::stack;
+
+/// Shows the calls around calls of one thread.
+pub struct Unwinder {
+    code: FxHashMap<usize, Code>,
+    /// How often objects had been loaded and unloaded when `code` was last known to be right.
+    changes: u64,
+    /// The thread's own stack, empty if it is unknown; `None` before the first walk.
+    stack: Option<Range<usize>>,
+    /// The stack is the thread's.
+    _thread: PhantomData<*const ()>,
+}
+
+/// What is known of the code that a call returns to.
+#[derive(Clone, Copy)]
+struct Code {
+    /// `None` where the system's unwinder has to be asked.
+    rule: Option<Rule>,
+    is_library: bool,
+    /// Whether its object is loaded as long as the process lives.
+    stays: bool,
+}
+
+impl Default for Unwinder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Unwinder {
+    /// An unwinder of the calling thread, which knows no code.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { code: FxHashMap::default(), changes: 0, stack: None, _thread: PhantomData }
+    }
+
+    /// How often objects had been loaded and unloaded when a walk last came by code of one that may be unloaded. While this
+    /// is the same, an address that walks have shown is in the same object.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Shows the caller to `visit`, then the calls around it, from within to without, until it has seen enough, each with
+    /// whether its code is the MPI library's. The caller's function has not returned, and has called this thread's last
+    /// call of MPI. The outermost function returns to 0.
+    pub fn walk(&mut self, caller: Caller, mut visit: impl FnMut(Caller, bool) -> ControlFlow<()>) {
+        let mut walk = Walk { unwinder: self, is_checked: false };
+        let mut shown = 0;
+        if walk.by_rules(caller, |caller, is_library| {
+            shown += 1;
+            visit(caller, is_library)
+        }) {
+            return;
+        }
+        let mut place = 0;
+        caller.stack(|caller| {
+            place += 1;
+            if place > shown { visit(caller, walk.code(caller.address).is_library) } else { ControlFlow::Continue(()) }
+        });
+    }
+
+    /// The stack that `address` is on, up to its outermost end, if that is the thread's own.
+    fn own_stack(&mut self, address: usize) -> Option<Range<usize>> {
+        let own = self.stack.get_or_insert_with(|| stack::bounds().unwrap_or_default());
+        own.contains(&address).then_some(address..own.end)
+    }
+}
+
+/// A walk of an unwinder.
+struct Walk<'u> {
+    unwinder: &'u mut Unwinder,
+    /// Whether the walk has asked what has been loaded and unloaded.
+    is_checked: bool,
+}
+
+impl Walk<'_> {
+    /// Shows the stack as far as rules lead; whether that is all that `visit` wants to see.
+    fn by_rules(&mut self, caller: Caller, mut visit: impl FnMut(Caller, bool) -> ControlFlow<()>) -> bool {
+        let Some(stack) = self.unwinder.own_stack(caller.frame) else { return false };
+        let mut at = Registers { caller, base: None };
+        loop {
+            let code = self.code(at.caller.address);
+            if visit(at.caller, code.is_library).is_break() {
+                return true;
+            }
+            let Some(rule) = code.rule else { return false };
+            if at.base.is_none() && rule.needs_base() {
+                at.base = self.base_in(caller);
+            }
+            let Some(next) = at.around(rule, &stack) else { return false };
+            at = next;
+            if at.caller.address == 0 {
+                let _ = visit(at.caller, false);
+                return true;
+            }
+        }
+    }
+
+    /// The base pointer of the caller: this crate's and the tool's functions, which are within, have saved or kept it.
+    #[inline(never)]
+    fn base_in(&mut self, caller: Caller) -> Option<usize> {
+        let mut at = Registers::now()?;
+        let stack = self.unwinder.own_stack(at.caller.frame)?;
+        while at.caller.frame < caller.frame {
+            let rule = self.code(at.caller.address).rule?;
+            at = at.around(rule, &stack)?;
+        }
+        (at.caller == caller).then_some(at.base).flatten()
+    }
+
+    /// What is known of the code at an address that a frame of the stack returns to.
+    #[inline]
+    fn code(&mut self, address: usize) -> Code {
+        match self.unwinder.code.get(&address) {
+            Some(code) if code.stays || self.is_checked => *code,
+            _ => self.checked_code(address),
+        }
+    }
+
+    #[inline(never)]
+    fn checked_code(&mut self, address: usize) -> Code {
+        let Unwinder { code, changes, .. } = &mut *self.unwinder;
+        if !self.is_checked {
+            self.is_checked = true;
+            let now = Object::changes();
+            if now != *changes {
+                code.retain(|_, code| code.stays);
+                *changes = now;
+            }
+        }
+        *code.entry(address).or_insert_with(|| Code::at(address))
+    }
+}
+
+impl Code {
+    /// Reads the tables.
+    #[cold]
+    fn at(address: usize) -> Self {
+        let own = Self::at as *const () as usize;
+        let objects = Object::all().into_iter().enumerate();
+        let Some((place, object)) = objects.into_iter().find(|(_, object)| object.code.contains(address)) else {
+            return Self { rule: None, is_library: false, stays: false };
+        };
+        let name = object.name.to_string_lossy();
+        Self {
+            // SAFETY: a frame of this stack returns into the object.
+            rule: unsafe { Rule::of(&object, address) },
+            // All files of an MPI library are called `libmpi…`.
+            is_library: name.rsplit('/').next().is_some_and(|file| file.starts_with("libmpi")),
+            stays: place == 0 || object.code.contains(own),
+        }
+    }
+}
+
+impl Registers {
+    /// The registers of the function around, once the call that it is in has returned; `None` where a rule does not lead
+    /// outwards on this stack.
+    #[inline]
+    fn around(self, rule: Rule, stack: &Range<usize>) -> Option<Self> {
+        let word = |place: usize| {
+            let is_word = place.is_multiple_of(size_of::<usize>()) && place >= stack.start;
+            let is_below_end = place.checked_add(size_of::<usize>()).is_some_and(|end| end <= stack.end);
+            // SAFETY: an aligned word of the thread's stack, outwards of a frame of a function that has not returned.
+            (is_word && is_below_end).then(|| unsafe { (place as *const usize).read() })
+        };
+        let of_base = |offset: i32| self.base.map(|base| base.wrapping_add_signed(offset as isize));
+        let end = match rule.end {
+            End::FromStackPointer(offset) => self.caller.frame.wrapping_add_signed(offset as isize),
+            End::FromBase(offset) => of_base(offset)?,
+            End::SavedAtBase(offset) => word(of_base(offset)?)?,
+        };
+        if end <= self.caller.frame {
+            return None;
+        }
+        let address = word(end.wrapping_sub(size_of::<usize>()))?;
+        let base = match rule.base {
+            Base::Kept => self.base,
+            Base::FromEnd(offset) => Some(word(end.wrapping_add_signed(offset as isize))?),
+            Base::SavedAtBase(offset) => Some(word(of_base(offset)?)?),
+        };
+        Some(Self { caller: Caller { address: if rule.is_outermost { 0 } else { address }, frame: end }, base })
+    }
+}

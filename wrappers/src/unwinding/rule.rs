@@ -1,0 +1,147 @@
+//! How to get from a frame to the one around it, as the unwinding tables (`.eh_frame`) say for one address.
+
+use gimli::{
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Expression, FrameDescriptionEntry, NativeEndian, Operation,
+    Pointer, Reader, Register, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindTableRow,
+    X86_64,
+};
+
+use crate::loaded::Object;
+
+/// How to get from a frame to the one around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rule {
+    /// Where the frame ends, and the one around it begins (the tables' canonical frame address). The word before that is the
+    /// address that the function returns to.
+    pub(super) end: End,
+    /// The base pointer of the function around.
+    pub(super) base: Base,
+    /// Whether the function returns to nowhere, as the first one of a thread.
+    pub(super) is_outermost: bool,
+}
+
+/// Where a frame ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// So far from the stack pointer.
+    FromStackPointer(i32),
+    /// So far from the base pointer.
+    FromBase(i32),
+    /// Where a word says that is so far from the base pointer, as in functions that have aligned their frames.
+    SavedAtBase(i32),
+}
+
+/// Where the base pointer of the function around is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// The function has not changed it.
+    Kept,
+    /// In a word so far from the frame's end.
+    FromEnd(i32),
+    /// In a word so far from the function's own base pointer.
+    SavedAtBase(i32),
+}
+
+/// The memory for reading a row: tables of x86-64 have rules for at most 17 registers.
+struct Storage;
+
+impl UnwindContextStorage<usize> for Storage {
+    type Rules = [(Register, RegisterRule<usize>); 20];
+    type Stack = Box<[UnwindTableRow<usize, Self>; 4]>;
+}
+
+type Bytes = EndianSlice<'static, NativeEndian>;
+
+impl Rule {
+    /// Whether this rule needs the function's base pointer.
+    #[inline]
+    pub(super) fn needs_base(self) -> bool {
+        !matches!(self.end, End::FromStackPointer(_)) || matches!(self.base, Base::SavedAtBase(_))
+    }
+
+    /// The rule of the function of `object` that a call returns to at `address`; `None` where the tables have none, or one that
+    /// is of no such form.
+    ///
+    /// # Safety
+    /// The object is loaded.
+    pub(super) unsafe fn of(object: &Object, address: usize) -> Option<Self> {
+        if cfg!(not(target_arch = "x86_64")) {
+            return None;
+        }
+        // A call may be the last instruction of its function.
+        let within = address as u64 - 1;
+        // SAFETY: as promised; what is read from these bytes does not leave this function.
+        let mapped = |address: u64| unsafe { object.mapped_from(address as usize) };
+        // SAFETY: as promised.
+        let headers = unsafe { object.headers() };
+        let index = headers.iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME)?;
+        let index = object.base as u64 + index.p_vaddr;
+        let bases = BaseAddresses::default().set_eh_frame_hdr(index);
+        let index = EhFrameHdr::new(mapped(index)?, NativeEndian).parse(&bases, size_of::<usize>() as u8).ok()?;
+        let Pointer::Direct(entries) = index.eh_frame_ptr() else { return None };
+        let bases = bases.set_eh_frame(entries);
+        let entries = EhFrame::new(mapped(entries)?, NativeEndian);
+        let entry = index.table()?.fde_for_address(&entries, &bases, within, gimli::UnwindSection::cie_from_offset).ok()?;
+        let mut context = UnwindContext::<usize, Storage>::new_in();
+        let row = entry.unwind_info_for_address(&entries, &bases, &mut context, within).ok()?;
+        Self::of_row(&entries, &entry, row)
+    }
+
+    fn of_row(
+        entries: &EhFrame<Bytes>,
+        entry: &FrameDescriptionEntry<Bytes>,
+        row: &UnwindTableRow<usize, Storage>,
+    ) -> Option<Self> {
+        /// Where a call leaves the address that it returns to.
+        const RETURN_ADDRESS: i64 = -(size_of::<usize>() as i64);
+
+        if entry.is_signal_trampoline() || entry.cie().return_address_register() != X86_64::RA {
+            return None;
+        }
+        let saved_at = |expression: &UnwindExpression<usize>, kind| {
+            from_base(expression.get(entries).ok()?, entry.cie().encoding(), kind)
+        };
+        let end = match row.cfa() {
+            CfaRule::RegisterAndOffset { register: X86_64::RSP, offset } => {
+                End::FromStackPointer(i32::try_from(*offset).ok()?)
+            }
+            CfaRule::RegisterAndOffset { register: X86_64::RBP, offset } => End::FromBase(i32::try_from(*offset).ok()?),
+            CfaRule::RegisterAndOffset { .. } => return None,
+            CfaRule::Expression(expression) => End::SavedAtBase(saved_at(expression, Kind::Value)?),
+        };
+        let base = match row.register(X86_64::RBP) {
+            None | Some(RegisterRule::SameValue) => Base::Kept,
+            Some(RegisterRule::Offset(offset)) => Base::FromEnd(i32::try_from(offset).ok()?),
+            Some(RegisterRule::Expression(expression)) => Base::SavedAtBase(saved_at(&expression, Kind::Place)?),
+            Some(_) => return None,
+        };
+        let is_outermost = match row.register(X86_64::RA) {
+            Some(RegisterRule::Undefined) => true,
+            Some(RegisterRule::Offset(RETURN_ADDRESS)) => false,
+            _ => return None,
+        };
+        // The stack pointer of the function around is the frame's end where nothing else is said.
+        row.register(X86_64::RSP).is_none().then_some(Self { end, base, is_outermost })
+    }
+}
+
+/// What an expression of the tables gives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The value itself.
+    Value,
+    /// The place of the word that has the value.
+    Place,
+}
+
+/// How far from the base pointer the word is whose value an expression is for; `None` where it is no such word.
+fn from_base<R: Reader>(expression: Expression<R>, encoding: gimli::Encoding, kind: Kind) -> Option<i32> {
+    let mut operations = expression.operations(encoding);
+    let Ok(Some(Operation::RegisterOffset { register: X86_64::RBP, offset, .. })) = operations.next() else {
+        return None;
+    };
+    if kind == Kind::Value {
+        let Ok(Some(Operation::Deref { size: 8, space: false, .. })) = operations.next() else { return None };
+    }
+    matches!(operations.next(), Ok(None)).then(|| i32::try_from(offset).ok()).flatten()
+}

@@ -70,6 +70,35 @@ fn deeper_call_sites_name_those_who_call() {
     assert!(has("other (call_sites.f90:", ") < main"), "{found:?}");
 }
 
+/// Whatever a compiler makes of the frames.
+#[test]
+fn four_places_are_those_of_the_functions_around() {
+    let chains = [
+        ("call_chain.c", ["innermost", "growing", "aligned", "outermost"]),
+        ("call_chain.cc", ["innermost", "guarded", "handling", "outermost"]),
+        ("call_chain.f90", ["innermost", "growing", "section", "outermost"]),
+    ];
+    let frames = ["-fomit-frame-pointer", "-fno-omit-frame-pointer"];
+    let levels = ["-O0", "-O1", "-O2", "-O3"];
+    for family in Family::ALL {
+        for (source, chain) in chains {
+            let marked = marked(source);
+            let named = chain.map(|name| marked.iter().find(|mark| mark.starts_with(&format!("{name} ("))).unwrap());
+            let expected = named.map(|mark| mark.replace(' ', "\u{a0}")).join(" ");
+            for (place, level) in levels.into_iter().enumerate() {
+                // Each function is to be one of its own, and to be there when those that it calls call MPI.
+                let options =
+                    ["-g", level, frames[place % 2], "-fno-inline", "-fno-ipa-cp", "-fno-optimize-sibling-calls"];
+                let trace = traced_only(&[("TITRACE_CALLSITES", "4")], family, 2, &family.build(source, &options));
+                assert_sound(&trace.path());
+                let printed = run(binary("titr").args(["cat", "--names"]).arg(trace.path()));
+                let has = |line: &str| line.contains(" call_site ") && line.ends_with(&expected);
+                assert!(printed.stdout.lines().any(has), "{family:?} {source} {level}: {}", printed.stdout);
+            }
+        }
+    }
+}
+
 /// Call sites are beside the events of a trace, which are the same without them.
 #[test]
 fn call_sites_change_no_event() {

@@ -34,8 +34,8 @@ pub struct Unwinder {
     code: FxHashMap<usize, Code>,
     /// How often objects had been loaded and unloaded when `code` was last known to be right.
     changes: u64,
-    /// The thread's own stack, empty if it is unknown; `None` before the first walk.
-    stack: Option<Range<usize>>,
+    /// The thread's own stack, empty if it is unknown.
+    stack: Range<usize>,
     /// The stack is the thread's.
     _thread: PhantomData<*const ()>,
 }
@@ -43,11 +43,20 @@ pub struct Unwinder {
 /// What is known of the code that a call returns to.
 #[derive(Clone, Copy)]
 struct Code {
-    /// `None` where the system's unwinder has to be asked.
-    rule: Option<Rule>,
+    rule: Reading,
     is_library: bool,
     /// Whether its object is loaded as long as the process lives.
     stays: bool,
+}
+
+/// What the tables say of an address.
+#[derive(Clone, Copy)]
+enum Reading {
+    /// They have not been read: this takes kilobytes of the stack, which a stack that rules are not used on may not have.
+    Unread,
+    Rule(Rule),
+    /// The system's unwinder has to be asked.
+    NoRule,
 }
 
 impl Default for Unwinder {
@@ -57,10 +66,11 @@ impl Default for Unwinder {
 }
 
 impl Unwinder {
-    /// An unwinder of the calling thread, which knows no code.
+    /// An unwinder of the calling thread, which knows no code. To find the thread's stack takes more of the stack than walks do.
     #[must_use]
     pub fn new() -> Self {
-        Self { code: FxHashMap::default(), changes: 0, stack: None, _thread: PhantomData }
+        let stack = stack::bounds().unwrap_or_default();
+        Self { code: FxHashMap::default(), changes: 0, stack, _thread: PhantomData }
     }
 
     /// How often objects had been loaded and unloaded when a walk last came by code of one that may be unloaded. While this
@@ -90,9 +100,9 @@ impl Unwinder {
     }
 
     /// The stack that `address` is on, up to its outermost end, if that is the thread's own.
-    fn own_stack(&mut self, address: usize) -> Option<Range<usize>> {
-        let own = self.stack.get_or_insert_with(|| stack::bounds().unwrap_or_default());
-        own.contains(&address).then_some(address..own.end)
+    #[inline]
+    fn own_stack(&self, address: usize) -> Option<Range<usize>> {
+        self.stack.contains(&address).then_some(address..self.stack.end)
     }
 }
 
@@ -113,7 +123,7 @@ impl Walk<'_> {
             if visit(at.caller, code.is_library).is_break() {
                 return true;
             }
-            let Some(rule) = code.rule else { return false };
+            let Some(rule) = self.rule(code, at.caller.address) else { return false };
             if at.base.is_none() && rule.needs_base() {
                 at.base = self.base_in(caller);
             }
@@ -132,7 +142,8 @@ impl Walk<'_> {
         let mut at = Registers::now()?;
         let stack = self.unwinder.own_stack(at.caller.frame)?;
         while at.caller.frame < caller.frame {
-            let rule = self.code(at.caller.address).rule?;
+            let code = self.code(at.caller.address);
+            let rule = self.rule(code, at.caller.address)?;
             at = at.around(rule, &stack)?;
         }
         (at.caller == caller).then_some(at.base).flatten()
@@ -160,21 +171,44 @@ impl Walk<'_> {
         }
         *code.entry(address).or_insert_with(|| Code::at(address))
     }
+
+    /// The rule of an address that a frame of the stack returns to.
+    #[inline]
+    fn rule(&mut self, code: Code, address: usize) -> Option<Rule> {
+        match code.rule {
+            Reading::Rule(rule) => Some(rule),
+            Reading::NoRule => None,
+            Reading::Unread => self.read_rule(address),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_rule(&mut self, address: usize) -> Option<Rule> {
+        let object = Object::all().into_iter().find(|object| object.code.contains(address));
+        // SAFETY: a frame of this stack returns into the object.
+        let rule = object.and_then(|object| unsafe { Rule::of(&object, address) });
+        if let Some(code) = self.unwinder.code.get_mut(&address) {
+            code.rule = rule.map_or(Reading::NoRule, Reading::Rule);
+        }
+        rule
+    }
 }
 
 impl Code {
-    /// Reads the tables.
+    /// What is known without a look at the tables.
     #[cold]
+    #[inline(never)]
     fn at(address: usize) -> Self {
         let own = Self::at as *const () as usize;
-        let objects = Object::all().into_iter().enumerate();
-        let Some((place, object)) = objects.into_iter().find(|(_, object)| object.code.contains(address)) else {
-            return Self { rule: None, is_library: false, stays: false };
+        let Some((place, object)) =
+            Object::all().into_iter().enumerate().find(|(_, object)| object.code.contains(address))
+        else {
+            return Self { rule: Reading::NoRule, is_library: false, stays: false };
         };
         let name = object.name.to_string_lossy();
         Self {
-            // SAFETY: a frame of this stack returns into the object.
-            rule: unsafe { Rule::of(&object, address) },
+            rule: Reading::Unread,
             // All files of an MPI library are called `libmpi…`.
             is_library: name.rsplit('/').next().is_some_and(|file| file.starts_with("libmpi")),
             stays: place == 0 || object.code.contains(own),

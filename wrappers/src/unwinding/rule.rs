@@ -1,9 +1,9 @@
 //! How to get from a frame to the one around it, as the unwinding tables (`.eh_frame`) say for one address.
 
 use gimli::{
-    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Expression, FrameDescriptionEntry, NativeEndian, Operation,
-    Pointer, Reader, Register, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindTableRow,
-    X86_64,
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Expression, FrameDescriptionEntry, NativeEndian,
+    Operation, Pointer, Reader, Register, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression,
+    UnwindTableRow, X86_64,
 };
 
 use crate::loaded::Object;
@@ -81,7 +81,8 @@ impl Rule {
         let Pointer::Direct(entries) = index.eh_frame_ptr() else { return None };
         let bases = bases.set_eh_frame(entries);
         let entries = EhFrame::new(mapped(entries)?, NativeEndian);
-        let entry = index.table()?.fde_for_address(&entries, &bases, within, gimli::UnwindSection::cie_from_offset).ok()?;
+        let entry =
+            index.table()?.fde_for_address(&entries, &bases, within, gimli::UnwindSection::cie_from_offset).ok()?;
         let mut context = UnwindContext::<usize, Storage>::new_in();
         let row = entry.unwind_info_for_address(&entries, &bases, &mut context, within).ok()?;
         Self::of_row(&entries, &entry, row)

@@ -70,6 +70,7 @@ impl SiteCache {
     }
 
     /// The call site of a call, by all frames that it takes.
+    #[inline(never)]
     fn walk(&mut self, caller: Caller, depth: usize) -> CallSiteId {
         let Self { sites, callers, stacks, addresses, unwinder, changes } = self;
         addresses.clear();

@@ -39,7 +39,7 @@ const LAYERS: &str = "\
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `driver` `interface` |
 | `replayer/ccnuma` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/simulation` | `causes` `message` `cache` `programs` `directory` `event` `processor` `node` `recorder` `machine` |
 | `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/steady` `replayer/calibration` `replayer/memory` | `inspect` `advise` `report` `diff` `page` `schedule` `generate` `cli` |
-| `wrappers` |  | `loaded` `library` `relocations` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` `stack` `in_progress` `callbacks` `bypasses` `containment` (`functions` `call`) |
+| `wrappers` |  | `loaded` `library` `relocations` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` `stack` `unwinding` `in_progress` `callbacks` `bypasses` `containment` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `part` `pattern` `value` |

@@ -31,7 +31,7 @@ use crate::stack;
 
 /// Shows the calls around calls of one thread.
 pub struct Unwinder {
-    code: FxHashMap<usize, Code>,
+    code: FxHashMap<usize, ReturnPlace>,
     /// How often objects had been loaded and unloaded when `code` was last known to be right.
     changes: u64,
     /// The thread's own stack, empty if it is unknown.
@@ -40,16 +40,16 @@ pub struct Unwinder {
     _thread: PhantomData<*const ()>,
 }
 
-/// What is known of the code that a call returns to.
+/// The code that a call returns to, as far as it is known.
 #[derive(Clone, Copy)]
-struct Code {
+struct ReturnPlace {
     rule: Reading,
     is_library: bool,
     /// Whether its object is loaded as long as the process lives.
     stays: bool,
 }
 
-/// What the tables say of an address.
+/// The result of reading the tables for an address.
 #[derive(Clone, Copy)]
 enum Reading {
     /// They have not been read: this takes kilobytes of the stack, which a stack that rules are not used on may not have.
@@ -149,9 +149,9 @@ impl Walk<'_> {
         (at.caller == caller).then_some(at.base).flatten()
     }
 
-    /// What is known of the code at an address that a frame of the stack returns to.
+    /// Looks up the code at an address that a frame of the stack returns to.
     #[inline]
-    fn code(&mut self, address: usize) -> Code {
+    fn code(&mut self, address: usize) -> ReturnPlace {
         match self.unwinder.code.get(&address) {
             Some(code) if code.stays || self.is_checked => *code,
             _ => self.checked_code(address),
@@ -159,7 +159,7 @@ impl Walk<'_> {
     }
 
     #[inline(never)]
-    fn checked_code(&mut self, address: usize) -> Code {
+    fn checked_code(&mut self, address: usize) -> ReturnPlace {
         let Unwinder { code, changes, .. } = &mut *self.unwinder;
         if !self.is_checked {
             self.is_checked = true;
@@ -169,12 +169,12 @@ impl Walk<'_> {
                 *changes = now;
             }
         }
-        *code.entry(address).or_insert_with(|| Code::at(address))
+        *code.entry(address).or_insert_with(|| ReturnPlace::at(address))
     }
 
     /// The rule of an address that a frame of the stack returns to.
     #[inline]
-    fn rule(&mut self, code: Code, address: usize) -> Option<Rule> {
+    fn rule(&mut self, code: ReturnPlace, address: usize) -> Option<Rule> {
         match code.rule {
             Reading::Rule(rule) => Some(rule),
             Reading::NoRule => None,
@@ -195,8 +195,8 @@ impl Walk<'_> {
     }
 }
 
-impl Code {
-    /// What is known without a look at the tables.
+impl ReturnPlace {
+    /// Finds the object that has the address. Does not read the tables.
     #[cold]
     #[inline(never)]
     fn at(address: usize) -> Self {
@@ -231,7 +231,7 @@ impl Registers {
         let end = match rule.end {
             End::FromStackPointer(offset) => self.caller.frame.wrapping_add_signed(offset as isize),
             End::FromBase(offset) => of_base(offset)?,
-            End::SavedAtBase(offset) => word(of_base(offset)?)?,
+            End::InWord(offset) => word(of_base(offset)?)?,
         };
         if end <= self.caller.frame {
             return None;
@@ -240,7 +240,7 @@ impl Registers {
         let base = match rule.base {
             Base::Kept => self.base,
             Base::FromEnd(offset) => Some(word(end.wrapping_add_signed(offset as isize))?),
-            Base::SavedAtBase(offset) => Some(word(of_base(offset)?)?),
+            Base::InWord(offset) => Some(word(of_base(offset)?)?),
         };
         Some(Self { caller: Caller { address: if rule.is_outermost { 0 } else { address }, frame: end }, base })
     }

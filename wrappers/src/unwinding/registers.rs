@@ -12,7 +12,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Those of the function that calls this one; `None` on AArch64.
+    /// Reads the registers of the function that calls this one; `None` on AArch64.
     #[inline(always)]
     pub(super) fn now() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]

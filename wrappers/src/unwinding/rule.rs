@@ -28,7 +28,7 @@ pub(super) enum End {
     /// So far from the base pointer.
     FromBase(i32),
     /// Where a word says that is so far from the base pointer, as in functions that have aligned their frames.
-    SavedAtBase(i32),
+    InWord(i32),
 }
 
 /// Where the base pointer of the function around is.
@@ -39,7 +39,7 @@ pub(super) enum Base {
     /// In a word so far from the frame's end.
     FromEnd(i32),
     /// In a word so far from the function's own base pointer.
-    SavedAtBase(i32),
+    InWord(i32),
 }
 
 /// The memory for reading a row: tables of x86-64 have rules for at most 17 registers.
@@ -50,13 +50,13 @@ impl UnwindContextStorage<usize> for Storage {
     type Stack = Box<[UnwindTableRow<usize, Self>; 4]>;
 }
 
-type Bytes = EndianSlice<'static, NativeEndian>;
+type TableBytes = EndianSlice<'static, NativeEndian>;
 
 impl Rule {
     /// Whether this rule needs the function's base pointer.
     #[inline]
     pub(super) fn needs_base(self) -> bool {
-        !matches!(self.end, End::FromStackPointer(_)) || matches!(self.base, Base::SavedAtBase(_))
+        !matches!(self.end, End::FromStackPointer(_)) || matches!(self.base, Base::InWord(_))
     }
 
     /// The rule of the function of `object` that a call returns to at `address`; `None` where the tables have none, or one that
@@ -89,8 +89,8 @@ impl Rule {
     }
 
     fn of_row(
-        entries: &EhFrame<Bytes>,
-        entry: &FrameDescriptionEntry<Bytes>,
+        entries: &EhFrame<TableBytes>,
+        entry: &FrameDescriptionEntry<TableBytes>,
         row: &UnwindTableRow<usize, Storage>,
     ) -> Option<Self> {
         /// Where a call leaves the address that it returns to.
@@ -99,8 +99,8 @@ impl Rule {
         if entry.is_signal_trampoline() || entry.cie().return_address_register() != X86_64::RA {
             return None;
         }
-        let saved_at = |expression: &UnwindExpression<usize>, kind| {
-            from_base(expression.get(entries).ok()?, entry.cie().encoding(), kind)
+        let saved_at = |expression: &UnwindExpression<usize>, result| {
+            from_base(expression.get(entries).ok()?, entry.cie().encoding(), result)
         };
         let end = match row.cfa() {
             CfaRule::RegisterAndOffset { register: X86_64::RSP, offset } => {
@@ -108,12 +108,12 @@ impl Rule {
             }
             CfaRule::RegisterAndOffset { register: X86_64::RBP, offset } => End::FromBase(i32::try_from(*offset).ok()?),
             CfaRule::RegisterAndOffset { .. } => return None,
-            CfaRule::Expression(expression) => End::SavedAtBase(saved_at(expression, Kind::Value)?),
+            CfaRule::Expression(expression) => End::InWord(saved_at(expression, ExpressionResult::Value)?),
         };
         let base = match row.register(X86_64::RBP) {
             None | Some(RegisterRule::SameValue) => Base::Kept,
             Some(RegisterRule::Offset(offset)) => Base::FromEnd(i32::try_from(offset).ok()?),
-            Some(RegisterRule::Expression(expression)) => Base::SavedAtBase(saved_at(&expression, Kind::Place)?),
+            Some(RegisterRule::Expression(expression)) => Base::InWord(saved_at(&expression, ExpressionResult::Place)?),
             Some(_) => return None,
         };
         let is_outermost = match row.register(X86_64::RA) {
@@ -126,9 +126,9 @@ impl Rule {
     }
 }
 
-/// What an expression of the tables gives.
+/// The result of an expression of the tables.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ExpressionResult {
     /// The value itself.
     Value,
     /// The place of the word that has the value.
@@ -136,12 +136,12 @@ enum Kind {
 }
 
 /// How far from the base pointer the word is whose value an expression is for; `None` where it is no such word.
-fn from_base<R: Reader>(expression: Expression<R>, encoding: gimli::Encoding, kind: Kind) -> Option<i32> {
+fn from_base<R: Reader>(expression: Expression<R>, encoding: gimli::Encoding, result: ExpressionResult) -> Option<i32> {
     let mut operations = expression.operations(encoding);
     let Ok(Some(Operation::RegisterOffset { register: X86_64::RBP, offset, .. })) = operations.next() else {
         return None;
     };
-    if kind == Kind::Value {
+    if result == ExpressionResult::Value {
         let Ok(Some(Operation::Deref { size: 8, space: false, .. })) = operations.next() else { return None };
     }
     matches!(operations.next(), Ok(None)).then(|| i32::try_from(offset).ok()).flatten()

@@ -4,6 +4,7 @@
 //   calls pingpong N     N times: 8 bytes there and back, between ranks 0 and 1
 //   calls put N          N times: a put of 8 bytes, each rank to itself, and a flush after every 100
 //   calls null N         N times: a send to MPI_PROC_NULL
+//   calls deep N         as `null`, from a function with eight others around it
 //   calls threads N      two threads, each as `waitall` with N/2
 //   calls skew N         N times: 2,000 bursts of computation at once, and as many with a call after each; a barrier after
 //                        either. Prints the CPU seconds of the former, which a tracer should find in the latter, too.
@@ -76,6 +77,13 @@ static long null(long rounds) {
     return rounds;
 }
 
+// Each function has something left to do when the next one returns, so that its frame stays.
+static __attribute__((noinline)) long deep(long rounds, int depth) {
+    long calls = depth == 0 ? null(rounds) : deep(rounds, depth - 1);
+    __asm__ volatile("" ::: "memory");
+    return calls;
+}
+
 static long half;
 
 static void *waitalls(void *tag) {
@@ -144,6 +152,7 @@ int main(int argc, char **argv) {
     if (!strcmp(what, "pingpong")) calls = pingpong(rounds, rank);
     if (!strcmp(what, "put")) calls = put(rounds, rank);
     if (!strcmp(what, "null")) calls = null(rounds);
+    if (!strcmp(what, "deep")) calls = deep(rounds, 8);
     if (!strcmp(what, "threads")) calls = threads(rounds);
     if (!strcmp(what, "skew")) calls = skew(rounds);
     double spent = cpu() - begun;

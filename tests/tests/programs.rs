@@ -13,47 +13,58 @@ mod finding;
 #[path = "programs/replays.rs"]
 mod replays;
 
+use std::num::NonZero;
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use batch::Batch;
-use finding::Verdict;
+use finding::Outcome;
 
 /// The variable `name` as a number.
 fn number<T: FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+/// How far the programs have been tried.
+struct Progress {
+    /// The seed of the next batch.
+    next: u64,
+    tried: u64,
+    outcome: Outcome,
+}
+
 #[test]
-#[ignore = "takes minutes: ci/fuzz programs"]
 fn are_traced_and_replayed_without_a_contradiction() {
     let programs: u64 = number("TITR_PROGRAMS").unwrap_or(100);
     let first: u64 = number("TITR_PROGRAMS_FIRST").unwrap_or(1);
-    let (mut findings, mut untried, mut begun) = (Vec::new(), 0, first);
-    while begun < first + programs {
-        let batch = Batch::of(begun, first + programs);
-        let seeds = batch.seeds();
-        match finding::verdict(&batch) {
-            Verdict::Sound => {}
-            Verdict::Untried(why) => {
-                eprintln!("{batch}: fails untraced: {why}");
-                untried += seeds;
-            }
-            Verdict::Finding(what) => {
-                let finding = finding::smallest(&batch, what);
-                eprintln!("{finding}");
-                findings.push(finding);
+    let progress = Mutex::new(Progress { next: first, tried: 0, outcome: Outcome::default() });
+    let lock = || progress.lock().unwrap_or_else(PoisonError::into_inner);
+    let take = || {
+        let mut progress = lock();
+        let batch = Batch::of(progress.next, first + programs)?;
+        progress.next = batch.seeds.end;
+        Some(batch)
+    };
+    let work = || {
+        while let Some(batch) = take() {
+            let outcome = finding::of(&batch);
+            eprint!("{outcome}");
+            let mut progress = lock();
+            let (begun, seeds) = (progress.tried, batch.seeds.end - batch.seeds.start);
+            progress.tried += seeds;
+            progress.outcome.append(outcome);
+            let Progress { tried, outcome: Outcome { untried, findings }, .. } = &*progress;
+            if programs > 100 && begun / 1000 != tried / 1000 {
+                let (untried, findings) = (untried.len(), findings.len());
+                eprintln!("{tried} of {programs} programs, {untried} of them untried, {findings} findings");
             }
         }
-        begun += seeds;
-        if programs > 100 && begun % 1000 < seeds {
-            eprintln!(
-                "{} of {programs} programs, {untried} of them untried, {} findings",
-                begun - first,
-                findings.len()
-            );
-        }
-    }
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work))));
+    let Outcome { untried, findings } = &lock().outcome;
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
     // The libraries have faults of their own, which come and go.
-    assert!(untried * 5 <= programs, "{untried} of {programs} programs fail untraced");
+    assert!(untried.len() as u64 * 5 <= programs, "{} of {programs} programs fail untraced", untried.len());
 }

@@ -119,8 +119,8 @@ static void inter(struct comm *comm, const struct comm *parent) {
 
 static void make_comm(struct comm *parent) {
     int which = draw(12), colors[RANKS], keys[RANKS];
-    struct comm *comm = fresh(parent);
     if (program.comms == COMMS) return;
+    struct comm *comm = fresh(parent);
     for (int i = 0; i < parent->count[0]; i++) colors[i] = draw(3), keys[i] = draw(4);
     int mine = parent->me;
     MPI_Group group;

@@ -2,13 +2,14 @@
 
 use std::fmt::{Display, Formatter};
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use titr_tests::{Family, run};
 
-/// How many seeds share an `mpirun`, whose start takes longer than a program.
-const SEEDS: u64 = 10;
+/// How many seeds share an `mpirun` and the replays of its trace, which take longer to start than a program takes to run.
+const SEEDS: u64 = 40;
 
 /// Programs of successive seeds, and all that is chosen beside them.
 #[derive(Clone, Debug)]
@@ -16,8 +17,7 @@ pub struct Batch {
     pub family: Family,
     pub ranks: u32,
     pub threads: u32,
-    first: u64,
-    last: u64,
+    pub seeds: Range<u64>,
     /// The most steps of each program; 0 if the seed decides.
     steps: u32,
     /// How the tracer is asked for its trace.
@@ -36,6 +36,19 @@ pub enum Mode {
     Extended,
 }
 
+/// What went wrong in a batch, and with which of its seeds if that is known.
+#[derive(Debug)]
+pub struct Fault {
+    pub what: String,
+    pub seed: Option<u64>,
+}
+
+impl From<String> for Fault {
+    fn from(what: String) -> Self {
+        Self { what, seed: None }
+    }
+}
+
 /// A batch that was carried out.
 pub struct Execution {
     directory: TempDir,
@@ -52,6 +65,13 @@ impl Execution {
         if archive.exists() { archive } else { self.directory.path().join("traces") }
     }
 
+    /// The first seed that received something else in `other`.
+    pub fn differs(&self, other: &Self, seeds: &Range<u64>) -> Option<u64> {
+        let mut ranks = self.sums.iter().zip(&other.sums);
+        let mut line = |at: usize| ranks.clone().any(|(ours, theirs)| ours.lines().nth(at) != theirs.lines().nth(at));
+        seeds.clone().enumerate().find(|&(at, _)| line(at)).map(|(_, seed)| seed)
+    }
+
     /// A file that does not exist yet.
     pub fn file(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
@@ -59,31 +79,36 @@ impl Execution {
 }
 
 impl Batch {
-    /// The batch that begins with the seed `first`, and ends before `end`.
-    pub fn of(first: u64, end: u64) -> Self {
+    /// The batch that begins with the seed `first`, and ends at `end` at the latest; `None` if `first` is not before it.
+    pub fn of(first: u64, end: u64) -> Option<Self> {
+        if first >= end {
+            return None;
+        }
         let choice = mixed(first);
         let pick = |what: u64, most: u64| mixed(choice + what) % most;
-        Self {
+        Some(Self {
             family: Family::ALL[pick(1, 2) as usize],
             ranks: 2 + pick(2, 5) as u32,
             threads: if pick(3, 4) == 0 { 2 } else { 1 },
-            first,
-            last: (first + SEEDS).min(end) - 1,
+            seeds: first..(first + SEEDS).min(end),
             steps: 0,
             buffer: ["4096", "65536", "1048576"][pick(4, 3) as usize],
             call_sites: ["0", "0", "1", "3"][pick(5, 4) as usize],
             gather: pick(6, 4) == 0,
             choice,
-        }
+        })
     }
 
-    pub fn seeds(&self) -> u64 {
-        self.last - self.first + 1
-    }
-
-    /// Each seed by itself.
-    pub fn alone(&self) -> impl Iterator<Item = Self> {
-        (self.first..=self.last).map(|seed| Self { first: seed, last: seed, ..self.clone() })
+    /// What is left to try of a batch in which `seed` is at fault: that seed alone, and those on both sides; its halves if no
+    /// seed is known; nothing of a single seed.
+    pub fn parts(&self, seed: Option<u64>) -> Vec<Self> {
+        let Range { start, end } = self.seeds;
+        let cuts = match seed {
+            _ if end - start < 2 => Vec::new(),
+            Some(seed) => vec![start..seed, seed..seed + 1, seed + 1..end],
+            None => vec![start..start.midpoint(end), start.midpoint(end)..end],
+        };
+        cuts.into_iter().filter(|seeds| !seeds.is_empty()).map(|seeds| Self { seeds, ..self.clone() }).collect()
     }
 
     /// The same programs, ended after so many steps.
@@ -95,12 +120,12 @@ impl Batch {
     ///
     /// # Errors
     /// With what the run has said, if it fails.
-    pub fn execute(&self, mode: Mode) -> Result<Execution, String> {
+    pub fn execute(&self, mode: Mode) -> Result<Execution, Fault> {
         let program = self.family.build("random.c", &["-pthread"]);
         let directory = TempDir::new().unwrap();
-        let mut command = self.family.mpirun_within(120);
+        let mut command = self.family.mpirun_within(60 + 2 * (self.seeds.end - self.seeds.start) as u32);
         command.arg("-np").arg(self.ranks.to_string()).arg(program);
-        command.args([self.first, self.last].map(|seed| seed.to_string()));
+        command.args([self.seeds.start, self.seeds.end - 1].map(|seed| seed.to_string()));
         command.args([self.steps, self.threads].map(|number| number.to_string()));
         command.current_dir(directory.path()).env("TMPDIR", directory.path());
         if mode != Mode::Untraced {
@@ -112,16 +137,17 @@ impl Batch {
             }
         }
         let run = run(&mut command);
+        let read = |what: &str, rank| fs::read_to_string(directory.path().join(format!("{what}-{rank}")));
         if run.status != Some(0) {
             let said: Vec<&str> = run.stderr.lines().filter(|line| !line.trim().is_empty()).take(12).collect();
-            return Err(format!("{mode:?}: exit status {:?}: {}", run.status, said.join(" | ")));
+            // A rank writes a line when it is done with a seed.
+            let done = (0..self.ranks).map(|rank| read("sums", rank).unwrap_or_default().lines().count() as u64).min();
+            let seed = done.map(|done| self.seeds.start + done).filter(|seed| self.seeds.contains(seed));
+            return Err(Fault { what: format!("{mode:?}: exit status {:?}: {}", run.status, said.join(" | ")), seed });
         }
         let of_each = |what: &str| {
-            let read = |rank| fs::read_to_string(directory.path().join(format!("{what}-{rank}")));
-            (0..self.ranks)
-                .map(read)
-                .collect::<Result<Vec<_>, _>>()
-                .map_err(|error| format!("{mode:?}: {what}: {error}"))
+            let read = (0..self.ranks).map(|rank| read(what, rank)).collect::<Result<Vec<_>, _>>();
+            read.map_err(|error| format!("{mode:?}: {what}: {error}"))
         };
         let (sums, counts) = (of_each("sums")?, of_each("counts")?);
         Ok(Execution { sums, counts, directory })
@@ -130,8 +156,8 @@ impl Batch {
 
 impl Display for Batch {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Self { family, ranks, threads, first, last, steps, buffer, call_sites, gather, .. } = self;
-        write!(f, "{family:?}, {ranks} ranks, {threads} threads, seeds {first} to {last}, steps {steps}")?;
+        let Self { family, ranks, threads, seeds, steps, buffer, call_sites, gather, .. } = self;
+        write!(f, "{family:?}, {ranks} ranks, {threads} threads, seeds {} to {}, steps {steps}", seeds.start, seeds.end - 1)?;
         write!(f, " (buffer {buffer}, call sites {call_sites}, {})", if *gather { "gathered" } else { "not gathered" })
     }
 }

@@ -1,38 +1,85 @@
-//! Whether a batch contradicts itself, and which is the smallest program that does.
+//! Whether a batch contradicts itself, which of its seeds do, and which is the smallest program that does.
 
-use crate::batch::{Batch, Execution, Mode};
+use std::fmt::{Display, Formatter};
+
+use crate::batch::{Batch, Execution, Fault, Mode};
 use crate::counts::Counts;
 use crate::replays;
 
-/// What became of a batch.
-pub enum Verdict {
-    /// All runs and replays agree.
-    Sound,
-    /// It fails without the tracer, or is not the same each time.
-    Untried(String),
-    Finding(String),
+/// What became of the programs of a batch.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Those that fail without the tracer, or are not the same each time.
+    pub untried: Vec<String>,
+    /// Contradictions, each with its smallest program.
+    pub findings: Vec<String>,
 }
 
-/// Runs a batch in all ways.
-pub fn verdict(batch: &Batch) -> Verdict {
-    let untraced = batch.execute(Mode::Untraced).and_then(|first| Ok((batch.execute(Mode::Untraced)?.sums, first)));
-    match untraced {
-        Err(why) => Verdict::Untried(why),
-        Ok((again, untraced)) if again != untraced.sums => Verdict::Untried("receives something else each time".into()),
-        Ok((_, untraced)) => match contradiction(batch, &untraced) {
-            Ok(()) => Verdict::Sound,
-            Err(what) => Verdict::Finding(what),
-        },
+impl Outcome {
+    pub fn append(&mut self, mut other: Self) {
+        self.untried.append(&mut other.untried);
+        self.findings.append(&mut other.findings);
     }
 }
 
-fn contradiction(batch: &Batch, untraced: &Execution) -> Result<(), String> {
+impl Display for Outcome {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.untried.iter().chain(&self.findings).try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+
+enum Verdict {
+    /// All runs and replays agree.
+    Sound,
+    /// It fails without the tracer, or is not the same each time.
+    Untried(Fault),
+    Finding(Fault),
+}
+
+/// Tries all programs of a batch. Where one is at fault, the others are tried without it.
+pub fn of(batch: &Batch) -> Outcome {
+    let (fault, is_finding) = match verdict(batch) {
+        Verdict::Sound => return Outcome::default(),
+        Verdict::Untried(fault) => (fault, false),
+        Verdict::Finding(fault) => (fault, true),
+    };
+    let (mut outcome, parts) = (Outcome::default(), batch.parts(fault.seed));
+    for part in &parts {
+        outcome.append(of(part));
+    }
+    match (is_finding, parts.is_empty()) {
+        (false, true) => outcome.untried.push(format!("{batch}: fails untraced: {}", fault.what)),
+        (true, true) => outcome.findings.push(smallest(batch, fault.what)),
+        (true, false) if outcome.findings.is_empty() => {
+            outcome.findings.push(format!("{batch}, and not in parts: {}", fault.what));
+        }
+        _ => {}
+    }
+    outcome
+}
+
+/// Runs a batch in all ways.
+fn verdict(batch: &Batch) -> Verdict {
+    let untraced = batch.execute(Mode::Untraced).and_then(|first| Ok((batch.execute(Mode::Untraced)?, first)));
+    let (again, untraced) = match untraced {
+        Err(fault) => return Verdict::Untried(fault),
+        Ok(both) => both,
+    };
+    let differs = again.differs(&untraced, &batch.seeds);
+    if differs.is_some() {
+        return Verdict::Untried(Fault { what: "receives something else each time".into(), seed: differs });
+    }
+    contradiction(batch, &untraced).map_or_else(Verdict::Finding, |()| Verdict::Sound)
+}
+
+fn contradiction(batch: &Batch, untraced: &Execution) -> Result<(), Fault> {
     let mut events = Vec::new();
     for mode in [Mode::TimeIndependent, Mode::Extended] {
         let traced = batch.execute(mode)?;
         let named = |what: String| format!("{mode:?}: {what}");
-        if traced.sums != untraced.sums {
-            return Err(named(format!("received {:?} and not {:?}", traced.sums, untraced.sums)));
+        let differs = traced.differs(untraced, &batch.seeds);
+        if differs.is_some() {
+            return Err(Fault { what: named("receives something else than untraced".into()), seed: differs });
         }
         let counts = Counts::read(&traced.counts);
         counts.compare(&traced.trace()).map_err(named)?;
@@ -41,29 +88,23 @@ fn contradiction(batch: &Batch, untraced: &Execution) -> Result<(), String> {
     }
     match events.as_slice() {
         [plain, extended] if plain != extended => {
-            Err(format!("{plain:?} messages and bytes, and {extended:?} extended"))
+            Err(format!("{plain:?} messages and bytes, and {extended:?} extended").into())
         }
         _ => Ok(()),
     }
 }
 
-/// The finding for the first seed that shows one alone, with as few steps as do.
-pub fn smallest(batch: &Batch, what: String) -> String {
-    let found = |batch: &Batch| match verdict(batch) {
-        Verdict::Finding(what) => Some(what),
-        Verdict::Sound | Verdict::Untried(_) => None,
-    };
-    let Some((mut alone, mut what)) = batch.alone().find_map(|alone| found(&alone).map(|what| (alone, what))) else {
-        return format!("{batch}, and none of these seeds alone: {what}");
-    };
+/// The finding of a single seed, with as few steps as show it.
+fn smallest(alone: &Batch, mut what: String) -> String {
+    let mut smallest = alone.clone();
     // A program is at most this long; whether more steps than needed show it too is not sure, so that this may stop early.
     let (mut fewest, mut too_few) = (50, 0);
     while too_few + 1 < fewest {
         let middle = (fewest + too_few) / 2;
-        match found(&alone.of_steps(middle)) {
-            Some(smaller) => (fewest, what, alone) = (middle, smaller, alone.of_steps(middle)),
-            None => too_few = middle,
+        match verdict(&alone.of_steps(middle)) {
+            Verdict::Finding(smaller) => (fewest, what, smallest) = (middle, smaller.what, alone.of_steps(middle)),
+            Verdict::Sound | Verdict::Untried(_) => too_few = middle,
         }
     }
-    format!("{alone}: {what}")
+    format!("{smallest}: {what}")
 }

@@ -38,10 +38,23 @@ enum Mark {
 /// The messages of collectives.
 #[derive(Default)]
 struct RecordedCollectives {
-    /// How many collectives were passed on each communicator.
-    passed: FxHashMap<CommId, u64>,
-    /// The messages that were seen ahead, by the number of their collective on its communicator.
-    messages: FxHashMap<(CommId, u64), Vec<Message>>,
+    communicators: FxHashMap<CommId, Communicators>,
+    /// The messages that were seen ahead.
+    messages: FxHashMap<Name, Vec<Message>>,
+}
+
+/// The name of a collective: its communicator, the communicators of that id that were made before, and its number on the
+/// communicator.
+pub(super) type Name = (CommId, u64, u64);
+
+/// The communicators that have one id, one after the other.
+#[derive(Default)]
+struct Communicators {
+    /// How many were made in the events that are passed, and how many in those that were only seen ahead.
+    made: u64,
+    ahead: u64,
+    /// How many collectives of the current one are passed.
+    collectives: u64,
 }
 
 impl Facts {
@@ -80,27 +93,32 @@ impl Facts {
                 Completed::These(requests) => requests.iter().for_each(|&request| mark(request, Mark::Completed)),
             }
         }
-        if let &Event::Annotation(Annotation::Message(message)) = event
-            && let Some(collectives) = &mut self.collectives
-            // Those of a collective that is passed are not asked for any more.
-            && collectives.passed.get(&message.comm).is_none_or(|&passed| message.number >= passed)
-        {
-            collectives.messages.entry((message.comm, message.number)).or_default().push(message);
+        let Some(RecordedCollectives { communicators, messages }) = &mut self.collectives else { return };
+        if let Event::CommCreate(_, _, Some(group)) = event {
+            communicators.entry(group.id).or_default().ahead += 1;
+        }
+        if let &Event::Annotation(Annotation::Message(message)) = event {
+            let &mut Communicators { made, ahead, collectives } = communicators.entry(message.comm).or_default();
+            // Nobody asks any more for the messages of a collective that is passed.
+            if ahead > 0 || message.number >= collectives {
+                messages.entry((message.comm, made + ahead, message.number)).or_default().push(message);
+            }
         }
     }
 
-    /// An event is passed.
-    pub(super) fn pass(&mut self, event: &Event) {
-        let Some(RecordedCollectives { passed, messages }) = &mut self.collectives else { return };
+    /// An event is passed, which was seen ahead if `was_seen`.
+    pub(super) fn pass(&mut self, event: &Event, was_seen: bool) {
+        let Some(RecordedCollectives { communicators, messages }) = &mut self.collectives else { return };
         if let Event::CommCreate(_, _, Some(group)) = event {
-            passed.remove(&group.id);
+            let Communicators { made, ahead, collectives } = communicators.entry(group.id).or_default();
+            (*made, *ahead, *collectives) = (*made + 1, ahead.saturating_sub(u64::from(was_seen)), 0);
         }
         if let &Event::Collective(Collective { comm, .. }, _) | &Event::Neighborhood(Neighborhood { comm, .. }, _) =
             event
         {
-            let number = passed.entry(comm).or_default();
-            messages.remove(&(comm, *number));
-            *number += 1;
+            let Communicators { made, collectives, .. } = communicators.entry(comm).or_default();
+            messages.remove(&(comm, *made, *collectives));
+            *collectives += 1;
         }
     }
 
@@ -140,9 +158,10 @@ impl Facts {
     }
 
     /// If the messages of `call`, which the next event starts, are wanted: the name by which they are known.
-    pub(super) fn messages_of(&self, call: &Collective) -> Option<(CommId, u64)> {
-        let number = self.collectives.as_ref()?.passed.get(&call.comm).copied();
-        Some((call.comm, number.unwrap_or(0)))
+    pub(super) fn messages_of(&self, call: &Collective) -> Option<Name> {
+        let communicators = self.collectives.as_ref()?.communicators.get(&call.comm);
+        let (made, number) = communicators.map_or((0, 0), |of| (of.made, of.collectives));
+        Some((call.comm, made, number))
     }
 
     /// Whether all messages of the collective that `request` stands for were seen.
@@ -152,7 +171,7 @@ impl Facts {
     }
 
     /// The messages that were seen of a collective.
-    pub(super) fn take_messages(&mut self, of: (CommId, u64)) -> Option<Vec<Message>> {
+    pub(super) fn take_messages(&mut self, of: Name) -> Option<Vec<Message>> {
         self.collectives.as_mut()?.messages.remove(&of)
     }
 }

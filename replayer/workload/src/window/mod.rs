@@ -196,16 +196,20 @@ impl<S: EventSource> Window<S> {
     #[inline]
     pub fn pass(&mut self) -> bool {
         self.at += 1;
-        self.seen = self.seen.saturating_sub(1);
-        if self.at < self.run_end && self.facts.are_none() { false } else { self.pass_with_care() }
+        if self.at < self.run_end && self.facts.are_none() {
+            self.seen = self.seen.saturating_sub(1);
+            return false;
+        }
+        self.pass_with_care()
     }
 
     /// Goes on where that takes more than a step.
     #[cold]
     fn pass_with_care(&mut self) -> bool {
         if let Some(EventRef::Event(event)) = self.batch.events.get(self.at - 1) {
-            self.facts.pass(event);
+            self.facts.pass(event, self.seen > 0);
         }
+        self.seen = self.seen.saturating_sub(1);
         let mut of_another = false;
         if self.at == self.run_end {
             let thread = self.batch.events.thread(self.at - 1);

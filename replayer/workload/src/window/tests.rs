@@ -1,6 +1,8 @@
 //! Tests of the facts that a window tells about the events to come.
 
-use titr_common::event::{Collective, CommId, Completed, Incoming, MessageEnd, Quantifier, Rank, Span, Tag, Wildcard};
+use titr_common::event::{
+    Collective, CommCall, CommId, Completed, Group, Incoming, MessageEnd, Quantifier, Rank, Span, Tag, Wildcard,
+};
 use titr_common::trace::{LocatedEvents, Location};
 use titr_common::units::{Bytes, Instructions};
 
@@ -114,19 +116,47 @@ fn a_non_blocking_collective_is_told_its_messages_when_it_starts() {
     let call = Event::Annotation(Annotation::Call(Span::default()));
     let events = [call.clone(), ibarrier(0), call.clone(), ibarrier(1), compute(), seen(1, 5), seen(0, 6), wait(1)];
     let events = [&events[..], &[seen(0, 7), wait(0), call, ibarrier(0), wait(0)]].concat();
-    for batch in [1, 1000] {
-        let mut window = window(&events, batch);
+    assert_eq!(messages(&events), [vec![6, 7], vec![5], vec![]]);
+}
+
+/// Communicators take turns with an id. However far a receive has looked ahead, the messages belong to the collective of their own
+/// communicator, where numbers begin again.
+#[test]
+fn messages_belong_to_a_collective_of_one_communicator() {
+    let group = Group { id: CommId::WORLD, members: vec![Rank(0)], remote: Vec::new(), tag: None };
+    let made = Event::CommCreate(CommCall::Dup, CommId::WORLD, Some(group));
+    let blocking = Event::Collective(Collective::barrier(CommId::WORLD), Completion::Blocking);
+    let call = Event::Annotation(Annotation::Call(Span::default()));
+    let first = [irecv(9), seen(0, 1), blocking, ibarrier(0), ibarrier(1), seen(2, 3), seen(1, 2), wait(0), wait(1)];
+    let second = [call.clone(), made.clone(), ibarrier(0), seen(0, 4), wait(0)];
+    let third = [call, made, ibarrier(0), seen(0, 5), seen(0, 6), wait(0), wait(9)];
+    let all = [&first[..], &second, &third].concat();
+    assert_eq!(messages(&all), [vec![1], vec![2], vec![3], vec![4], vec![5, 6]]);
+    // Without the receive, each collective looks ahead in its turn.
+    assert_eq!(messages(&all[1..]), messages(&all));
+}
+
+/// The peers in the messages of each collective, when a receive looks ahead and when a collective starts.
+fn messages(events: &[Event]) -> Vec<Vec<u32>> {
+    let told = |batch| {
+        let mut window = window(events, batch);
         window.want_messages_of_nonblocking();
         let mut peers = Vec::new();
         while let Some(event) = window.front().unwrap().map(EventRef::to_event) {
+            if let &Event::Recv(_, Completion::Request(Some(request))) = &event {
+                window.matched(request).unwrap();
+            }
             if let Event::Collective(..) = event {
-                let messages = window.take_messages().unwrap().unwrap();
+                let messages = window.take_messages().unwrap().unwrap_or_default();
                 peers.push(messages.iter().map(|message| message.peer.0).collect::<Vec<_>>());
             }
             window.pass();
         }
-        assert_eq!(peers, [vec![6, 7], vec![5], vec![]]);
-    }
+        peers
+    };
+    let all = told(1000);
+    assert_eq!(told(1), all);
+    all
 }
 
 /// Two events of thread 0, three of thread 1, two of thread 0.

@@ -79,7 +79,7 @@ static void graph(struct comm *comm, const struct comm *parent) {
 /* A graph whose edges have directions. */
 static void directed(struct comm *comm, const struct comm *parent) {
     int all = parent->count[0], general = draw(2), ones[RANKS];
-    comm->kind = ADJACENT;
+    comm->kind = ADJACENT, comm->is_unordered = general;
     same_members(comm, parent);
     for (int i = 0; i < all; i++) ones[i] = 1;
     for (int i = 0; i < all; i++)
@@ -93,7 +93,6 @@ static void directed(struct comm *comm, const struct comm *parent) {
         return;
     }
     MPI(Dist_graph_create, parent->comm, 1, &me, &comm->outs[me], out, ones, MPI_INFO_NULL, 0, &comm->comm);
-    /* The library puts the neighbours into an order of its own. */
     MPI(Dist_graph_neighbors, comm->comm, comm->ins[me], in, ones, comm->outs[me], out, ones);
 }
 

@@ -6,7 +6,8 @@ static void completed(struct pending *pending, const MPI_Status *status) {
         MPI(Get_count, status, MPI_BYTE, &bytes);
         note_number(pending->key, status->MPI_SOURCE * 100000L + status->MPI_TAG + bytes * 10000000000L);
     }
-    if (pending->kind == RECEIVED || pending->kind == COLLECTIVE) note(pending->key, pending->buffer, pending->note);
+    if (pending->kind == RECEIVED || pending->kind == COLLECTIVE)
+        note_parts(pending->key, pending->buffer, pending->note, pending->parts);
     pending->request = MPI_REQUEST_NULL;
 }
 
@@ -123,10 +124,10 @@ static void keep_received(MPI_Request request, void *buffer, long bytes, uint64_
     pending->kind = RECEIVED, pending->buffer = buffer, pending->note = bytes, pending->key = key;
 }
 
-static void keep_collective(MPI_Request request, void *buffer, long bytes, uint64_t key, MPI_Comm comm) {
+static void keep_collective(MPI_Request request, void *buffer, long bytes, uint64_t key, struct parts parts, MPI_Comm comm) {
     keep_received(request, buffer, bytes, key);
     struct pending *pending = &program.pending[program.pendings - 1];
-    pending->kind = COLLECTIVE, pending->comm = comm;
+    pending->kind = COLLECTIVE, pending->comm = comm, pending->parts = parts;
 }
 
 /* Completes the collectives of a communicator that is to be freed: Open MPI 4.1 crashes if one is under way then. */

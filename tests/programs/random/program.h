@@ -57,6 +57,14 @@ struct comm {
     int side, me;
     /* Neighbours, in and out, of every member of a topology. */
     int in[RANKS][2 * RANKS], ins[RANKS], out[RANKS][2 * RANKS], outs[RANKS];
+    /* Whether the neighbours are in an order of the library's own, which may be another one in the next run. */
+    int is_unordered;
+};
+
+/* Parts of what is received, each of so many bytes and with a name, which may come in any order; one part if there are no names. */
+struct parts {
+    long each;
+    const int *names;
 };
 
 /* A request that is not completed, and what to note once it is. */
@@ -68,6 +76,7 @@ struct pending {
     void *buffer;
     long note;
     uint64_t key;
+    struct parts parts;
     enum { SENT, RECEIVED, COLLECTIVE, SPECIAL } kind;
     /* The persistent set that the request belongs to, which goes inactive; -1 if none. */
     int set;
@@ -128,6 +137,12 @@ static void note(uint64_t key, const void *data, long bytes) {
     uint64_t hash = key;
     for (long i = 0; i < bytes; i++) hash = (hash ^ ((const unsigned char *)data)[i]) * 1099511628211u;
     program.sum += mixed(hash);
+}
+
+static void note_parts(uint64_t key, const char *data, long bytes, struct parts parts) {
+    if (parts.names == NULL) note(key, data, bytes);
+    else
+        for (int i = 0; i < bytes / parts.each; i++) note(key + 1000 * parts.names[i], data + i * parts.each, parts.each);
 }
 
 static void note_number(uint64_t key, long number) { note(key, &number, sizeof number); }

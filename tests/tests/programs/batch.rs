@@ -67,9 +67,9 @@ impl Execution {
 
     /// The first seed that received something else in `other`.
     pub fn differs(&self, other: &Self, seeds: &Range<u64>) -> Option<u64> {
-        let mut ranks = self.sums.iter().zip(&other.sums);
-        let mut line = |at: usize| ranks.clone().any(|(ours, theirs)| ours.lines().nth(at) != theirs.lines().nth(at));
-        seeds.clone().enumerate().find(|&(at, _)| line(at)).map(|(_, seed)| seed)
+        let ranks = || self.sums.iter().zip(&other.sums);
+        let differs = |at| ranks().any(|(ours, theirs)| ours.lines().nth(at) != theirs.lines().nth(at));
+        seeds.clone().enumerate().find(|&(at, _)| differs(at)).map(|(_, seed)| seed)
     }
 
     /// A file that does not exist yet.
@@ -157,7 +157,12 @@ impl Batch {
 impl Display for Batch {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let Self { family, ranks, threads, seeds, steps, buffer, call_sites, gather, .. } = self;
-        write!(f, "{family:?}, {ranks} ranks, {threads} threads, seeds {} to {}, steps {steps}", seeds.start, seeds.end - 1)?;
+        write!(
+            f,
+            "{family:?}, {ranks} ranks, {threads} threads, seeds {} to {}, steps {steps}",
+            seeds.start,
+            seeds.end - 1
+        )?;
         write!(f, " (buffer {buffer}, call sites {call_sites}, {})", if *gather { "gathered" } else { "not gathered" })
     }
 }

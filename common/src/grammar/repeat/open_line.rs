@@ -38,7 +38,7 @@ enum Rounds {
 
 impl OpenLine {
     /// Adds an event that is the one `distance` before it, after `volume` if it takes one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, out: &mut Vec<u8>, actor: Actor, distance: usize, volume: Option<u64>) {
         if self.events == 0 {
             self.begin(distance);
@@ -103,10 +103,16 @@ impl OpenLine {
     #[inline]
     pub(super) fn end(&mut self, out: &mut Vec<u8>, actor: Actor) {
         if self.events > 0 {
-            self.write(out, actor);
-            (self.events, self.in_round, self.rounds) = (0, 0, Rounds::First);
-            self.volumes.clear();
+            self.end_begun(out, actor);
         }
+    }
+
+    /// Writes the line, which there is.
+    #[inline(never)]
+    fn end_begun(&mut self, out: &mut Vec<u8>, actor: Actor) {
+        self.write(out, actor);
+        (self.events, self.in_round, self.rounds) = (0, 0, Rounds::First);
+        self.volumes.clear();
     }
 
     fn write(&self, out: &mut Vec<u8>, actor: Actor) {

@@ -31,13 +31,13 @@ use crate::neighborhood_call::NeighborhoodCall;
 use crate::record::{CompletionCall, Omission, Overwritten, Recorder, keep_status, made_by};
 use crate::threads::{SharedRecorder, Thread};
 
-/// Makes a call of the program and records it.
+/// Makes a call of the program and records it. The parameters are in the order of `Tool::call`, where they are in registers already.
 pub fn call(
     shared: &SharedRecorder,
-    thread: &mut Thread,
     function: &'static Function,
     call: &Call<'_>,
     real: Real<'_>,
+    thread: &mut Thread,
 ) {
     thread.stop();
     thread.locate(call, real);

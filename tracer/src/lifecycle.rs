@@ -15,7 +15,6 @@
 //! Whatever goes wrong in tracing is said once, and the program goes on untraced. Only a wrong configuration ends the
 //! program, before `MPI_Init`: nobody wants the result of a run that was not traced as it was asked to be.
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +27,7 @@ use titr_common::units::Instructions;
 use titr_config::{Config, CountedThreads, Mode};
 use titr_wrappers::functions::process::{MPI_Abort, MPI_Finalize, MPI_Session_finalize, Process};
 use titr_wrappers::{
-    Abi, Call, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, is_in_call, pmpi,
+    Abi, Call, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, is_in_call, pmpi, tool_word,
 };
 
 use crate::call_sites::CallSites;
@@ -60,9 +59,6 @@ static TRACER: Tracer = Tracer {
 };
 
 thread_local! {
-    /// The state of this thread, from `Box`; null before its first call. It stays where a call does not return, and has no
-    /// destructor: `exit` destroys a thread's values before it runs handlers and destructors, which may call MPI.
-    static THREAD: Cell<*mut Thread> = const { Cell::new(ptr::null_mut()) };
     static END: ThreadEnd = const { ThreadEnd };
 }
 
@@ -71,13 +67,10 @@ struct ThreadEnd;
 
 impl Drop for ThreadEnd {
     fn drop(&mut self) {
-        let thread = THREAD.get();
-        if thread.is_null() || is_main_thread() {
+        if tool_word().get().is_null() || is_main_thread() {
             return;
         }
-        THREAD.set(ptr::null_mut());
-        // SAFETY: of `Box` (see `THREAD`); the thread has left its calls, and finds none here from now on.
-        let mut thread = unsafe { Box::from_raw(thread) };
+        let mut thread = take_own_thread();
         if TRACER.recording.load(Ordering::Relaxed) {
             thread.stop();
             TRACER.recorder.leave(&mut thread);
@@ -92,11 +85,19 @@ fn is_main_thread() -> bool {
     unsafe { libc::getpid() == libc::gettid() }
 }
 
-/// The state of the calling thread, if it has one.
+/// The state of the calling thread, from `Box`; `None` before its first call. It stays where a call does not return, and has no
+/// destructor: `exit` destroys a thread's values before it runs handlers and destructors, which may call MPI.
+#[inline]
 fn own_thread() -> Option<&'static mut Thread> {
     // SAFETY: of `Box`, and destroyed by this thread alone. The thread is in no other call that uses it: it has left those
     // calls, or does not return to them before recording ends.
-    unsafe { THREAD.get().as_mut() }
+    unsafe { tool_word().get().cast::<Thread>().as_mut() }
+}
+
+/// The state of the calling thread, which has one, and finds none from now on.
+fn take_own_thread() -> Box<Thread> {
+    // SAFETY: of `Box` (see `own_thread`); the thread has left its calls.
+    unsafe { Box::from_raw(tool_word().replace(ptr::null_mut()).cast()) }
 }
 
 unsafe extern "C" {
@@ -154,7 +155,10 @@ impl Tool for Tracer {
             Call::Process(Process::MPI_Finalize()) => self.finalize(call, real),
             Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort),
             // Relaxed: what recording needs is behind the recorder's lock.
-            _ if self.recording.load(Ordering::Relaxed) => self.record(function, call, real),
+            _ if self.recording.load(Ordering::Relaxed) => match own_thread() {
+                Some(thread) => hook::call(&self.recorder, function, call, real, thread),
+                None => self.first_call(function, call, real),
+            },
             _ if ptr::eq(function, &MPI_Session_finalize) && !self.begun.load(Ordering::Relaxed) => {
                 never_called::forget();
                 log(format_args!(
@@ -171,7 +175,7 @@ impl Tool for Tracer {
             Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort),
             _ if self.recording.load(Ordering::Relaxed) => {
                 let mut thread = Thread::inside_call(TRACER.engine.get(), TRACER.call_sites.get());
-                hook::call(&self.recorder, &mut thread, function, call, real);
+                hook::call(&self.recorder, function, call, real, &mut thread);
             }
             _ => {}
         }
@@ -211,18 +215,14 @@ impl Tracer {
         !self.begun.swap(true, Ordering::Relaxed)
     }
 
-    fn record(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
-        if let Some(thread) = own_thread().or_else(|| self.new_thread()) {
-            hook::call(&self.recorder, thread, function, call, real);
-        }
-    }
-
-    /// The state of a thread at its first call. The volume that it computed before is not known.
+    /// The first call of a thread. The volume that the thread computed before is not known.
     #[cold]
-    fn new_thread(&self) -> Option<&'static mut Thread> {
+    fn first_call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
         self.process.get().into_iter().for_each(ProcessClock::enter);
-        let counters = self.counters.get()?;
-        Some(adopt(Thread::new(counters, TRACER.engine.get(), TRACER.call_sites.get())))
+        if let Some(counters) = self.counters.get() {
+            let thread = adopt(Thread::new(counters, TRACER.engine.get(), TRACER.call_sites.get()));
+            hook::call(&self.recorder, function, call, real, thread);
+        }
     }
 
     // Apart from the calls between, which have little room on a coroutine's stack.
@@ -261,8 +261,7 @@ impl Tracer {
         let counted = || own_thread().map_or(0.0, |thread| thread.take_computed().0);
         let added = as_program(|| hook_overhead::measure(|| hook_overhead::send_to_nobody(abi), counted));
         self.recording.store(false, Ordering::Relaxed);
-        // SAFETY: of `Box`, and nobody else knows of it.
-        drop(unsafe { Box::from_raw(THREAD.replace(ptr::null_mut())) });
+        drop(take_own_thread());
         counters.with_hook(Instructions(added))
     }
 
@@ -362,7 +361,7 @@ fn adopt(thread: Thread) -> &'static mut Thread {
     // Where the thread is ending, its state is kept for the rest of it and never freed.
     let _ = END.try_with(|_| ());
     let thread = Box::into_raw(Box::new(thread));
-    THREAD.set(thread);
+    tool_word().set(thread.cast());
     // SAFETY: of `Box`; freed by this thread alone when it ends.
     unsafe { &mut *thread }
 }

@@ -156,14 +156,27 @@ constants! {
     status_tag: usize = "offsetof(MPI_Status, MPI_TAG)",        Number(4),                      Number(12),          Number(4);
 }
 
+/// The table for the library in this process, once it is known.
+static KNOWN: OnceLock<&Abi> = OnceLock::new();
+
 impl Abi {
     /// The table for the library in this process, once an MPI function was called.
     ///
     /// # Errors
     /// The library's name for itself if it is none of the families.
+    #[inline]
     pub fn current() -> Result<&'static Self, &'static str> {
+        match KNOWN.get() {
+            Some(abi) => Ok(abi),
+            None => Self::find(),
+        }
+    }
+
+    #[cold]
+    fn find() -> Result<&'static Self, &'static str> {
         static CURRENT: OnceLock<Result<Abi, String>> = OnceLock::new();
-        CURRENT.get_or_init(detect).as_ref().map_err(String::as_str)
+        let abi = CURRENT.get_or_init(detect).as_ref().map_err(String::as_str)?;
+        Ok(KNOWN.get_or_init(|| abi))
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::mem;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::{mem, ptr, thread};
 
 use crate::abi::Abi;
-use crate::argument::Arguments;
+use crate::argument::{Arguments, IgnoredStatus};
 use crate::callbacks;
 use crate::caller::Caller;
-use crate::containment::contain;
+use crate::containment::{Panic, contain, contained};
 use crate::function::Function;
 use crate::functions::collective::Collective;
 use crate::functions::communicator::Communicator;
@@ -165,14 +164,14 @@ impl DeferredFree {
     }
 }
 
-static TOOL: OnceLock<&'static dyn Tool> = OnceLock::new();
-static RETIRED: AtomicBool = AtomicBool::new(false);
+/// The tool, from `Box`; null before it is installed, and when it is retired.
+static TOOL: AtomicPtr<&'static dyn Tool> = AtomicPtr::new(ptr::null_mut());
 
-/// From now on `tool` sees every call. The first one installed stays.
+/// From now on `tool` sees every call. The first one installed stays until it panics.
 pub fn install(tool: &'static dyn Tool) {
     weak_symbols::hide_if_linked();
     // A second tool in one process is ignored, as it would be if the first had not made itself known here.
-    let _ = TOOL.set(tool);
+    let _ = TOOL.compare_exchange(ptr::null_mut(), Box::leak(Box::new(tool)), Ordering::AcqRel, Ordering::Relaxed);
 }
 
 /// Runs `body` as a part of the program: the tool sees the calls in it, as it may want to know what that costs.
@@ -180,8 +179,10 @@ pub fn as_program<R>(body: impl FnOnce() -> R) -> R {
     CallsInProgress::own().outside(body)
 }
 
+#[inline]
 fn tool() -> Option<&'static dyn Tool> {
-    TOOL.get().copied().filter(|_| !RETIRED.load(Ordering::Relaxed))
+    // SAFETY: of `Box`, and never freed.
+    unsafe { TOOL.load(Ordering::Acquire).as_ref() }.copied()
 }
 
 /// How to type the arguments of a function.
@@ -208,20 +209,34 @@ pub(crate) fn enter_with<const N: usize>(
     run: Run,
 ) -> usize {
     let words = Cell::from_mut(words.as_mut_slice()).as_slice_of_cells();
-    let pending = Pending { function, words, run, result: Cell::new(None) };
+    let pending = Pending { function, decode, words, run, room: IgnoredStatus::new(), result: Cell::new(None) };
+    contained(&pending, make, make_after_panic)
+}
+
+/// Makes a call, which the tool sees if it is the program's.
+extern "C-unwind" fn make(pending: &Pending<'_>) -> usize {
     let calls = CallsInProgress::own();
     if !calls.is_empty() {
-        return inside(calls, &pending, decode);
+        return inside(calls, pending);
     }
     let Some(tool) = tool() else { return pending.run() };
-    outermost(tool, calls, &pending, decode)
+    outermost(tool, calls, pending)
+}
+
+/// Makes a call in which the tool has panicked, if it has not been made yet. The tool is retired.
+#[cold]
+extern "C-unwind" fn make_after_panic(pending: &Pending<'_>, panic: Panic) -> usize {
+    panic.discard();
+    retire();
+    pending.run()
 }
 
 /// A call of a thread that is in no other call.
-fn outermost(tool: &'static dyn Tool, calls: CallsInProgress, pending: &Pending<'_>, decode: Decode) -> usize {
+#[inline(always)]
+fn outermost(tool: &'static dyn Tool, calls: CallsInProgress, pending: &Pending<'_>) -> usize {
     calls.begin(pending.function);
-    let entered = Entered { tool, calls, depth: 0 };
-    let result = seen(tool, pending, decode, false);
+    let entered = Entered { calls, depth: 0 };
+    let result = seen(tool, pending, |call| tool.call(pending.function, call, Real(pending)));
     mem::forget(entered);
     calls.end();
     result
@@ -229,7 +244,7 @@ fn outermost(tool: &'static dyn Tool, calls: CallsInProgress, pending: &Pending<
 
 /// A call of a thread that is in another one, as far as is known.
 #[cold]
-fn inside(calls: CallsInProgress, pending: &Pending<'_>, decode: Decode) -> usize {
+fn inside(calls: CallsInProgress, pending: &Pending<'_>) -> usize {
     let caller = Caller::last();
     let Some(tool) = tool() else { return pending.run() };
     if callbacks::is_of_library(caller.address) {
@@ -238,14 +253,14 @@ fn inside(calls: CallsInProgress, pending: &Pending<'_>, decode: Decode) -> usiz
     while let Some(innermost) = calls.innermost()
         && innermost.was_left_before(caller)
     {
-        leave(tool, calls, calls.depth() - 1);
+        leave(calls, calls.depth() - 1);
     }
     if calls.is_empty() {
-        return outermost(tool, calls, pending, decode);
+        return outermost(tool, calls, pending);
     }
-    let entered = Entered { tool, calls, depth: calls.depth() };
+    let entered = Entered { calls, depth: calls.depth() };
     calls.begin_nested(Started { function: pending.function, caller });
-    let result = seen(tool, pending, decode, true);
+    let result = seen(tool, pending, |call| tool.nested_call(pending.function, call, Real(pending)));
     mem::forget(entered);
     calls.end_innermost();
     result
@@ -253,20 +268,32 @@ fn inside(calls: CallsInProgress, pending: &Pending<'_>, decode: Decode) -> usiz
 
 /// Ends the calls inside the first `depth`, which the program has left.
 #[cold]
-fn leave(tool: &'static dyn Tool, calls: CallsInProgress, depth: usize) {
+fn leave(calls: CallsInProgress, depth: usize) {
     while calls.depth() > depth
         && let Some(Started { function, .. }) = calls.innermost()
     {
         calls.end_innermost();
-        if !RETIRED.load(Ordering::Relaxed) {
-            guarded(tool, || tool.left(function, calls.depth() > 0));
+        // A tool that panics has left the call itself.
+        if !thread::panicking()
+            && let Some(tool) = tool()
+            && contain(|| tool.left(function, calls.depth() > 0)).is_err()
+        {
+            retire();
         }
+    }
+}
+
+/// Retires a tool that has panicked.
+fn retire() {
+    // SAFETY: as in `tool`.
+    if let Some(tool) = unsafe { TOOL.swap(ptr::null_mut(), Ordering::AcqRel).as_ref() } {
+        // A tool that panics again while told so has nothing more to say.
+        let _ = contain(|| tool.panicked());
     }
 }
 
 /// A call that is being made: dropped where an exception passes.
 struct Entered {
-    tool: &'static dyn Tool,
     calls: CallsInProgress,
     /// The number of calls around this one.
     depth: usize,
@@ -274,46 +301,36 @@ struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        leave(self.tool, self.calls, self.depth);
+        leave(self.calls, self.depth);
     }
 }
 
 /// A call of the program, not of the library.
 #[inline(always)]
-fn seen(tool: &'static dyn Tool, pending: &Pending<'_>, decode: Decode, is_nested: bool) -> usize {
-    let abi = match Abi::current() {
-        Ok(abi) => abi,
+fn seen(tool: &'static dyn Tool, pending: &Pending<'_>, see: impl FnOnce(&Call<'_>)) -> usize {
+    match Abi::current() {
+        Ok(abi) => {
+            let arguments = Arguments::new(pending.words, pending.function.is_large(), abi, &pending.room);
+            see(&(pending.decode)(&arguments));
+            // The arguments own the memory for several statuses.
+            pending.run()
+        }
         Err(library) => {
             if matches!(pending.function.name(), "MPI_Init" | "MPI_Init_thread") {
                 tool.unknown_library(library);
             }
-            return pending.run();
+            pending.run()
         }
-    };
-    let arguments = Arguments::new(pending.words, pending.function.is_large(), abi);
-    let arguments = &arguments;
-    guarded(tool, move || match is_nested {
-        false => tool.call(pending.function, &decode(arguments), Real(pending)),
-        true => tool.nested_call(pending.function, &decode(arguments), Real(pending)),
-    });
-    pending.run()
-}
-
-/// Lets the tool do something. A tool that panics is retired.
-#[inline]
-fn guarded(tool: &'static dyn Tool, body: impl FnOnce()) {
-    if contain(body).is_err() {
-        RETIRED.store(true, Ordering::Relaxed);
-        // A tool that panics again while told so has nothing more to say.
-        let _ = contain(|| tool.panicked());
     }
 }
 
 /// A call that is to be made, or has been.
 struct Pending<'c> {
     function: &'static Function,
+    decode: Decode,
     words: &'c [Cell<usize>],
     run: Run,
+    room: IgnoredStatus,
     result: Cell<Option<usize>>,
 }
 

@@ -53,24 +53,27 @@ global_asm!(
     ".globl titr_caller",
     ".hidden titr_caller",
     ".type titr_caller, @object",
-    ".size titr_caller, 40",
+    ".size titr_caller, 48",
     ".balign 16",
     "titr_caller:",
-    ".zero 40",
+    ".zero 48",
     ".popsection",
 );
 
 /// The words of a thread. All zero when it starts.
 #[repr(C)]
 pub(crate) struct ThreadWords {
-    last: Cell<Caller>,
+    /// The caller of the exported function that the thread entered last.
+    pub(crate) last: Cell<Caller>,
     /// The function of the program's outermost call that is in progress.
     pub(crate) outermost: Cell<Option<&'static Function>>,
     /// The caller of that.
     pub(crate) outermost_caller: Cell<Caller>,
+    /// For the tool.
+    tool: Cell<*mut c_void>,
 }
 
-const _: () = assert!(size_of::<ThreadWords>() == 40, "as large as `titr_caller`");
+const _: () = assert!(size_of::<ThreadWords>() == 48, "as large as `titr_caller`");
 
 impl ThreadWords {
     /// The words of the calling thread; they live as long as it does, and do not leave it.
@@ -103,6 +106,14 @@ impl ThreadWords {
         // SAFETY: `titr_caller` of this thread, which has this size and alignment, and for which all zero is valid.
         unsafe { &*words }
     }
+}
+
+/// A word of the calling thread for the tool; null when the thread starts. To find it takes no call, and it may be used in signal
+/// handlers and until the thread has ended.
+#[inline]
+#[must_use]
+pub fn tool_word() -> &'static Cell<*mut c_void> {
+    &ThreadWords::own().tool
 }
 
 /// The caller of a function of MPI.

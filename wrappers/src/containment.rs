@@ -7,47 +7,70 @@
 //! in either case.
 
 use std::arch::global_asm;
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::mem::ManuallyDrop;
 use std::panic::catch_unwind;
-use std::thread;
+use std::{mem, ptr, thread};
 
 /// The body has panicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Panicked;
 
-/// Runs `body`, which is not run to its end if it panics. Other exceptions pass through.
-#[inline]
-pub(crate) fn contain<F: FnOnce()>(body: F) -> Result<(), Panicked> {
-    unsafe extern "C-unwind" fn run<F: FnOnce()>(body: *mut c_void) {
-        // SAFETY: `contain` gives a body that is alive and taken out once.
-        let body = unsafe { ManuallyDrop::take(&mut *body.cast::<ManuallyDrop<F>>()) };
-        body();
+/// A panic that was stopped and that the standard library still counts as under way: to be [discarded](Self::discard).
+#[repr(transparent)]
+pub(crate) struct Panic(*mut c_void);
+
+/// A function that is run with the data of whoever contains it.
+pub(crate) type Body<T> = extern "C-unwind" fn(&T) -> usize;
+
+/// A function that is run after a body has panicked.
+pub(crate) type AfterPanic<T> = extern "C-unwind" fn(&T, Panic) -> usize;
+
+/// Runs `body` and returns its result. If it panics, `panicked` is run, and its result returned. Other exceptions pass through.
+#[inline(always)]
+pub(crate) fn contained<T>(data: &T, body: Body<T>, panicked: AfterPanic<T>) -> usize {
+    // SAFETY: the function below, for which a `T` has no type; both functions are given the data that they are for.
+    unsafe {
+        titr_contain(
+            ptr::from_ref(data).cast(),
+            mem::transmute::<Body<T>, Body<c_void>>(body),
+            mem::transmute::<AfterPanic<T>, AfterPanic<c_void>>(panicked),
+        )
     }
-    let mut body = ManuallyDrop::new(body);
-    // SAFETY: the function below, which calls `run` with the body.
-    let exception = unsafe { titr_contain(run::<F>, (&raw mut body).cast()) };
-    if exception.is_null() { Ok(()) } else { discard(exception) }
 }
 
-/// Ends a panic that was stopped: the standard library is to catch it once more, as it knows how to.
-#[cold]
-fn discard(exception: *mut c_void) -> Result<(), Panicked> {
-    // SAFETY: an exception of this copy of the standard library, which is raised again where that catches it.
-    let _ = catch_unwind(|| unsafe { _Unwind_RaiseException(exception) });
-    Err(Panicked)
+/// Runs `body`, which is not run to its end if it panics. Other exceptions pass through.
+pub(crate) fn contain<F: FnOnce()>(body: F) -> Result<(), Panicked> {
+    extern "C-unwind" fn run<F: FnOnce()>(body: &Cell<Option<F>>) -> usize {
+        body.take().into_iter().for_each(|body| body());
+        true.into()
+    }
+    extern "C-unwind" fn panicked<F: FnOnce()>(_: &Cell<Option<F>>, panic: Panic) -> usize {
+        panic.discard();
+        false.into()
+    }
+    let is_run = contained(&Cell::new(Some(body)), run::<F>, panicked::<F>);
+    if is_run == true.into() { Ok(()) } else { Err(Panicked) }
+}
+
+impl Panic {
+    /// Ends the panic: the standard library is to catch it once more, as it knows how to.
+    pub(crate) fn discard(self) {
+        // SAFETY: an exception of this copy of the standard library, which is raised again where that catches it.
+        let _ = catch_unwind(|| unsafe { _Unwind_RaiseException(self.0) });
+    }
 }
 
 unsafe extern "C-unwind" {
-    /// Calls `body` with `data`. Returns null, or a panic that ended it.
-    fn titr_contain(body: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void) -> *mut c_void;
+    /// Calls `body` with `data` and returns its result; if a panic ends it, calls `panicked` and returns its result.
+    fn titr_contain(data: *const c_void, body: Body<c_void>, panicked: AfterPanic<c_void>) -> usize;
     fn _Unwind_RaiseException(exception: *mut c_void) -> c_int;
 }
 
 unsafe extern "C" {
     fn _Unwind_SetGR(context: *mut c_void, register: c_int, value: usize);
     fn _Unwind_SetIP(context: *mut c_void, address: usize);
-    /// Where `titr_contain` goes on after a panic.
+    /// Where `titr_contain` goes on after a panic: calls `panicked`.
     fn titr_contain_panicked();
 }
 
@@ -92,16 +115,26 @@ global_asm!(
     "titr_contain:",
     ".cfi_startproc",
     ".cfi_personality 0x1b, {personality}",
+    "push rdi",
+    ".cfi_adjust_cfa_offset 8",
+    "push rdx",
+    ".cfi_adjust_cfa_offset 8",
     "sub rsp, 8",
     ".cfi_adjust_cfa_offset 8",
-    "mov rax, rdi",
-    "mov rdi, rsi",
-    "call rax",
-    "xor eax, eax",
+    "call rsi",
+    "add rsp, 24",
+    ".cfi_adjust_cfa_offset -24",
+    "ret",
+    ".cfi_adjust_cfa_offset 24",
     "titr_contain_panicked:",
+    "mov rsi, rax",
     "add rsp, 8",
     ".cfi_adjust_cfa_offset -8",
-    "ret",
+    "pop rdx",
+    ".cfi_adjust_cfa_offset -8",
+    "pop rdi",
+    ".cfi_adjust_cfa_offset -8",
+    "jmp rdx",
     ".cfi_endproc",
     ".size titr_contain, . - titr_contain",
     ".popsection",
@@ -117,20 +150,28 @@ global_asm!(
     "titr_contain:",
     ".cfi_startproc",
     ".cfi_personality 0x1b, {personality}",
-    "stp x29, x30, [sp, #-16]!",
-    ".cfi_def_cfa_offset 16",
-    ".cfi_offset 29, -16",
-    ".cfi_offset 30, -8",
-    "mov x2, x0",
-    "mov x0, x1",
-    "blr x2",
-    "mov x0, xzr",
-    "titr_contain_panicked:",
-    "ldp x29, x30, [sp], #16",
+    "stp x29, x30, [sp, #-32]!",
+    ".cfi_def_cfa_offset 32",
+    ".cfi_offset 29, -32",
+    ".cfi_offset 30, -24",
+    "stp x0, x2, [sp, #16]",
+    "blr x1",
+    "ldp x29, x30, [sp], #32",
     ".cfi_def_cfa_offset 0",
     ".cfi_restore 29",
     ".cfi_restore 30",
     "ret",
+    ".cfi_def_cfa_offset 32",
+    ".cfi_offset 29, -32",
+    ".cfi_offset 30, -24",
+    "titr_contain_panicked:",
+    "mov x1, x0",
+    "ldp x0, x2, [sp, #16]",
+    "ldp x29, x30, [sp], #32",
+    ".cfi_def_cfa_offset 0",
+    ".cfi_restore 29",
+    ".cfi_restore 30",
+    "br x2",
     ".cfi_endproc",
     ".size titr_contain, . - titr_contain",
     ".popsection",
@@ -139,8 +180,6 @@ global_asm!(
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use super::*;
 
     #[test]

@@ -59,7 +59,7 @@ impl CallsInProgress {
     #[inline]
     pub(crate) fn begin(self, function: &'static Function) {
         self.0.outermost.set(Some(function));
-        self.0.outermost_caller.set(Caller::last());
+        self.0.outermost_caller.set(self.0.last.get());
     }
 
     /// Ends the call that was [begun](Self::begin).

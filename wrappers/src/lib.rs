@@ -75,7 +75,7 @@ mod weak_symbols;
 pub use abi::Abi;
 pub use bypasses::bypasses;
 pub use call::{Call, Real, Tool, as_program, install};
-pub use caller::Caller;
+pub use caller::{Caller, tool_word};
 pub use function::{Effect, Function};
 pub use in_progress::{functions_in_progress, is_in_call};
 pub use library::{file as library_file, file_of, function as library_function, hidden_tool, own_file};

@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mpi_sys as c;
 use titr_wrappers::functions::collective::Collective;
@@ -29,6 +30,7 @@ impl Tool for Notes {
         match call {
             Call::PointToPoint(PointToPoint::MPI_Recv(recv, status)) => {
                 status.keep();
+                self.fail_if_asked();
                 real.run();
                 let status = status.get().unwrap();
                 self.note(format!("MPI_Recv({}) from {} tag {}", recv.count().get(), status.source(), status.tag()));
@@ -44,6 +46,7 @@ impl Tool for Notes {
             }
             Call::PointToPoint(PointToPoint::MPI_Waitall(wait)) => {
                 wait.array_of_statuses().keep();
+                self.fail_if_asked();
                 let before = wait.array_of_requests().len();
                 real.run();
                 let tags: Vec<i32> =
@@ -54,13 +57,9 @@ impl Tool for Notes {
                 let counts: Vec<u64> = gather.recvcounts().iter().map(|count| count.get()).collect();
                 self.note(format!("MPI_Allgatherv {counts:?} in place {}", gather.sendbuf().is_in_place()));
             }
-            _ => {
-                self.note(function.name().to_owned());
-                if function.name() == "MPI_Comm_test_inter" {
-                    panic!("as a tool might");
-                }
-            }
+            _ => self.note(function.name().to_owned()),
         }
+        self.fail_if_asked();
         assert!(real.run() || function.name() == "MPI_Wtime");
     }
 
@@ -81,7 +80,14 @@ impl Tool for Notes {
     }
 }
 
+/// Whether the tool fails in the next call.
+static FAILS: AtomicBool = AtomicBool::new(false);
+
 impl Notes {
+    fn fail_if_asked(&self) {
+        assert!(!FAILS.swap(false, Ordering::Relaxed), "as a tool might");
+    }
+
     fn note(&self, what: String) {
         self.0.lock().unwrap().push(what);
     }
@@ -149,9 +155,27 @@ fn a_tool_sees_each_call_once() {
 
         // The program gets what it asked for, though the tool fails; it is asked no more.
         let mut inter = 1;
+        FAILS.store(true, Ordering::Relaxed);
         c::MPI_Comm_test_inter(world, &mut inter);
         assert_eq!(inter, 0);
         assert_eq!(NOTES.take(), ["MPI_Comm_test_inter", "panicked"]);
+
+        // Also where the tool has given the call memory for the statuses that the program ignores.
+        let mut requests = [request; 20];
+        for request in &mut requests {
+            c::MPI_Isend(sent, 1, int, 0, 7, world, request.as_mut_ptr());
+        }
+        install(&NOTES);
+        FAILS.store(true, Ordering::Relaxed);
+        c::MPI_Waitall(20, requests.as_mut_ptr().cast(), c::RSMPI_STATUSES_IGNORE);
+        for _ in &requests {
+            numbers[0] = 0;
+            install(&NOTES);
+            FAILS.store(true, Ordering::Relaxed);
+            c::MPI_Recv(buffer, 9, int, 0, 7, world, c::RSMPI_STATUS_IGNORE);
+            assert_eq!(numbers[0], 7);
+        }
+        assert_eq!(NOTES.take(), ["panicked"; 21]);
         c::MPI_Finalize();
         assert_eq!(NOTES.take(), [""; 0]);
     }

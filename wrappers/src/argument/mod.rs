@@ -16,6 +16,7 @@ use status::StatusScratch;
 pub use crate::handle::{Comm, Datatype, File, Group, Info, Message, Op, Request, Win};
 pub use handle::HandleCell;
 pub use memory::{Array, ByteDisplacement, Displacement, Later, Place, Stored, Text};
+pub(crate) use status::IgnoredStatus;
 pub use status::{Status, StatusArgument, Statuses};
 
 /// The arguments of one call as words, and what is needed to read them.
@@ -23,12 +24,13 @@ pub struct Arguments<'c> {
     words: &'c [Cell<usize>],
     large: bool,
     pub(crate) abi: &'static Abi,
-    scratch: StatusScratch,
+    scratch: StatusScratch<'c>,
 }
 
 impl<'c> Arguments<'c> {
-    pub(crate) fn new(words: &'c [Cell<usize>], large: bool, abi: &'static Abi) -> Self {
-        Self { words, large, abi, scratch: StatusScratch::default() }
+    #[inline]
+    pub(crate) fn new(words: &'c [Cell<usize>], large: bool, abi: &'static Abi, room: &'c IgnoredStatus) -> Self {
+        Self { words, large, abi, scratch: StatusScratch::new(room) }
     }
 
     #[inline]

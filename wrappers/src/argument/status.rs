@@ -1,6 +1,8 @@
 //! Statuses, and memory for the statuses that a program ignores.
 
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
+use std::mem::{self, MaybeUninit};
+use std::thread;
 
 use super::{Argument, Arguments};
 use crate::abi::Abi;
@@ -122,10 +124,22 @@ impl Status<'_> {
     }
 }
 
+/// Memory for the status of a call that the program ignores. It lives as long as the call.
+pub(crate) struct IgnoredStatus(UnsafeCell<MaybeUninit<[u64; Self::WORDS]>>);
+
+impl IgnoredStatus {
+    /// A status of any family fits.
+    const WORDS: usize = 4;
+
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        Self(UnsafeCell::new(MaybeUninit::uninit()))
+    }
+}
+
 /// Memory for the statuses of a call that the program ignores.
-#[derive(Default)]
-pub(super) struct StatusScratch {
-    one: UnsafeCell<[u64; Self::ONE]>,
+pub(super) struct StatusScratch<'c> {
+    one: &'c IgnoredStatus,
     many: OnceCell<Vec<Cell<u64>>>,
 }
 
@@ -134,13 +148,19 @@ thread_local! {
     static ROOM: RefCell<Vec<Cell<u64>>> = const { RefCell::new(Vec::new()) };
 }
 
-impl StatusScratch {
-    /// Words in which a status of any family fits.
-    const ONE: usize = 4;
+impl<'c> StatusScratch<'c> {
+    #[inline]
+    pub(super) fn new(one: &'c IgnoredStatus) -> Self {
+        Self { one, many: OnceCell::new() }
+    }
 
-    /// The address of memory for one status.
+    /// The address of memory for one status. A call asks once.
+    #[inline]
     fn one(&self) -> usize {
-        self.one.get().expose_provenance()
+        let room = self.one.0.get();
+        // SAFETY: nobody has a reference into it.
+        unsafe { room.write(MaybeUninit::new([0; IgnoredStatus::WORDS])) };
+        room.expose_provenance()
     }
 
     /// The address of so many bytes of memory. A call asks once: from then on it ignores its statuses no more.
@@ -158,12 +178,16 @@ impl StatusScratch {
 
     #[cold]
     fn give_back(many: Vec<Cell<u64>>) {
+        if thread::panicking() {
+            // The call will be made with this memory.
+            return mem::forget(many);
+        }
         // While a thread ends its room may be gone already; then this goes, too.
         let _ = ROOM.try_with(|room| room.replace(many));
     }
 }
 
-impl Drop for StatusScratch {
+impl Drop for StatusScratch<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Some(many) = self.many.take() {

@@ -3,7 +3,13 @@
 //! A program may close descriptors that it has not opened, put files of its own at their numbers, lower the limit of their number,
 //! or change its root. So the flush thread has a table of descriptors, a root and a mask of its own where the kernel lets a thread
 //! have these; elsewhere a descriptor of the tracer has a number that programs do not come to.
+//!
+//! The flush thread also runs code that is not the tracer's, such as an allocator that is preloaded. That code may keep the number of
+//! a descriptor for the whole process: libunwind, which tcmalloc uses, has a pipe of its own that it opens again where reading from it
+//! fails. In a table with free low numbers it would get numbers there that are the program's files elsewhere, and close those next.
+//! So the low numbers of the thread's table are taken, by a descriptor that fails like a closed one.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -29,8 +35,57 @@ pub fn separate() -> bool {
             libc::close(libc::STDIN_FILENO);
             libc::close(libc::STDOUT_FILENO);
         }
+        occupy();
     }
     separate
+}
+
+thread_local! {
+    /// The numbers below this one are taken in the thread's own table.
+    static OCCUPIED: Cell<libc::c_int> = const { Cell::new(0) };
+}
+
+/// Takes all low numbers of the thread's own table.
+fn occupy() {
+    // SAFETY: the path is a C string. Nothing can be read from or written to such a descriptor (`EBADF`).
+    let nothing = unsafe { libc::open(c"/".as_ptr(), libc::O_PATH | libc::O_CLOEXEC) };
+    if nothing < 0 {
+        return;
+    }
+    let end = least_high() as libc::c_int;
+    // SAFETY: takes a number.
+    let has_stderr = unsafe { libc::fcntl(libc::STDERR_FILENO, libc::F_GETFD) } >= 0;
+    let is_kept = |number: libc::c_int| number == nothing || has_stderr && number == libc::STDERR_FILENO;
+    for number in (0..end).rev().filter(|&number| !is_kept(number)) {
+        // SAFETY: a number of this thread's own table, in which nobody uses it.
+        unsafe { libc::dup3(nothing, number, libc::O_CLOEXEC) };
+    }
+    OCCUPIED.set(end);
+}
+
+/// Gives the low numbers of the thread's own table back if there are no others any more, as the program has lowered their limit. To be
+/// called before the thread opens a file.
+pub fn make_room() {
+    let occupied = OCCUPIED.get();
+    if occupied > 0 && limit() <= occupied as libc::rlim_t + LAST / 2 {
+        OCCUPIED.set(0);
+        for number in (0..occupied).filter(|&number| number != libc::STDERR_FILENO) {
+            // SAFETY: a number of this thread's own table, which `occupy` has taken.
+            unsafe { libc::close(number) };
+        }
+    }
+}
+
+fn limit() -> libc::rlim_t {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: a live local.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    limit.rlim_cur
+}
+
+/// The least number of a descriptor of the tracer.
+fn least_high() -> libc::rlim_t {
+    HIGH.min(limit().saturating_sub(LAST))
 }
 
 /// Copies no descriptor but the first into a table of the thread's own (Linux 5.9).
@@ -64,12 +119,8 @@ fn close_copies() -> bool {
 /// # Errors
 /// Where there is no number left.
 pub fn place_high(file: File) -> io::Result<File> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: a live local.
-    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
-    let least = HIGH.min(limit.rlim_cur.saturating_sub(LAST));
     // SAFETY: takes numbers and returns one.
-    let number = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least as libc::c_int) };
+    let number = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least_high() as libc::c_int) };
     if number < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -136,18 +187,24 @@ mod tests {
         file.write_all(b"text").unwrap();
     }
 
+    /// As libunwind does with its pipe: the number is known to all threads.
     #[test]
-    fn a_separate_thread_sees_nothing_of_what_others_open_and_close() {
-        let mine = tempfile::tempfile().unwrap();
+    fn a_separate_thread_opens_nothing_at_a_low_number_and_reads_nothing_there() {
+        let mut mine = tempfile::tempfile().unwrap();
+        mine.write_all(b"text").unwrap();
         let other = std::thread::spawn({
             let number = mine.as_raw_fd();
             move || {
-                let separate = separate();
-                // SAFETY: takes a number.
-                separate.then(|| unsafe { libc::fcntl(number, libc::F_GETFD) })
+                let mut byte = 0u8;
+                // SAFETY: the pointer is that of a live local.
+                separate()
+                    .then(|| (unsafe { libc::pread(number, (&raw mut byte).cast(), 1, 0) }, io::Error::last_os_error()))
             }
         });
-        assert!(matches!(other.join().unwrap(), Some(-1) | None));
-        assert!(mine.metadata().is_ok());
+        if let Some((read, error)) = other.join().unwrap() {
+            assert_eq!((read, error.raw_os_error()), (-1, Some(libc::EBADF)));
+        }
+        let opened = std::thread::spawn(|| separate().then(|| tempfile::tempfile().unwrap().as_raw_fd()));
+        assert!(opened.join().unwrap().is_none_or(|number| number > 500));
     }
 }

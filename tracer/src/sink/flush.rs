@@ -16,7 +16,7 @@ use titr_common::trace::manifest::{Ended, Manifest, RankEntry};
 use titr_common::trace::{FinishedStream, StreamWriter, directory};
 use titr_common::units::Bytes;
 
-use crate::descriptors::{place_high, separate};
+use crate::descriptors::{make_room, place_high, separate};
 use crate::stderr::log;
 use crate::termination::{self, Order};
 
@@ -178,7 +178,7 @@ impl Flush {
         }
         if !is_taken {
             // The buffer that is being filled is lost, so that there is no end record.
-            let _ = RankEntry { ended: order.ended, ..self.begun.clone() }.write(&self.directory);
+            self.write_entry(&RankEntry { ended: order.ended, ..self.begun.clone() });
         }
         termination::done();
         None
@@ -190,7 +190,7 @@ impl Flush {
             if ended != Ended::Error {
                 thread::sleep(UNTIL_REOPENED.saturating_sub(since.elapsed()));
             }
-            let _ = self.begun.write(&self.directory);
+            self.write_entry(&self.begun);
         }
         match self.stream.as_mut().map(|stream| stream.write_member(text)) {
             Some(Ok(())) => {
@@ -220,7 +220,7 @@ impl Flush {
         if self.closed.is_none() {
             self.end_stream(&mut entry);
             self.complete(&mut entry);
-            let _ = entry.write(&self.directory);
+            self.write_entry(&entry);
             self.closed = Some((entry.ended, Instant::now()));
         }
     }
@@ -229,6 +229,7 @@ impl Flush {
         self.end_stream(&mut entry);
         let failed_before = self.error.is_some();
         self.complete(&mut entry);
+        make_room();
         match entry.end(&self.directory, self.ranks) {
             Err(error) if !failed_before => {
                 log(format_args!("rank {}: cannot complete the manifest: {error}", entry.rank));
@@ -244,6 +245,12 @@ impl Flush {
             Some(Err(error)) => self.fail(&error),
             None => {}
         }
+    }
+
+    /// Replaces the rank's entry on disk, where that is possible.
+    fn write_entry(&self, entry: &RankEntry) {
+        make_room();
+        let _ = entry.write(&self.directory);
     }
 
     /// Enters what only the thread knows.

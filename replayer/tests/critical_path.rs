@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use proptest::prelude::*;
+use titr_analyses::{AnalysedSimulation, ByKind, Parameter, RegionShare, SegmentShare, Sensitivity};
 use titr_common::units::{Bytes, Seconds};
 use titr_platform::{Mpi, Overhead, OverheadStep, Progress, Rendezvous};
-use titr_simulation::observe::{ByKind, Parameter, RegionShare, SegmentShare, Sensitivity};
+use titr_simulation::parallel::Jobs;
 use titr_simulation::{Platform, Simulation, Trace};
 use titr_workload::Workload;
 
@@ -111,8 +112,9 @@ fn replays_agree_with_sensitivities() {
     let trace = Trace::open(&folder.join("ring.txt")).unwrap();
     for (platform, checked) in [("cluster16.toml", 4), ("packet.toml", 2)] {
         let platform = Platform::load(&folder.join(platform), &[]).unwrap();
-        let simulation = Simulation::new(&platform, &trace).analyse("critical-path").check_sensitivities(true);
-        let sensitivities = simulation.run().unwrap().analyses.critical_path.unwrap().sensitivities;
+        let simulation = AnalysedSimulation::new(Simulation::new(&platform, &trace));
+        let simulation = simulation.analyse("critical-path").check_sensitivities(Jobs::ONE);
+        let sensitivities = simulation.run().unwrap().analyses.unwrap().critical_path.unwrap().sensitivities;
         let known: Vec<_> =
             sensitivities.iter().filter(|found| found.replays.is_some() && found.links.is_none()).collect();
         assert_eq!(known.len(), checked);
@@ -134,8 +136,9 @@ fn sensitivities_to_classes_of_links_add_up() {
         ("fat-tree.toml", &torus[..1], ["level 1", "level 2", "loopbacks"]),
     ] {
         let platform = Platform::load(&folder.join(file), settings).unwrap();
-        let simulation = Simulation::new(&platform, &trace).analyse("critical-path").check_sensitivities(true);
-        let found = simulation.run().unwrap().analyses.critical_path.unwrap().sensitivities;
+        let simulation = AnalysedSimulation::new(Simulation::new(&platform, &trace));
+        let simulation = simulation.analyse("critical-path").check_sensitivities(Jobs::ONE);
+        let found = simulation.run().unwrap().analyses.unwrap().critical_path.unwrap().sensitivities;
         for parameter in [Parameter::Latency, Parameter::Bandwidth] {
             let of = |links: Option<&str>| {
                 let of_links = |one: &&Sensitivity| one.parameter == parameter && one.links.as_deref() == links;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::Value;
+use titr_analyses::AnalysedSimulation;
 use titr_simulation::{Platform, Simulation, Trace};
 
 use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
@@ -142,7 +143,10 @@ fn nothing_depends_on_reading_ahead() {
         let trace = titr_formats::input::open(&[here(&format!("tests/data/simgrid/traces/{trace}.idx"))]);
         let trace: Trace = trace.unwrap();
         let [ahead, not] = [true, false].map(|ahead| {
-            let result = Simulation::new(&platform, &trace).read_ahead(ahead).analyse("matrix").run().unwrap();
+            let result = AnalysedSimulation::new(Simulation::new(&platform, &trace).read_ahead(ahead))
+                .analyse("matrix")
+                .run()
+                .unwrap();
             let mut result = serde_json::to_value(result).unwrap();
             result["replay"] = Value::Null;
             result

@@ -9,7 +9,6 @@ use titr_network::topology::HostId;
 use titr_platform::{
     ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, OneSided, PassiveProgress, Platform, Posts,
 };
-use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
@@ -31,7 +30,7 @@ fn run(platform: &Platform, ranks: u32, trace: &str) -> Result<Outcome<Breakdown
     let speed = Speed { per_second: 1e9 };
     let cores = (0..ranks).map(|host| Core { host: HostId(host), speed }).collect();
     let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
-    let mut network = models::build(platform, 0);
+    let mut network = platform.network(0, 1);
     replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default())
 }
 

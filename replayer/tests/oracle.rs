@@ -9,7 +9,6 @@ use std::thread;
 
 use titr_common::trace::Trace;
 use titr_platform::Platform;
-use titr_simulation::models;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
 use titr_workload::Workload;
@@ -75,7 +74,7 @@ impl<'a> Row<'a> {
         let hosts = platform.place(source.ranks()).map_err(|error| error.to_string())?.0.into_iter();
         let cores = hosts.map(|host| Core { host, speed: platform.speed(host) }).collect();
         let workload = Workload::new(source.streams().map_err(|error| error.to_string())?);
-        let mut network = models::build(&platform, 0);
+        let mut network = platform.network(0, 1);
         let outcome = replay(workload, cores, &platform.mpi, network.as_mut(), (), Options::default());
         Ok(outcome.map_err(|error| error.to_string())?.simulated_time.seconds().0)
     }

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::support::machine::events;
 use titr_platform::Platform;
-use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
@@ -50,7 +49,7 @@ fn time(path: &Path, model: &str, ranks: u32, trace: &str) -> f64 {
     let core = |host| Core { host, speed: platform.speed(host) };
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
     let workload = Workload::of_lists(events(ranks, trace));
-    let mut network = models::build(&platform, 0);
+    let mut network = platform.network(0, 1);
     let outcome = replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default());
     outcome.unwrap().simulated_time.0 as f64 * 1e-12
 }

@@ -9,7 +9,6 @@ use std::path::Path;
 use crate::support::machine::events;
 use titr_network::topology::HostId;
 use titr_platform::Platform;
-use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, Outcome, replay};
@@ -40,7 +39,7 @@ fn outcome(platform: &Platform, ranks: u32, trace: &str) -> Outcome<Breakdown> {
     let core = |host| Core { host, speed: platform.speed(host) };
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
     let workload = Workload::of_lists(events(ranks, trace));
-    let mut network = models::build(platform, 0);
+    let mut network = platform.network(0, 1);
     replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default()).unwrap()
 }
 

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use crate::support::browser::Browser;
 use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
 use serde_json::{Value, json};
+use titr_analyses::{ByKind, CriticalPath, Findings, RankShare, RegionShare};
 use titr_common::units::Seconds;
 use titr_formats::input;
 use titr_formats::timeline::{Excerpt, Subject};
 use titr_replayer::page::{Origin, PageData, Recorder, write};
-use titr_simulation::observe::{ByKind, CriticalPath, RankShare, RegionShare};
 use titr_simulation::{Platform, Simulation};
 use titr_test_support::cannot_run;
 
@@ -214,12 +214,12 @@ fn findings_are_shown_as_they_are() {
     let path = folder.path().join("page.html");
     let platform = Platform::load(&here("../examples/torus.toml"), &[]).unwrap();
     let trace = input::open(&[here("../examples/ring.txt")]).unwrap();
-    let mut result = Simulation::new(&platform, &trace).run().unwrap();
+    let result = Simulation::new(&platform, &trace).run().unwrap();
     let by_kind = ByKind { compute: Seconds(0.0015), latency: Seconds(0.0005), ..ByKind::default() };
     let rank = |rank: u32| RankShare { rank, seconds: Seconds(1e-5 * f64::from(rank)), by_kind: ByKind::default() };
     let region =
         |region: Option<&str>| RegionShare { region: region.map(Into::into), seconds: Seconds(0.001), by_kind };
-    result.analyses.critical_path = Some(CriticalPath {
+    let critical_path = Some(CriticalPath {
         length: Seconds(0.002),
         messages: 3,
         by_kind,
@@ -229,6 +229,7 @@ fn findings_are_shown_as_they_are() {
         call_sites: vec![],
         segments: vec![],
     });
+    let result = result.analysed(Some(Findings { critical_path, ..Findings::default() }));
     let subject = Subject { ranks: trace.ranks(), time: "simulated time", excerpt: Excerpt::default() };
     let (overview, detail) = Recorder::new(&subject).finish();
     let origin =

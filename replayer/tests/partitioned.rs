@@ -6,7 +6,6 @@ use crate::support::machine::{events, finishes, micros, mpi, run};
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::topology::HostId;
 use titr_platform::{Mpi, Overhead, OverheadStep, Partitioned, Platform};
-use titr_simulation::models;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
@@ -155,7 +154,7 @@ fn time(platform: &Platform, ranks: u32, trace: &str) -> f64 {
     let speed = Speed { per_second: 1e9 };
     let cores = (0..ranks).map(|host| Core { host: HostId(host), speed }).collect();
     let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
-    let mut network = models::build(platform, 0);
+    let mut network = platform.network(0, 1);
     let outcome = replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default());
     micros(outcome.unwrap_or_else(|error| panic!("{error}\n{trace}")).simulated_time.seconds())
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::support::machine::{events, finishes, mpi, run, run_programs, threads};
 use titr_platform::{EagerTransfer, Mpi, Platform, Progress, Rendezvous};
-use titr_simulation::models;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
 use titr_workload::Workload;
@@ -139,7 +138,7 @@ fn overlapped(model: &str, progress: &str, bytes: u64, compute: u64) -> f64 {
     let programs = events(4, &lines.collect::<String>()).into_iter().map(Vec::into_iter).collect();
     let hosts = platform.place(4).unwrap().0.into_iter();
     let cores = hosts.map(|host| Core { host, speed: platform.speed(host) }).collect();
-    let mut network = models::build(&platform, 0);
+    let mut network = platform.network(0, 1);
     let outcome = replay(Workload::new(programs), cores, &platform.mpi, network.as_mut(), (), Options::default());
     outcome.unwrap().simulated_time.seconds().0 * 1e6
 }

@@ -4,7 +4,6 @@ use crate::support::command::Folder;
 use titr_common::units::Bytes;
 use titr_platform::Platform;
 use titr_replayer::generate::{AllToAll, Kernel, Random, Star, StarKind, program};
-use titr_simulation::models;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
 use titr_workload::Workload;
@@ -32,7 +31,7 @@ fn time(platform: &Platform, kernel: &dyn Kernel) -> f64 {
     let cores: Vec<_> = cores.into_iter().map(|host| Core { host, speed: platform.speed(host) }).collect();
     let times = (0..3).map(|run| {
         let events = (0..ranks).map(|me| program(kernel, me, 1, None).collect()).collect();
-        let mut network = models::build(platform, run);
+        let mut network = platform.network(run, 1);
         let workload = Workload::of_lists(events);
         replay(workload, cores.clone(), &platform.mpi, &mut *network, (), Options::default()).unwrap().simulated_time.0
     });

@@ -2,11 +2,10 @@
 //! for those of any program.
 
 use proptest::prelude::*;
+use titr_analyses::{Pattern, PatternTime, SegmentKind, WaitCause, WaitTime};
 use titr_common::time::Time;
 use titr_platform::{Mpi, Progress};
-use titr_simulation::observe::{
-    Activity, Observer, OperationId, Pattern, PatternTime, SegmentKind, WaitCause, WaitTime, Waiter, Work,
-};
+use titr_simulation::observe::{Activity, Observer, OperationId, Waiter, Work};
 use titr_workload::Workload;
 
 use crate::critical_path::library;

@@ -10,7 +10,6 @@ use titr_network::topology::HostId;
 use titr_network::{Network, Transfer, TransferId, Unreachable};
 use titr_network_traces::Label;
 use titr_platform::Platform;
-use titr_simulation::models;
 
 use crate::causes::Causes;
 use crate::directory::{Directory, MOST_NODES, Outgoing};
@@ -100,7 +99,7 @@ impl Machine {
             return Err(MachineError::Nodes { nodes, hosts });
         }
         Ok(Self {
-            network: models::build(platform, 0),
+            network: platform.network(0, 1),
             nodes: (0..nodes).map(Node::new).collect(),
             directories: (0..nodes).map(|_| Directory::default()).collect(),
             events: Events::default(),

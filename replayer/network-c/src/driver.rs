@@ -4,20 +4,18 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::path::Path;
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
 use thiserror::Error;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_network::topology::HostId;
 use titr_network::{Network, Transfer, TransferId, Unreachable};
 use titr_platform::{Platform, PlatformError};
-use titr_simulation::models;
 
 /// A mistake of the simulator that drives the network, or in its platform.
 #[derive(Debug, Error)]
 pub enum DriverError {
     /// There is no such platform.
-    #[error("{}", shown(.0))]
+    #[error("{}", .0.drawn())]
     Platform(#[from] PlatformError),
     /// A message has a node that the platform does not have.
     #[error("message {label}: there is no node {node}: the platform has {nodes}, from 0")]
@@ -56,17 +54,6 @@ pub enum DriverError {
     EndOfTime,
 }
 
-/// A mistake in a platform as the commands show it: with the place in the file.
-fn shown(error: &PlatformError) -> String {
-    let mut text = String::new();
-    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
-    // A report that cannot be drawn is told in words.
-    match handler.render_report(&mut text, error) {
-        Ok(()) => text.trim().to_owned(),
-        Err(_) => error.to_string(),
-    }
-}
-
 /// A message of the simulator that drives the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrivenMessage {
@@ -100,7 +87,7 @@ impl Driver {
     pub fn open(platform: &Path) -> Result<Self, DriverError> {
         let platform = Platform::load(platform, &[])?;
         Ok(Self {
-            network: models::build(&platform, 0),
+            network: platform.network(0, 1),
             nodes: platform.topology.hosts(),
             now: Time::ZERO,
             pending: BinaryHeap::new(),

@@ -11,6 +11,7 @@
 
 mod build;
 mod document;
+mod models;
 mod mpi;
 mod one_sided;
 mod overhead;
@@ -27,7 +28,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use miette::Diagnostic;
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use thiserror::Error;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::units::Speed;
@@ -95,6 +96,19 @@ pub enum PlatformError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Mistaken(#[from] Box<Mistake>),
+}
+
+impl PlatformError {
+    /// The error with the place in the text that it is about, drawn without colours.
+    #[must_use]
+    pub fn drawn(&self) -> String {
+        let mut text = String::new();
+        let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
+        match handler.render_report(&mut text, self) {
+            Ok(()) => text.trim().to_owned(),
+            Err(_) => self.to_string(),
+        }
+    }
 }
 
 impl Platform {

@@ -7,7 +7,7 @@
 //! let platform = Platform::load("../../examples/cluster16.toml".as_ref(), &[])?;
 //! let trace = Trace::open("../../examples/ring.txt".as_ref())?;
 //!
-//! let result = Simulation::new(&platform, &trace).compute_scale(0.5).analyse("matrix").run()?;
+//! let result = Simulation::new(&platform, &trace).compute_scale(0.5).run()?;
 //!
 //! println!("{} s on a {}", result.simulated_time.0, result.network.topology);
 //! for (rank, shares) in result.per_rank.iter().enumerate() {
@@ -19,14 +19,11 @@
 //! # }
 //! ```
 //!
-//! A [`Simulation`] is a [`Platform`], a [`Trace`] and options; its [`SimulationResult`] is plain data that serialises. Who
-//! wants to follow a replay as it goes on implements [`observe::Observer`]; an [`observe::Analysis`] adds what it finds to the
-//! result.
+//! A [`Simulation`] is a [`Platform`], a [`Trace`] and options; its [`SimulationResult`] is plain data that serialises. An
+//! [`observe::Observer`] follows a replay event by event.
 
-mod assumptions;
 mod deadlock_causes;
 mod dry_run;
-pub mod models;
 mod normalisation;
 pub mod observe;
 pub mod parallel;
@@ -34,20 +31,18 @@ pub mod profile;
 pub mod ranks;
 pub mod replay;
 pub mod result;
-mod sensitivity;
 mod simulation;
 mod stopwatch;
 pub mod traffic;
 pub mod triggered;
 mod warnings;
 
-pub use assumptions::assume;
 pub use dry_run::{DryRun, dry_run, relies_on_buffers};
 pub use normalisation::Comparison;
 pub use ranks::Causality;
 pub use replay::Follower;
 pub use result::SimulationResult;
-pub use simulation::{Simulation, SimulationError};
+pub use simulation::{PreparedReplay, Simulation, SimulationError};
 pub use titr_common::trace::Trace;
 pub use titr_platform::Platform;
 pub use titr_workload::Computation;

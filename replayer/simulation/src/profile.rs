@@ -5,7 +5,7 @@
 //! times of all kinds therefore add up to the time of the process, and a thread that waits adds nothing.
 //!
 //! A thread that waits has often worked since the last look, so its last note has to stay: only the main thread returns to
-//! [`OwnWork::Other`].
+//! [`OwnWork::Other`]. Threads that note nothing are those of a network model.
 //!
 //! There is one profile in a process. Where none is taken, sources of events and networks are used as they are, and no clock is read.
 
@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
 use titr_common::time::Time;
 use titr_common::trace::{EventSource, LocatedEvents, Passed, Passing, Trace, TraceError};
 use titr_common::units::Bytes;
@@ -250,6 +251,8 @@ impl Profiler {
             let account = thread.account.lock().unwrap_or_else(PoisonError::into_inner);
             times.iter_mut().zip(&account.times).for_each(|(sum, &time)| *sum += time);
         }
+        let noted = times.iter().sum::<Duration>() + profiling;
+        times[OwnWork::Network as usize] += process_time().saturating_sub(noted);
         let before_ranks = taken.before_ranks.get().copied().flatten();
         OwnProfile {
             wall: self.start.elapsed(),
@@ -262,6 +265,11 @@ impl Profiler {
             memory: memory("VmHWM:").map(|peak| OwnMemory { peak, before_ranks }),
         }
     }
+}
+
+/// The processor time of the process, of threads that have ended too.
+fn process_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
 /// The line of the process's memory that begins so (the kernel's Documentation/filesystems/proc.rst).

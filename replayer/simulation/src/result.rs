@@ -12,16 +12,15 @@ use titr_network::statistics::Estimate;
 use titr_network::topology::{LinkId, Topology};
 use titr_platform::Platform;
 
-use crate::observe::Findings;
 pub use crate::observe::Shares;
 pub use titr_network::statistics::Percentiles;
 
 /// How many of the busiest links `links` has.
 const BUSIEST: usize = 5;
 
-/// The result of a simulation.
+/// The result of a simulation, with findings of type `F` where it was analysed.
 #[derive(Clone, Debug, Serialize)]
-pub struct SimulationResult {
+pub struct SimulationResult<F = ()> {
     /// The time at which the last rank was done.
     pub simulated_time: Seconds,
     /// Size of the world.
@@ -61,13 +60,41 @@ pub struct SimulationResult {
     /// The iterations of the program's loop that were left out, and how sure the extrapolated time is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
-    /// The findings of each analysis, by its name.
-    #[serde(skip_serializing_if = "Findings::is_empty")]
-    pub analyses: Findings,
+    /// The findings of analyses; `None` where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub analyses: Option<F>,
     /// Sentences on what could not be simulated faithfully, and on what was left over.
     pub warnings: Vec<String>,
     /// titr's own speed: the only part that differs from one simulation to the next.
     pub replay: ReplaySpeed,
+}
+
+impl SimulationResult {
+    /// The result with the findings of analyses.
+    #[must_use]
+    pub fn analysed<F>(self, analyses: Option<F>) -> SimulationResult<F> {
+        SimulationResult {
+            simulated_time: self.simulated_time,
+            ranks: self.ranks,
+            worlds: self.worlds,
+            spawned_in_no_time: self.spawned_in_no_time,
+            waiting_ranks: self.waiting_ranks,
+            hosts_used: self.hosts_used,
+            events: self.events,
+            messages: self.messages,
+            bytes: self.bytes,
+            per_rank: self.per_rank,
+            network: self.network,
+            links: self.links,
+            all_links: self.all_links,
+            packets: self.packets,
+            runs: self.runs,
+            left_out: self.left_out,
+            analyses,
+            warnings: self.warnings,
+            replay: self.replay,
+        }
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -1,7 +1,6 @@
 //! A simulation: a platform, a trace, and what is to be done with them.
 
 mod run;
-mod sensitivities;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -15,14 +14,15 @@ use titr_platform::{Model, PlacementError, Platform, Spawn};
 use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
 
 use crate::normalisation::Comparison;
-use crate::observe::{ANALYSES, AnyAnalysis, Findings, Observer};
+use crate::observe::Observer;
 use crate::parallel::Jobs;
 use crate::profile::{self, OwnWork};
 use crate::ranks::{Causality, Deadlock, Recorded, ReplayError};
 use crate::replay::{Follower, Outcome};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
 use crate::warnings;
-use run::{Replays, Run};
+pub use run::PreparedReplay;
+use run::Run;
 
 /// A replay of a trace on a platform, to be [run](Self::run).
 #[must_use]
@@ -39,8 +39,6 @@ pub struct Simulation<'a> {
     causality: Causality,
     channels: bool,
     transformations: Vec<&'a dyn Transformation>,
-    analyses: Vec<&'a str>,
-    checks_sensitivities: bool,
     observers: Vec<&'a mut dyn Observer>,
     follower: Option<&'a mut dyn Follower>,
 }
@@ -71,11 +69,8 @@ pub enum SimulationError {
     /// Computation was to be normalised; the text says which ranks cannot be compared.
     #[error("{0}")]
     NotComparable(String),
-    /// There is no analysis of this name.
-    #[error("there is no analysis '{0}'")]
-    NoAnalysis(String),
     /// No run was asked for.
-    #[error("no run replays nothing")]
+    #[error("the number of runs must be at least 1")]
     NoRuns,
 }
 
@@ -95,8 +90,6 @@ impl<'a> Simulation<'a> {
             causality: Causality::default(),
             channels: false,
             transformations: Vec::new(),
-            analyses: Vec::new(),
-            checks_sensitivities: false,
             observers: Vec::new(),
             follower: None,
         }
@@ -153,18 +146,6 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Adds the findings of the analysis that [`ANALYSES`] has under this name, of the first run.
-    pub fn analyse(mut self, name: &'a str) -> Self {
-        self.analyses.push(name);
-        self
-    }
-
-    /// Checks the sensitivities that the analysis `critical-path` finds by eight more replays, two for each parameter, and finds
-    /// those to each class of links by four more for each.
-    pub fn check_sensitivities(self, checks: bool) -> Self {
-        Self { checks_sensitivities: checks, ..self }
-    }
-
     /// Tells `observer` of the first run.
     pub fn observe(mut self, observer: &'a mut dyn Observer) -> Self {
         self.observers.push(observer);
@@ -176,36 +157,57 @@ impl<'a> Simulation<'a> {
         Self { follower: Some(follower), ..self }
     }
 
+    /// The trace and the options, prepared for replays on other platforms.
+    ///
+    /// # Errors
+    /// Where the trace does not fit the options, or cannot be read.
+    pub fn prepared(&self) -> Result<PreparedReplay<'a>, SimulationError> {
+        let (normalisation, _) = self.normalisation()?;
+        self.prepare(&normalisation, false, 1)
+    }
+
+    /// The platform.
+    #[must_use]
+    pub fn platform(&self) -> &'a Platform {
+        self.platform
+    }
+
+    /// The trace.
+    #[must_use]
+    pub fn trace(&self) -> &'a Trace {
+        self.trace
+    }
+
     /// Replays.
     ///
     /// # Errors
     /// Where the trace does not fit the platform or the options, cannot be read, makes no sense, or ends in a deadlock.
-    pub fn run(mut self) -> Result<SimulationResult, SimulationError> {
+    pub fn run(self) -> Result<SimulationResult, SimulationError> {
+        self.run_observed(Vec::new())
+    }
+
+    /// Replays, and tells `more` observers of the first run.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_observed(mut self, more: Vec<&mut dyn Observer>) -> Result<SimulationResult, SimulationError> {
         if self.runs == 0 {
             return Err(SimulationError::NoRuns);
         }
         let cores = run::cores(self.platform, self.trace.ranks())?;
         let (normalisation, unlike) = self.normalisation()?;
-        let trace = self.transformed(&normalisation)?;
-        let mut analyses = self.analyses()?;
+        let read_ahead = self.read_ahead && !(self.runs > 1 && self.jobs.are_several());
+        let replay = self.prepare(&normalisation, read_ahead, self.jobs.of_each(self.runs as usize))?;
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(std::mem::take(&mut self.observers).into_iter().map(|observer| observer as &mut dyn Observer));
-        observers.extend(analyses.iter_mut().map(|analysis| &mut **analysis as &mut dyn Observer));
+        observers.extend(more.into_iter().map(|observer| observer as &mut dyn Observer));
 
         let start = Instant::now();
-        let replays = Replays {
-            original: self.trace,
-            trace,
-            causality: self.causality,
-            recorded: self.recorded(),
-            read_ahead: self.read_ahead && !(self.runs > 1 && self.jobs.are_several()),
-            threads: if self.checks_sensitivities { 1 } else { self.jobs.of_each(self.runs as usize) },
-        };
         let follower = self.follower.take();
         let (first, further) = self.jobs.beside(
-            || replays.run(0, self.platform, &cores, observers, follower),
+            || replay.run(0, self.platform, &cores, observers, follower),
             self.runs as usize - 1,
-            |run| replays.run(1 + run as u32, self.platform, &cores, Vec::new(), None),
+            |run| replay.run(1 + run as u32, self.platform, &cores, Vec::new(), None),
         )?;
         let Run { outcome, links, packets, cpu } = first;
         let (mut times, mut packets, mut cpu) = (vec![outcome.simulated_time], Vec::from_iter(packets), cpu);
@@ -214,13 +216,8 @@ impl<'a> Simulation<'a> {
             packets.extend(run.packets);
             cpu += run.cpu;
         }
-        let replay = speed((start.elapsed(), cpu), outcome.events, &times, &packets);
+        let speed = speed((start.elapsed(), cpu), outcome.events, &times, &packets);
         let _results = profile::enter(OwnWork::Results);
-        let mut findings = Findings::default();
-        analyses.iter().for_each(|analysis| analysis.add_to(&mut findings));
-        if let Some(path) = findings.critical_path.as_mut().filter(|_| self.checks_sensitivities) {
-            self.check(path, &replays, outcome.simulated_time)?;
-        }
 
         let platform = self.platform;
         let network = NetworkName::from(platform);
@@ -255,7 +252,7 @@ impl<'a> Simulation<'a> {
             packets,
             runs: (times.len() > 1).then(|| Runs::of(&times)),
             left_out: None,
-            analyses: findings,
+            analyses: None,
             warnings: [
                 no_prediction,
                 of_platform,
@@ -266,7 +263,23 @@ impl<'a> Simulation<'a> {
                 self.trace.untranslated(),
             ]
             .concat(),
-            replay,
+            replay: speed,
+        })
+    }
+
+    fn prepare(
+        &self,
+        normalisation: &Normalise,
+        read_ahead: bool,
+        threads: usize,
+    ) -> Result<PreparedReplay<'a>, SimulationError> {
+        Ok(PreparedReplay {
+            original: self.trace,
+            trace: self.transformed(normalisation)?,
+            causality: self.causality,
+            recorded: self.recorded(),
+            read_ahead,
+            threads,
         })
     }
 
@@ -304,16 +317,6 @@ impl<'a> Simulation<'a> {
         let regions = RegionSpeeds { parts: self.platform.region_speeds.clone() };
         let recomputed = regions.apply(normalisation.apply(recompute.apply(self.trace.clone())?)?)?;
         Ok(self.transformations.iter().try_fold(recomputed, |trace, transformation| transformation.apply(trace))?)
-    }
-
-    /// The analyses that were asked for.
-    fn analyses(&self) -> Result<Vec<Box<dyn AnyAnalysis>>, SimulationError> {
-        let named = |name: &&str| {
-            let kind = ANALYSES.iter().find(|kind| kind.name == *name);
-            let kind = kind.ok_or_else(|| SimulationError::NoAnalysis((*name).to_owned()))?;
-            Ok((kind.new)(self.trace.ranks()))
-        };
-        self.analyses.iter().map(named).collect()
     }
 }
 

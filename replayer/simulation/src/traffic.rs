@@ -9,7 +9,6 @@ use titr_network::topology::Lattice;
 use titr_network::traffic::{Destinations, Injection, Plan, Point, measure_run, point};
 use titr_platform::{Model, Platform};
 
-use crate::models;
 use crate::parallel::Jobs;
 use crate::profile::{self, OwnWork};
 use crate::result::{ChannelUse, NetworkName};
@@ -151,13 +150,7 @@ impl PlatformTraffic<'_> {
         let measure = |number: usize| {
             let _network = profile::enter(OwnWork::Network);
             let stopwatch = Stopwatch::start(threads);
-            let run = measure_run(
-                spec,
-                &plan,
-                injections[number / of_a_point],
-                (number % of_a_point) as u32,
-                models::threads(threads),
-            );
+            let run = measure_run(spec, &plan, injections[number / of_a_point], (number % of_a_point) as u32, threads);
             Ok((run, stopwatch.cpu()))
         };
         let take = |(run, time)| {

@@ -20,7 +20,6 @@ use titr_network::{LinkLoad, Network, Transfer, TransferId, Unreachable};
 use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
 use titr_platform::{Model, Platform};
 
-use crate::models;
 use crate::parallel::Jobs;
 use crate::profile::{self, OwnWork, profiled_network};
 use crate::result::{LinkUse, NetworkName, Packets, Percentiles, Runs};
@@ -204,7 +203,7 @@ impl TriggeredReplay<'_> {
         }
         let _reading = profile::enter(OwnWork::Reading);
         let mut feedback = Feedback::new(trace, self.open_loop)?;
-        let network = models::build_on_threads(self.platform, number, threads);
+        let network = self.platform.network(number, threads);
         let (run, network) = profiled_network(network, |network| Self::drive(network, &mut feedback));
         let mut run = run?;
         feedback.finish()?;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use titr_analyses::advise::advise as advice_for;
 use titr_call_sites::CallSiteNames;
 use titr_common::event::CollectiveKind;
 use titr_common::trace::Transformation;
@@ -11,8 +12,8 @@ use titr_simulation::{Computation, Platform};
 
 use super::jobs::JobsArgs;
 use super::{Failure, TraceArgs};
-use crate::advise::{advise as advice_for, summary};
 use crate::inspect::Inventory;
+use crate::report::advice;
 
 /// Replays a trace with hypotheses that its waits suggest, and ranks them by what they would save.
 #[derive(Debug, Args)]
@@ -45,7 +46,7 @@ pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Fail
     let computation = if args.timed { Computation::Timed } else { Computation::Counted };
     let advice = advice_for(&platform, &trace, &collectives, computation, args.jobs.jobs())?;
     if !args.json {
-        return Ok(summary(&advice, out)?);
+        return Ok(advice::summary(&advice, out)?);
     }
     serde_json::to_writer(&mut *out, &advice).map_err(std::io::Error::from)?;
     Ok(writeln!(out)?)

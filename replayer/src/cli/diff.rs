@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use titr_analyses::diff::ReplayedResult;
 
 use super::Failure;
-use crate::diff::{ReplayedResult, summary};
+use crate::report::difference;
 
 /// Compares two results of `titr-replay --json`: where time, ranks and links gain or lose.
 #[derive(Debug, Args)]
@@ -24,7 +25,7 @@ pub struct DiffArgs {
 pub fn diff(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
     let difference = ReplayedResult::read(&args.before)?.to(&ReplayedResult::read(&args.after)?)?;
     if !args.json {
-        return Ok(summary(&difference, out)?);
+        return Ok(difference::summary(&difference, out)?);
     }
     serde_json::to_writer(&mut *out, &difference).map_err(std::io::Error::from)?;
     Ok(writeln!(out)?)

@@ -30,8 +30,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
 use thiserror::Error;
+use titr_analyses::AnalysisError;
+use titr_analyses::diff::DiffError;
+use titr_analyses::steady::SteadyError;
 use titr_calibration::CalibrationError;
 use titr_calibration::compute::NoRate;
 use titr_calibration::measurements::MeasurementsError;
@@ -47,9 +49,7 @@ use titr_platform::PlatformError;
 use titr_simulation::SimulationError;
 use titr_simulation::traffic::TrafficError;
 use titr_simulation::triggered::TriggeredError;
-use titr_steady::SteadyError;
 
-use crate::diff::DiffError;
 use trace::TraceArgs;
 
 /// The exit status that clap has for wrong usage.
@@ -60,7 +60,7 @@ const WRONG_USAGE: u8 = 2;
 enum Failure {
     #[error(transparent)]
     TraceArgs(#[from] TraceError),
-    #[error("{}", shown(.0))]
+    #[error("{}", .0.drawn())]
     Platform(#[from] PlatformError),
     #[error("{}{}", option_at_fault(.0), .0)]
     Simulation(#[from] SimulationError),
@@ -99,6 +99,15 @@ enum Failure {
     Output(#[from] io::Error),
 }
 
+impl From<AnalysisError> for Failure {
+    fn from(error: AnalysisError) -> Self {
+        match error {
+            AnalysisError::Simulation(error) => error.into(),
+            AnalysisError::Unknown(_) => Self::Value(format!("--analyse: {error}")),
+        }
+    }
+}
+
 impl From<SteadyError> for Failure {
     fn from(error: SteadyError) -> Self {
         match error {
@@ -113,23 +122,11 @@ fn option_at_fault(error: &SimulationError) -> &'static str {
     match error {
         SimulationError::NoTimes => "--compute timed: ",
         SimulationError::NotComparable(_) => "--normalise: ",
-        SimulationError::NoAnalysis(_) => "--analyse: ",
         SimulationError::NoRuns => "--runs: ",
         SimulationError::Trace(_)
         | SimulationError::Placement(_)
         | SimulationError::Replay(_)
         | SimulationError::Deadlock { .. } => "",
-    }
-}
-
-/// A mistake in a platform, in its own text.
-fn shown(error: &PlatformError) -> String {
-    let mut text = String::new();
-    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
-    // A report that cannot be drawn is told in words.
-    match handler.render_report(&mut text, error) {
-        Ok(()) => text.trim().to_owned(),
-        Err(_) => error.to_string(),
     }
 }
 

@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use titr_analyses::NetworkTraceRecorder;
 use titr_common::output::OutputFile;
 use titr_network_traces::NetworkTraceWriter;
-use titr_simulation::observe::NetworkTraceRecorder;
 use titr_simulation::triggered::TriggeredReplay;
 
 use super::report::ReportArgs;

@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use titr_analyses::diff::ReplayedResult;
+use titr_analyses::{ANALYSES, AnalysedResult};
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_formats::timeline::Series;
-use titr_simulation::SimulationResult;
-use titr_simulation::observe::ANALYSES;
 
 use super::Failure;
-use crate::diff::ReplayedResult;
 use crate::page::{Origin, PageData, Recorder, write};
 
 /// The analysis that the page has a picture of its own for.
@@ -57,7 +56,7 @@ impl PageArgs {
     pub(super) fn write(
         &self,
         recorder: Recorder,
-        result: &SimulationResult,
+        result: &AnalysedResult,
         loads: &[Series],
         platform: &Path,
     ) -> Result<(), Failure> {

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, Command, CommandFactory, Parser};
+use titr_analyses::steady::Steady;
+use titr_analyses::{AnalysedResult, AnalysedSimulation, LinkHistory, Timeline, apply_machine_changes};
 use titr_call_sites::CallSiteNames;
 use titr_common::collectives::Selection;
 use titr_common::output::Claims;
@@ -15,12 +17,10 @@ use titr_common::trace::Trace;
 use titr_formats::timeline::{EventSorter, Subject};
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
 use titr_platform::Policy;
-use titr_simulation::observe::{LinkHistory, Timeline};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::profile::{self, OwnWork, Profiler};
 use titr_simulation::triggered::TriggeredReplay;
-use titr_simulation::{Platform, Simulation, SimulationError, SimulationResult, assume};
-use titr_steady::Steady;
+use titr_simulation::{Platform, Simulation, SimulationError};
 
 use super::jobs::JobsArgs;
 use super::meter::Meter;
@@ -237,10 +237,7 @@ fn vary(args: &ReplayArgs, mut claims: Claims, out: &mut Out) -> Result<u64, Fai
         if let Some(hypotheses) = &hypotheses {
             simulation = simulation.transform(hypotheses);
         }
-        for name in &args.analyses {
-            simulation = simulation.analyse(name);
-        }
-        let mut result = simulation.run()?;
+        let mut result = analysed(args, simulation, &args.analyses, Jobs::ONE).run()?;
         result.warnings.extend(names.unnamed());
         Ok(result)
     })?;
@@ -260,7 +257,7 @@ fn assumed(args: &ReplayArgs, hypotheses: Option<&Hypotheses>, platform: Platfor
             return Err(HypothesesError::from(written.mistake(message)).into());
         }
     }
-    Ok(assume(hypotheses.machine(), platform).map_err(HypothesesError::from)?)
+    Ok(apply_machine_changes(hypotheses.machine(), platform).map_err(HypothesesError::from)?)
 }
 
 fn replay(args: &ReplayArgs, platform: Platform, mut claims: Claims, out: &mut Out) -> Result<u64, Failure> {
@@ -277,7 +274,7 @@ fn replay(args: &ReplayArgs, platform: Platform, mut claims: Claims, out: &mut O
                 None => simulation.run(),
             }
         })?;
-        return show(args, &result, out);
+        return show(args, &result.analysed(None), out);
     }
     let subject = Subject { ranks: trace.ranks(), time: "simulated time", excerpt: args.excerpt.of(trace.ranks())? };
     let mut writers = args.timeline.begin(&subject)?;
@@ -301,9 +298,6 @@ fn replay(args: &ReplayArgs, platform: Platform, mut claims: Claims, out: &mut O
     if let Some(hypotheses) = &hypotheses {
         simulation = simulation.transform(hypotheses);
     }
-    for name in analyses {
-        simulation = simulation.analyse(name);
-    }
     if let Some((timeline, links)) = &mut timeline {
         simulation = simulation.observe(timeline).observe(links);
     }
@@ -313,7 +307,7 @@ fn replay(args: &ReplayArgs, platform: Platform, mut claims: Claims, out: &mut O
     if let Some(meter) = &mut meter {
         simulation = simulation.follow(meter);
     }
-    let mut result = simulation.run()?;
+    let mut result = analysed(args, simulation, &analyses, args.jobs.jobs()).run()?;
     let _results = profile::enter(OwnWork::Results);
     result.warnings.extend(names.unnamed());
     drop(meter);
@@ -340,11 +334,22 @@ fn simulation<'a>(args: &ReplayArgs, platform: &'a Platform, trace: &'a Trace) -
         .recorded_collectives(args.collectives == Some(Collectives::Recorded))
         .causality(args.causality.into())
         .channels(args.channels)
-        .check_sensitivities(args.check_sensitivities)
+}
+
+/// The simulation with analyses, and with checks of sensitivities where these are asked for.
+fn analysed<'a>(
+    args: &ReplayArgs,
+    simulation: Simulation<'a>,
+    analyses: &'a [impl AsRef<str>],
+    jobs: Jobs,
+) -> AnalysedSimulation<'a> {
+    let analysed = AnalysedSimulation::new(simulation);
+    let analysed = analyses.iter().fold(analysed, |analysed, name| analysed.analyse(name.as_ref()));
+    if args.check_sensitivities { analysed.check_sensitivities(jobs) } else { analysed }
 }
 
 /// Writes a result in the forms that are asked for; returns the number of its events.
-fn show(args: &ReplayArgs, result: &SimulationResult, out: &mut Out) -> Result<u64, Failure> {
+fn show(args: &ReplayArgs, result: &AnalysedResult, out: &mut Out) -> Result<u64, Failure> {
     let _results = profile::enter(OwnWork::Results);
     args.report.write(Results::Simulation(result), out)?;
     if args.report.has_summary() {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use titr_simulation::SimulationResult;
+use titr_analyses::AnalysedResult;
 use titr_simulation::parallel::Jobs;
 
 use super::Failure;
@@ -83,7 +83,7 @@ fn combination(keys: &[VariedKey], mut number: usize) -> Combination {
 pub(super) fn replay(
     keys: &[VariedKey],
     jobs: Jobs,
-    simulate: impl Fn(&[String]) -> Result<SimulationResult, Failure> + Sync,
+    simulate: impl Fn(&[String]) -> Result<AnalysedResult, Failure> + Sync,
 ) -> Result<Variations, Failure> {
     let variations = jobs.map(count_combinations(keys)?, |number| {
         let set = combination(keys, number);

@@ -1,14 +1,14 @@
 //! The object that a page is drawn from.
 
 use serde::Serialize;
+use titr_analyses::AnalysedResult;
+use titr_analyses::diff::Difference;
 use titr_formats::timeline::Series;
-use titr_simulation::SimulationResult;
 use titr_simulation::result::LinkUse;
 
 use super::detail::ACTIVITY_NAMES;
 use super::overview::{ActivityMap, PairMap};
 use super::{Detail, Overview};
-use crate::diff::Difference;
 
 /// Where a result comes from.
 #[derive(Clone, Debug, Serialize)]
@@ -27,7 +27,7 @@ pub struct PageData<'a> {
     version: &'static str,
     activities: [&'static str; 6],
     origin: &'a Origin,
-    result: &'a SimulationResult,
+    result: &'a AnalysedResult,
     links: &'a [LinkUse],
     /// The load of the busiest links over time: a name, and times in seconds with percentages.
     loads: Vec<(&'a str, Vec<(f64, f64)>)>,
@@ -44,7 +44,7 @@ impl<'a> PageData<'a> {
     #[must_use]
     pub fn new(
         origin: &'a Origin,
-        result: &'a SimulationResult,
+        result: &'a AnalysedResult,
         (overview, detail): (&Overview, &'a Detail),
         loads: &'a [Series],
         comparison: Option<&'a Difference>,

@@ -1,6 +1,6 @@
 //! The main cause of a predicted time, and what to try against it.
 
-use titr_simulation::SimulationResult;
+use titr_analyses::AnalysedResult;
 use titr_simulation::result::Shares;
 
 /// The activities that are not computation, with a name and what they are a sign of.
@@ -31,7 +31,7 @@ pub(super) struct Cause {
 
 impl Cause {
     /// The cause of a result; `None` where no time passes.
-    pub(super) fn of(result: &SimulationResult) -> Option<Self> {
+    pub(super) fn of(result: &AnalysedResult) -> Option<Self> {
         let ranks = &result.per_rank;
         let whole = result.simulated_time.0 * ranks.len() as f64;
         let sum = |part: &dyn Fn(&Shares) -> f64| ranks.iter().map(part).sum::<f64>();

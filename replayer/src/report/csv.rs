@@ -7,9 +7,9 @@ use std::path::Path;
 use csv::WriterBuilder;
 use serde::Serialize;
 use serde_json::Value;
+use titr_analyses::AnalysedResult;
 use titr_common::format::cell;
 use titr_common::output::{OutputFile, named};
-use titr_simulation::SimulationResult;
 use titr_simulation::result::{LinkUse, NetworkName, Packets};
 use titr_simulation::traffic::{MeasuredPoint, TrafficResult};
 use titr_simulation::triggered::TriggeredResult;
@@ -94,7 +94,7 @@ fn of_traffic(result: &TrafficResult, tables: &mut Tables) -> io::Result<()> {
 }
 
 /// Writes `summary.csv`, `ranks.csv` and `links.csv`, and of a packet network `channels.csv` and `hops.csv`.
-fn of_simulation(result: &SimulationResult, tables: &mut Tables) -> io::Result<()> {
+fn of_simulation(result: &AnalysedResult, tables: &mut Tables) -> io::Result<()> {
     tables.add(SUMMARY, std::iter::once(row(result)))?;
     let ranks = (0_u64..).zip(&result.per_rank);
     let ranks = ranks.map(|(rank, shares)| Ok([vec![("rank".to_owned(), rank.to_string())], row(shares)?].concat()));

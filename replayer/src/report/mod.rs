@@ -3,8 +3,10 @@
 //! To add a form, write it in a file of this folder and name it in [`FORMS`]; `titr-replay` then has an option for it. The
 //! [summary for people](text) is what is printed where no other form is asked for.
 
+pub mod advice;
 mod cause;
 mod csv;
+pub mod difference;
 mod json;
 pub mod own_profile;
 mod places;
@@ -16,7 +18,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use titr_simulation::SimulationResult;
+use titr_analyses::AnalysedResult;
 use titr_simulation::traffic::TrafficResult;
 use titr_simulation::triggered::TriggeredResult;
 use variations::Variations;
@@ -26,7 +28,7 @@ use variations::Variations;
 #[serde(untagged)]
 pub enum Results<'a> {
     /// A trace was replayed.
-    Simulation(&'a SimulationResult),
+    Simulation(&'a AnalysedResult),
     /// A platform was measured under synthetic traffic.
     Traffic(&'a TrafficResult),
     /// A network trace was replayed.

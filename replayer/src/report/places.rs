@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use titr_analyses::AnalysedResult;
+use titr_analyses::{CriticalPath, Findings, ProgramPlace, SegmentKind, WaitFindings};
 use titr_common::format::TimeUnit;
 use titr_common::units::Seconds;
-use titr_simulation::SimulationResult;
-use titr_simulation::observe::{CriticalPath, Findings, ProgramPlace, SegmentKind, WaitFindings};
 
 /// How many places are shown.
 const SHOWN: usize = 3;
 
 /// Prints what ranks wait for most, and what the critical path is made of, of the analyses that were asked for.
-pub(super) fn explained(report: &SimulationResult, out: &mut impl Write) -> io::Result<()> {
-    let Findings { critical_path, wait_states, matrix: _ } = &report.analyses;
+pub(super) fn explained(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
+    let Some(Findings { critical_path, wait_states, matrix: _ }) = &report.analyses else { return Ok(()) };
     if let Some(WaitFindings { waiting, causes, .. }) = wait_states {
         let causes = causes.iter().map(|cause| (name(cause.kind, &cause.place), cause.seconds));
         parts("Ranks wait because of", *waiting, causes, out)?;

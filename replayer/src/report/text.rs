@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use titr_analyses::AnalysedResult;
 use titr_common::format::{TimeUnit, count, plural, volume};
 use titr_common::terminal::Escaped;
 use titr_common::units::Seconds;
-use titr_simulation::SimulationResult;
 use titr_simulation::result::{ChannelUse, LeftOut, LinkUse, Packets, Percentiles, Runs, Shares, WorldRanks};
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 
@@ -17,8 +17,8 @@ use super::places;
 ///
 /// # Errors
 /// Where `out` cannot be written.
-pub fn summary(report: &SimulationResult, bold: bool, out: &mut Escaped<impl Write>) -> io::Result<()> {
-    let SimulationResult { simulated_time, ranks, hosts_used: used, events, messages, bytes, network, .. } = report;
+pub fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<impl Write>) -> io::Result<()> {
+    let AnalysedResult { simulated_time, ranks, hosts_used: used, events, messages, bytes, network, .. } = report;
     let hosts = u64::from(network.hosts);
     let part = if *used as u64 == hosts { String::new() } else { format!("{} of ", count(*used as u64)) };
     let (on, off) = if bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
@@ -124,7 +124,7 @@ fn settled(left_out: &LeftOut, out: &mut impl Write) -> io::Result<()> {
 type Part<'a> = &'a dyn Fn(&Shares) -> Seconds;
 
 /// Where the time goes: the mean over the ranks, and who spends most.
-fn time(report: &SimulationResult, out: &mut impl Write) -> io::Result<()> {
+fn time(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
     let ranks = &report.per_rank;
     let unit = TimeUnit::of(report.simulated_time);
     // A rank that is done earlier waits for the last one.

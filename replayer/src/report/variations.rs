@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
-use titr_simulation::SimulationResult;
+use titr_analyses::AnalysedResult;
 
 /// The result on one variation.
 #[derive(Debug, Serialize)]
@@ -12,7 +12,7 @@ pub struct VariedResult {
     #[serde(serialize_with = "as_object")]
     pub set: Vec<(String, String)>,
     /// The result of the replay.
-    pub result: SimulationResult,
+    pub result: AnalysedResult,
 }
 
 fn as_object<S: Serializer>(set: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {

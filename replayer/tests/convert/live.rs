@@ -9,7 +9,6 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use titr_common::trace::Trace;
 use titr_platform::Platform;
-use titr_simulation::models;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
 use titr_test_support::cannot_run;
@@ -32,7 +31,7 @@ fn titr_says(trace: &Path, platform: &Path, collectives: &str, eager: Option<u32
     let hosts = platform.place(source.ranks()).unwrap().0.into_iter();
     let cores = hosts.map(|host| Core { host, speed: platform.speed(host) }).collect();
     let workload = Workload::new(source.streams().unwrap());
-    let mut network = models::build(&platform, 0);
+    let mut network = platform.network(0, 1);
     let outcome = replay(workload, cores, &platform.mpi, network.as_mut(), (), Options::default());
     outcome.unwrap_or_else(|error| panic!("{}: {error}", trace.display())).simulated_time.seconds().0
 }

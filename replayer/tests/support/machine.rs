@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use titr_analyses::{ANALYSES, AnyAnalysis, CriticalPath, Findings, WaitFindings};
 use titr_common::collectives::{Library, Selection};
 use titr_common::event::Event;
 use titr_common::grammar::Parser;
@@ -12,9 +13,7 @@ use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
 use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Partitioned, Progress, Rendezvous, Spawn};
-use titr_simulation::observe::{
-    ANALYSES, AnyAnalysis, Breakdown, CriticalPath, Findings, Observer, Shares, WaitFindings,
-};
+use titr_simulation::observe::{Breakdown, Observer, Shares};
 use titr_simulation::ranks::{Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
 use titr_workload::Workload;

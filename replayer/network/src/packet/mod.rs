@@ -103,20 +103,6 @@ pub use sources::InjectionOrder;
 pub use spec::PacketSpec;
 pub use usage::{ChannelUsage, Usage};
 
-/// The threads that a network may be simulated on. What it does is the same for any number.
-#[derive(Clone, Copy, Debug)]
-pub struct Threads {
-    /// How many they are at most, that of the caller among them.
-    pub most: usize,
-    /// Called by each other thread when it begins.
-    pub begin: fn(),
-}
-
-impl Threads {
-    /// That of the caller alone.
-    pub const ONE: Self = Self { most: 1, begin: || {} };
-}
-
 /// A message from a host to a host, cut into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use titr_common::units::Seconds;
 
 use super::clock::Clock;
-use super::{Batch, Delays, Delivery, Engine, Message, Observation, PacketSpec, Threads, engine};
+use super::{Batch, Delays, Delivery, Engine, Message, Observation, PacketSpec, engine};
 use crate::indexed_heap::{Deadline, IndexedHeap};
 use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
 use crate::statistics::Histogram;
@@ -93,7 +93,7 @@ impl PendingDelivery {
 impl PacketNetwork {
     /// An idle network of these routers, which are those of `topology`.
     #[must_use]
-    pub fn new(spec: Arc<PacketSpec>, topology: Arc<dyn Topology>, threads: Threads) -> Self {
+    pub fn new(spec: Arc<PacketSpec>, topology: Arc<dyn Topology>, threads: usize) -> Self {
         Self {
             engine: engine(&spec, threads),
             clock: Clock::new(spec.cycle()),

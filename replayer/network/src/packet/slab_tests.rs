@@ -14,7 +14,7 @@ fn run(
     messages: &[(u64, Message)],
     slabs: usize,
 ) -> (Vec<Delivery>, BTreeMap<LinkId, u64>, (u64, u64)) {
-    let mut engine = engine::in_slabs(spec, Threads { most: slabs, ..Threads::ONE });
+    let mut engine = engine::in_slabs(spec, slabs);
     let deliveries = live(&mut *engine, messages);
     let mut carried = BTreeMap::new();
     for (link, packets) in engine.carried(spec.graph()) {

@@ -52,7 +52,7 @@ fn up_and_down(ascent: Ascent) -> RoutingOptions {
 
 /// Lives until nothing happens any more. Messages come with the cycle in which they are offered.
 pub(super) fn run(spec: &PacketSpec, messages: &[(u64, Message)]) -> Vec<Delivery> {
-    live(&mut *engine(spec, Threads::ONE), messages)
+    live(&mut *engine(spec, 1), messages)
 }
 
 /// Lives until nothing happens any more in a network.

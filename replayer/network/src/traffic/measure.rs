@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::pattern::Destinations;
 use super::size::Sizes;
 use super::source::{Bursts, Offers, OpenLoop, generator};
-use crate::packet::{self, Batch, Delivery, Figures, Message, Observation, PacketSpec, Threads};
+use crate::packet::{self, Batch, Delivery, Figures, Message, Observation, PacketSpec};
 use crate::statistics::{Estimate, Histogram};
 use crate::topology::HostId;
 
@@ -98,11 +98,7 @@ impl MeasuredRun {
 /// Measures a network under synthetic traffic, in one run after the other.
 #[must_use]
 pub fn measure(spec: &PacketSpec, plan: &Plan, injection: Injection) -> Point {
-    point(
-        spec,
-        injection,
-        (0..plan.runs).map(|number| measure_run(spec, plan, injection, number, Threads::ONE)).collect(),
-    )
+    point(spec, injection, (0..plan.runs).map(|number| measure_run(spec, plan, injection, number, 1)).collect())
 }
 
 /// The point that all runs of a measurement make, in the order of their numbers.
@@ -128,7 +124,7 @@ pub fn point(spec: &PacketSpec, injection: Injection, runs: Vec<MeasuredRun>) ->
 
 /// Measures a network under synthetic traffic in one run; the number of the run decides what is left to chance.
 #[must_use]
-pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32, threads: Threads) -> MeasuredRun {
+pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32, threads: usize) -> MeasuredRun {
     let parameters = spec.parameters();
     let hosts = spec.graph().hosts().len() as u32;
     let mut random = generator(parameters.seed, number);

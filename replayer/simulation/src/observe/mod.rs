@@ -1,25 +1,15 @@
 //! Listeners on a replay: what each rank does and when, which messages travel.
 //!
-//! An [`Observer`] listens; an [`Analysis`] is an observer whose findings are part of the result. To add an analysis, write
-//! it in a file of this folder, name it in [`ANALYSES`], and give its findings a place in [`Findings`]. To add a callback, add it to the list below: tuples and lists
-//! of observers pass it on by themselves.
+//! To add a callback, add it to the list below: tuples and lists of observers pass it on by themselves.
 //!
 //! A callback that nobody listens to costs nothing: the two observers that every replay has are compiled into it as a tuple.
 //! If there are others, the replay is one that is compiled with a list of them.
 
 mod breakdown;
 mod calls;
-mod causes;
-mod critical_path;
-mod findings;
-mod link_history;
-mod matrix;
-mod network_trace;
-mod timeline;
 mod traffic;
 mod transfer_kind;
 mod truncations;
-mod wait_states;
 mod waiter;
 
 pub use breakdown::{Breakdown, Shares};
@@ -27,23 +17,11 @@ pub use calls::{
     Caller, CollectiveCall, CollectiveFlow, CollectiveId, CommunicatorId, OperationId, Receive, SentMessage,
     WindowCondition, WindowWait,
 };
-pub use causes::SegmentKind;
-pub use critical_path::{
-    ByKind, CallSiteShare, CriticalPath, Parameter, RankShare, RegionShare, SegmentShare, Sensitivity,
-};
-pub use findings::{Findings, ProgramPlace};
-pub use link_history::LinkHistory;
-pub use matrix::Pair;
-pub use network_trace::NetworkTraceRecorder;
-pub use timeline::Timeline;
 pub use traffic::Traffic;
 pub use transfer_kind::TransferKind;
 pub(crate) use truncations::Truncations;
-pub use wait_states::{Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime};
 pub use waiter::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex, Waiter, Work};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use titr_common::event::{Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
@@ -199,38 +177,3 @@ observers! {
 }
 
 impl Observer for () {}
-
-/// An observer that explains a replay: its findings are part of the result.
-pub trait Analysis: Observer {
-    /// The type of the findings.
-    type Findings: Serialize + DeserializeOwned;
-
-    /// The findings, once the replay has ended.
-    fn findings(&self) -> Self::Findings;
-
-    /// The place of these findings among those of all analyses.
-    fn place(all: &mut Findings) -> &mut Option<Self::Findings>;
-}
-
-/// An [`Analysis`] of any type.
-pub trait AnyAnalysis: Observer {
-    /// Adds the findings, once the replay has ended.
-    fn add_to(&self, all: &mut Findings);
-}
-
-impl<A: Analysis> AnyAnalysis for A {
-    fn add_to(&self, all: &mut Findings) {
-        *A::place(all) = Some(self.findings());
-    }
-}
-
-/// The name of an analysis, and its constructor.
-pub struct AnalysisKind {
-    /// The name that users ask for it by; its findings have the same name in the result.
-    pub name: &'static str,
-    /// Makes the analysis for a world of this many ranks.
-    pub new: fn(ranks: u32) -> Box<dyn AnyAnalysis>,
-}
-
-/// All analyses.
-pub static ANALYSES: &[AnalysisKind] = &[matrix::MATRIX, critical_path::CRITICAL_PATH, wait_states::WAIT_STATES];

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use titr_common::time::Time;
 use titr_common::trace::Trace;
 use titr_network::LinkLoad;
 use titr_network::packet::PacketStatistics;
@@ -10,27 +11,26 @@ use titr_workload::Workload;
 
 use super::SimulationError;
 use crate::deadlock_causes::causes;
-use crate::models;
 use crate::observe::{Breakdown, Observer};
 use crate::profile::{self, OwnWork, profiled_network, profiled_trace};
 use crate::ranks::{Causality, Core, Recorded, ReplayError};
 use crate::replay::{Follower, Options, Outcome, replay};
 use crate::stopwatch::Stopwatch;
 
-/// Everything that the replays of a simulation have in common.
-pub(super) struct Replays<'a> {
+/// A trace, seen through all transformations, and the options that its replays have in common.
+pub struct PreparedReplay<'a> {
     /// The trace as it was recorded.
-    pub original: &'a Trace,
+    pub(super) original: &'a Trace,
     /// The trace as it is replayed: seen through all transformations.
-    pub trace: Trace,
+    pub(super) trace: Trace,
     /// The events that sends wait for.
-    pub causality: Causality,
+    pub(super) causality: Causality,
     /// Which collectives are as they were recorded.
-    pub recorded: Recorded,
+    pub(super) recorded: Recorded,
     /// Whether another thread may read ahead.
-    pub read_ahead: bool,
+    pub(super) read_ahead: bool,
     /// The number of threads that the network may take.
-    pub threads: usize,
+    pub(super) threads: usize,
 }
 
 /// The outcome of one run.
@@ -48,7 +48,15 @@ pub(super) fn cores(platform: &Platform, ranks: u32) -> Result<Vec<Core>, Simula
     Ok(hosts.into_iter().map(|host| Core { host, speed: platform.speed(host) }).collect())
 }
 
-impl Replays<'_> {
+impl PreparedReplay<'_> {
+    /// The predicted time on a platform, without further observers.
+    ///
+    /// # Errors
+    /// Where the trace does not fit the platform, cannot be read, makes no sense, or ends in a deadlock.
+    pub fn time_on(&self, platform: &Platform) -> Result<Time, SimulationError> {
+        Ok(self.run(0, platform, &cores(platform, self.trace.ranks())?, Vec::new(), None)?.outcome.simulated_time)
+    }
+
     /// Replays once; the number of the run decides what is left to chance.
     pub(super) fn run(
         &self,
@@ -68,16 +76,15 @@ impl Replays<'_> {
             Options { causality, partial, recorded, storage: platform.storage.clone(), follower, ..Options::default() };
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
-        let (outcome, network) =
-            profiled_network(models::build_on_threads(platform, number, self.threads), |network| {
-                if observers.is_empty() {
-                    replay(workload, cores.to_vec(), mpi, network, breakdown, options)
-                } else {
-                    let observer = (breakdown, observers);
-                    let outcome = replay(workload, cores.to_vec(), mpi, network, observer, options);
-                    outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
-                }
-            });
+        let (outcome, network) = profiled_network(platform.network(number, self.threads), |network| {
+            if observers.is_empty() {
+                replay(workload, cores.to_vec(), mpi, network, breakdown, options)
+            } else {
+                let observer = (breakdown, observers);
+                let outcome = replay(workload, cores.to_vec(), mpi, network, observer, options);
+                outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
+            }
+        });
         let outcome = outcome.map_err(|error| match error {
             ReplayError::Deadlock(deadlock) => {
                 let causes = causes(&deadlock, self.original.manifest(), mpi.eager_threshold);

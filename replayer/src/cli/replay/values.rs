@@ -2,8 +2,8 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
+use titr_analyses::ANALYSES;
 use titr_common::collectives::Library;
-use titr_simulation::observe::ANALYSES;
 use titr_simulation::{Causality, Computation};
 
 /// The messages that collectives are made of.

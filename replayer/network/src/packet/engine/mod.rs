@@ -40,7 +40,7 @@ use super::prefetch::{BATCH, Prefetch};
 use super::sources::Sources;
 use super::spec::PacketSpec;
 use super::usage::Usage;
-use super::{Delivery, Message, Threads};
+use super::{Delivery, Message};
 use crate::chance::chance;
 use crate::ids::Optional;
 use crate::topology::{Header, HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor};
@@ -74,22 +74,22 @@ pub trait Engine: Debug + Send + Sync {
     fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)>;
 }
 
-/// An idle network. It takes one thread if it is small, or its links are not alike.
+/// An idle network on at most this many threads, the caller's among them. It takes one if it is small, or its links are not
+/// alike.
 #[must_use]
-pub fn engine(spec: &PacketSpec, threads: Threads) -> Box<dyn Engine> {
-    let most = threads.most.min(spec.graph.routers().count() / slabs::ROUTERS);
-    in_slabs(spec, Threads { most, ..threads })
+pub fn engine(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
+    in_slabs(spec, threads.min(spec.graph.routers().count() / slabs::ROUTERS))
 }
 
 /// An idle network in as many slabs as there may be threads, if links are alike; without slabs if that is one or none.
-pub(super) fn in_slabs(spec: &PacketSpec, threads: Threads) -> Box<dyn Engine> {
-    struct WithRouting<'a>(&'a PacketSpec, Threads);
+pub(super) fn in_slabs(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
+    struct WithRouting<'a>(&'a PacketSpec, usize);
     impl RoutingVisitor for WithRouting<'_> {
         type Output = Box<dyn Engine>;
 
         fn visit<R: Routing>(self, routing: &R) -> Box<dyn Engine> {
             let Self(spec, threads) = self;
-            if threads.most > 1 {
+            if threads > 1 {
                 return Box::new(SlabEngine::new(spec, routing, threads));
             }
             Box::new(RoutedEngine::<R, false>::new(spec, routing.clone(), None))

@@ -15,7 +15,7 @@ use super::super::delays::Delays;
 use super::super::ids::MessageId;
 use super::super::sources::{InjectionOrder, Sources};
 use super::super::usage::Usage;
-use super::super::{Delivery, Message, PacketSpec, Threads};
+use super::super::{Delivery, Message, PacketSpec};
 use super::border::{Border, Crossing, Mail};
 use super::{Engine, RoutedEngine};
 use crate::topology::{LinkId, RouterGraph, RouterId, Routing};
@@ -61,9 +61,9 @@ struct Job<R> {
 
 impl<R: Routing> SlabEngine<R> {
     /// An idle network whose links are alike, cut into a slab for each thread, of at least one router.
-    pub fn new(spec: &PacketSpec, routing: &R, threads: Threads) -> Self {
+    pub fn new(spec: &PacketSpec, routing: &R, threads: usize) -> Self {
         let routers = spec.graph.routers().count();
-        let count = threads.most.clamp(1, routers.max(1));
+        let count = threads.clamp(1, routers.max(1));
         let Delays { tail, .. } = Delays::of(spec);
         let first = |slab: usize| (slab * routers / count) as u32;
         let slab = |number: usize| {
@@ -75,7 +75,7 @@ impl<R: Routing> SlabEngine<R> {
             slabs: (0..count).map(slab).collect(),
             firsts: (0..count).map(|number| RouterId(first(number))).collect(),
             messages: Sources::new(0, InjectionOrder::Fifo),
-            workers: (1..count).map_while(|_| Worker::begin(threads.begin)).collect(),
+            workers: (1..count).map_while(|_| Worker::begin()).collect(),
             mail: Mail::default(),
         }
     }
@@ -189,11 +189,10 @@ impl<R: Routing> Slab<R> {
 
 impl<R: Routing> Worker<R> {
     /// A thread; none if the system has no more.
-    fn begin(begin: fn()) -> Option<Self> {
+    fn begin() -> Option<Self> {
         let (jobs, inbox) = bounded::<Job<R>>(1);
         let (finished, done) = bounded(1);
         let work = move || {
-            begin();
             for mut job in inbox {
                 job.slab.live_through(job.now);
                 if finished.send(job).is_err() {

@@ -1,0 +1,111 @@
+//! Advice: hypotheses that the causes of waiting suggest, each replayed, and what each would save.
+
+mod candidates;
+
+use std::path::Path;
+
+use serde::Serialize;
+use titr_common::event::CollectiveKind;
+use titr_common::trace::{Trace, TraceError};
+use titr_hypotheses::{Change, Hypotheses};
+use titr_simulation::parallel::Jobs;
+use titr_simulation::{Computation, Platform, Simulation, SimulationError};
+
+use crate::{AnalysedSimulation, AnalysisError, apply_machine_changes};
+pub use candidates::Candidate;
+
+/// The times that a program would take under a standard set of hypotheses.
+#[derive(Clone, Debug, Serialize)]
+pub struct Advice {
+    /// The predicted time of the program as it is, in seconds.
+    pub simulated_time: f64,
+    /// The hypotheses that save the most first.
+    pub hypotheses: Vec<Tried>,
+    /// Hypotheses that cannot come true: they say how much can be saved at most.
+    pub bounds: Vec<Tried>,
+    /// Hypotheses that do not fit the program, and why.
+    pub not_tried: Vec<NotTried>,
+}
+
+/// A hypothesis that was replayed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tried {
+    /// The hypothesis in words.
+    pub hypothesis: String,
+    /// The cause that suggests it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// The predicted time, in seconds.
+    pub simulated_time: f64,
+    /// The part of the predicted time that it saves, in seconds; negative if the program would take longer.
+    pub saves: f64,
+    /// A file of hypotheses for `titr-replay --what-if`.
+    pub changes: String,
+}
+
+/// A hypothesis that does not fit the program.
+#[derive(Clone, Debug, Serialize)]
+pub struct NotTried {
+    /// The hypothesis in words.
+    pub hypothesis: String,
+    /// Why it does not fit.
+    pub why: String,
+}
+
+/// Replays the trace as it is, and with each hypothesis that its waits suggest, so many of these at the same time.
+///
+/// # Errors
+/// If the trace cannot be replayed as it is.
+pub fn advise(
+    platform: &Platform,
+    trace: &Trace,
+    collectives: &[CollectiveKind],
+    computation: Computation,
+    jobs: Jobs,
+) -> Result<Advice, AnalysisError> {
+    let base = Simulation::new(platform, trace).computation(computation);
+    let base = AnalysedSimulation::new(base).analyse("wait-states").run()?;
+    let simulated_time = base.simulated_time.0;
+    let mut advice = Advice { simulated_time, hypotheses: Vec::new(), bounds: Vec::new(), not_tried: Vec::new() };
+    let waits = base.analyses.as_ref().and_then(|findings| findings.wait_states.as_ref());
+    let candidates = waits.map(|waits| candidates::candidates(&base, waits, collectives)).unwrap_or_default();
+    let replays = jobs.map(candidates.len(), |number| {
+        let change = &candidates[number].change;
+        Ok::<_, SimulationError>(replayed(platform, trace, computation, change, !jobs.are_several()))
+    })?;
+    for (candidate, replayed) in candidates.into_iter().zip(replays) {
+        let Candidate { title: hypothesis, because, change: _ } = candidate;
+        match replayed {
+            Ok((time, changes)) => {
+                let is_bound = because.is_none();
+                let saves = simulated_time - time;
+                let tried = Tried { hypothesis, because, simulated_time: time, saves, changes };
+                if is_bound { advice.bounds.push(tried) } else { advice.hypotheses.push(tried) }
+            }
+            Err(why) => advice.not_tried.push(NotTried { hypothesis, why }),
+        }
+    }
+    advice.hypotheses.sort_by(|a, b| b.saves.total_cmp(&a.saves));
+    Ok(advice)
+}
+
+/// The predicted time with this change, in seconds, and the change as a file of hypotheses; an error says why it does not fit
+/// the program.
+fn replayed(
+    platform: &Platform,
+    trace: &Trace,
+    computation: Computation,
+    change: &Change,
+    read_ahead: bool,
+) -> Result<(f64, String), String> {
+    let last = |error: &dyn ToString| error.to_string().lines().next().unwrap_or_default().to_owned();
+    let changes = Change::file(std::slice::from_ref(change)).map_err(|error| last(&error))?;
+    let hypotheses = Hypotheses::parse(Path::new("advice"), changes.clone()).map_err(|error| last(&error))?;
+    let platform = apply_machine_changes(hypotheses.machine(), platform.clone()).map_err(|error| last(&error))?;
+    let simulation = Simulation::new(&platform, trace).computation(computation).transform(&hypotheses);
+    match simulation.read_ahead(read_ahead).run() {
+        Ok(result) => Ok((result.simulated_time.0, changes)),
+        Err(SimulationError::Trace(TraceError::Change(error))) => Err(last(&error)),
+        Err(error) => Err(last(&error)),
+    }
+}

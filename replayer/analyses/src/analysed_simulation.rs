@@ -1,0 +1,84 @@
+//! A simulation whose replay is analysed.
+
+use thiserror::Error;
+use titr_simulation::observe::Observer;
+use titr_simulation::parallel::Jobs;
+use titr_simulation::{Simulation, SimulationError, SimulationResult};
+
+use crate::analysis::{AnalysisKind, AnyAnalysis};
+use crate::findings::Findings;
+use crate::{critical_path, matrix, sensitivities, wait_states};
+
+/// All analyses.
+pub static ANALYSES: &[AnalysisKind] = &[matrix::MATRIX, critical_path::CRITICAL_PATH, wait_states::WAIT_STATES];
+
+/// The result of a simulation with the findings of analyses.
+pub type AnalysedResult = SimulationResult<Findings>;
+
+/// A simulation whose replay is analysed, to be [run](Self::run).
+#[must_use]
+pub struct AnalysedSimulation<'a> {
+    simulation: Simulation<'a>,
+    names: Vec<&'a str>,
+    sensitivity_jobs: Option<Jobs>,
+}
+
+/// Why an analysed simulation has no result.
+#[derive(Debug, Error)]
+pub enum AnalysisError {
+    /// The simulation has none.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// There is no analysis of this name.
+    #[error("there is no analysis '{0}'")]
+    Unknown(String),
+}
+
+impl<'a> AnalysedSimulation<'a> {
+    /// A simulation without analyses.
+    pub fn new(simulation: Simulation<'a>) -> Self {
+        Self { simulation, names: Vec::new(), sensitivity_jobs: None }
+    }
+
+    /// Adds the findings of the analysis that [`ANALYSES`] has under this name, of the first run.
+    pub fn analyse(mut self, name: &'a str) -> Self {
+        self.names.push(name);
+        self
+    }
+
+    /// Checks the sensitivities that the analysis `critical-path` finds by eight more replays, two for each parameter, and
+    /// finds those to each class of links by four more for each. So many of these replays run at the same time.
+    pub fn check_sensitivities(self, jobs: Jobs) -> Self {
+        Self { sensitivity_jobs: Some(jobs), ..self }
+    }
+
+    /// Replays.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`], and for an analysis that does not exist.
+    pub fn run(self) -> Result<AnalysedResult, AnalysisError> {
+        let Self { simulation, names, sensitivity_jobs } = self;
+        let ranks = simulation.trace().ranks();
+        let mut analyses = names.into_iter().map(|name| analysis(name, ranks)).collect::<Result<Vec<_>, _>>()?;
+        let platform = simulation.platform();
+        let again =
+            sensitivity_jobs.map(|jobs| Ok::<_, SimulationError>((jobs, simulation.prepared()?))).transpose()?;
+        let observers = analyses.iter_mut().map(|analysis| &mut **analysis as &mut dyn Observer).collect();
+        let result = simulation.run_observed(observers)?;
+        if analyses.is_empty() {
+            return Ok(result.analysed(None));
+        }
+        let mut findings = Findings::default();
+        analyses.iter().for_each(|analysis| analysis.add_to(&mut findings));
+        if let Some(((jobs, again), path)) = again.zip(findings.critical_path.as_mut()) {
+            sensitivities::check(path, &again, platform, result.simulated_time, jobs)?;
+        }
+        Ok(result.analysed(Some(findings)))
+    }
+}
+
+fn analysis(name: &str, ranks: u32) -> Result<Box<dyn AnyAnalysis>, AnalysisError> {
+    let kind = ANALYSES.iter().find(|kind| kind.name == name);
+    let kind = kind.ok_or_else(|| AnalysisError::Unknown(name.to_owned()))?;
+    Ok((kind.new)(ranks))
+}

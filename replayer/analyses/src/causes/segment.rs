@@ -1,0 +1,100 @@
+//! Time on a chain of causes: whose it is, where in the program, and what it is spent on.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use titr_common::event::Rank;
+
+use crate::findings::SegmentKind;
+
+/// A place in the program, a region and a call site, by its number; 0 is outside of all regions, at no known call site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct PlaceId(pub u32);
+
+/// A stretch of time on a chain of causes. That of a message belongs to its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Segment {
+    pub rank: Rank,
+    pub place: PlaceId,
+    pub kind: SegmentKind,
+}
+
+/// Sums of time by segment, in picoseconds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SegmentSums {
+    by_segment: Table,
+    /// How many messages the time has in it.
+    pub messages: u64,
+}
+
+/// Few segments in a list, many by their hash.
+#[derive(Clone, Debug)]
+enum Table {
+    Few(SmallVec<[(Segment, u64); HANDFUL]>),
+    Many(FxHashMap<Segment, u64>),
+}
+
+/// Segments that a list has at most, and at most without memory of its own.
+const FEW: usize = 16;
+const HANDFUL: usize = 4;
+
+impl Default for Table {
+    fn default() -> Self {
+        Self::Few(SmallVec::new())
+    }
+}
+
+impl SegmentSums {
+    pub fn add(&mut self, segment: Segment, picoseconds: u64) {
+        match &mut self.by_segment {
+            Table::Few(list) => match list.iter().position(|(known, _)| *known == segment) {
+                Some(at) => list[at].1 += picoseconds,
+                None if list.len() < FEW => list.push((segment, picoseconds)),
+                None => {
+                    let mut map: FxHashMap<Segment, u64> = list.drain(..).collect();
+                    map.insert(segment, picoseconds);
+                    self.by_segment = Table::Many(map);
+                }
+            },
+            Table::Many(map) => *map.entry(segment).or_default() += picoseconds,
+        }
+    }
+
+    /// Adds all of `other`, in a time that grows with the smaller of the two.
+    pub fn merge(&mut self, mut other: Self) {
+        if self.len() < other.len() {
+            std::mem::swap(self, &mut other);
+        }
+        self.add_all(&other);
+    }
+
+    pub fn add_all(&mut self, other: &Self) {
+        match &other.by_segment {
+            Table::Few(list) => list.iter().for_each(|&(segment, sum)| self.add(segment, sum)),
+            Table::Many(map) => map.iter().for_each(|(&segment, &sum)| self.add(segment, sum)),
+        }
+        self.messages += other.messages;
+    }
+
+    /// Appends all sums to a list, in no order.
+    pub fn append_to(&self, all: &mut Vec<(Segment, u64)>) {
+        match &self.by_segment {
+            Table::Few(list) => all.extend_from_slice(list),
+            Table::Many(map) => all.extend(map.iter().map(|(&segment, &sum)| (segment, sum))),
+        }
+    }
+
+    /// The sums in the order of their segments.
+    pub fn sorted(&self) -> Vec<(Segment, u64)> {
+        let mut all = Vec::with_capacity(self.len());
+        self.append_to(&mut all);
+        all.sort_unstable();
+        all
+    }
+
+    fn len(&self) -> usize {
+        match &self.by_segment {
+            Table::Few(list) => list.len(),
+            Table::Many(map) => map.len(),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The ends of all chains in a replay, kept up to date by its callbacks.
+//!
+//! * A waiter that works makes its chain longer. Its computing and overhead are kept beside the tree until somebody else's chain
+//!   begins there; if the waiter waits instead, they are forgotten with its chain.
+//! * Whoever goes on, or the message that is delivered, is the cause of all that is begun, let go or completed meanwhile.
+//! * A waiter that is released later than its own time goes on with the chain of the cause. At the same time it keeps its own: it
+//!   has not waited. Of several causes at one instant the first one counts.
+//! * Where no cause is known, the time until then becomes a segment of its own. So every chain adds up to the time of its end,
+//!   always: for accesses to files this is [`SegmentKind::Storage`], for the sides of partitioned messages, which do one part
+//!   after another, [`SegmentKind::Overhead`], and for anything else [`SegmentKind::Other`].
+
+mod callbacks;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::Rank;
+use titr_common::time::Time;
+use titr_network::{TransferId, Unloaded};
+
+use super::places::Places;
+use super::segment::{PlaceId, Segment, SegmentSums};
+use super::tree::{Causes, Tip};
+use crate::findings::SegmentKind;
+use titr_simulation::observe::{Observer, OperationId};
+use titr_simulation::observe::{Waiter, Work};
+
+/// A time in which a waiter has waited.
+#[derive(Debug)]
+pub(crate) struct Wait<'t> {
+    pub waiter: Waiter,
+    pub rank: Rank,
+    pub place: PlaceId,
+    pub from: Time,
+    pub to: Time,
+    /// The operation whose completion ended the wait; `None`: whoever went on ended it in another way.
+    pub operation: Option<OperationId>,
+    /// The end of the waiter's own chain.
+    pub own: &'t Tip,
+    /// The end of the chain of the cause. If that is not known, the kind of time that the wait becomes.
+    pub cause: Result<&'t Tip, SegmentKind>,
+}
+
+/// Is told of waits, and of the callbacks that say more of them. A callback reaches it before the chains are changed.
+pub(crate) trait WaitListener: Observer {
+    /// Whether there is anybody who wants to know.
+    const LISTENS: bool;
+
+    /// A wait has ended.
+    fn waited(&mut self, tree: &mut Causes, wait: &Wait);
+
+    /// The turn of a waiter begins.
+    fn takes_turn(&mut self, tree: &mut Causes, waiter: Waiter);
+}
+
+impl WaitListener for () {
+    const LISTENS: bool = false;
+
+    fn waited(&mut self, _: &mut Causes, _: &Wait) {}
+
+    fn takes_turn(&mut self, _: &mut Causes, _: Waiter) {}
+}
+
+/// The ends of all chains.
+#[derive(Debug)]
+pub(crate) struct Tips<L> {
+    tree: Causes,
+    pub places: Places,
+    /// By the kind of the waiter, and by its number.
+    waiters: [Vec<Option<WaiterTip>>; 6],
+    /// By the names that the network has for messages.
+    messages: Vec<Option<MessageTip>>,
+    /// By the same names: the place that each message was sent at, until it enters the network.
+    sent: Vec<Option<PlaceId>>,
+    turn: Turn,
+    /// The causes of what was completed at this instant.
+    completed: FxHashMap<OperationId, Tip>,
+    pub listener: L,
+}
+
+#[derive(Debug)]
+struct WaiterTip {
+    tip: Tip,
+    rank: Rank,
+    place: PlaceId,
+    /// Computing and overhead beyond the tip, in picoseconds.
+    pending: [u64; 2],
+    at: u64,
+}
+
+#[derive(Debug)]
+struct MessageTip {
+    tip: Tip,
+    from: Rank,
+    place: PlaceId,
+    departed: u64,
+    unloaded: Unloaded,
+}
+
+/// Whoever is the cause of what happens.
+#[derive(Debug)]
+enum Turn {
+    Nobody,
+    Waiter(Waiter),
+    /// A message that is delivered, or a waiter that is gone.
+    Past(Tip, Rank, PlaceId),
+}
+
+impl<L: WaitListener> Tips<L> {
+    /// The chains of a world of `ranks` ranks, which have no segment yet.
+    pub fn new(ranks: u32, listener: L) -> Self {
+        let mut tree = Causes::default();
+        let main = |rank| {
+            let (rank, place) = (Rank(rank), PlaceId::default());
+            Some(WaiterTip { tip: tree.root(), rank, place, pending: [0; 2], at: 0 })
+        };
+        let mut waiters: [Vec<Option<WaiterTip>>; 6] = Default::default();
+        waiters[0] = (0..ranks).map(main).collect();
+        let (places, messages, completed) = (Places::new(), Vec::new(), FxHashMap::default());
+        Self { tree, places, waiters, messages, sent: Vec::new(), turn: Turn::Nobody, completed, listener }
+    }
+
+    /// The chain of the thread that is the last to end, and when that is.
+    pub fn longest(&self) -> (Time, SegmentSums) {
+        // Of several, the first.
+        let Some(last) = self.waiters[0].iter().rev().flatten().max_by_key(|thread| thread.at) else {
+            return Default::default();
+        };
+        let mut path = self.tree.path(&last.tip);
+        last.spent().into_iter().filter(|(_, sum)| *sum > 0).for_each(|(segment, sum)| path.add(segment, sum));
+        (Time(last.at), path)
+    }
+
+    /// Makes room for a waiter; an old one of this name is gone.
+    fn insert(&mut self, waiter: Waiter, new: WaiterTip) {
+        let (kind, number) = slot(waiter);
+        let waiters = &mut self.waiters[kind];
+        if waiters.len() <= number {
+            waiters.resize_with(number + 1, || None);
+        }
+        if let Some(old) = waiters[number].replace(new) {
+            self.tree.release(old.tip);
+        }
+    }
+
+    fn take_turn(&mut self, turn: Turn) {
+        if let Turn::Past(tip, ..) = std::mem::replace(&mut self.turn, turn) {
+            self.tree.release(tip);
+        }
+    }
+
+    /// The chain of whoever is the cause of what happens at `now`. `None`: nobody is, or somebody who is ahead of that.
+    fn cause(&mut self, now: Time) -> Option<Tip> {
+        let (mut tip, segment) = match &self.turn {
+            Turn::Nobody => return None,
+            Turn::Past(tip, rank, place) => (self.tree.share(tip), other(*rank, *place)),
+            Turn::Waiter(waiter) => {
+                let (kind, number) = slot(*waiter);
+                let waiter = self.waiters[kind].get_mut(number)?.as_mut()?;
+                if waiter.at <= now.0 {
+                    waiter.settle(&mut self.tree);
+                }
+                (self.tree.share(&waiter.tip), other(waiter.rank, waiter.place))
+            }
+        };
+        let at = self.tree.at(&tip);
+        if at > now.0 {
+            self.tree.release(tip);
+            return None;
+        }
+        self.tree.extend(&mut tip, segment, now.0 - at);
+        Some(tip)
+    }
+
+    /// The chain of whoever is the cause of what happens at `now` to a rank, or one of its own that nothing is known of.
+    fn cause_or_other(&mut self, now: Time, rank: Rank, place: PlaceId) -> Tip {
+        match self.cause(now) {
+            Some(tip) => tip,
+            None => {
+                let mut tip = self.tree.root();
+                self.tree.extend(&mut tip, other(rank, place), now.0);
+                tip
+            }
+        }
+    }
+
+    /// The place of what somebody begins for a rank: that of whoever goes on, if that is one of the rank.
+    fn place_for(&self, rank: Rank) -> PlaceId {
+        let turn = match self.turn {
+            Turn::Waiter(waiter) => {
+                let (kind, number) = slot(waiter);
+                self.waiters[kind].get(number).and_then(Option::as_ref)
+            }
+            Turn::Nobody | Turn::Past(..) => None,
+        };
+        turn.filter(|waiter| waiter.rank == rank).map_or_else(|| self.places.of(rank), |waiter| waiter.place)
+    }
+
+    fn begin(&mut self, now: Time, waiter: Waiter, rank: Rank) {
+        let place = self.place_for(rank);
+        let tip = self.cause_or_other(now, rank, place);
+        self.insert(waiter, WaiterTip { tip, rank, place, pending: [0; 2], at: now.0 });
+    }
+
+    fn end(&mut self, waiter: Waiter) {
+        let (kind, number) = slot(waiter);
+        let Some(mut gone) = self.waiters[kind].get_mut(number).and_then(Option::take) else { return };
+        if matches!(self.turn, Turn::Waiter(turn) if turn == waiter) {
+            gone.settle(&mut self.tree);
+            self.turn = Turn::Past(gone.tip, gone.rank, gone.place);
+        } else {
+            self.tree.release(gone.tip);
+        }
+    }
+
+    /// A waiter may go on from `now`, as `operation` is complete or because of whoever goes on.
+    fn release(&mut self, now: Time, waiter: Waiter, operation: Option<OperationId>, cost: u64) {
+        let (kind, number) = slot(waiter);
+        let Some(at) = self.waiters[kind].get(number).and_then(|waiter| Some(waiter.as_ref()?.at)) else { return };
+        let is_late = now.0 > at;
+        let cause = match operation {
+            _ if !is_late => None,
+            Some(operation) => self.completed.get(&operation).map(|tip| self.tree.share(tip)),
+            None => self.cause(now),
+        };
+        let Self { tree, waiters, listener, .. } = self;
+        let Some(released) = waiters[kind][number].as_mut() else { return };
+        let cause = cause.ok_or(match (waiter, operation) {
+            (Waiter::Part(_), _) => SegmentKind::Overhead,
+            (_, Some(_)) => SegmentKind::Storage,
+            (_, None) => SegmentKind::Other,
+        });
+        if is_late && L::LISTENS {
+            released.settle(tree);
+            let &mut WaiterTip { rank, place, tip: ref own, .. } = released;
+            let (from, to, cause) = (Time(at), now, cause.as_ref().map_err(|kind| *kind));
+            listener.waited(tree, &Wait { waiter, rank, place, from, to, operation, own, cause });
+        }
+        match cause {
+            Ok(cause) => {
+                tree.release(std::mem::replace(&mut released.tip, cause));
+                released.pending = [0; 2];
+            }
+            Err(kind) if is_late => {
+                released.settle(tree);
+                let segment = Segment { rank: released.rank, place: released.place, kind };
+                tree.extend(&mut released.tip, segment, now.0 - at);
+            }
+            Err(_) => {}
+        }
+        released.at = released.at.max(now.0) + cost;
+        released.pending[Work::Overhead as usize] += cost;
+    }
+
+    fn message(&mut self, id: TransferId) -> &mut Option<MessageTip> {
+        let number = id.0 as usize;
+        if self.messages.len() <= number {
+            self.messages.resize_with(number + 1, || None);
+        }
+        &mut self.messages[number]
+    }
+}
+
+impl WaiterTip {
+    /// The pending time by segment.
+    fn spent(&self) -> [(Segment, u64); 2] {
+        let segment = |kind| Segment { rank: self.rank, place: self.place, kind };
+        let [compute, overhead] = self.pending;
+        [(segment(SegmentKind::Compute), compute), (segment(SegmentKind::Overhead), overhead)]
+    }
+
+    /// Puts the pending time into the tree.
+    fn settle(&mut self, tree: &mut Causes) {
+        for (segment, sum) in self.spent() {
+            tree.extend(&mut self.tip, segment, sum);
+        }
+        self.pending = [0; 2];
+    }
+}
+
+/// The slot of a waiter: the number of its kind, and its own among these.
+fn slot(waiter: Waiter) -> (usize, usize) {
+    let (kind, number) = match waiter {
+        Waiter::Thread(thread) => (0, thread.0),
+        Waiter::Collective(collective) => (1, collective.0),
+        Waiter::Synchronisation(call) => (2, call.0),
+        Waiter::ActiveMessage(message) => (3, message.0),
+        Waiter::FileCall(call) => (4, call.0),
+        Waiter::Part(part) => (5, part.0),
+    };
+    (kind, number as usize)
+}
+
+fn other(rank: Rank, place: PlaceId) -> Segment {
+    Segment { rank, place, kind: SegmentKind::Other }
+}

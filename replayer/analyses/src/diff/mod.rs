@@ -1,0 +1,237 @@
+//! The difference between two results of `titr-replay --json`: of a program and a changed one, or on two machines.
+
+mod waits;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use titr_common::format::counted;
+use titr_common::input::{self, WRITTEN_BY_PROGRAM};
+use titr_common::units::{Bytes, Seconds};
+use titr_simulation::observe::Shares;
+use titr_simulation::result::LinkUse;
+
+use crate::AnalysedResult;
+use crate::findings::Findings;
+
+pub use waits::{CauseChange, PlaceChange, WaitChanges};
+
+/// The parts of a result that are compared.
+#[derive(Clone, Debug, Deserialize)]
+pub struct ReplayedResult {
+    simulated_time: Seconds,
+    per_rank: Vec<Shares>,
+    links: Vec<LinkUse>,
+    #[serde(default)]
+    analyses: Findings,
+}
+
+/// A number before and after.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Change {
+    /// The number in the first result.
+    pub before: f64,
+    /// The number in the second result.
+    pub after: f64,
+}
+
+/// The gains and losses of one result against another. Times are in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// The predicted time.
+    pub simulated_time: Change,
+    /// The time of each activity, in the mean over the ranks.
+    pub activities: BTreeMap<&'static str, Change>,
+    /// The time of each rank by activity, and when it finished.
+    pub per_rank: Vec<Shares<Change>>,
+    /// The links that are among the busiest of either result, in the order of the first and then of the second one.
+    pub links: Vec<LinkChange>,
+    /// The wait states, if both results have them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitChanges>,
+}
+
+/// A link before and after; `None` where a result does not have it among its busiest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkChange {
+    /// The name of the link.
+    pub name: String,
+    /// The link in the first result.
+    pub before: Option<LinkShare>,
+    /// The link in the second result.
+    pub after: Option<LinkShare>,
+}
+
+/// The traffic over a link.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LinkShare {
+    /// The payload.
+    pub bytes: Bytes,
+    /// The payload as a part of what the link could have carried.
+    #[serde(rename = "use")]
+    pub utilization: f64,
+}
+
+/// A reason why two results cannot be compared.
+#[derive(Debug, Error)]
+pub enum DiffError {
+    /// A file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: io::Error,
+    },
+    /// A file holds no result.
+    #[error("{}:{}:{}: this is no result of titr-replay --json: {error}", path.display(), error.line(), error.column())]
+    NoResult {
+        /// The file.
+        path: PathBuf,
+        /// The first thing that is wrong.
+        error: serde_json::Error,
+    },
+    /// The results are of different programs.
+    #[error(
+        "one result is of {} and the other of {after}: their ranks do not correspond",
+        counted(*before, "rank", "ranks")
+    )]
+    Ranks {
+        /// The ranks of the first result.
+        before: usize,
+        /// The ranks of the second result.
+        after: usize,
+    },
+}
+
+impl ReplayedResult {
+    /// Reads a result.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or holds no result.
+    pub fn read(path: &Path) -> Result<Self, DiffError> {
+        let text = input::read_text(path, WRITTEN_BY_PROGRAM)
+            .map_err(|error| DiffError::Unreadable { path: path.to_owned(), error })?;
+        serde_json::from_str(&text).map_err(|error| DiffError::NoResult { path: path.to_owned(), error })
+    }
+
+    /// The compared parts of a result.
+    #[must_use]
+    pub fn of(result: &AnalysedResult) -> Self {
+        let AnalysedResult { simulated_time, per_rank, links, analyses, .. } = result;
+        Self {
+            simulated_time: *simulated_time,
+            per_rank: per_rank.clone(),
+            links: links.clone(),
+            analyses: analyses.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The difference to a result that came `after`.
+    ///
+    /// # Errors
+    /// If the results are of different numbers of ranks.
+    pub fn to(&self, after: &Self) -> Result<Difference, DiffError> {
+        let (ranks, others) = (self.per_rank.len(), after.per_rank.len());
+        if ranks != others {
+            return Err(DiffError::Ranks { before: ranks, after: others });
+        }
+        let change = |before: Seconds, after: Seconds| Change { before: before.0, after: after.0 };
+        let both = self.per_rank.iter().zip(&after.per_rank);
+        let per_rank: Vec<Shares<Change>> = both.map(|(one, other)| one.zip(other, change)).collect();
+        let mut activities: BTreeMap<&'static str, Change> = BTreeMap::new();
+        for (activity, change) in per_rank.iter().flat_map(Shares::activities) {
+            let sum = activities.entry(activity).or_default();
+            sum.before += change.before / ranks as f64;
+            sum.after += change.after / ranks as f64;
+        }
+        let both = self.analyses.wait_states.as_ref().zip(after.analyses.wait_states.as_ref());
+        Ok(Difference {
+            simulated_time: change(self.simulated_time, after.simulated_time),
+            activities,
+            per_rank,
+            links: links(&self.links, &after.links),
+            waits: both.map(|(before, after)| WaitChanges::between(before, after, ranks)),
+        })
+    }
+}
+
+fn links(before: &[LinkUse], after: &[LinkUse]) -> Vec<LinkChange> {
+    let find = |links: &[LinkUse], name: &str| {
+        let found = links.iter().find(|link| link.name == name);
+        found.map(|link| LinkShare { bytes: link.bytes, utilization: link.utilization })
+    };
+    let new = after.iter().filter(|link| find(before, &link.name).is_none());
+    let change = |LinkUse { name, .. }: &LinkUse| LinkChange {
+        name: name.clone(),
+        before: find(before, name),
+        after: find(after, name),
+    };
+    before.iter().chain(new).map(change).collect()
+}
+
+impl Change {
+    /// How much more the second number is.
+    #[must_use]
+    pub fn gain(self) -> f64 {
+        self.after - self.before
+    }
+}
+
+impl Difference {
+    /// The ranks and when they finish, those first whose finish changes most.
+    #[must_use]
+    pub fn finishes(&self) -> Vec<(usize, Change)> {
+        let mut finishes: Vec<_> = self.per_rank.iter().map(|shares| shares.finish).enumerate().collect();
+        // Stable: ranks that change as much stay in their order.
+        finishes.sort_by(|(_, one), (_, other)| other.gain().abs().total_cmp(&one.gain().abs()));
+        finishes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(times: &[(f64, f64)], links: &[(&str, u64)]) -> ReplayedResult {
+        let rank = |&(compute, finish): &(f64, f64)| Shares {
+            compute: Seconds(compute),
+            finish: Seconds(finish),
+            ..Shares::default()
+        };
+        let link = |&(name, bytes): &(&str, u64)| LinkUse {
+            name: name.to_owned(),
+            bytes: Bytes(bytes),
+            messages: 1,
+            utilization: 0.5,
+        };
+        let simulated_time = Seconds(times.iter().map(|&(_, finish)| finish).fold(0.0, f64::max));
+        let (per_rank, links) = (times.iter().map(rank).collect(), links.iter().map(link).collect());
+        ReplayedResult { simulated_time, per_rank, links, analyses: Findings::default() }
+    }
+
+    #[test]
+    fn each_part_is_compared_with_its_counterpart() {
+        let before = result(&[(1.0, 4.0), (3.0, 4.0)], &[("a", 10), ("b", 5)]);
+        let after = result(&[(2.0, 3.0), (2.0, 3.5)], &[("c", 7), ("a", 4)]);
+        let difference = before.to(&after).unwrap();
+        assert_eq!(difference.simulated_time, Change { before: 4.0, after: 3.5 });
+        assert_eq!(difference.activities["compute"], Change { before: 2.0, after: 2.0 });
+        assert_eq!(difference.activities["send"], Change::default());
+        assert_eq!(difference.per_rank[0].compute.gain(), 1.0);
+        assert_eq!(difference.finishes().iter().map(|&(rank, _)| rank).collect::<Vec<_>>(), [0, 1]);
+        let bytes = |share: &Option<LinkShare>| share.map(|share| share.bytes.0);
+        let links: Vec<_> =
+            difference.links.iter().map(|link| (&*link.name, bytes(&link.before), bytes(&link.after))).collect();
+        assert_eq!(links, [("a", Some(10), Some(4)), ("b", Some(5), None), ("c", None, Some(7))]);
+    }
+
+    #[test]
+    fn results_of_other_programs_are_refused() {
+        let error = result(&[(1.0, 1.0)], &[]).to(&result(&[], &[])).unwrap_err();
+        assert!(error.to_string().starts_with("one result is of 1 rank and the other of 0"));
+    }
+}

@@ -1,0 +1,17 @@
+//! The findings on who sends to whom.
+
+use serde::{Deserialize, Serialize};
+use titr_common::units::Bytes;
+
+/// The messages from one rank to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The sender.
+    pub from: u32,
+    /// The receiver.
+    pub to: u32,
+    /// The number of messages.
+    pub messages: u64,
+    /// Their payload.
+    pub bytes: Bytes,
+}

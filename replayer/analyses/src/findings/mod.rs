@@ -1,0 +1,32 @@
+//! The findings of analyses: plain data, which serialises and which is read again from a result.
+
+mod critical_path;
+mod matrix;
+mod place;
+mod segment_kind;
+mod wait_states;
+
+use serde::{Deserialize, Serialize};
+
+pub use critical_path::{
+    ByKind, CallSiteShare, CriticalPath, Parameter, RankShare, RegionShare, SegmentShare, Sensitivity,
+};
+pub use matrix::Pair;
+pub use place::ProgramPlace;
+pub use segment_kind::SegmentKind;
+pub use wait_states::{Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime};
+
+/// The findings of the analyses of a replay, each under the name of its analysis; `None`: the analysis was not asked for.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Findings {
+    /// The critical path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critical_path: Option<CriticalPath>,
+    /// The communication matrix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<Vec<Pair>>,
+    /// Wait states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_states: Option<WaitFindings>,
+}

@@ -1,0 +1,51 @@
+//! Explains replays and compares them.
+//!
+//! ```
+//! use titr_analyses::AnalysedSimulation;
+//! use titr_simulation::{Platform, Simulation, Trace};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let platform = Platform::load("../../examples/cluster16.toml".as_ref(), &[])?;
+//! let trace = Trace::open("../../examples/ring.txt".as_ref())?;
+//!
+//! let simulation = AnalysedSimulation::new(Simulation::new(&platform, &trace));
+//! let result = simulation.analyse("critical-path").run()?;
+//!
+//! let path = result.analyses.and_then(|findings| findings.critical_path).ok_or("no critical path")?;
+//! println!("{} s of {} s are computation", path.by_kind.compute.0, path.length.0);
+//! # assert_eq!(path.length, result.simulated_time);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An [`Analysis`] is an observer of a replay whose [`Findings`] become part of the result. To add one, write it in a file of
+//! this crate, name it in [`ANALYSES`], and give its findings a place in [`Findings`]. Other observers draw a [`Timeline`] or
+//! record the messages in the network. What takes several replays is a module of its own: [`sensitivities`](AnalysedSimulation::check_sensitivities),
+//! [`steady`] loops, [`advise`].
+
+pub mod advise;
+mod analysed_simulation;
+mod analysis;
+mod causes;
+mod critical_path;
+pub mod diff;
+mod findings;
+mod link_history;
+mod machine_changes;
+mod matrix;
+mod network_trace;
+mod sensitivities;
+pub mod steady;
+mod timeline;
+mod wait_states;
+
+pub use analysed_simulation::{ANALYSES, AnalysedResult, AnalysedSimulation, AnalysisError};
+pub use analysis::{Analysis, AnalysisKind, AnyAnalysis};
+pub use findings::{
+    ByKind, CallSiteShare, CriticalPath, Findings, Pair, Parameter, Pattern, PatternTime, PlaceWaiting, ProgramPlace,
+    RankShare, RankWaiting, RegionShare, SegmentKind, SegmentShare, Sensitivity, WaitCause, WaitFindings, WaitTime,
+};
+pub use link_history::LinkHistory;
+pub use machine_changes::apply_machine_changes;
+pub use network_trace::NetworkTraceRecorder;
+pub use timeline::Timeline;

@@ -1,0 +1,141 @@
+//! How much each link carries as time goes by.
+//!
+//! A message is taken to cross every link of its route at an even pace from when it enters the network until it is delivered.
+//! The route is the topology's, also where packets choose another one. Time is cut into equal intervals; when there are too
+//! many, two become one, so that memory depends on the links and not on how long the replay is.
+
+use std::sync::Arc;
+
+use titr_common::event::Rank;
+use titr_common::time::Time;
+use titr_formats::timeline::Series;
+use titr_network::TransferId;
+use titr_network::topology::{HostId, LinkId, Topology};
+use titr_platform::{PlacementError, Platform};
+use titr_simulation::observe::{Departure, Observer};
+
+/// Intervals of one link, where the network is small.
+const MOST_INTERVALS: usize = 1024;
+/// Intervals of one link, where it is large.
+const FEWEST_INTERVALS: usize = 64;
+/// Intervals of all links.
+const ALL_INTERVALS: usize = 1 << 22;
+
+/// The load of the links over time.
+#[derive(Debug)]
+pub struct LinkHistory {
+    topology: Arc<dyn Topology>,
+    /// The host of each rank.
+    hosts: Vec<HostId>,
+    /// The messages under way, by the names that the network has for them, and when each departed.
+    under_way: Vec<Option<(Departure, Time)>>,
+    /// The length of an interval in picoseconds.
+    interval: u64,
+    /// How many intervals there are.
+    intervals: usize,
+    /// The bytes that each link carried in each interval; none of a link that carried nothing.
+    carried: Vec<Vec<f64>>,
+    /// The last delivery.
+    end: Time,
+    route: Vec<LinkId>,
+}
+
+impl LinkHistory {
+    /// The history of a world of `ranks` ranks on `platform`.
+    ///
+    /// # Errors
+    /// If the platform has no place for all ranks.
+    pub fn new(platform: &Platform, ranks: u32) -> Result<Self, PlacementError> {
+        let topology = Arc::clone(&platform.topology);
+        let links = topology.links().len();
+        Ok(Self {
+            hosts: platform.place(ranks)?.0,
+            under_way: Vec::new(),
+            interval: 1000,
+            intervals: (ALL_INTERVALS / links.max(1)).clamp(FEWEST_INTERVALS, MOST_INTERVALS),
+            carried: vec![Vec::new(); links],
+            end: Time::ZERO,
+            route: Vec::new(),
+            topology,
+        })
+    }
+
+    /// The load of the links that carried most bytes for their bandwidth, at most so many: a percentage of the bandwidth in each
+    /// interval.
+    #[must_use]
+    pub fn busiest(&self, most: usize) -> Vec<Series> {
+        let links = self.topology.links();
+        let load = |link: usize| self.carried[link].iter().sum::<f64>() / links[link].bandwidth;
+        let mut busy: Vec<(usize, f64)> =
+            (0..links.len()).map(|link| (link, load(link))).filter(|(_, load)| *load > 0.0).collect();
+        // Stable: links that are as busy stay in the topology's order.
+        busy.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        busy.iter().take(most).map(|&(link, _)| self.series(link)).collect()
+    }
+
+    fn series(&self, link: usize) -> Series {
+        let name = format!("{}, % of bandwidth", self.topology.link_name(LinkId(link as u32)));
+        let bandwidth = self.topology.links()[link].bandwidth;
+        let percent = |(begin, bytes): (u64, &f64)| {
+            let span = Time(self.interval.min(self.end.0.saturating_sub(begin)).max(1)).seconds();
+            (Time(begin), 100.0 * bytes / (bandwidth * span.0))
+        };
+        let begins = (0..).step_by(self.interval as usize);
+        let mut samples: Vec<_> = begins.zip(&self.carried[link]).map(percent).collect();
+        samples.retain(|(begin, _)| *begin < self.end);
+        samples.push((self.end, 0.0));
+        samples.dedup_by_key(|(_, percent)| *percent);
+        Series { name, samples }
+    }
+
+    /// Makes room for `at`: two intervals become one as often as that takes.
+    fn reach(&mut self, at: Time) {
+        while at.0 / self.interval >= self.intervals as u64 {
+            self.interval *= 2;
+            for carried in self.carried.iter_mut().filter(|carried| !carried.is_empty()) {
+                let halved = carried.chunks(2).map(|pair| pair.iter().sum());
+                *carried = halved.collect();
+                carried.resize(self.intervals, 0.0);
+            }
+        }
+    }
+
+    fn carry(&mut self, message: Departure, from: Time, to: Time) {
+        self.reach(to);
+        self.end = self.end.max(to);
+        let host = |rank: Rank| self.hosts.get(rank.0 as usize).copied().unwrap_or_default();
+        let (sender, receiver) = (host(message.from), host(message.to));
+        self.route.clear();
+        self.topology.route(sender, receiver, &mut self.route);
+        let (first, last) = (from.0 / self.interval, to.0 / self.interval);
+        for link in &self.route {
+            let carried = &mut self.carried[link.0 as usize];
+            if carried.is_empty() {
+                carried.resize(self.intervals, 0.0);
+            }
+            for place in first..=last {
+                let (begin, end) = (from.0.max(place * self.interval), to.0.min((place + 1) * self.interval));
+                let part = if to > from { (end - begin) as f64 / (to.0 - from.0) as f64 } else { 1.0 };
+                carried[place as usize] += part * message.bytes.0 as f64;
+            }
+        }
+    }
+}
+
+impl Observer for LinkHistory {
+    #[cold]
+    fn injected(&mut self, now: Time, message: Departure) {
+        let place = message.id.0 as usize;
+        if self.under_way.len() <= place {
+            self.under_way.resize(place + 1, None);
+        }
+        self.under_way[place] = Some((message, now));
+    }
+
+    #[cold]
+    fn delivered(&mut self, now: Time, id: TransferId) {
+        if let Some((message, departed)) = self.under_way.get_mut(id.0 as usize).and_then(Option::take) {
+            self.carry(message, departed, now);
+        }
+    }
+}

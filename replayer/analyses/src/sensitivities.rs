@@ -1,0 +1,93 @@
+//! The sensitivity of a predicted time to parameters of the machine: its elasticity, the change in percent by one percent more.
+//!
+//! The critical path says it at once: what is on the path grows with the parameter, or shrinks. That is exact as long as the
+//! path stays the same. Two replays, with one percent more and one percent less of the parameter, say whether it does.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use titr_common::units::{Seconds, Speed};
+use titr_network::topology::{ChangedLinks, LinkId};
+use titr_platform::{Model, Platform};
+use titr_simulation::parallel::Jobs;
+use titr_simulation::{PreparedReplay, SimulationError};
+
+use crate::findings::{CriticalPath, Parameter, Sensitivity};
+
+/// The part of a parameter that replays add and take away.
+const STEP: f64 = 0.01;
+
+/// The factors of a parameter, of which two replays tell the sensitivity to it.
+const FACTORS: [f64; 2] = [1.0 + STEP, 1.0 - STEP];
+
+/// More classes of links than these are no classes.
+const CLASSES: usize = 16;
+
+/// Adds to the sensitivities of a critical path what two replays say of each, with a little more and less of its parameter;
+/// and those to the latency and the bandwidth of each class of links, which only replays tell.
+///
+/// # Errors
+/// If a replay fails.
+pub(crate) fn check(
+    CriticalPath { sensitivities, .. }: &mut CriticalPath,
+    replay: &PreparedReplay<'_>,
+    platform: &Platform,
+    time: Seconds,
+    jobs: Jobs,
+) -> Result<(), SimulationError> {
+    let classes = link_classes(platform);
+    let mut asked: Vec<(Parameter, Option<&str>)> = Parameter::ALL.map(|parameter| (parameter, None)).to_vec();
+    for class in &classes {
+        asked.extend([Parameter::Latency, Parameter::Bandwidth].map(|parameter| (parameter, Some(class.as_str()))));
+    }
+    let times = jobs.map(FACTORS.len() * asked.len(), |number| {
+        let (parameter, class) = asked[number / FACTORS.len()];
+        let factor = FACTORS[number % FACTORS.len()];
+        let Some(platform) = scaled(platform, parameter, class, factor) else { return Ok(None) };
+        Ok::<_, SimulationError>(Some(replay.time_on(&platform)?.seconds().0))
+    })?;
+    let elasticity = |times: &[Option<f64>]| match *times {
+        [Some(more), Some(less)] => Some((more - less) / (2.0 * STEP * time.0)),
+        _ => None,
+    };
+    let found = asked.iter().zip(times.chunks(FACTORS.len()).map(elasticity));
+    for (&(parameter, class), replays) in found {
+        let of_all = |found: &&mut Sensitivity| found.parameter == parameter && found.links.is_none();
+        match (class, sensitivities.iter_mut().find(of_all)) {
+            (None, Some(known)) => known.replays = replays,
+            _ if replays.is_none() => {}
+            _ => sensitivities.push(Sensitivity { parameter, links: class.map(str::to_owned), path: None, replays }),
+        }
+    }
+    Ok(())
+}
+
+/// The classes of a platform's links, where there are several.
+fn link_classes(platform: &Platform) -> Vec<String> {
+    let topology = &platform.topology;
+    let links = (0..topology.links().len() as u32).map(LinkId);
+    let classes: BTreeSet<String> = links.map(|link| topology.link_class(link)).collect();
+    if (2..=CLASSES).contains(&classes.len()) { classes.into_iter().collect() } else { Vec::new() }
+}
+
+/// A platform with `factor` times as much of a parameter; of one of links, on all links or those of a class. `None` if its
+/// network model has no such parameter, or has taken it from the links before.
+fn scaled(platform: &Platform, parameter: Parameter, class: Option<&str>, factor: f64) -> Option<Platform> {
+    let mut scaled = platform.clone();
+    let links = |latency, bandwidth| match platform.model {
+        Model::Flow(_) | Model::Ideal => {
+            Some(Arc::new(ChangedLinks::scaled(Arc::clone(&platform.topology), class, latency, bandwidth)))
+        }
+        Model::Packet(_) => None,
+    };
+    match parameter {
+        Parameter::HostSpeed => {
+            let faster = |speed: &Speed| Speed { per_second: speed.per_second * factor };
+            scaled.speeds = platform.speeds.iter().map(faster).collect();
+        }
+        Parameter::Latency => scaled.topology = links(factor, 1.0)?,
+        Parameter::Bandwidth => scaled.topology = links(1.0, factor)?,
+        Parameter::Overheads => scaled.mpi = platform.mpi.scale_overheads(factor),
+    }
+    Some(scaled)
+}

@@ -1,0 +1,101 @@
+//! The result of a whole replay, from those of two that left out iterations.
+
+use std::collections::HashMap;
+
+use titr_common::units::{Bytes, Seconds};
+use titr_simulation::SimulationResult;
+use titr_simulation::result::{LinkUse, Shares};
+
+use super::shortened::Work;
+
+/// The replays of the two samples of a loop.
+pub(crate) struct Replays {
+    pub longer: SimulationResult,
+    pub shorter: SimulationResult,
+    /// Iterations that the longer one has more than the shorter one, at least 1.
+    pub between: u64,
+    /// Iterations that the longer one has less than the program.
+    pub left_out: u64,
+}
+
+impl Replays {
+    /// The result of the whole replay, which takes `time`, and whose ranks compute so much.
+    pub(crate) fn extrapolate(self, time: Seconds, events: u64, work: &[Work]) -> SimulationResult {
+        let (messages, bytes, links, ranks) = (self.messages(), self.bytes(), self.links(time), self.ranks(time, work));
+        SimulationResult {
+            simulated_time: time,
+            events,
+            messages,
+            bytes,
+            links: LinkUse::busiest(&links),
+            all_links: links,
+            per_rank: ranks,
+            ..self.longer
+        }
+    }
+
+    /// A count of the whole replay, which is the same in each iteration.
+    fn count(&self, longer: u64, shorter: u64) -> u64 {
+        let (more, left_out) = (u128::from(longer.saturating_sub(shorter)), u128::from(self.left_out));
+        longer + (more * left_out / u128::from(self.between)) as u64
+    }
+
+    fn messages(&self) -> u64 {
+        self.count(self.longer.messages, self.shorter.messages)
+    }
+
+    fn bytes(&self) -> Bytes {
+        Bytes(self.count(self.longer.bytes.0, self.shorter.bytes.0))
+    }
+
+    fn links(&self, time: Seconds) -> Vec<LinkUse> {
+        let shorter: HashMap<&str, &LinkUse> =
+            self.shorter.all_links.iter().map(|link| (link.name.as_str(), link)).collect();
+        let longer = self.longer.all_links.iter();
+        let mut links: Vec<LinkUse> = longer
+            .map(|link| {
+                let before = shorter.get(link.name.as_str());
+                let bytes = Bytes(self.count(link.bytes.0, before.map_or(0, |link| link.bytes.0)));
+                let messages = self.count(link.messages, before.map_or(0, |link| link.messages));
+                let rate = bytes.0 as f64 / link.bytes.0.max(1) as f64;
+                let utilization = link.utilization * rate * self.longer.simulated_time.0 / time.0;
+                LinkUse { name: link.name.clone(), bytes, messages, utilization }
+            })
+            .collect();
+        links.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
+        links
+    }
+
+    /// The parts of each rank's time. The rank ends as long before the last as in the longer replay; it computes as much as the
+    /// trace says, and shares out the rest as extrapolated.
+    fn ranks(&self, time: Seconds, work: &[Work]) -> Vec<Shares> {
+        let more = self.left_out as f64 / self.between as f64;
+        let ranks = self.longer.per_rank.iter().zip(&self.shorter.per_rank).zip(work);
+        ranks
+            .map(|((longer, shorter), work)| {
+                let part = |longer: Seconds, shorter: Seconds| (longer.0 + (longer.0 - shorter.0) * more).max(0.0);
+                let finish = longer.finish.0 + time.0 - self.longer.simulated_time.0;
+                let compute = work.time(longer.compute).0.min(finish);
+                let [send, recv, wait, file, collective] = [
+                    part(longer.send, shorter.send),
+                    part(longer.recv, shorter.recv),
+                    part(longer.wait, shorter.wait),
+                    part(longer.file, shorter.file),
+                    part(longer.collective, shorter.collective),
+                ];
+                let rest = send + recv + wait + file + collective;
+                let finish = if rest > 0.0 { finish } else { compute };
+                let scaled = |part: f64| Seconds(if rest > 0.0 { part * (finish - compute) / rest } else { 0.0 });
+                Shares {
+                    compute: Seconds(compute),
+                    send: scaled(send),
+                    recv: scaled(recv),
+                    wait: scaled(wait),
+                    file: scaled(file),
+                    collective: scaled(collective),
+                    finish: Seconds(finish),
+                }
+            })
+            .collect()
+    }
+}

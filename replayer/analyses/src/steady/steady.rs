@@ -1,0 +1,184 @@
+//! A replay that leaves out iterations.
+
+use std::time::Instant;
+
+use thiserror::Error;
+use titr_common::format::counted;
+use titr_common::trace::{Trace, TraceError};
+use titr_common::units::Seconds;
+use titr_simulation::parallel::Jobs;
+use titr_simulation::result::LeftOut;
+use titr_simulation::{SimulationError, SimulationResult};
+
+use super::estimate::Overhead;
+use super::extrapolation::Replays;
+use super::iteration_times::IterationTimes;
+use super::sample::Sample;
+use super::shortened::Shortened;
+use super::structure::ProgramLoop;
+
+/// At first one of so many iterations is simulated, but no fewer and no more than these.
+const ONE_OF: u64 = 25;
+const FEWEST: u64 = 6;
+const MOST: u64 = 12;
+/// Iterations are left out only if at most one of so many is simulated.
+const WORTHWHILE: u64 = 3;
+/// No further sample is tried where so many times as many iterations would be wanted.
+const HOPELESS: u64 = 3;
+/// A further sample is so many times as large as the last, at least and at most: what a small sample says of its own error is unsure, too.
+const LARGER: (u64, u64) = (2, 4);
+
+/// A replay that leaves out iterations.
+#[derive(Clone, Copy, Debug)]
+pub struct Steady {
+    /// How wrong the predicted time may be because of that, as a part of it.
+    pub tolerance: f64,
+    /// Replays, and ranks whose traces are read, at the same time. The result is the same for any number.
+    pub jobs: Jobs,
+}
+
+/// Why there is no result.
+#[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants are.
+pub enum SteadyError {
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
+
+/// The outcome of simulating a sample.
+enum Attempt {
+    Settled(Box<SimulationResult>),
+    /// How wrong the time might be, as a part of it.
+    Unsure(f64),
+    /// Some ranks take less time than others for an iteration, and wait for nobody.
+    DriftApart,
+}
+
+impl Steady {
+    /// The result of replaying `trace`, of which `simulate` replays a part, or all of it if it is not known what another part would
+    /// give. The observer, if there is one, is to be told of the replay.
+    ///
+    /// # Errors
+    /// If the trace cannot be read or replayed.
+    pub fn run(
+        &self,
+        trace: &Trace,
+        simulate: impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync,
+    ) -> Result<SimulationResult, SteadyError> {
+        let start = Instant::now();
+        let mut result = match self.leave_out(trace, &simulate)? {
+            Ok(result) => *result,
+            Err(reason) => {
+                let mut result = simulate(trace, None)?;
+                result.warnings.push(format!("all iterations were simulated (--steady): {reason}"));
+                result
+            }
+        };
+        let wall = start.elapsed().as_secs_f64();
+        result.replay.wall_seconds = wall;
+        result.replay.events_per_second = if wall > 0.0 { result.events as f64 / wall } else { 0.0 };
+        Ok(result)
+    }
+
+    /// The result without most iterations, or why it cannot be told.
+    fn leave_out(
+        &self,
+        trace: &Trace,
+        simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync),
+    ) -> Result<Result<Box<SimulationResult>, String>, SteadyError> {
+        if trace.worlds().len() > 1 {
+            return Ok(Err("the program has several worlds".to_owned()));
+        }
+        let program = match ProgramLoop::find(trace, self.jobs)? {
+            Ok(program) => program,
+            Err(reason) => return Ok(Err(reason.to_string())),
+        };
+        let iterations = program.iterations;
+        let mut kept = (iterations / ONE_OF).clamp(FEWEST, MOST);
+        let mut drifting = false;
+        let mut reason =
+            format!("the loop has {}, too few to leave out any", counted(iterations, "iteration", "iterations"));
+        while kept <= iterations / WORTHWHILE {
+            let larger;
+            match self.attempt(trace, &program, kept, simulate)? {
+                Ok(Attempt::Settled(result)) => return Ok(Ok(result)),
+                Ok(Attempt::DriftApart) if drifting => return Ok(Err(reason)),
+                Ok(Attempt::DriftApart) => {
+                    drifting = true;
+                    larger = LARGER.0 * kept;
+                    reason =
+                        "the ranks drift apart, as some run ahead of others for as long as the loop lasts".to_owned();
+                }
+                Ok(Attempt::Unsure(error)) => {
+                    // The interval is as wide as the root of the size of the sample is long; a fifth more is to be sure.
+                    let wanted = ((error / self.tolerance).powi(2) * 1.2 * kept as f64) as u64;
+                    larger = wanted.clamp(LARGER.0 * kept, LARGER.1 * kept);
+                    let error = 100.0 * error;
+                    reason =
+                        format!("with {kept} of {iterations} iterations the time would be known to {error:.2} % only");
+                    if wanted > HOPELESS * (iterations / WORTHWHILE) {
+                        return Ok(Err(reason));
+                    }
+                }
+                Err(error) => {
+                    return Ok(Err(format!("without some of its iterations the trace cannot be replayed: {error}")));
+                }
+            }
+            kept = larger;
+        }
+        Ok(Err(reason))
+    }
+
+    /// Simulates so many iterations; the inner error is that of a trace without the others.
+    fn attempt(
+        &self,
+        trace: &Trace,
+        program: &ProgramLoop,
+        kept: u64,
+        simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync),
+    ) -> Result<Result<Attempt, SimulationError>, TraceError> {
+        let iterations = program.iterations;
+        let sample = Sample::new(kept, iterations);
+        let shortened = Shortened::write(trace, program, &sample, self.jobs)?;
+        let mut times = IterationTimes::new(&shortened.boundaries);
+        let replays =
+            self.jobs.both(|| simulate(&shortened.longer, Some(&mut times)), || simulate(&shortened.shorter, None));
+        let (longer, shorter) = match replays {
+            Ok(replays) => replays,
+            Err(error) => return Ok(Err(error)),
+        };
+        let overhead = Overhead::of(&times.iterations());
+        let left_out = iterations - kept;
+        let more_work: f64 = longer
+            .per_rank
+            .iter()
+            .zip(&shortened.work)
+            .map(|(rank, work)| work.time(rank.compute).0 - rank.compute.0)
+            .sum();
+        let period = overhead.mean + more_work / (longer.ranks.max(1) as f64 * left_out as f64);
+        let time = longer.simulated_time.0 + left_out as f64 * period;
+        // The iterations that were simulated are known.
+        let error = overhead.half_width * left_out as f64 * (left_out as f64 / iterations as f64).sqrt() / time;
+        if overhead.drift.abs() * left_out as f64 > self.tolerance * time {
+            return Ok(Ok(Attempt::DriftApart));
+        }
+        if error.is_nan() || error > self.tolerance {
+            return Ok(Ok(Attempt::Unsure(error)));
+        }
+        let between = kept - sample.shorter.len() as u64;
+        let steady = LeftOut {
+            iterations,
+            simulated_iterations: kept,
+            simulated_events: longer.events,
+            period: Seconds(period),
+            simulated_time: longer.simulated_time,
+            error_bound: error,
+        };
+        let replays = Replays { longer, shorter, between, left_out };
+        let mut result = replays.extrapolate(Seconds(time), program.events, &shortened.work);
+        result.left_out = Some(steady);
+        Ok(Ok(Attempt::Settled(Box::new(result))))
+    }
+}

@@ -1,0 +1,27 @@
+//! The network models that a platform may name.
+//!
+//! A model is an implementation of [`Network`] in its own folder of the network crate, a variant of [`Model`] with its
+//! parameters, and a line here.
+
+use std::sync::Arc;
+
+use titr_network::Network;
+use titr_network::flow::Flow;
+use titr_network::ideal::Ideal;
+use titr_network::packet::PacketNetwork;
+
+use crate::{Model, Platform};
+
+impl Platform {
+    /// The platform's network with nothing under way, for one of several runs that differ in what chance decides. The model may
+    /// take up to `threads` threads, if it can take several; what it does is the same for any number.
+    #[must_use]
+    pub fn network(&self, run: u32, threads: usize) -> Box<dyn Network> {
+        let topology = Arc::clone(&self.topology);
+        match &self.model {
+            Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
+            Model::Ideal => Box::new(Ideal::new(topology)),
+            Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_run(run)), topology, threads)),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Advice for people.
+
+use std::io::{self, Write};
+
+use titr_analyses::advise::{Advice, Tried};
+
+/// The hypotheses that are shown.
+const SHOWN: usize = 10;
+
+/// Less than this part of the predicted time is not worth trying.
+const WORTH: f64 = 0.001;
+
+/// Prints what is worth trying, with the file of hypotheses of the best.
+///
+/// # Errors
+/// Where `out` cannot be written.
+pub fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
+    let Advice { simulated_time, hypotheses, bounds, not_tried } = advice;
+    writeln!(out, "Predicted time  {simulated_time:.9} s")?;
+    let worth: Vec<&Tried> = hypotheses.iter().filter(|tried| tried.saves >= WORTH * simulated_time).collect();
+    if worth.is_empty() {
+        writeln!(out, "\nNone of {} hypotheses saves as much as a thousandth of it.", hypotheses.len())?;
+    } else {
+        writeln!(out, "\nWould save")?;
+        worth.iter().take(SHOWN).try_for_each(|tried| line(tried, *simulated_time, out))?;
+        if worth.len() > SHOWN {
+            writeln!(out, "  and {} more (--json)", worth.len() - SHOWN)?;
+        }
+    }
+    writeln!(out, "\nAt most")?;
+    bounds.iter().try_for_each(|tried| line(tried, *simulated_time, out))?;
+    if let Some(best) = worth.first() {
+        writeln!(out, "\nThe first, for titr-replay --what-if:\n\n{}", best.changes.trim_end())?;
+    }
+    if !not_tried.is_empty() {
+        writeln!(out, "\nHypotheses that do not fit the program: {} (--json says why).", not_tried.len())?;
+    }
+    Ok(())
+}
+
+fn line(tried: &Tried, whole: f64, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "  {:>5.1} %  {}", 100.0 * tried.saves / whole, tried.hypothesis)?;
+    tried.because.iter().try_for_each(|because| writeln!(out, "           {because}"))
+}

@@ -1,0 +1,112 @@
+//! A difference for people.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use titr_analyses::ProgramPlace;
+use titr_common::format::{TimeUnit, volume};
+use titr_common::units::Seconds;
+
+use titr_analyses::diff::{CauseChange, Change, Difference, LinkShare, PlaceChange};
+
+/// How many ranks are shown: those that change most.
+const RANKS: usize = 8;
+
+/// How many places and causes of waiting are shown.
+const PARTS: usize = 8;
+
+/// The width of names.
+const NAME: usize = 24;
+
+/// Prints a difference.
+///
+/// # Errors
+/// Where `out` cannot be written.
+pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
+    let time = difference.simulated_time;
+    writeln!(out, "Predicted time  {:.9} s, before {:.9} s: {}", time.after, time.before, percent(time))?;
+    let unit = TimeUnit::of(Seconds(time.before.max(time.after)));
+    let row = |out: &mut dyn Write, name: &str, change: Change| {
+        let show = |seconds: f64| unit.show(Seconds(seconds));
+        let gain = if change.gain() > 0.0 { format!("+{}", show(change.gain())) } else { show(change.gain()) };
+        // Of a longer name the figures are in the next line.
+        let name = if name.chars().count() < NAME { name.to_owned() } else { format!("{name}\n{:NAME$}  ", "") };
+        writeln!(
+            out,
+            "  {name:<NAME$}{:>12}{:>12}{gain:>12}  {:>9}",
+            show(change.before),
+            show(change.after),
+            percent(change)
+        )
+    };
+
+    writeln!(
+        out,
+        "\nWhere it goes, mean of all ranks in {}\n  {:<24}{:>12}{:>12}{:>12}",
+        unit.name, "", "before", "after", "change"
+    )?;
+    let mut activities: Vec<_> =
+        difference.activities.iter().filter(|(_, change)| change.before > 0.0 || change.after > 0.0).collect();
+    activities.sort_by(|(_, one), (_, other)| other.gain().abs().total_cmp(&one.gain().abs()));
+    for (name, change) in activities {
+        row(out, name, *change)?;
+    }
+
+    let finishes = difference.finishes();
+    let changed = finishes.iter().filter(|(_, change)| change.gain() != 0.0).count();
+    if changed > 0 {
+        writeln!(out, "\nRanks finish, in {}", unit.name)?;
+        for (rank, change) in finishes.iter().take(changed.min(RANKS)) {
+            row(out, &format!("rank {rank}"), *change)?;
+        }
+        if changed > RANKS {
+            writeln!(out, "  and {} other ranks, by less", changed - RANKS)?;
+        }
+    }
+
+    if let Some(waits) = &difference.waits {
+        writeln!(out, "\nWaiting, all ranks together in {}", unit.name)?;
+        row(out, "all", waits.waiting)?;
+        let of_place = |place: &PlaceChange| (at(place.pattern, &place.place), place.change);
+        parts(out, waits.places.iter().map(of_place), &row)?;
+        writeln!(out, "\nWaiting because of, in {}", unit.name)?;
+        let of_cause = |cause: &CauseChange| (at(cause.kind, &cause.place), cause.change);
+        parts(out, waits.causes.iter().map(of_cause), &row)?;
+    }
+
+    if !difference.links.is_empty() {
+        writeln!(out, "\nBusiest links\n  {:<20}{:>24}{:>24}", "", "before", "after")?;
+        for link in &difference.links {
+            writeln!(out, "  {:<20}{:>24}{:>24}", link.name, share(link.before), share(link.after))?;
+        }
+    }
+    Ok(())
+}
+
+/// A kind of time at a place.
+fn at(kind: impl Display, place: &ProgramPlace) -> String {
+    let site = place.call_site.as_ref().map_or(String::new(), |site| format!(" at {site}"));
+    let region = place.region.as_ref().map_or(String::new(), |region| format!(" in {region}"));
+    format!("{kind}{site}{region}")
+}
+
+/// Prints the parts of a time that change most.
+fn parts(
+    out: &mut dyn Write,
+    parts: impl Iterator<Item = (String, Change)>,
+    row: &dyn Fn(&mut dyn Write, &str, Change) -> io::Result<()>,
+) -> io::Result<()> {
+    parts.filter(|(_, change)| change.gain() != 0.0).take(PARTS).try_for_each(|(name, change)| row(out, &name, change))
+}
+
+/// The change as a part of what was before.
+fn percent(change: Change) -> String {
+    if change.before == 0.0 { "new".to_owned() } else { format!("{:+.1} %", 100.0 * change.gain() / change.before) }
+}
+
+/// The use of a link and its payload.
+fn share(share: Option<LinkShare>) -> String {
+    share.map_or("less than others".to_owned(), |share| {
+        format!("{:.1} %, {}", 100.0 * share.utilization, volume(share.bytes))
+    })
+}

@@ -20,9 +20,10 @@ mod extrapolation;
 mod iteration_times;
 mod loops;
 mod sample;
+mod sampled_replay;
 mod shortened;
-mod steady;
+
 mod structure;
 
 pub use iteration_times::IterationTimes;
-pub use steady::{Steady, SteadyError};
+pub use sampled_replay::{Steady, SteadyError};

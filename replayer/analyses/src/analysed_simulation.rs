@@ -61,17 +61,15 @@ impl<'a> AnalysedSimulation<'a> {
         let ranks = simulation.trace().ranks();
         let mut analyses = names.into_iter().map(|name| analysis(name, ranks)).collect::<Result<Vec<_>, _>>()?;
         let platform = simulation.platform();
-        let again =
-            sensitivity_jobs.map(|jobs| Ok::<_, SimulationError>((jobs, simulation.prepared()?))).transpose()?;
         let observers = analyses.iter_mut().map(|analysis| &mut **analysis as &mut dyn Observer).collect();
-        let result = simulation.run_observed(observers)?;
+        let (result, replay) = simulation.run_observed(observers)?;
         if analyses.is_empty() {
             return Ok(result.analysed(None));
         }
         let mut findings = Findings::default();
         analyses.iter().for_each(|analysis| analysis.add_to(&mut findings));
-        if let Some(((jobs, again), path)) = again.zip(findings.critical_path.as_mut()) {
-            sensitivities::check(path, &again, platform, result.simulated_time, jobs)?;
+        if let Some((jobs, path)) = sensitivity_jobs.zip(findings.critical_path.as_mut()) {
+            sensitivities::check(path, &replay, platform, result.simulated_time, jobs)?;
         }
         Ok(result.analysed(Some(findings)))
     }

@@ -157,15 +157,6 @@ impl<'a> Simulation<'a> {
         Self { follower: Some(follower), ..self }
     }
 
-    /// The trace and the options, prepared for replays on other platforms.
-    ///
-    /// # Errors
-    /// Where the trace does not fit the options, or cannot be read.
-    pub fn prepared(&self) -> Result<PreparedReplay<'a>, SimulationError> {
-        let (normalisation, _) = self.normalisation()?;
-        self.prepare(&normalisation, false, 1)
-    }
-
     /// The platform.
     #[must_use]
     pub fn platform(&self) -> &'a Platform {
@@ -183,14 +174,17 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// Where the trace does not fit the platform or the options, cannot be read, makes no sense, or ends in a deadlock.
     pub fn run(self) -> Result<SimulationResult, SimulationError> {
-        self.run_observed(Vec::new())
+        Ok(self.run_observed(Vec::new())?.0)
     }
 
-    /// Replays, and tells `more` observers of the first run.
+    /// Replays, and tells `more` observers of the first run. Returns also what is needed to replay on other platforms.
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_observed(mut self, more: Vec<&mut dyn Observer>) -> Result<SimulationResult, SimulationError> {
+    pub fn run_observed(
+        mut self,
+        more: Vec<&mut dyn Observer>,
+    ) -> Result<(SimulationResult, PreparedReplay<'a>), SimulationError> {
         if self.runs == 0 {
             return Err(SimulationError::NoRuns);
         }
@@ -235,7 +229,7 @@ impl<'a> Simulation<'a> {
         let Outcome { ranks, events, messages, bytes, spawned, warnings, approximations, observer: breakdown, .. } =
             outcome;
         let of_platform = platform.warnings.clone();
-        Ok(SimulationResult {
+        let result = SimulationResult {
             simulated_time,
             ranks,
             worlds: WorldRanks::of(self.trace),
@@ -264,7 +258,8 @@ impl<'a> Simulation<'a> {
             ]
             .concat(),
             replay: speed,
-        })
+        };
+        Ok((result, replay))
     }
 
     fn prepare(

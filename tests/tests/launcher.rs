@@ -65,6 +65,72 @@ fn refused(command: &mut Command, because: &str) {
     assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
 }
 
+/// What one run of `titrace` prints on standard error, but for the lines of `mpirun`.
+fn said(command: &mut Command) -> Vec<String> {
+    let ran = run(command);
+    ran.stderr.lines().filter(|line| line.starts_with("titrace: ")).map(str::to_owned).collect()
+}
+
+/// Wrappers start programs that `titrace` does not look at. If none of them is traced, one line says so, whichever of the programs
+/// cannot be traced, and for all ranks together.
+#[test]
+fn a_program_behind_a_wrapper_that_is_not_traced_is_noticed() {
+    let directory = TempDir::new().unwrap();
+    let source = directory.path().join("hello.c");
+    fs::write(&source, "int main(void) { return 0; }").unwrap();
+    let build = |name: &str, options: &[&str]| {
+        let program = directory.path().join(name);
+        assert!(Command::new("cc").args(options).arg("-o").arg(&program).arg(&source).status().unwrap().success());
+        program
+    };
+    let (fixed, without_mpi) = (build("fixed", &["-static"]), build("dynamic", &[]));
+    let own = |program: &str| format!("{} did not call MPI_Init", which(program));
+    let became = "became a program that the tracer was not loaded into";
+    let shell = format!("{}; true", fixed.display());
+    let expect = |command: &mut Command, expected: &str| {
+        let said = said(command.current_dir(directory.path()));
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].starts_with("titrace: nothing was traced") && said[0].contains(expected), "{said:?}");
+    };
+    expect(titrace().arg("env").arg(&fixed), &format!("env {became}"));
+    expect(titrace().args(["env", "-i"]).arg(&without_mpi), &format!("env {became}"));
+    expect(titrace().arg("env").arg(&without_mpi), &format!("{} did not call MPI_Init", without_mpi.display()));
+    expect(titrace().args(["bash", "-c", &shell]), &own("bash"));
+    expect(titrace().arg(built("titrace")).arg(&without_mpi), "dynamic did not call MPI_Init");
+    for family in Family::ALL {
+        expect(family.mpirun().args(["-np", "3"]).arg(built("titrace")).arg("env").arg(&fixed), became);
+        expect(
+            family.mpirun().args(["-np", "3"]).arg(built("titrace")).arg(&without_mpi),
+            "dynamic did not call MPI_Init",
+        );
+        let launcher = family.mpirun();
+        let mut around = titrace();
+        around.arg(launcher.get_program()).args(launcher.get_args()).args(["-np", "2"]);
+        let at_end =
+            said(around.envs(launcher.get_envs().filter_map(|(name, value)| Some((name, value?)))).arg(&fixed));
+        assert!(at_end.last().unwrap().starts_with("titrace: nothing was traced: "), "{at_end:?}");
+    }
+}
+
+#[test]
+fn a_program_behind_a_wrapper_that_is_traced_is_not_spoken_of() {
+    for family in Family::ALL {
+        let directory = TempDir::new().unwrap();
+        let mut command = family.mpirun();
+        command.args(["-np", "2"]).arg(built("titrace")).args(["sh", "-c"]);
+        let script = format!("env {}; true", family.build("ring.c", &[]).display());
+        let ran = run(command.arg(script).current_dir(directory.path()));
+        assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+        assert_eq!(Manifest::read(&directory.path().join("traces")).unwrap().per_rank.len(), 2);
+    }
+}
+
+/// The path of a program that is running, as the kernel gives it.
+fn which(program: &str) -> String {
+    let found = run(Command::new("sh").args(["-c", "readlink -f \"$(command -v \"$1\")\"", "sh", program]));
+    found.stdout.trim_end().to_owned()
+}
+
 #[test]
 fn what_cannot_be_traced_is_not_started() {
     let directory = TempDir::new().unwrap();

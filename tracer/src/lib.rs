@@ -11,6 +11,7 @@
 //!    │    ├── local_ranks: whether all ranks are traced
 //!    │    └── directory: where; how is in `titr_config`
 //!    ├── never_called: if there was none
+//!    ├── launched: what `titrace` is told
 //!    ├── sanitizers: what they are told of the tracer
 //!    ├── termination: at an end that runs no `atexit` handler
 //!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for
@@ -25,6 +26,7 @@ pub mod extended;
 mod gather;
 mod hook;
 mod host;
+mod launched;
 mod lifecycle;
 mod local_ranks;
 mod nap;

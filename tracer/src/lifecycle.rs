@@ -35,6 +35,7 @@ use crate::counter::{Calibration, Source, hook_overhead};
 use crate::extended::{self, Engine, Settings};
 use crate::gather::Gather;
 use crate::hook;
+use crate::launched;
 use crate::never_called;
 use crate::open::{Opened, open};
 use crate::process_time::{BeforeInit, ProcessClock};
@@ -122,6 +123,7 @@ static ON_LOAD: extern "C" fn() = {
         // SAFETY: the handler is a function of this library, which is never unloaded, and may run at any time. As it belongs to
         // no object and is registered before the program starts, it runs when the destructors of all objects have run.
         unsafe { __cxa_atexit(at_exit, ptr::null_mut(), ptr::null_mut()) };
+        launched::loaded();
         never_called::watch();
     }
     on_load

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use titr_config::{Config, Verbosity};
 use titr_wrappers::library_file;
 
+use crate::launched;
 use crate::local_ranks::RANK;
 use crate::stderr::log;
 
@@ -31,11 +32,12 @@ pub fn watch() {
             && let Some(message) = message(library_file(), is_verbose())
         {
             log(format_args!("{message}"));
+            launched::seen();
         }
     }
     let (order, own) = (Ordering::Relaxed, std::process::id());
     // The linker initialises the tracer again if its libraries are looked through while it is being unloaded.
-    if RANK.iter().any(|variable| env::var_os(variable).is_some())
+    if (launched::is_own() || RANK.iter().any(|variable| env::var_os(variable).is_some()))
         && PROCESS.compare_exchange(NONE_YET, own, order, order).is_ok()
     {
         CALLED.store(shared_flag(), order);
@@ -47,6 +49,7 @@ pub fn watch() {
 /// The program has called MPI, so that there is nothing to be said.
 pub fn forget() {
     PROCESS.store(NO_MORE, Ordering::Relaxed);
+    launched::seen();
     if let Some(called) = called() {
         called.store(true, Ordering::Relaxed);
     }

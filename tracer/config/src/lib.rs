@@ -3,6 +3,7 @@
 //! A mistake here would be found out only after the run whose trace it spoilt, so nothing is guessed: a value that is
 //! not understood and a variable that does not exist are errors.
 
+pub mod launched;
 mod part;
 mod pattern;
 mod value;

@@ -42,6 +42,11 @@ impl Elf {
         }
     }
 
+    /// Whether the file names a library of MPI: libmpi.so, libmpich.so, libmpifort.so, libmpi_cray.so.
+    pub fn is_linked_with_mpi(&self) -> bool {
+        self.needed.iter().any(|name| name.starts_with("libmpi"))
+    }
+
     fn of<'data, Header: FileHeader<Endian = Endianness>, R: ReadRef<'data>>(content: R) -> Option<Self> {
         let header = Header::parse(content).ok()?;
         let endian = header.endian().ok()?;

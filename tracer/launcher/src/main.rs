@@ -11,6 +11,7 @@ mod preload;
 mod privilege;
 mod program;
 mod sanitizer;
+mod witness;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -25,6 +26,7 @@ use library::Library;
 use options::Options;
 use preload::preload;
 use program::Program;
+use witness::Witness;
 
 /// Why the program is not started.
 #[derive(Debug, Error)]
@@ -78,5 +80,12 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
     }
     let mut command = Command::new(program.path());
     command.arg0(name).args(arguments).envs(settings).env("LD_PRELOAD", preload);
-    Err(Error::Start(program.name(), command.exec()))
+    let witness = Witness::new();
+    if !loaded.is_some_and(|loaded| loaded.is_linked_with_mpi()) {
+        witness.start(&program.name(), program.is_launcher());
+    }
+    let (variable, value) = witness.setting();
+    let error = command.env(variable, value).exec();
+    witness.dismiss();
+    Err(Error::Start(program.name(), error))
 }

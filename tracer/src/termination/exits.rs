@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use titr_common::trace::manifest::Ended;
 
 use super::{TO_TAKE, order};
+use crate::launched;
 
 /// A function that is behind ours in the search order.
 pub(super) struct Next {
@@ -80,6 +81,7 @@ macro_rules! exec {
         /// As the C library's function of this name.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+            launched::left();
             order(Ended::Exec, TO_TAKE);
             // SAFETY: the C library's function of this name and type.
             let real: unsafe extern "C" fn($($type),*) -> c_int = unsafe { std::mem::transmute($next.find()) };
@@ -102,6 +104,7 @@ exec! {
 macro_rules! variadic_exec {
     ($($next:ident $before:ident $name:ident)*) => {$(
         extern "C" fn $before() -> *mut c_void {
+            launched::left();
             order(Ended::Exec, TO_TAKE);
             $next.find()
         }

@@ -1,0 +1,35 @@
+//! What `titrace` and the tracer in the programs below it agree on, so that `titrace` learns whether any of them is traced.
+//!
+//! The tracer sends words, each in a datagram, to a socket that an environment variable names. Nobody answers, and where
+//! nobody listens the words are lost.
+
+/// The variable with the number of the process that `titrace` became, a slash, and more. It is the abstract name of the
+/// socket, too. It does not begin as the settings do, for it is none.
+pub const VARIABLE: &str = "_TITRACE_LAUNCHED";
+
+/// The longest name: that of a socket has 108 bytes, of which one is 0.
+pub const NAME: usize = 107;
+
+/// A process calls MPI where the tracer sees it, or the tracer has said why it cannot see it.
+pub const SEEN: u8 = b's';
+/// The tracer is loaded into the program that `titrace` became; the program's path follows.
+pub const LOADED: u8 = b'l';
+/// That program is about to become another.
+pub const LEFT: u8 = b'x';
+
+/// The number of the process that a name begins with.
+pub fn process(name: &[u8]) -> Option<u32> {
+    let digits = name.split(|&byte| byte == b'/').next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_begins_with_a_process() {
+        assert_eq!(process(b"17/titrace-5"), Some(17));
+        assert_eq!([process(b""), process(b"x/1"), process(b"/1")], [None; 3]);
+    }
+}

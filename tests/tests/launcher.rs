@@ -96,6 +96,8 @@ fn a_program_behind_a_wrapper_that_is_not_traced_is_noticed() {
     expect(titrace().args(["env", "-i"]).arg(&without_mpi), &format!("env {became}"));
     expect(titrace().arg("env").arg(&without_mpi), &format!("{} did not call MPI_Init", without_mpi.display()));
     expect(titrace().args(["bash", "-c", &shell]), &own("bash"));
+    // A program that is not there: `exec` fails, and the shell goes on.
+    expect(titrace().args(["bash", "-c", "shopt -s execfail; exec ./missing; true"]), &own("bash"));
     expect(titrace().arg(built("titrace")).arg(&without_mpi), "dynamic did not call MPI_Init");
     for family in Family::ALL {
         expect(family.mpirun().args(["-np", "3"]).arg(built("titrace")).arg("env").arg(&fixed), became);

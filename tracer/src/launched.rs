@@ -1,4 +1,4 @@
-//! What `titrace` is told by the processes that the tracer is loaded into below it ([words](titr_config::launched)).
+//! Processes below `titrace` tell it whether they are traced, in [words](titr_config::launched).
 //!
 //! The words are sent without a wait and without memory of the heap, so that a process may send them at any time.
 
@@ -20,11 +20,20 @@ struct Address {
 
 /// Notes who is to be told, and tells that the tracer is loaded. To be called when the library is loaded.
 pub fn loaded() {
-    let address = ADDRESS.get_or_init(|| Address::of(env::var_os(VARIABLE)?.as_bytes()));
-    if address.as_ref().is_some_and(Address::is_own) {
+    ADDRESS.get_or_init(|| Address::of(env::var_os(VARIABLE)?.as_bytes()));
+    stayed();
+}
+
+/// Takes back that this program is about to become another. The error number stays that of the function which has failed.
+pub fn stayed() {
+    if is_own() {
+        // SAFETY: the thread's own error number.
+        let error = unsafe { *libc::__errno_location() };
         let mut word = vec![LOADED];
         word.extend(env::current_exe().unwrap_or_default().into_os_string().into_vec());
         tell(&word);
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = error };
     }
 }
 
@@ -38,7 +47,7 @@ pub fn seen() {
     tell(&[SEEN]);
 }
 
-/// Tells that this program is about to become another, or [not](loaded). Safe in a signal handler and in a child of `vfork`.
+/// Tells that this program is about to become another, if that does not [fail](stayed). Safe in a signal handler and in a child of `vfork`.
 pub fn left() {
     if is_own() {
         tell(&[LEFT]);

@@ -1,4 +1,4 @@
-//! What `titrace` and the tracer in the programs below it agree on, so that `titrace` learns whether any of them is traced.
+//! The words by which the tracer tells `titrace` whether any of the programs below it is traced.
 //!
 //! The tracer sends words, each in a datagram, to a socket that an environment variable names. Nobody answers, and where
 //! nobody listens the words are lost.

@@ -129,7 +129,7 @@ fn close_all_but(kept: &[i32]) -> io::Result<()> {
     Ok(())
 }
 
-/// What is said of `program`, in whose process a program ended that had `loaded` the tracer, or one that had not.
+/// The message about `program`, in whose process a program ended that had `loaded` the tracer, or one that had not.
 fn message(program: &str, loaded: Option<&OsStr>, starts_ranks: bool) -> String {
     let place = if starts_ranks { " on this host" } else { "" };
     match loaded {

@@ -86,7 +86,9 @@ macro_rules! exec {
             // SAFETY: the C library's function of this name and type.
             let real: unsafe extern "C" fn($($type),*) -> c_int = unsafe { std::mem::transmute($next.find()) };
             // SAFETY: the caller's promise.
-            unsafe { real($($argument),*) }
+            let failed = unsafe { real($($argument),*) };
+            launched::stayed();
+            failed
         }
     )*};
 }

@@ -90,6 +90,55 @@ fn iterations_of_their_own_take_the_time_that_they_take_alone() {
     }
 }
 
+fn windows(family: Family, part: &str, mode: &str, arguments: &[&str]) -> Traced {
+    let program = family.build("part_windows.c", &[]);
+    traced_with(&[("TITRACE_PART", part), ("TITRACE_MODE", mode)], family, 4, &program, arguments)
+}
+
+/// One-sided communication and calls on files, in epochs that the ends of the part cut, and with locks that were taken before.
+#[test]
+fn windows_and_files_of_before_replay_everywhere() {
+    for family in Family::ALL {
+        for (part, mode) in [
+            ("region=step,2-3", "ti"),
+            ("region=step,2-3", "extended"),
+            ("region=step", "ti"),
+            ("calls=30-61", "ti"),
+            ("calls=44-999", "ti"),
+            ("seconds=0-999", "ti"),
+        ] {
+            let trace = windows(family, part, mode, &["5", "data"]);
+            assert_sound(&trace.path());
+            for way in WAYS {
+                let result = replay(&trace, way);
+                let others = other_warnings(&result);
+                let is_of_storage = |warning: &&str| warning.starts_with("assumed, as the platform has no [storage]");
+                assert!(others.iter().all(is_of_storage), "{family:?} {part} {mode} {way:?}: {others:?}");
+            }
+        }
+    }
+}
+
+/// Iterations that nothing connects have all of their one-sided calls and calls on files in the part, and take their time.
+#[test]
+fn iterations_with_windows_and_files_take_the_time_that_they_take_alone() {
+    for family in Family::ALL {
+        for mode in ["ti", "extended"] {
+            let part = windows(family, "region=step,3-5", mode, &["8", "data", "even"]);
+            let alone = windows(family, "region=step,1-3", mode, &["3", "data", "even"]);
+            for way in WAYS {
+                let way = [way, &["--compute", "none"]].concat();
+                let [part, alone] = [&part, &alone].map(|trace| replay(trace, &way));
+                for key in ["simulated_time", "messages", "bytes"] {
+                    assert_eq!(part[key], alone[key], "{family:?} {mode} {way:?} {key}");
+                }
+                let text = part["warnings"].to_string();
+                assert!(!text.contains("one-sided call") && !text.contains("access epoch"), "{text}");
+            }
+        }
+    }
+}
+
 /// A part that is the whole program takes the time of the whole program.
 #[test]
 fn all_calls_are_the_program() {

@@ -142,6 +142,14 @@ pub enum FileUse {
     Closes,
 }
 
+impl FileAccess {
+    /// The distance in bytes from the end of the rank's last access before this one to its own end, modulo 2⁶⁴.
+    #[must_use]
+    pub fn distance(&self) -> u64 {
+        self.skip.0.cast_unsigned().wrapping_add(self.bytes.0)
+    }
+}
+
 impl FileEvent {
     /// The open file that the call names, which a reader may replace, and the effect on it.
     pub fn file(&mut self) -> Option<(&mut FileId, FileUse)> {
@@ -155,6 +163,16 @@ impl FileEvent {
         match self {
             Self::Open(_, file) | Self::Close(file) | Self::Manage(_, file) => Some((file, usage)),
             Self::Access(access) => Some((&mut access.file, usage)),
+            Self::Delete => None,
+        }
+    }
+
+    /// The open file that the call names.
+    #[must_use]
+    pub fn id(&self) -> Option<FileId> {
+        match self {
+            Self::Open(_, file) | Self::Close(file) | Self::Manage(_, file) => Some(*file),
+            Self::Access(access) => Some(access.file),
             Self::Delete => None,
         }
     }

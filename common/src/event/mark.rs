@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{CommId, CommUse, ListSize, Rank, RequestId, Tag};
+use super::{CommId, CommUse, FileId, ListSize, Rank, RequestId, Tag, WinId};
 
 /// A mark of where in its program a thread is. It takes no time. Which regions are open between two marks is the business
 /// of [`OpenRegions`](crate::program::OpenRegions).
@@ -32,7 +32,7 @@ pub enum Mark {
 pub struct Unrecorded {
     /// The kind of call.
     pub call: UnrecordedCall,
-    /// How many there were.
+    /// How many there were, or for [`UnrecordedCall::Moved`] the distance.
     pub number: u64,
 }
 
@@ -47,6 +47,16 @@ pub enum UnrecordedCall {
     Collective(CommId),
     /// This persistent request was started.
     Start(RequestId),
+    /// A fence of all members of a window.
+    Fence(WinId),
+    /// `MPI_Win_start` for a window of this rank.
+    AccessEpoch(WinId, Rank),
+    /// `MPI_Win_post` for accesses of this rank.
+    ExposureEpoch(WinId, Rank),
+    /// A collective call of all members of a file.
+    File(FileId),
+    /// Accesses to a file: the distance in bytes from the end of the last one before them to the end of the last of them, modulo 2⁶⁴.
+    Moved(FileId),
 }
 
 /// The number of a call site, the thread's own.
@@ -86,7 +96,12 @@ impl Unrecorded {
         match &mut self.call {
             UnrecordedCall::Sent(comm, ..) | UnrecordedCall::Received(comm, ..) => visit(comm, CommUse::Messages),
             UnrecordedCall::Collective(comm) => visit(comm, CommUse::Messages),
-            UnrecordedCall::Start(_) => {}
+            UnrecordedCall::Start(_)
+            | UnrecordedCall::Fence(_)
+            | UnrecordedCall::AccessEpoch(..)
+            | UnrecordedCall::ExposureEpoch(..)
+            | UnrecordedCall::File(_)
+            | UnrecordedCall::Moved(_) => {}
         }
     }
 
@@ -94,7 +109,12 @@ impl Unrecorded {
     pub(super) fn ranks(&mut self, visit: impl FnOnce(&mut Rank)) {
         match &mut self.call {
             UnrecordedCall::Sent(_, rank, _) | UnrecordedCall::Received(_, rank, _) => visit(rank),
-            UnrecordedCall::Collective(_) | UnrecordedCall::Start(_) => {}
+            UnrecordedCall::AccessEpoch(_, rank) | UnrecordedCall::ExposureEpoch(_, rank) => visit(rank),
+            UnrecordedCall::Collective(_)
+            | UnrecordedCall::Start(_)
+            | UnrecordedCall::Fence(_)
+            | UnrecordedCall::File(_)
+            | UnrecordedCall::Moved(_) => {}
         }
     }
 }

@@ -6,7 +6,7 @@
 //! | `pcontrol LEVEL` | `MPI_Pcontrol` |
 //! | `at SITE` | the call site of the next call, and of the computation before it |
 //! | `part_begin`, `part_end` | the part of the program that was to be traced begins, or ends |
-//! | `unrecorded CALL…` | calls that are not in the trace: `sent COMM RANK TAG NUMBER`, `received COMM RANK TAG NUMBER`, `collective COMM NUMBER`, `start REQUEST NUMBER` |
+//! | `unrecorded CALL…` | calls that are not in the trace: `sent COMM RANK TAG NUMBER`, `received COMM RANK TAG NUMBER`, `collective COMM NUMBER`, `start REQUEST NUMBER`, `fence WINDOW NUMBER`, `access WINDOW TARGET NUMBER`, `exposure WINDOW ORIGIN NUMBER`, `file FILE NUMBER`, `moved FILE DISTANCE` |
 //! | `call_site SITE PLACE…` | the stack of that call site, from within to without: `MODULE+OFFSET`, the offset in hexadecimal, or a name |
 //!
 //! In the name of a place a blank is a no-break space (U+00A0), so that the name is one word.
@@ -14,7 +14,7 @@
 use super::error::ParseError;
 use super::fields::Fields;
 use super::line::Line;
-use crate::event::{CallSiteId, CodePlace, Mark, Unrecorded, UnrecordedCall};
+use crate::event::{CallSiteId, CodePlace, FileId, Mark, Unrecorded, UnrecordedCall, WinId};
 
 /// The blank in the name of a place.
 const NO_BREAK_SPACE: char = '\u{a0}';
@@ -64,11 +64,19 @@ fn write_unrecorded(line: &mut Line<'_>, Unrecorded { call, number }: &Unrecorde
     let message = |line: &mut Line<'_>, word, [comm, rank]: [u32; 2], tag: i32| {
         line.word(word).number(u64::from(comm)).number(u64::from(rank)).signed(tag);
     };
+    let epoch = |line: &mut Line<'_>, word, [win, rank]: [u32; 2]| {
+        line.word(word).number(u64::from(win)).number(u64::from(rank));
+    };
     match *call {
         UnrecordedCall::Sent(comm, to, tag) => message(line, "sent", [comm.0, to.0], tag.0),
         UnrecordedCall::Received(comm, from, tag) => message(line, "received", [comm.0, from.0], tag.0),
         UnrecordedCall::Collective(comm) => _ = line.word("collective").number(u64::from(comm.0)),
         UnrecordedCall::Start(request) => _ = line.word("start").number(u64::from(request.0)),
+        UnrecordedCall::Fence(win) => _ = line.word("fence").number(u64::from(win.0)),
+        UnrecordedCall::AccessEpoch(win, rank) => epoch(line, "access", [win.0, rank.0]),
+        UnrecordedCall::ExposureEpoch(win, rank) => epoch(line, "exposure", [win.0, rank.0]),
+        UnrecordedCall::File(file) => _ = line.word("file").number(u64::from(file.0)),
+        UnrecordedCall::Moved(file) => _ = line.word("moved").number(u64::from(file.0)),
     }
     line.number(*number);
 }
@@ -79,7 +87,16 @@ fn read_unrecorded(f: &mut Fields) -> Result<Unrecorded, ParseError> {
         b"received" => UnrecordedCall::Received(f.comm()?, f.rank("a source")?, f.tag()?),
         b"collective" => UnrecordedCall::Collective(f.comm()?),
         b"start" => UnrecordedCall::Start(f.request()?),
-        _ => return Err(f.error("expected sent, received, collective or start")),
+        b"fence" => UnrecordedCall::Fence(f.small("a window").map(WinId)?),
+        b"access" => UnrecordedCall::AccessEpoch(f.small("a window").map(WinId)?, f.rank("a target")?),
+        b"exposure" => UnrecordedCall::ExposureEpoch(f.small("a window").map(WinId)?, f.rank("an origin")?),
+        b"file" => UnrecordedCall::File(f.small("a file").map(FileId)?),
+        b"moved" => UnrecordedCall::Moved(f.small("a file").map(FileId)?),
+        _ => {
+            return Err(f.error(
+                "expected sent, received, collective, start, fence, access, exposure, file or moved, each a kind of call",
+            ));
+        }
     };
     Ok(Unrecorded { call, number: f.number("how many calls")? })
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::event::{
-    Collective, CommId, Completion, Event, FileEvent, Incoming, Mark, OneSided, Partitioned, RequestId, Unrecorded,
-    UnrecordedCall,
+    Collective, CommId, Completion, Event, FileEvent, Incoming, Mark, OneSided, Partitioned, Phase, RequestId,
+    Synchronisation, Unrecorded, UnrecordedCall, WinSync,
 };
 
 /// The calls of a rank outside of the part that is in the trace.
@@ -97,6 +97,14 @@ impl UnrecordedCalls {
             Event::Neighborhood(call, Completion::Blocking | Completion::Request(_)) => {
                 self.count(UnrecordedCall::Collective(call.comm));
             }
+            Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, .. })) => match call {
+                WinSync::Fence => self.count(UnrecordedCall::Fence(*win)),
+                WinSync::Start => ranks.iter().for_each(|&rank| self.count(UnrecordedCall::AccessEpoch(*win, rank))),
+                WinSync::Post => ranks.iter().for_each(|&rank| self.count(UnrecordedCall::ExposureEpoch(*win, rank))),
+                // Calls that end an epoch, or are of its origin alone.
+                _ => {}
+            },
+            Event::File(event) => self.call_on_file(event),
             // Calls that set up a request, that belong with no call of another rank, or that are in the trace anyhow.
             Event::Send(.., Completion::Persistent(_))
             | Event::Recv(_, Completion::Persistent(_))
@@ -113,8 +121,7 @@ impl UnrecordedCalls {
             | Event::Cancel(_)
             | Event::Wait(..)
             | Event::Test(..)
-            | Event::OneSided(_)
-            | Event::File(_)
+            | Event::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Access(_))
             | Event::Other(_)
             | Event::CommCreate(..)
             | Event::CommFree(_)
@@ -158,6 +165,18 @@ impl UnrecordedCalls {
     fn receive(&mut self, message: &Incoming) {
         if let (Some(from), Some(tag)) = (message.from, message.tag) {
             self.count(UnrecordedCall::Received(message.comm, from, tag));
+        }
+    }
+
+    fn call_on_file(&mut self, event: &FileEvent) {
+        let access = if let FileEvent::Access(access) = event { Some(access) } else { None };
+        let is_end = access.is_some_and(|access| access.phase == Phase::End);
+        if let Some(file) = event.id().filter(|_| event.is_collective() && !is_end) {
+            self.count(UnrecordedCall::File(file));
+        }
+        if let Some(access) = access.filter(|access| access.reach.is_own_place() && !is_end) {
+            let moved = self.numbers.entry(UnrecordedCall::Moved(access.file)).or_default();
+            *moved = moved.wrapping_add(access.distance());
         }
     }
 

@@ -212,6 +212,11 @@ fn unrecorded() -> impl Strategy<Value = Unrecorded> {
         message().prop_map(|(comm, from, tag)| UnrecordedCall::Received(comm, from, tag)),
         any::<u32>().prop_map(|comm| UnrecordedCall::Collective(CommId(comm))),
         request().prop_map(UnrecordedCall::Start),
+        any::<u32>().prop_map(|win| UnrecordedCall::Fence(WinId(win))),
+        any::<[u32; 2]>().prop_map(|[win, rank]| UnrecordedCall::AccessEpoch(WinId(win), Rank(rank))),
+        any::<[u32; 2]>().prop_map(|[win, rank]| UnrecordedCall::ExposureEpoch(WinId(win), Rank(rank))),
+        any::<u32>().prop_map(|file| UnrecordedCall::File(FileId(file))),
+        any::<u32>().prop_map(|file| UnrecordedCall::Moved(FileId(file))),
     ];
     (call, any::<u64>()).prop_map(|(call, number)| Unrecorded { call, number })
 }

@@ -3,41 +3,45 @@
 
 use rustc_hash::FxHashMap;
 
+use super::files::Files;
 use super::judge::{Judge, LeftOut};
-use super::meetings::{CommKey, Envelope, Meeting, MeetingSide, SizedComm};
+use super::meetings::{CommKey, Envelope, Meeting, MeetingSide, SizedComm, next};
+use super::windows::Windows;
 use crate::event::{
     CommCall, CommId, Completed, Completion, Event, Group, Incoming, Mark, Outgoing, Partitioned, Quantifier, Rank,
-    RequestId, Tag, Unrecorded, UnrecordedCall,
+    RequestId, Tag,
 };
 use crate::program::agreement;
 
 /// The calls of one rank.
 pub(super) struct Calls {
-    rank: Rank,
+    pub(super) rank: Rank,
     is_inside: bool,
     /// Whether the part ever began.
     pub(super) has_begun: bool,
-    comms: FxHashMap<CommId, SizedComm>,
+    pub(super) comms: FxHashMap<CommId, SizedComm>,
     /// How many persistent collectives were set up on each communicator, and how many partitioned messages of each envelope.
     persistent: FxHashMap<CommKey, u32>,
     partitioned: FxHashMap<(Envelope, MeetingSide), u32>,
-    requests: FxHashMap<RequestId, TracedRequest>,
+    pub(super) requests: FxHashMap<RequestId, TracedRequest>,
+    pub(super) windows: Windows,
+    pub(super) files: Files,
 }
 
 /// A request.
 #[derive(Clone, Copy)]
-struct TracedRequest {
-    operation: Operation,
-    is_persistent: bool,
+pub(super) struct TracedRequest {
+    pub(super) operation: Operation,
+    pub(super) is_persistent: bool,
     /// Whether it was started in the trace and has not been completed there, and if so whether its operation is kept.
-    active: Option<bool>,
+    pub(super) active: Option<bool>,
     /// The number among receives that leave their source or tag open, of an active one.
-    any: Option<usize>,
+    pub(super) any: Option<usize>,
 }
 
 /// The operation of a request.
 #[derive(Clone, Copy)]
-enum Operation {
+pub(super) enum Operation {
     Meets(Meeting, MeetingSide, u32),
     /// A receive on a communicator that leaves its source or tag open.
     ReceivesAny(CommKey),
@@ -50,6 +54,8 @@ pub(super) enum Decision {
     Keep(Event),
     /// As `Keep`, after another event.
     KeepAfter(Event, Event),
+    /// Other events take its place.
+    Replace(Vec<Event>),
     Drop,
 }
 
@@ -65,6 +71,8 @@ impl Calls {
             persistent: FxHashMap::default(),
             partitioned: FxHashMap::default(),
             requests: FxHashMap::default(),
+            windows: Windows::new(rank),
+            files: Files::new(rank),
         }
     }
 
@@ -73,7 +81,10 @@ impl Calls {
         match event {
             Event::Mark(mark @ (Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_))) => {
                 self.mark(&mark, judge);
-                Decision::Drop
+                match mark {
+                    Mark::PartEnd => Decision::Replace(self.windows.end_epochs()),
+                    _ => Decision::Drop,
+                }
             }
             Event::Send(_, message, completion) => {
                 let operation = self.send(&message);
@@ -112,14 +123,8 @@ impl Calls {
             },
             Event::CommCreate(call, parent, made) => self.make(call, parent, made, judge),
             Event::CommFree(id) => keep_if(self.comms.remove(&id).is_some(), event),
-            Event::OneSided(_) => {
-                judge.leaves_out(LeftOut::OneSided);
-                Decision::Drop
-            }
-            Event::File(_) => {
-                judge.leaves_out(LeftOut::File);
-                Decision::Drop
-            }
+            Event::OneSided(call) => self.one_sided(call, judge),
+            Event::File(call) => self.file(call, judge),
             // What is still under way is completed after the part, and before the program ends.
             Event::Finalize => after(self.kept(), Some(event)),
             Event::Init | Event::Compute(_) | Event::Sleep(_) | Event::Other(_) => Decision::Keep(event),
@@ -138,21 +143,7 @@ impl Calls {
         }
     }
 
-    fn skip(&self, Unrecorded { call, number }: Unrecorded, judge: &mut impl Judge) {
-        let operation = match call {
-            UnrecordedCall::Sent(comm, to, tag) => self.message(comm, self.rank, to, tag, MeetingSide::SENDER),
-            UnrecordedCall::Received(comm, from, tag) => {
-                self.message(comm, from, self.rank, tag, MeetingSide::RECEIVER)
-            }
-            UnrecordedCall::Collective(comm) => self.on(comm, Meeting::Collective),
-            UnrecordedCall::Start(id) => self.requests.get(&id).map_or(Operation::Alone, |request| request.operation),
-        };
-        if let Operation::Meets(meeting, side, _) = operation {
-            judge.skips(meeting, side, number);
-        }
-    }
-
-    fn message(&self, comm: CommId, from: Rank, to: Rank, tag: Tag, side: MeetingSide) -> Operation {
+    pub(super) fn message(&self, comm: CommId, from: Rank, to: Rank, tag: Tag, side: MeetingSide) -> Operation {
         self.comms.get(&comm).map_or(Operation::Alone, |comm| {
             let envelope = Envelope { comm: comm.key, from, to, tag };
             Operation::Meets(Meeting::Message(envelope), side, MeetingSide::OF_MESSAGE)
@@ -171,7 +162,7 @@ impl Calls {
     }
 
     /// An operation of all members of a communicator.
-    fn on(&self, comm: CommId, meeting: impl FnOnce(CommKey) -> Meeting) -> Operation {
+    pub(super) fn on(&self, comm: CommId, meeting: impl FnOnce(CommKey) -> Meeting) -> Operation {
         let Some(&SizedComm { key, size }) = self.comms.get(&comm) else { return Operation::Alone };
         Operation::Meets(meeting(key), MeetingSide(self.rank.0), size)
     }
@@ -380,13 +371,6 @@ fn after(completed: Vec<RequestId>, event: Option<Event>) -> Decision {
     }
 }
 
-fn keep_if(kept: bool, event: Event) -> Decision {
+pub(super) fn keep_if(kept: bool, event: Event) -> Decision {
     if kept { Decision::Keep(event) } else { Decision::Drop }
-}
-
-/// The next number of a kind.
-fn next<K: std::hash::Hash + Eq>(numbers: &mut FxHashMap<K, u32>, key: K) -> u32 {
-    let number = numbers.entry(key).or_default();
-    *number += 1;
-    *number - 1
 }

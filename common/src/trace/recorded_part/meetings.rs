@@ -35,7 +35,28 @@ pub(super) enum Meeting {
     PersistentCollective(CommKey, u32),
     /// The agreements of the members in calls that make communicators.
     Agreement(CommKey),
+    Fence(WinKey),
+    /// The epochs in which one rank accesses the memory of another that exposes it.
+    Exposure(Exposure),
+    /// The collective calls on a file.
+    File(FileKey),
 }
+
+/// A window, and who accesses whose memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Exposure {
+    pub(super) win: WinKey,
+    pub(super) origin: Rank,
+    pub(super) target: Rank,
+}
+
+/// A window, the same for all its members: the communicator that it was made of, and its number among the windows of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct WinKey(pub(super) CommKey, pub(super) u32);
+
+/// A file, the same for all its members: the communicator that has opened it, and its number among the files of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FileKey(pub(super) CommKey, pub(super) u32);
 
 /// The properties that a message and its receive have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -165,6 +186,13 @@ impl Meetings {
         let left = left.filter(|(.., number)| *number > 0).collect();
         (common, left)
     }
+}
+
+/// The next number of a kind.
+pub(super) fn next<K: std::hash::Hash + Eq>(numbers: &mut FxHashMap<K, u32>, key: K) -> u32 {
+    let number = numbers.entry(key).or_default();
+    *number += 1;
+    *number - 1
 }
 
 #[cfg(test)]

@@ -12,13 +12,17 @@
 //!
 //! The others are left out. What is left is a program in which every rank does a part of what it did, in the same order: whatever
 //! machine replays it, nobody waits for what never comes. Communicators that were made before the part are there from the
-//! beginning, without a call. One-sided communication and files are left out.
+//! beginning, without a call. Windows and files are made and opened in the trace, by all members, wherever the part begins.
 
+mod accesses;
 mod calls;
+mod files;
 mod judge;
 mod meetings;
 mod source;
 mod survey;
+mod unrecorded;
+mod windows;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -52,6 +52,10 @@ impl<S> PartSource<S> {
         let (before, event) = match self.calls.decide(event, &mut self.matching) {
             Decision::Keep(event) => (None, event),
             Decision::KeepAfter(before, event) => (Some(before), event),
+            Decision::Replace(others) => {
+                self.annotations.clear();
+                return others.into_iter().for_each(|event| events.push(event, location));
+            }
             Decision::Drop => {
                 if !is_before {
                     self.annotations.clear();

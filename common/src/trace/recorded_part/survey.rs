@@ -69,6 +69,8 @@ impl Survey {
                 Meeting::Message(_) | Meeting::Partitioned(..) if side == MeetingSide::SENDER => "send",
                 Meeting::Message(_) | Meeting::Partitioned(..) => "receive",
                 Meeting::Collective(_) | Meeting::PersistentCollective(..) => "collective call",
+                Meeting::Fence(_) | Meeting::Exposure(_) => "one-sided call",
+                Meeting::File(_) => "call on a file",
                 Meeting::Agreement(_) => continue,
             };
             *left_out.entry(what).or_default() += number;

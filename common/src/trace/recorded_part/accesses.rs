@@ -1,0 +1,58 @@
+//! One-sided calls and calls on files among the other calls of a rank.
+
+use super::calls::{Calls, Decision, Operation, TracedRequest};
+use super::judge::{Judge, LeftOut};
+use crate::event::{Event, FileEvent, OneSided, Phase, RequestId};
+
+impl Calls {
+    pub(super) fn one_sided(&mut self, call: OneSided, judge: &mut impl Judge) -> Decision {
+        let kept = match call {
+            OneSided::Create(_, comm, win, _) => {
+                let comm = self.comms.get(&comm);
+                comm.map(|comm| self.windows.create(win, *comm)).map(|()| call)
+            }
+            OneSided::Free(win) => self.windows.free(win).then_some(call),
+            OneSided::Sync(sync) => self.windows.synchronise(sync, judge).map(OneSided::Sync),
+            OneSided::Access(access) => {
+                let kept = self.windows.accesses(&access);
+                self.begins_alone(access.request, kept);
+                kept.then_some(call)
+            }
+        };
+        decide(kept.map(Event::OneSided), LeftOut::OneSided, judge)
+    }
+
+    pub(super) fn file(&mut self, call: FileEvent, judge: &mut impl Judge) -> Decision {
+        let kept = match call {
+            FileEvent::Delete => Some(call),
+            FileEvent::Open(comm, id) => {
+                let comm = self.comms.get(&comm);
+                comm.map(|comm| self.files.open(id, *comm)).map(|()| call)
+            }
+            FileEvent::Close(id) => self.files.close(id).then_some(call),
+            FileEvent::Manage(..) => self.files.calls(&call, judge).then_some(call),
+            FileEvent::Access(access) => {
+                let kept = self.files.access(access, judge);
+                if let Phase::Nonblocking(id) = access.phase {
+                    self.begins_alone(Some(id), kept.is_some());
+                }
+                kept.map(FileEvent::Access)
+            }
+        };
+        decide(kept.map(Event::File), LeftOut::File, judge)
+    }
+
+    /// A request of an operation that is kept or not, whatever other requests there are.
+    fn begins_alone(&mut self, id: Option<RequestId>, kept: bool) {
+        let operation = Operation::Alone;
+        let request = TracedRequest { operation, is_persistent: false, active: Some(kept), any: None };
+        self.requests.extend(id.map(|id| (id, request)));
+    }
+}
+
+fn decide(kept: Option<Event>, what: LeftOut, judge: &mut impl Judge) -> Decision {
+    if kept.is_none() {
+        judge.leaves_out(what);
+    }
+    kept.map_or(Decision::Drop, Decision::Keep)
+}

@@ -1,0 +1,151 @@
+//! One-sided calls in the part of a program that was traced.
+//!
+//! All members make and free a window in the trace, wherever the part begins. The *n*-th window that is made of a communicator is the
+//! same for all its members, and so is the *n*-th fence on it. A `start` names its targets and a `post` its origins, and the *n*-th of
+//! a pair belong together. Locks need nobody else, but those that the rank holds at the end of the part must not keep others waiting.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::judge::Judge;
+use super::meetings::{CommKey, Exposure, Meeting, MeetingSide, SizedComm, WinKey, next};
+use crate::event::{Access, Asserts, Event, OneSided, Rank, Synchronisation, WinId, WinSync};
+
+/// A window as one rank uses it in the trace.
+#[derive(Debug)]
+struct TracedWindow {
+    key: WinKey,
+    members: u32,
+    /// The targets of the access epoch that began in the trace, of which those are left that have it in theirs.
+    started: Option<Vec<Rank>>,
+    /// The origins of the exposure epoch, likewise.
+    posted: Option<Vec<Rank>>,
+    /// The targets whose locks were taken in the trace and not given back, and whether all at once were.
+    locked: Vec<Rank>,
+    all_locked: bool,
+}
+
+/// The windows of one rank.
+#[derive(Debug)]
+pub(super) struct Windows {
+    rank: Rank,
+    windows: BTreeMap<WinId, TracedWindow>,
+    /// How many were made of each communicator.
+    made: FxHashMap<CommKey, u32>,
+}
+
+impl Windows {
+    pub(super) fn new(rank: Rank) -> Self {
+        Self { rank, windows: BTreeMap::new(), made: FxHashMap::default() }
+    }
+
+    pub(super) fn create(&mut self, win: WinId, SizedComm { key, size }: SizedComm) {
+        let key = WinKey(key, next(&mut self.made, key));
+        let (started, posted) = (None, None);
+        let window = TracedWindow { key, members: size, started, posted, locked: Vec::new(), all_locked: false };
+        self.windows.insert(win, window);
+    }
+
+    /// Returns whether the window was known.
+    pub(super) fn free(&mut self, win: WinId) -> bool {
+        self.windows.remove(&win).is_some()
+    }
+
+    /// A synchronisation as it is kept; `None` if it is left out.
+    pub(super) fn synchronise(&mut self, call: Synchronisation, judge: &mut impl Judge) -> Option<Synchronisation> {
+        let rank = self.rank;
+        let window = self.windows.get_mut(&call.win)?;
+        let key = window.key;
+        let is_there = match call.call {
+            WinSync::Fence => {
+                return judge.meets(Meeting::Fence(key), MeetingSide(rank.0), window.members).then_some(call);
+            }
+            WinSync::Start => {
+                let meets = |&target: &Rank| {
+                    let exposure = Meeting::Exposure(Exposure { win: key, origin: rank, target });
+                    judge.meets(exposure, MeetingSide::SENDER, MeetingSide::OF_MESSAGE)
+                };
+                let ranks: Vec<Rank> = call.ranks.into_iter().filter(meets).collect();
+                window.started = Some(ranks.clone());
+                return (!ranks.is_empty()).then_some(Synchronisation { ranks, ..call });
+            }
+            WinSync::Post => {
+                let meets = |&origin: &Rank| {
+                    let exposure = Meeting::Exposure(Exposure { win: key, origin, target: rank });
+                    judge.meets(exposure, MeetingSide::RECEIVER, MeetingSide::OF_MESSAGE)
+                };
+                let ranks: Vec<Rank> = call.ranks.into_iter().filter(meets).collect();
+                window.posted = Some(ranks.clone());
+                return (!ranks.is_empty()).then_some(Synchronisation { ranks, ..call });
+            }
+            WinSync::Complete => window.started.take().is_some_and(|ranks| !ranks.is_empty()),
+            WinSync::Wait | WinSync::Test => window.posted.take().is_some_and(|ranks| !ranks.is_empty()),
+            WinSync::Lock | WinSync::LockShared => {
+                window.locked.extend(&call.ranks);
+                true
+            }
+            WinSync::LockAll => {
+                window.all_locked = true;
+                true
+            }
+            // Of a lock that was taken before the part, the accesses in the part end here nevertheless.
+            WinSync::Unlock => {
+                window.locked.retain(|locked| !call.ranks.contains(locked));
+                true
+            }
+            WinSync::UnlockAll => {
+                window.all_locked = false;
+                true
+            }
+            WinSync::Flush | WinSync::FlushAll | WinSync::FlushLocal | WinSync::FlushLocalAll => true,
+        };
+        is_there.then_some(call)
+    }
+
+    /// Whether an access is kept: its target exposes the window in the trace, or need not.
+    pub(super) fn accesses(&self, access: &Access) -> bool {
+        let window = self.windows.get(&access.win);
+        window.is_some_and(|window| window.started.as_ref().is_none_or(|started| started.contains(&access.target)))
+    }
+
+    /// The calls that end what a rank has begun on its windows, so that nobody waits for it after the part.
+    pub(super) fn end_epochs(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        for (&win, window) in &mut self.windows {
+            let mut end = |call, ranks| {
+                events.push(Event::OneSided(OneSided::Sync(Synchronisation {
+                    call,
+                    win,
+                    ranks,
+                    asserts: Asserts::default(),
+                })));
+            };
+            if window.started.take().is_some_and(|targets| !targets.is_empty()) {
+                end(WinSync::Complete, Vec::new());
+            }
+            window.locked.drain(..).for_each(|target| end(WinSync::Unlock, vec![target]));
+            if std::mem::take(&mut window.all_locked) {
+                end(WinSync::UnlockAll, Vec::new());
+            }
+        }
+        events
+    }
+
+    /// The series that calls on a window outside of the trace are of.
+    pub(super) fn fences(&self, win: WinId) -> Option<(Meeting, MeetingSide)> {
+        let window = self.windows.get(&win)?;
+        Some((Meeting::Fence(window.key), MeetingSide(self.rank.0)))
+    }
+
+    pub(super) fn exposures(
+        &self,
+        win: WinId,
+        origin: Rank,
+        target: Rank,
+        side: MeetingSide,
+    ) -> Option<(Meeting, MeetingSide)> {
+        let win = self.windows.get(&win)?.key;
+        Some((Meeting::Exposure(Exposure { win, origin, target }), side))
+    }
+}

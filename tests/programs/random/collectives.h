@@ -116,6 +116,12 @@ static void move(struct comm *comm, int mode) {
     struct type *type = draw_type();
     struct layout layout = draw_layout(all, count % 200);
     MPI_Datatype of = type->type;
+#ifndef OPEN_MPI
+    /* MPICH 4.0 mixes up elements with gaps in large trees, and where it exchanges many in place. */
+    int has_gaps = type->size != type->extent;
+    if (has_gaps && (which == 1 || which == 2)) which += 2;
+    if (has_gaps && which == 7) in_place = 0;
+#endif
     struct call call = {.comm = comm, .mode = mode, .key = key_of(0)};
     if (!is_member(comm)) return;
     /* For v variants: as many elements between any two, each way. */
@@ -239,12 +245,13 @@ static void between(struct comm *comm, int mode) {
     }
 }
 
-/* Whether MPI_Neighbor_alltoallw works: on a graph of MPI_Dist_graph_create, a rank that sends to nobody receives nothing in it with
- * MPICH 4.0. */
-static int has_neighbor_alltoallw(const struct comm *comm) {
+/* Whether MPI_Neighbor_alltoallw works: with MPICH 4.0, some receive something else than was sent to them where a rank sends to
+ * nobody, and where the call is persistent. */
+static int has_neighbor_alltoallw(const struct comm *comm, int mode) {
 #ifndef OPEN_MPI
+    if (mode == PERSISTENT) return 0;
     for (int i = 0; i < comm->count[0]; i++)
-        if (comm->is_unordered && comm->outs[i] == 0) return 0;
+        if (comm->outs[i] == 0) return 0;
 #endif
     return 1;
 }
@@ -266,7 +273,7 @@ static void between_neighbors(struct comm *comm, int mode) {
     struct type *type = draw_type();
     struct call call = {.comm = comm, .mode = mode, .key = key_of(0)};
     if (!is_member(comm)) return;
-    if (which == 4 && !has_neighbor_alltoallw(comm)) which = 3;
+    if (which == 4 && !has_neighbor_alltoallw(comm, mode)) which = 3;
     int ins = comm->ins[comm->me], outs = comm->outs[comm->me];
     long each = (long)count * type->extent, whole = each * (ins + outs + 1);
     char *from = filled(whole, key_of(rank + 1)), *to = filled(whole, 1);

@@ -259,7 +259,7 @@ static void nobody(struct comm *comm) {
             note_number(key_of(0), flag);
             break;
         default:
-            MPI(Irecv, &data, 1, MPI_INT, choose(2) ? MPI_ANY_SOURCE : 0, tag_of(1), comm->comm, &request);
+            MPI(Irecv, &data, 1, MPI_INT, choose(2) ? MPI_ANY_SOURCE : 0, LARGEST_TAG, comm->comm, &request);
             MPI(Cancel, &request);
             MPI(Wait, &request, &status);
             MPI(Test_cancelled, &status, &cancelled);

@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use titr_tests::{Family, run};
 
-/// How many seeds share an `mpirun` and the replays of its trace, which take longer to start than a program takes to run.
-const SEEDS: u64 = 40;
-
 /// Programs of successive seeds, and all that is chosen beside them.
 #[derive(Clone, Debug)]
 pub struct Batch {
@@ -79,8 +76,10 @@ impl Execution {
 }
 
 impl Batch {
-    /// The batch that begins with the seed `first`, and ends at `end` at the latest; `None` if `first` is not before it.
-    pub fn of(first: u64, end: u64) -> Option<Self> {
+    /// The batch of at most so many seeds that begins with `first`, and ends at `end` at the latest; `None` if `first` is not
+    /// before it. Its seeds share an `mpirun` and the replays of its trace, which take longer to start than a program takes
+    /// to run.
+    pub fn of(first: u64, end: u64, seeds: u64) -> Option<Self> {
         if first >= end {
             return None;
         }
@@ -90,7 +89,7 @@ impl Batch {
             family: Family::ALL[pick(1, 2) as usize],
             ranks: 2 + pick(2, 5) as u32,
             threads: if pick(3, 4) == 0 { 2 } else { 1 },
-            seeds: first..(first + SEEDS).min(end),
+            seeds: first..(first + seeds).min(end),
             steps: 0,
             buffer: ["4096", "65536", "1048576"][pick(4, 3) as usize],
             call_sites: ["0", "0", "1", "3"][pick(5, 4) as usize],

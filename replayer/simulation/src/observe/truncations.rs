@@ -48,6 +48,11 @@ impl Observer for Truncations {
         }
     }
 
+    /// A receive that is cancelled completes without a message, and another may have its name then.
+    fn completed(&mut self, _: Time, operation: OperationId) {
+        self.posted.remove(&operation);
+    }
+
     fn sent(&mut self, _: Time, message: SentMessage) {
         self.sent.insert(message.id, (message.from, message.bytes));
     }

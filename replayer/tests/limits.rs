@@ -67,7 +67,7 @@ fn more_variations_than_fit_are_refused() {
     let loopback = format!("network.loopback.latency={values}");
     let eager = format!("mpi.eager_threshold={}", "1kB,2kB,3kB");
     let said = replay(&folder, &["--vary", &latency, "--vary", &loopback, "--vary", &eager, "trace.txt"]);
-    assert_eq!(said, "titr-replay: --vary: 30,000 combinations of values, and at most 10,000 are compared\n[1]");
+    assert_eq!(said, "titr-replay: 30,000 combinations of values, and at most 10,000 are compared\n[1]");
 }
 
 #[test]

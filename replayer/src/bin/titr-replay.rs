@@ -6,5 +6,5 @@ static MEMORY: titr_memory::OrExit = titr_memory::OrExit;
 
 fn main() -> std::process::ExitCode {
     titr_memory::exit_on_panics();
-    titr_replayer::cli::replay::main()
+    titr_replayer::cli::titr_replay::main()
 }

@@ -1,16 +1,16 @@
 //! `titr advise`.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::Args;
 use titr_analyses::advise::advise as advice_for;
 use titr_call_sites::CallSiteNames;
 use titr_common::event::CollectiveKind;
 use titr_common::trace::Transformation;
-use titr_simulation::{Computation, Platform};
+use titr_simulation::Computation;
 
-use super::jobs::JobsArgs;
+use super::machine::MachineArgs;
+use super::runs::JobsArgs;
 use super::{Failure, TraceArgs};
 use crate::inspect::Inventory;
 use crate::report::advice;
@@ -18,12 +18,8 @@ use crate::report::advice;
 /// Replays a trace with hypotheses that its waits suggest, and ranks them by what they would save.
 #[derive(Debug, Args)]
 pub(super) struct AdviseArgs {
-    /// The machine: a platform file of titr's (TOML) or of SimGrid's (XML).
-    #[arg(short, long, value_name = "FILE")]
-    platform: PathBuf,
-    /// Sets a key of the platform. May be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    machine: MachineArgs,
     /// Takes computation to be as long as it was in an extended trace, whatever the simulated host.
     #[arg(long)]
     timed: bool,
@@ -38,7 +34,7 @@ pub(super) struct AdviseArgs {
 
 /// The command.
 pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let platform = Platform::load(&args.platform, &args.set)?;
+    let platform = args.machine.load()?;
     let trace = CallSiteNames::default().apply(args.trace.open()?)?;
     let kinds = Inventory::of(&trace)?.kinds;
     let collectives: Vec<CollectiveKind> =

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use titr_common::output::{OutputFile, named};
 
-use super::{Failure, replay};
+use super::Failure;
 
 /// Prints completions of titr and titr-replay for a shell: `source <(titr completions bash)`.
 #[derive(Debug, Args)]
@@ -26,7 +26,8 @@ pub struct ManArgs {
 
 /// Prints the completions of both programs.
 pub(super) fn completions(args: &CompletionsArgs, titr: Command, out: &mut impl Write) -> Result<(), Failure> {
-    for mut command in [titr, replay::command()] {
+    let titr_replay = titr.find_subcommand("replay").map(|replay| replay.clone().name("titr-replay"));
+    for mut command in [titr].into_iter().chain(titr_replay) {
         let name = command.get_name().to_owned();
         let mut script = Vec::new();
         clap_complete::generate(args.shell, &mut command, name, &mut script);
@@ -35,14 +36,12 @@ pub(super) fn completions(args: &CompletionsArgs, titr: Command, out: &mut impl 
     Ok(())
 }
 
-/// Writes the pages of both programs, and of each subcommand.
+/// Writes the pages of `titr` and of each subcommand. That of `titr replay` is the page of `titr-replay`, too.
 pub(super) fn man(args: &ManArgs, titr: Command) -> Result<(), Failure> {
     std::fs::create_dir_all(&args.directory).map_err(|error| named(&args.directory, error))?;
-    for mut command in [titr.disable_help_subcommand(true), replay::command()] {
-        command.build();
-        pages(&command, &args.directory)?;
-    }
-    Ok(())
+    let mut titr = titr.disable_help_subcommand(true);
+    titr.build();
+    pages(&titr, &args.directory)
 }
 
 /// Writes the page of a command, and those of its subcommands.

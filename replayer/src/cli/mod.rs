@@ -8,23 +8,28 @@ mod convert;
 mod diff;
 mod gather;
 mod generate;
-mod jobs;
+mod machine;
 mod manual;
 mod meter;
-mod network_trace;
 mod page;
-pub mod replay;
+mod program;
+mod replay;
 mod report;
+mod runs;
 mod schedule;
 mod signals;
 mod ssh;
+mod time;
 mod timeline;
 pub mod titr;
+pub mod titr_replay;
 mod trace;
 mod traffic;
+mod trigger;
 mod triggers;
 mod vary;
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, StdoutLock};
 use std::process::ExitCode;
 
@@ -147,12 +152,12 @@ fn unwritten(error: &io::Error) -> String {
 /// Standard output, as commands print to it.
 type Out = Escaped<BufWriter<StdoutLock<'static>>>;
 
-/// The arguments of this process. Where they are wrong, or help is asked for, says so and ends the process.
-fn arguments<A: Parser>() -> A {
-    A::try_parse().unwrap_or_else(|error| {
-        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+/// The arguments in the words of a command line. Where they are wrong, or help is asked for, says so and ends the process.
+fn arguments<A: Parser>(words: &[OsString]) -> A {
+    A::try_parse_from(words).unwrap_or_else(|error| {
+        let mut words = words.iter().map(|word| word.to_string_lossy());
         // A message has its colours where it repeats nothing that a terminal would obey.
-        if words.into_iter().all(|word| terminal::escaped(&word) == word) {
+        if words.all(|word| terminal::escaped(&word) == *word) {
             error.exit();
         }
         let text = error.render().to_string();

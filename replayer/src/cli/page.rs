@@ -9,6 +9,7 @@ use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_formats::timeline::Series;
 
 use super::Failure;
+use super::program::EVERY_ITERATION;
 use crate::page::{Origin, PageData, Recorder, write};
 
 /// The analysis that the page has a picture of its own for.
@@ -16,10 +17,11 @@ const DRAWN: &str = "matrix";
 
 /// The page that is asked for.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Page")]
 pub(super) struct PageArgs {
     /// Also writes one page to look at, as a file of HTML with everything in it: where the time goes, ranks, timeline,
     /// messages, links, and the findings of all analyses.
-    #[arg(long = "report", value_name = "FILE", conflicts_with_all = ["traffic", "triggered"])]
+    #[arg(long = "report", value_name = "FILE", group = EVERY_ITERATION)]
     file: Option<PathBuf>,
     /// Compares on the page with this earlier result of --json.
     #[arg(long, value_name = "BEFORE.json", requires = "file")]

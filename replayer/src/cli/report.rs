@@ -62,7 +62,7 @@ impl Args for ReportArgs {
             format.help("Says what is printed [default: text]").conflicts_with_all(printed.collect::<Vec<_>>());
         let quiet = Arg::new(QUIET).long(QUIET).short('q').action(ArgAction::SetTrue);
         let quiet = quiet.help("Prints neither a summary nor how far the replay is");
-        command.args(FORMS.iter().map(option)).args([format, quiet])
+        command.next_help_heading("Output").args(FORMS.iter().map(option)).args([format, quiet])
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -11,6 +11,7 @@ use titr_common::units::{Seconds, Written};
 use titr_formats::timeline::{Excerpt, FORMATS, Subject, TimelineFormat, TimelineWriter};
 
 use super::Failure;
+use super::program::EVERY_ITERATION;
 
 /// The timelines that are asked for: an option for each format.
 #[derive(Default)]
@@ -37,14 +38,13 @@ impl Args for TimelineArgs {
     fn augment_args(command: Command) -> Command {
         let option = |format: &TimelineFormat| {
             let help = format!(
-                "Writes a timeline for {}: what each rank does when, and each message. With several runs, the timeline is \
-                 that of the first",
+                "Writes what each rank does when, and each message, for {}. With several runs, it is of the first",
                 format.viewers
             );
             let option = Arg::new(format.name).long(format.name).value_name("FILE").help(help);
-            option.value_parser(value_parser!(PathBuf)).conflicts_with_all(["traffic", "triggered", "steady", "vary"])
+            option.value_parser(value_parser!(PathBuf)).group(EVERY_ITERATION)
         };
-        command.args(FORMATS.iter().map(option))
+        command.next_help_heading("Timelines").args(FORMATS.iter().map(option))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -66,6 +66,7 @@ impl FromArgMatches for TimelineArgs {
 
 /// The part of a run that is shown.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Timelines")]
 pub(super) struct ExcerptArgs {
     /// Shows only these ranks in timelines, such as 0-31,40, and the messages between them.
     #[arg(long, value_name = "RANKS", value_parser = ranks)]

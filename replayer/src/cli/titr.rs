@@ -1,6 +1,7 @@
-//! `titr`: everything about a trace but its replay.
+//! `titr`: replays traces of MPI programs, and everything else about them.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -17,13 +18,14 @@ use titr_simulation::Follower;
 
 use super::meter::Meter;
 use super::{
-    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, convert, diff, gather, generate, manual, run,
-    schedule, triggers,
+    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, convert, diff, gather, generate, manual, replay,
+    run, schedule, traffic, trigger, triggers, vary,
 };
 use crate::inspect::{Inventory, Verdict, check, recorded_part, uncounted};
 
 const EXAMPLES: &str = "\
 Examples:
+  titr replay --platform cluster.toml traces/
   titr info traces/
   titr check traces/
   titr cat traces/ --rank 5 | head
@@ -38,16 +40,20 @@ Examples:
 
 Exit status: 0 done; 1 the trace or a value is at fault; 2 wrong usage.";
 
-/// Inspects, checks, converts and generates traces of MPI programs.
-#[derive(Debug, Parser)]
-#[command(name = "titr", version, after_help = EXAMPLES)]
+/// Replays, inspects, checks, converts and generates traces of MPI programs.
+#[derive(Parser)]
+#[command(name = "titr", version, propagate_version = true, after_help = EXAMPLES)]
 struct TitrArgs {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum Command {
+    Replay(Box<replay::ReplayArgs>),
+    Vary(Box<vary::VaryArgs>),
+    Traffic(traffic::TrafficArgs),
+    Trigger(trigger::TriggerArgs),
     /// Prints what a trace holds, how it was recorded, and what is not in it.
     Info {
         /// Prints one JSON object.
@@ -91,8 +97,17 @@ enum Command {
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
-    let args: TitrArgs = arguments();
-    run("titr", |out| match &args.command {
+    run_command("titr", std::env::args_os().collect())
+}
+
+/// Runs the command that these words ask for, and calls itself `name` where something is wrong.
+pub(super) fn run_command(name: &str, words: Vec<OsString>) -> ExitCode {
+    let args: TitrArgs = arguments(&words);
+    run(name, |out| match &args.command {
+        Command::Replay(args) => replay::replay(args, out),
+        Command::Vary(args) => vary::vary(args, out),
+        Command::Traffic(args) => traffic::traffic(args, out),
+        Command::Trigger(args) => trigger::trigger(args, out),
         Command::Info { json, trace } => info(trace, *json, out),
         Command::Check { trace } => report_check(trace, out),
         Command::Cat { rank, partial, names, trace } => cat(trace, *rank, *partial, *names, out),

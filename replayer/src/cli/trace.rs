@@ -13,7 +13,7 @@ use titr_formats::input;
 pub(super) struct TraceArgs {
     /// A trace directory, an archive of one, an index of SimGrid's, or one text file; or several directories and archives
     /// that each hold a part of one trace, or the trace of a world that the program has spawned or connected to.
-    #[arg(value_name = "TRACE", required = true)]
+    #[arg(value_name = "TRACE", required = true, help_heading = None::<&str>)]
     places: Vec<PathBuf>,
 }
 

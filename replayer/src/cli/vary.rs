@@ -1,17 +1,48 @@
-//! `titr-replay --vary`: one trace on variations of a platform.
+//! `titr vary`: one program on variations of a platform.
 
 use std::str::FromStr;
 
-use titr_analyses::AnalysedResult;
+use clap::Args;
+use titr_call_sites::CallSiteNames;
+use titr_common::format::count;
 use titr_simulation::parallel::Jobs;
 
-use super::Failure;
-use crate::report::variations::{Variations, VariedResult};
-use titr_common::format::count;
+use super::machine::MachineArgs;
+use super::program::ProgramArgs;
+use super::report::ReportArgs;
+use super::runs::RunsArgs;
+use super::time::TimeArgs;
+use super::{Failure, Out};
+use crate::report::Results;
+use crate::report::variations::{self, Variations, VariedResult};
+
+const EXAMPLES: &str = "\
+Examples:
+  titr vary --platform examples/torus.toml --key network.latency=1us,2us,5us traces/
+  titr vary --platform examples/torus.toml --key network.latency=1us,2us --key hosts.cores=1,2 traces/";
+
+/// Predicts how long a traced MPI program takes on variations of a machine, and compares the times.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct VaryArgs {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Replays with each of these values of a key of the platform. Given several times, it replays with each combination.
+    #[arg(short, long = "key", alias = "vary", value_name = "KEY=VALUE,...", required = true)]
+    keys: Vec<VariedKey>,
+    #[command(flatten)]
+    runs: RunsArgs,
+    #[command(flatten)]
+    time: TimeArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
 
 /// A key of the platform, and the values that it has in one replay after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct VariedKey {
+struct VariedKey {
     key: String,
     values: Vec<String>,
 }
@@ -60,7 +91,7 @@ fn count_combinations(keys: &[VariedKey]) -> Result<usize, Failure> {
     let all = keys.iter().fold(1_u128, |all, key| all.saturating_mul(key.values.len() as u128));
     usize::try_from(all).ok().filter(|&all| all <= MOST).ok_or_else(|| {
         let (all, most) = (count(u64::try_from(all).unwrap_or(u64::MAX)), count(MOST as u64));
-        Failure::Value(format!("--vary: {all} combinations of values, and at most {most} are compared"))
+        Failure::Value(format!("{all} combinations of values, and at most {most} are compared"))
     })
 }
 
@@ -76,21 +107,41 @@ fn combination(keys: &[VariedKey], mut number: usize) -> Combination {
     combination
 }
 
-/// The results of `simulate` with each combination of values, given as `KEY=VALUE`, so many at the same time.
-///
-/// # Errors
-/// The error of the first combination that has one.
-pub(super) fn replay(
-    keys: &[VariedKey],
-    jobs: Jobs,
-    simulate: impl Fn(&[String]) -> Result<AnalysedResult, Failure> + Sync,
-) -> Result<Variations, Failure> {
-    let variations = jobs.map(count_combinations(keys)?, |number| {
-        let set = combination(keys, number);
-        let written: Vec<String> = set.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        Ok::<_, Failure>(VariedResult { set, result: simulate(&written)? })
-    })?;
-    Ok(Variations { variations })
+/// The command.
+pub(super) fn vary(args: &VaryArgs, out: &mut Out) -> Result<(), Failure> {
+    args.time.measure(out, |out| {
+        let results = args.run()?;
+        args.report.write(Results::Variations(&results), out)?;
+        if args.report.has_summary() {
+            variations::summary(&results, out)?;
+        }
+        Ok(Some(results.variations.iter().map(|varied| varied.result.events).sum()))
+    })
+}
+
+impl VaryArgs {
+    /// Replays with each combination of values, several of them at the same time.
+    ///
+    /// # Errors
+    /// The error of the first combination that has one.
+    fn run(&self) -> Result<Variations, Failure> {
+        let mut claims = self.program.claims(&self.machine, &self.machine.load()?)?;
+        self.report.files().try_for_each(|path| claims.write(&path))?;
+        let program = self.program.open(&mut claims)?;
+        let jobs = self.runs.jobs();
+        let variations = jobs.map(count_combinations(&self.keys)?, |number| {
+            let set = combination(&self.keys, number);
+            let written: Vec<String> = set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            let platform = program.on(self.machine.load_with(&written)?)?;
+            let names = CallSiteNames::default();
+            let simulation = program.simulation(&platform, &names, true).runs(self.runs.runs().unwrap_or(1));
+            let simulation = simulation.jobs(Jobs::ONE).read_ahead(!jobs.are_several());
+            let mut result = self.program.analysed(simulation, self.program.analyses(), Jobs::ONE).run()?;
+            result.warnings.extend(names.unnamed());
+            Ok::<_, Failure>(VariedResult { set, result })
+        })?;
+        Ok(Variations { variations })
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Values of the options of `titr-replay`.
+//! Values of the options for the replay of a program.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;

@@ -1,0 +1,149 @@
+//! The traced program that a command replays, and how.
+
+mod values;
+
+use clap::{ArgGroup, Args};
+use titr_analyses::{AnalysedSimulation, apply_machine_changes};
+use titr_call_sites::CallSiteNames;
+use titr_common::collectives::Selection;
+use titr_common::output::Claims;
+use titr_common::trace::Trace;
+use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
+use titr_platform::Platform;
+use titr_simulation::Simulation;
+use titr_simulation::parallel::Jobs;
+
+use super::machine::MachineArgs;
+use super::{Failure, TraceArgs, claim_files, claims};
+use values::{Collectives, Compute, WaitsFor, analyses, collectives, factor};
+
+/// The group of the options that need each iteration of the program, and so do not go with leaving some out.
+pub(super) const EVERY_ITERATION: &str = "every-iteration";
+
+/// The options for the replay of a program.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Program", group = ArgGroup::new(EVERY_ITERATION).multiple(true))]
+pub(super) struct ProgramArgs {
+    /// Makes collectives from the algorithms of openmpi, mpich, simgrid or simgrid-openmpi, or from the messages recorded in an
+    /// extended trace [default: the platform's].
+    #[arg(long, value_name = "WHOSE", value_parser = collectives)]
+    collectives: Option<Collectives>,
+    /// Says how long computation takes: `counted`, its volume divided by the speed of the host; `timed`, the time between the
+    /// calls of an extended trace; or `none`, no time.
+    #[arg(long, value_enum, default_value_t, value_name = "SOURCE", hide_possible_values = true)]
+    compute: Compute,
+    /// Multiplies all computation by this factor.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    compute_scale: f64,
+    /// Makes the computation of ranks comparable that were counted on different processors, or partly in CPU time: `titr check`
+    /// shows the factors.
+    #[arg(long)]
+    normalise: bool,
+    /// Says what a send waits for: `none`, nothing; `causal`, the receives before it; or `timed`, these and computation.
+    #[arg(long, value_enum, default_value_t, value_name = "CAUSES", hide_possible_values = true)]
+    causality: WaitsFor,
+    /// Replays the program and the machine with the changes in a TOML file: balanced computation, fewer messages, another
+    /// algorithm (see docs/WHAT-IF.md).
+    #[arg(long, value_name = "FILE", group = EVERY_ITERATION)]
+    what_if: Option<std::path::PathBuf>,
+    /// Replays what there is of a torn trace: the program was killed, or is still running.
+    #[arg(long, group = EVERY_ITERATION)]
+    partial: bool,
+    /// Adds the findings of an analysis to the JSON object. May be given several times.
+    #[arg(long = "analyse", value_name = "ANALYSIS", value_parser = analyses(), group = EVERY_ITERATION)]
+    analyses: Vec<String>,
+    /// Checks the sensitivities of the critical path by eight more replays, and finds those to each class of links by four more
+    /// for each.
+    #[arg(long, requires = "analyses")]
+    check_sensitivities: bool,
+    #[command(flatten)]
+    trace: TraceArgs,
+}
+
+/// A program that is going to be replayed.
+pub(super) struct Program<'a> {
+    args: &'a ProgramArgs,
+    pub(super) trace: Trace,
+    hypotheses: Option<Hypotheses>,
+}
+
+impl ProgramArgs {
+    /// The analyses that are asked for.
+    pub(super) fn analyses(&self) -> &[String] {
+        &self.analyses
+    }
+
+    /// The claims of a command that reads the program and the machine.
+    pub(super) fn claims(&self, machine: &MachineArgs, platform: &Platform) -> Result<Claims, Failure> {
+        let mut claims = claims(&self.trace)?;
+        machine.claim(platform, &mut claims)?;
+        self.what_if.iter().try_for_each(|path| claims.read(path))?;
+        Ok(claims)
+    }
+
+    /// Opens the trace and the hypotheses.
+    pub(super) fn open(&self, claims: &mut Claims) -> Result<Program<'_>, Failure> {
+        let hypotheses = self.what_if.as_deref().map(Hypotheses::load).transpose()?;
+        let trace = self.trace.open_partial(self.partial)?;
+        claim_files(claims, &trace)?;
+        Ok(Program { args: self, trace, hypotheses })
+    }
+
+    /// The simulation of a trace, without observers.
+    pub(super) fn simulation<'a>(&self, platform: &'a Platform, trace: &'a Trace) -> Simulation<'a> {
+        Simulation::new(platform, trace)
+            .computation(self.compute.into())
+            .compute_scale(self.compute_scale)
+            .normalise(self.normalise)
+            .recorded_collectives(self.collectives == Some(Collectives::Recorded))
+            .causality(self.causality.into())
+    }
+
+    /// The simulation with analyses, and with checks of sensitivities where these are asked for.
+    pub(super) fn analysed<'a>(
+        &self,
+        simulation: Simulation<'a>,
+        analyses: &'a [impl AsRef<str>],
+        jobs: Jobs,
+    ) -> AnalysedSimulation<'a> {
+        let analysed = AnalysedSimulation::new(simulation);
+        let analysed = analyses.iter().fold(analysed, |analysed, name| analysed.analyse(name.as_ref()));
+        if self.check_sensitivities { analysed.check_sensitivities(jobs) } else { analysed }
+    }
+}
+
+impl Program<'_> {
+    /// The platform with the collectives and the changes that the options ask for.
+    pub(super) fn on(&self, mut platform: Platform) -> Result<Platform, Failure> {
+        if let Some(Collectives::Of(library)) = self.args.collectives {
+            platform.mpi.collectives = Selection::from(library);
+        }
+        let Some(hypotheses) = &self.hypotheses else { return Ok(platform) };
+        for change in hypotheses.machine() {
+            if let (MachineChange::Collective { written, .. }, Some(Collectives::Recorded)) =
+                (change, self.args.collectives)
+            {
+                let message = "--collectives recorded takes the messages that the trace has, whatever the algorithm";
+                return Err(HypothesesError::from(written.mistake(message)).into());
+            }
+        }
+        Ok(apply_machine_changes(hypotheses.machine(), platform).map_err(HypothesesError::from)?)
+    }
+
+    /// The simulation with the hypotheses, and with `names` of call sites where anything names them.
+    pub(super) fn simulation<'a>(
+        &'a self,
+        platform: &'a Platform,
+        names: &'a CallSiteNames,
+        is_named: bool,
+    ) -> Simulation<'a> {
+        let mut simulation = self.args.simulation(platform, &self.trace);
+        if is_named || self.hypotheses.is_some() {
+            simulation = simulation.transform(names);
+        }
+        match &self.hypotheses {
+            Some(hypotheses) => simulation.transform(hypotheses),
+            None => simulation,
+        }
+    }
+}

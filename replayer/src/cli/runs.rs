@@ -1,0 +1,52 @@
+//! How often a command simulates, and how many simulations it does at the same time.
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+use titr_simulation::parallel::Jobs;
+
+/// The option for simulations that are independent of each other.
+#[derive(Debug, Args)]
+pub(super) struct JobsArgs {
+    /// Does N independent simulations at the same time; a single run of a large packet network takes N threads [default: the
+    /// number of processors]. The result is the same for any N; memory grows with it.
+    #[arg(long, value_name = "N", value_parser = number)]
+    jobs: Option<NonZeroUsize>,
+}
+
+/// The most simulations at the same time: each has a thread.
+const MOST: usize = 1024;
+
+fn number(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= MOST);
+    number.ok_or_else(|| format!("expected a number from 1 to {MOST}"))
+}
+
+impl JobsArgs {
+    /// The number of simulations at the same time.
+    pub(super) fn jobs(&self) -> Jobs {
+        self.jobs.map_or_else(Jobs::of_processors, Jobs)
+    }
+}
+
+/// The options for a network that is simulated with several seeds.
+#[derive(Debug, Args)]
+pub(super) struct RunsArgs {
+    /// Runs a packet network with N different seeds, and prints confidence intervals [default: 1, with traffic 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), group = super::program::EVERY_ITERATION)]
+    runs: Option<u32>,
+    #[command(flatten)]
+    jobs: JobsArgs,
+}
+
+impl RunsArgs {
+    /// The number of runs, if it is given.
+    pub(super) fn runs(&self) -> Option<u32> {
+        self.runs
+    }
+
+    /// The number of simulations at the same time.
+    pub(super) fn jobs(&self) -> Jobs {
+        self.jobs.jobs()
+    }
+}

@@ -1,4 +1,5 @@
-//! Compares what `ci/accuracy` has measured with what titr predicts: `titr-accuracy RESULTS > docs/ACCURACY.md`.
+//! Compares what `ci/accuracy` has measured with what titr predicts: `titr-accuracy RESULTS ROWS > docs/ACCURACY.md`.
+//! All rows go into the CSV file ROWS.
 //!
 //! The directory RESULTS has
 //!
@@ -34,9 +35,9 @@ fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let printed = match &arguments[..] {
         [command, results] if command.as_os_str() == "split" => split::table(results),
-        [results] => page(results),
+        [results, rows] => page(results, rows),
         _ => {
-            eprintln!("usage: titr-accuracy [split] RESULTS");
+            eprintln!("usage: titr-accuracy RESULTS ROWS\n       titr-accuracy split RESULTS");
             return ExitCode::from(2);
         }
     };
@@ -52,9 +53,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// The page `docs/ACCURACY.md`.
-fn page(results: &Path) -> Result<String, Box<dyn Error>> {
+/// The page `docs/ACCURACY.md`. Writes its rows into the file `csv`.
+fn page(results: &Path, csv: &Path) -> Result<String, Box<dyn Error>> {
     let (calibrations, rows) = compare(results)?;
+    std::fs::write(csv, page::csv(&rows)?)?;
     let remarks = std::fs::read_to_string(results.join("remarks")).unwrap_or_default();
     Ok(page::Page { rows: &rows, calibrations: &calibrations, remarks: &remarks }.to_string())
 }

@@ -1,12 +1,26 @@
-//! The page `docs/ACCURACY.md`.
+//! The page `docs/ACCURACY.md`, and the rows that it sums up.
 
-use std::fmt;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
 
 use crate::Calibrations;
+use crate::measured::median;
 use crate::row::Row;
 
 /// Rows whose runs differ by more than this part of the median are not judged.
 const STEADY: f64 = 0.1;
+
+/// The largest median error that is accepted, in percent.
+const MEDIAN_BAR: f64 = 5.0;
+
+/// The largest error of a row that is accepted, in percent.
+const WORST_BAR: f64 = 15.0;
+
+/// Returns the prediction of a model, in seconds.
+type Prediction = fn(&Row) -> f64;
+
+/// The network models, by name.
+const MODELS: [(&str, Prediction); 2] = [("flow", Row::flow), ("packet", Row::packet)];
 
 /// The page of these rows, which were predicted with these calibrations.
 pub struct Page<'r> {
@@ -19,21 +33,25 @@ pub struct Page<'r> {
 impl fmt::Display for Page<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(INTRODUCTION)?;
-        let mut rows: Vec<&Row> = self.rows.iter().collect();
-        rows.sort_by(|a, b| b.size_of_error().total_cmp(&a.size_of_error()));
-        let steady: Vec<&Row> = rows.iter().copied().filter(|row| row.measured.spread() < STEADY).collect();
-        writeln!(f, "| {} of {} rows | median error | 90 % of rows within | worst error |", steady.len(), rows.len())?;
-        writeln!(f, "|---|--:|--:|--:|")?;
-        for (model, predicted) in [("flow", Row::flow as fn(&Row) -> f64), ("packet", Row::packet)] {
-            let mut errors: Vec<f64> = steady.iter().map(|row| row.error(predicted(row)).abs()).collect();
-            errors.sort_by(f64::total_cmp);
-            let at = |part: f64| errors.get(((errors.len() as f64 - 1.0) * part).round() as usize);
-            let [median, most, worst] = [0.5, 0.9, 1.0].map(|part| at(part).copied().unwrap_or(f64::NAN) * 100.0);
-            writeln!(f, "| {model} | {median:.1} % | {most:.1} % | {worst:.1} % |")?;
+        let steady: Vec<&Row> = self.rows.iter().filter(|row| row.measured.spread() < STEADY).collect();
+        writeln!(f, "| {} of {} cases | bar | flow | | packet | |", steady.len(), self.rows.len())?;
+        writeln!(f, "|---|--:|--:|---|--:|---|")?;
+        let errors = MODELS.map(|(_, prediction)| percent_errors(&steady, prediction));
+        for (what, part, bar) in [("median error", 0.5, MEDIAN_BAR), ("worst error", 1.0, WORST_BAR)] {
+            write!(f, "| {what} | ≤ {bar} % |")?;
+            for error in errors.each_ref().map(|errors| quantile(errors, part)) {
+                write!(f, " {error:.1} % | {} |", if error <= bar { "met" } else { "**missed**" })?;
+            }
+            writeln!(f)?;
         }
+        let [flow, packet] = errors.each_ref().map(|errors| quantile(errors, 0.9));
+        writeln!(f, "| 90 % of the cases within | | {flow:.1} % | | {packet:.1} % | |")?;
+        let [flow, packet] = errors.each_ref().map(|errors| errors.iter().filter(|error| **error <= WORST_BAR).count());
+        writeln!(f, "| cases within {WORST_BAR} % | all | {flow} | | {packet} | |")?;
         if !self.remarks.is_empty() {
             write!(f, "\n{}", self.remarks)?;
         }
+        f.write_str(METHOD)?;
         f.write_str(CALIBRATIONS)?;
         for (rate, calibration) in self.calibrations {
             writeln!(
@@ -46,30 +64,68 @@ impl fmt::Display for Page<'_> {
                 calibration.value("mpi.rendezvous_duplex"),
             )?;
         }
-        f.write_str(ALL_ROWS)?;
-        for row in rows {
-            let (configuration, measured) = (&row.configuration, &row.measured);
-            writeln!(
-                f,
-                "| {} | {} | {} × {} | {} | {:.4} | {:.1} % | {:.4} | {:+.1} % | {:.4} | {:+.1} % |",
-                measured.pattern,
-                configuration.shape,
-                configuration.hosts,
-                configuration.slots,
-                configuration.rate.trim_end_matches("mbit"),
-                measured.median(),
-                measured.spread() * 100.0,
-                row.flow(),
-                row.error(row.flow()) * 100.0,
-                row.packet(),
-                row.error(row.packet()) * 100.0,
-            )?;
+        f.write_str(PATTERNS)?;
+        let mut patterns: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+        for row in steady {
+            patterns.entry(&row.measured.pattern).or_default().push(row);
         }
-        Ok(())
+        for (pattern, rows) in patterns {
+            write!(f, "| {pattern} | {} |", rows.len())?;
+            for errors in MODELS.map(|(_, prediction)| percent_errors(&rows, prediction)) {
+                write!(f, " {:.1} % | {:.1} % |", median(&errors), quantile(&errors, 1.0))?;
+            }
+            writeln!(f)?;
+        }
+        f.write_str(ERRORS)
     }
 }
 
+/// The errors of a model's predictions in percent, without their signs, in ascending order.
+fn percent_errors(rows: &[&Row], prediction: Prediction) -> Vec<f64> {
+    let mut errors: Vec<f64> = rows.iter().map(|row| row.error(prediction(row)).abs() * 100.0).collect();
+    errors.sort_by(f64::total_cmp);
+    errors
+}
+
+/// The number that `part` of the sorted `numbers` do not exceed.
+fn quantile(numbers: &[f64], part: f64) -> f64 {
+    numbers.get(((numbers.len() as f64 - 1.0) * part).round() as usize).copied().unwrap_or(f64::NAN)
+}
+
+/// All rows as CSV, the largest error of the flow model first.
+pub fn csv(rows: &[Row]) -> Result<String, fmt::Error> {
+    let mut rows: Vec<&Row> = rows.iter().collect();
+    rows.sort_by(|a, b| b.size_of_error().total_cmp(&a.size_of_error()));
+    let mut text = COLUMNS.to_owned();
+    for row in rows {
+        let (configuration, measured) = (&row.configuration, &row.measured);
+        writeln!(
+            text,
+            "{},{},{},{},{},{:.4},{:.3},{:.4},{:.3},{:.4},{:.3}",
+            measured.pattern,
+            configuration.shape,
+            configuration.hosts,
+            configuration.slots,
+            configuration.rate.trim_end_matches("mbit"),
+            measured.median(),
+            measured.spread(),
+            row.flow(),
+            row.error(row.flow()),
+            row.packet(),
+            row.error(row.packet()),
+        )?;
+    }
+    Ok(text)
+}
+
+const COLUMNS: &str =
+    "pattern,shape,hosts,ranks_per_host,mbit_per_s,measured_s,spread,flow_s,flow_error,packet_s,packet_error\n";
+
 const INTRODUCTION: &str = include_str!("introduction.md");
+
+const METHOD: &str = include_str!("method.md");
+
+const ERRORS: &str = include_str!("errors.md");
 
 const CALIBRATIONS: &str = "
 ## The links, as they were calibrated
@@ -78,9 +134,9 @@ const CALIBRATIONS: &str = "
 |--:|--:|--:|--:|---|
 ";
 
-const ALL_ROWS: &str = "
-## All rows
+const PATTERNS: &str = "
+## Errors by pattern
 
-| pattern | shape | hosts × ranks | Mbit/s | measured, s | spread | flow, s | error | packet, s | error |
-|---|---|---|--:|--:|--:|--:|--:|--:|--:|
+| pattern | cases | flow: median | worst | packet: median | worst |
+|---|--:|--:|--:|--:|--:|
 ";

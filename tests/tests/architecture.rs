@@ -1,7 +1,7 @@
 //! The rules of the house, held to the source. A rule that is broken names the file and the line.
 //!
 //! To add a module or a crate, add it to [`LAYERS`], below all that imports it, and run
-//! `UPDATE=1 cargo test --package titr-tests --test architecture`, which writes the table into `docs/ARCHITECTURE.md`.
+//! `UPDATE=1 cargo test --package titr-tests --test architecture`, which writes the crates into `docs/ARCHITECTURE.md`.
 
 #[path = "architecture/circles.rs"]
 mod circles;
@@ -47,6 +47,12 @@ const LAYERS: &str = "\
 | `tracer/launcher` | `common` `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `options` `witness` |
 | `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `tags` `feasible` `communicators` `requests` `options` `reenactment` `report` |
 | `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `order` `plan` |
+";
+
+/// The head of the table of crates in `docs/ARCHITECTURE.md`.
+const TABLE: &str = "\
+| crates, from the bottom up |
+| --- |
 ";
 
 /// How a documentation comment must not begin: each is read alone, in a tooltip.
@@ -117,9 +123,9 @@ fn complain(broken: &[String]) {
 fn the_architecture_document_shows_the_layers() {
     let file = root().join("docs/ARCHITECTURE.md");
     let text = fs::read_to_string(&file).unwrap();
-    let begin = text.find(LAYERS.lines().next().unwrap()).expect("a table of layers in docs/ARCHITECTURE.md");
+    let begin = text.find(TABLE).expect("a table of crates in docs/ARCHITECTURE.md");
     let end = begin + text[begin..].find("\n\n").map_or(text.len() - begin, |end| end + 1);
-    let updated = [&text[..begin], LAYERS, &text[end..]].concat();
+    let updated = [&text[..begin], &levels(), &text[end..]].concat();
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&file, &updated).unwrap();
         return;
@@ -127,11 +133,25 @@ fn the_architecture_document_shows_the_layers() {
     assert!(text == updated, "docs/ARCHITECTURE.md has another table: set UPDATE=1 and run this test");
 }
 
+/// The crates as a table, each in a row below all that it imports.
+fn levels() -> String {
+    let mut levels: Vec<Vec<&str>> = Vec::new();
+    for (Layer { folder, imports, .. }, _) in CRATES.iter() {
+        let has_import = |level: &Vec<&str>| level.iter().any(|below| imports.contains(below));
+        let level = levels.iter().rposition(has_import).map_or(0, |below| below + 1);
+        levels.resize(levels.len().max(level + 1), Vec::new());
+        levels[level].push(folder);
+    }
+    let row = |level: &Vec<&str>| format!("| `{}` |\n", level.join("` `"));
+    TABLE.to_owned() + &levels.iter().map(row).collect::<String>()
+}
+
 /// A path in backquotes that begins with a folder of the source. `{a,b}` stands for several names; a word in capitals is to
 /// be filled in by the reader, so that only what stands before it has to be there.
 #[test]
-fn every_place_that_the_architecture_document_names_is_there() {
-    let text = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
+fn every_place_that_the_documents_for_developers_name_is_there() {
+    let read = |page: &str| fs::read_to_string(root().join("docs").join(page)).unwrap();
+    let text = ["ARCHITECTURE.md", "GLOSSARY.md", "TESTING.md"].map(read).concat();
     let folders = ["common/", "wrappers/", "tracer/", "replayer/", "tests/"];
     let named = text.split('`').skip(1).step_by(2).filter(|path| folders.iter().any(|folder| path.starts_with(folder)));
     let paths: Vec<String> = named.flat_map(alternatives).collect();

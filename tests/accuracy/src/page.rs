@@ -1,5 +1,6 @@
 //! The page `docs/ACCURACY.md`, and the rows that it sums up.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
@@ -40,7 +41,7 @@ impl fmt::Display for Page<'_> {
         for (what, part, bar) in [("median error", 0.5, MEDIAN_BAR), ("worst error", 1.0, WORST_BAR)] {
             write!(f, "| {what} | ≤ {bar} % |")?;
             for error in errors.each_ref().map(|errors| quantile(errors, part)) {
-                write!(f, " {error:.1} % | {} |", if error <= bar { "met" } else { "**missed**" })?;
+                write!(f, " {error:.1} % | {} |", verdict(error, bar))?;
             }
             writeln!(f)?;
         }
@@ -85,6 +86,15 @@ fn percent_errors(rows: &[&Row], prediction: Prediction) -> Vec<f64> {
     let mut errors: Vec<f64> = rows.iter().map(|row| row.error(prediction(row)).abs() * 100.0).collect();
     errors.sort_by(f64::total_cmp);
     errors
+}
+
+/// Whether an error is within the bar.
+fn verdict(error: f64, bar: f64) -> &'static str {
+    match error.partial_cmp(&bar) {
+        None => "not measured",
+        Some(Ordering::Greater) => "**missed**",
+        Some(Ordering::Equal | Ordering::Less) => "met",
+    }
 }
 
 /// The number that `part` of the sorted `numbers` do not exceed.
@@ -140,3 +150,20 @@ const PATTERNS: &str = "
 | pattern | cases | flow: median | worst | packet: median | worst |
 |---|--:|--:|--:|--:|--:|
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_compared_with_its_bar() {
+        assert_eq!([4.9, 5.0, 5.1].map(|error| verdict(error, 5.0)), ["met", "met", "**missed**"]);
+        assert_eq!(verdict(quantile(&[], 0.5), 5.0), "not measured");
+    }
+
+    #[test]
+    fn quantiles_are_numbers_of_the_list() {
+        let numbers = [1.0, 2.0, 3.0, 4.0, 9.0];
+        assert_eq!([0.0, 0.5, 0.9, 1.0].map(|part| quantile(&numbers, part)), [1.0, 3.0, 9.0, 9.0]);
+    }
+}

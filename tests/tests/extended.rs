@@ -57,6 +57,14 @@ fn a_receive_from_nobody_says_so_while_a_collective_is_under_way() {
     }
 }
 
+/// MPICH gives the error of a request to the handler of the world.
+#[test]
+fn errors_of_messages_are_returned_while_a_collective_is_under_way() {
+    for family in Family::ALL {
+        extended(family, 2, "background_errors.c");
+    }
+}
+
 /// The program gets the errors of a collective as it gets them from the library: returned, after its own handler was told.
 #[test]
 fn errors_are_handed_to_the_program() {

@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_int};
 use std::sync::OnceLock;
 
-use crate::handle::{Comm, Datatype, Group, Handle, Info, Message, Op, Request};
+use crate::handle::{Comm, Datatype, Errhandler, Group, Handle, Info, Message, Op, Request};
 use crate::library;
 use crate::symbol::{Symbol, Word};
 use crate::weak_symbols;
@@ -106,6 +106,8 @@ constants! {
     min: Op = "MPI_MIN",                               AddressOf(c"ompi_mpi_op_min"),           Number(0x5800_0002), Number(0x22);
     /// `MPI_BAND`.
     band: Op = "MPI_BAND",                             AddressOf(c"ompi_mpi_op_band"),          Number(0x5800_0006), Number(0x28);
+    /// `MPI_ERRORS_ARE_FATAL`.
+    errors_are_fatal: Errhandler = "MPI_ERRORS_ARE_FATAL", AddressOf(c"ompi_mpi_errors_are_fatal"), Number(0x5400_0000), Number(0x141);
     /// `MPI_IN_PLACE`.
     in_place: usize = "MPI_IN_PLACE",                  Number(1),                               Number(-1),          Number(1);
     /// `MPI_BOTTOM`.

@@ -4,20 +4,30 @@ use std::ffi::c_int;
 
 use super::memory::Memory;
 use super::region::Region;
-use super::{ErrorCode, attempt};
+use super::{ErrorCode, attempt, errors};
 use crate::abi::Abi;
 use crate::argument::{Array, Comm, HandleCell, Request};
 use crate::handle::{Handle, Kind, RequestKind};
 use crate::symbol::Symbol;
 
-/// A message that a blocking call of the program asks for, started as a request of the tool's.
+/// A message that a blocking call of the program asks for.
 pub struct NonblockingCall {
     abi: &'static Abi,
-    request: Box<HandleCell<RequestKind>>,
-    /// Where the program wants its status.
-    status: usize,
-    /// The data, if it is a copy of the program's.
-    _data: Option<Memory>,
+    form: Form,
+}
+
+enum Form {
+    /// A request of the tool's.
+    Request {
+        request: Box<HandleCell<RequestKind>>,
+        /// Where the program wants its status.
+        status: usize,
+        /// The data, if it is a copy of the program's.
+        _data: Option<Memory>,
+    },
+    /// A receive with these arguments, which begins when its message is there. Only the blocking function gives an error to the
+    /// handler of the communicator: MPICH 4.0 gives that of a request to the world's, and ends the program.
+    Receive(&'static Symbol, [usize; 7]),
 }
 
 impl NonblockingCall {
@@ -30,40 +40,43 @@ impl NonblockingCall {
         function: &str,
         words: &[usize],
     ) -> Option<Result<Vec<Self>, ErrorCode>> {
-        let one = |function, words, status| {
-            // SAFETY: the caller's promise: they are the arguments of a message.
-            unsafe { Self::start_one(abi, function, words, status) }
+        let send = |isend, words, data| {
+            // SAFETY: the caller's promise: they are the arguments of a message, or it is a copy of one, which is kept.
+            unsafe { Self::start_one(abi, isend, words, abi.status_ignore, data) }
         };
-        match (nonblocking(function)?, words) {
-            (Nonblocking::Send(isend), &[buf, count, datatype, dest, tag, comm]) => {
-                Some(one(isend, [buf, count, datatype, dest, tag, comm], abi.status_ignore).map(|send| vec![send]))
-            }
-            // MPICH 4.0 gives a request for a receive from nobody the status of a message. The call itself returns at once.
-            (Nonblocking::Recv(_), &[_, _, _, source, ..]) if source as c_int == abi.proc_null => None,
-            (Nonblocking::Recv(irecv), &[buf, count, datatype, source, tag, comm, status]) => {
-                Some(one(irecv, [buf, count, datatype, source, tag, comm], status).map(|recv| vec![recv]))
-            }
-            (
-                Nonblocking::Sendrecv { isend, recv, .. },
-                &[from, sends, of, dest, sendtag, to, recvs, kind, source, recvtag, comm, status],
-            ) if source as c_int == abi.proc_null => {
+        let receive = |(irecv, recv): (_, &'static Symbol),
+                       [buf, count, datatype, source, tag, comm, status]: [usize; 7]| {
+            let words = [buf, count, datatype, source, tag, comm];
+            if source as c_int == abi.proc_null {
                 // SAFETY: the caller's promise: the arguments of a receive, which is from nobody and so returns at once.
-                let received = unsafe { attempt(recv, [to, recvs, kind, source, recvtag, comm, status]) };
-                Some(
-                    received.and_then(|()| {
-                        Ok(vec![one(isend, [from, sends, of, dest, sendtag, comm], abi.status_ignore)?])
-                    }),
-                )
+                // MPICH 4.0 gives a request for one the status of a message.
+                return unsafe { attempt(recv, [buf, count, datatype, source, tag, comm, status]) }.map(|()| None);
+            }
+            if !errors::are_fatal(abi, handle(abi, comm)) {
+                let form = Form::Receive(recv, [buf, count, datatype, source, tag, comm, status]);
+                return Ok(Some(Self { abi, form }));
+            }
+            // SAFETY: the caller's promise: they are the arguments of a message.
+            unsafe { Self::start_one(abi, irecv, words, status, None) }.map(Some)
+        };
+        let both = |received: Result<Option<Self>, ErrorCode>, isend, words, data| {
+            let received = received?;
+            Ok(received.into_iter().chain([send(isend, words, data)?]).collect())
+        };
+        Some(match (nonblocking(function)?, words) {
+            (Nonblocking::Send(isend), &[buf, count, datatype, dest, tag, comm]) => {
+                send(isend, [buf, count, datatype, dest, tag, comm], None).map(|send| vec![send])
+            }
+            (Nonblocking::Recv { irecv, recv }, &[buf, count, datatype, source, tag, comm, status]) => {
+                let received = receive((irecv, recv), [buf, count, datatype, source, tag, comm, status]);
+                received.map(|received| received.into_iter().collect())
             }
             (
-                Nonblocking::Sendrecv { isend, irecv, .. },
+                Nonblocking::Sendrecv { isend, irecv, recv },
                 &[from, sends, of, dest, sendtag, to, recvs, kind, source, recvtag, comm, status],
             ) => {
-                let recv = one(irecv, [to, recvs, kind, source, recvtag, comm], status);
-                Some(recv.and_then(|recv| {
-                    let send = one(isend, [from, sends, of, dest, sendtag, comm], abi.status_ignore);
-                    Ok(vec![recv, send?])
-                }))
+                let received = receive((irecv, recv), [to, recvs, kind, source, recvtag, comm, status]);
+                both(received, isend, [from, sends, of, dest, sendtag, comm], None)
             }
             (
                 Nonblocking::Replace { isend, irecv, recv },
@@ -79,22 +92,11 @@ impl NonblockingCall {
                     return Some(Err(error));
                 }
                 let sent = [data.address(), bytes as usize, abi.byte.raw(), dest, sendtag, comm];
-                if source as c_int == abi.proc_null {
-                    // SAFETY: the caller's promise: the arguments of a receive, which is from nobody and so returns at once.
-                    let received = unsafe { attempt(recv, [buf, count, datatype, source, recvtag, comm, status]) };
-                    return Some(received.and_then(|()| {
-                        let send = one(isend, sent, abi.status_ignore)?;
-                        Ok(vec![Self { _data: Some(data), ..send }])
-                    }));
-                }
-                let recv = one(irecv, [buf, count, datatype, source, recvtag, comm], status);
-                Some(recv.and_then(|recv| {
-                    let send = one(isend, sent, abi.status_ignore)?;
-                    Ok(vec![recv, Self { _data: Some(data), ..send }])
-                }))
+                let received = receive((irecv, recv), [buf, count, datatype, source, recvtag, comm, status]);
+                both(received, isend, sent, Some(data))
             }
-            _ => None,
-        }
+            _ => return None,
+        })
     }
 
     /// # Safety
@@ -104,13 +106,14 @@ impl NonblockingCall {
         function: &Symbol,
         words: [usize; 6],
         status: usize,
+        data: Option<Memory>,
     ) -> Result<Self, ErrorCode> {
         let mut request = Box::new(HandleCell::empty());
         let [buf, count, datatype, peer, tag, comm] = words;
         let words = [buf, count, datatype, peer, tag, comm, request.address()];
         // SAFETY: (void *, count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the caller's promise.
         unsafe { attempt(function, words)? };
-        Ok(Self { abi, request, status, _data: None })
+        Ok(Self { abi, form: Form::Request { request, status, _data: data } })
     }
 
     /// Whether the message is complete, after which this must not be asked again. Never if MPI reports an error.
@@ -118,23 +121,32 @@ impl NonblockingCall {
     /// # Errors
     /// The library's code.
     pub fn is_complete(&mut self) -> Result<bool, ErrorCode> {
-        let mut flag: c_int = 0;
-        // SAFETY: (MPI_Request *, int *, MPI_Status *); the program's status has room until its call returns.
-        unsafe { call!(MPI_Test(self.request.address(), &raw mut flag, self.status))? };
-        Ok(flag != 0)
-    }
-
-    /// Whether the message has a request still.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.request.get(self.abi) != self.abi.request_null
+        match &mut self.form {
+            Form::Request { request, status, .. } => {
+                let mut flag: c_int = 0;
+                // SAFETY: (MPI_Request *, int *, MPI_Status *); the program's status has room until its call returns.
+                unsafe { call!(MPI_Test(request.address(), &raw mut flag, *status))? };
+                Ok(flag != 0)
+            }
+            &mut Form::Receive(recv, words) => {
+                let [_, _, _, source, tag, comm, _] = words;
+                if !has_arrived(self.abi, source as c_int, tag as c_int, handle(self.abi, comm)) {
+                    return Ok(false);
+                }
+                // SAFETY: the arguments of the program's call, which returns after this.
+                unsafe { attempt(recv, words) }.map(|()| true)
+            }
+        }
     }
 }
 
 /// The functions that start the messages of a blocking one.
 enum Nonblocking {
     Send(&'static Symbol),
-    Recv(&'static Symbol),
+    Recv {
+        irecv: &'static Symbol,
+        recv: &'static Symbol,
+    },
     Sendrecv {
         isend: &'static Symbol,
         irecv: &'static Symbol,
@@ -173,8 +185,8 @@ fn nonblocking(function: &str) -> Option<Nonblocking> {
         "MPI_Ssend_c" => Send(&ISSEND_C),
         "MPI_Rsend" => Send(&IRSEND),
         "MPI_Rsend_c" => Send(&IRSEND_C),
-        "MPI_Recv" => Recv(&IRECV),
-        "MPI_Recv_c" => Recv(&IRECV_C),
+        "MPI_Recv" => Recv { irecv: &IRECV, recv: &RECV },
+        "MPI_Recv_c" => Recv { irecv: &IRECV_C, recv: &RECV_C },
         "MPI_Sendrecv" => Sendrecv { isend: &ISEND, irecv: &IRECV, recv: &RECV },
         "MPI_Sendrecv_c" => Sendrecv { isend: &ISEND_C, irecv: &IRECV_C, recv: &RECV_C },
         "MPI_Sendrecv_replace" => Replace { isend: &ISEND, irecv: &IRECV, recv: &RECV },

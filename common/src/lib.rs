@@ -11,6 +11,7 @@ pub mod grammar;
 pub mod input;
 pub mod output;
 pub mod program;
+pub mod step_function;
 pub mod terminal;
 pub mod time;
 pub mod trace;

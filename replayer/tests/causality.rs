@@ -16,7 +16,7 @@ fn outcome(overrides: &[&str], causality: Causality, ranks: u32, trace: &str) ->
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/packet.toml");
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     let platform = Platform::load(&path, &overrides).unwrap();
-    let core = |host| Core { host, speed: platform.speed(host) };
+    let core = |host| Core::on(&platform, host);
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
     let workload = Workload::of_lists(events(ranks, trace));
     let mut network = platform.network(0, 1);

@@ -30,7 +30,7 @@ fn outcome(ranks: u32, per_host: u32, trace: &str, options: Options) -> Result<O
     let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
     let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
     let mut network = Ideal::new(Arc::new(Star::new(ranks, cable, None)));
-    let core = |rank| Core { host: HostId(rank / per_host), speed: Speed { per_second: 1e9 } };
+    let core = |rank| Core::new(HostId(rank / per_host), Speed { per_second: 1e9 });
     let cores = (0..ranks).map(core).collect();
     explained(ranks as usize, |observer| replay(workload, cores, &mpi(), &mut network, observer, options))
 }

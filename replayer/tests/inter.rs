@@ -187,7 +187,7 @@ fn a_collective_between_groups_takes_as_long_as_its_messages() {
              bandwidth = \"10 Gbit/s\"\nlatency = \"1 us\"\n"
         );
         let platform = Platform::parse(Path::new("cluster.toml"), text, &[]).unwrap();
-        let cores = (0..4).map(|host| Core { host: HostId(host), speed: Speed { per_second: 1e9 } }).collect();
+        let cores = (0..4).map(|host| Core::new(HostId(host), Speed { per_second: 1e9 })).collect();
         let workload = Workload::new(events(4, trace).into_iter().map(Vec::into_iter).collect());
         let mut network = platform.network(0, 1);
         let outcome = replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(4), Options::default());

@@ -5,6 +5,7 @@
 mod advise;
 mod bad_input;
 mod causality;
+mod changing_platforms;
 mod check;
 mod convert;
 mod critical_path;

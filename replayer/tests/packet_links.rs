@@ -46,7 +46,7 @@ fn time(path: &Path, model: &str, ranks: u32, trace: &str) -> f64 {
     let model = [format!("network.model={model}")];
     let overrides: Vec<String> = PLAIN.iter().map(ToString::to_string).chain(model).collect();
     let platform = Platform::load(path, &overrides).unwrap();
-    let core = |host| Core { host, speed: platform.speed(host) };
+    let core = |host| Core::on(&platform, host);
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
     let workload = Workload::of_lists(events(ranks, trace));
     let mut network = platform.network(0, 1);

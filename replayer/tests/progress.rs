@@ -137,7 +137,7 @@ fn overlapped(model: &str, progress: &str, bytes: u64, compute: u64) -> f64 {
         (0..4).map(|rank| format!("{rank} iallreduce 1 {bytes} 0 6 8\n{rank} compute {work}\n{rank} wait_of 1\n"));
     let programs = events(4, &lines.collect::<String>()).into_iter().map(Vec::into_iter).collect();
     let hosts = platform.place(4).unwrap().0.into_iter();
-    let cores = hosts.map(|host| Core { host, speed: platform.speed(host) }).collect();
+    let cores = hosts.map(|host| Core::on(&platform, host)).collect();
     let mut network = platform.network(0, 1);
     let outcome = replay(Workload::new(programs), cores, &platform.mpi, network.as_mut(), (), Options::default());
     outcome.unwrap().simulated_time.seconds().0 * 1e6

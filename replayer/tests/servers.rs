@@ -38,7 +38,7 @@ fn star(hosts: u32) -> Arc<Star> {
 /// When each rank is done, in microseconds; rank *n* is at host *n* of eight.
 fn over(network: &mut dyn Network, storage: &Storage, ranks: u32, trace: &str) -> Vec<f64> {
     let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
-    let cores = (0..ranks).map(|rank| Core { host: HostId(rank), speed: Speed { per_second: 1e9 } }).collect();
+    let cores = (0..ranks).map(|rank| Core::new(HostId(rank), Speed { per_second: 1e9 })).collect();
     let options = Options { storage: storage.clone(), ..Options::default() };
     finishes(&replay(workload, cores, &mpi(), network, Breakdown::new(ranks), options).unwrap())
 }

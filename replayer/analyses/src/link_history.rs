@@ -10,7 +10,7 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_formats::timeline::Series;
 use titr_network::TransferId;
-use titr_network::topology::{HostId, LinkId, Topology};
+use titr_network::topology::{HostId, LinkId, Topology, capacity};
 use titr_platform::{PlacementError, Platform};
 use titr_simulation::observe::{Departure, Observer};
 
@@ -65,7 +65,11 @@ impl LinkHistory {
     #[must_use]
     pub fn busiest(&self, most: usize) -> Vec<Series> {
         let links = self.topology.links();
-        let load = |link: usize| self.carried[link].iter().sum::<f64>() / links[link].bandwidth;
+        let could_carry = |link: usize| match self.topology.changes() {
+            [] => links[link].bandwidth,
+            _ => capacity(&*self.topology, LinkId(link as u32), Time::ZERO, self.end.max(Time(1))),
+        };
+        let load = |link: usize| self.carried[link].iter().sum::<f64>() / could_carry(link);
         let mut busy: Vec<(usize, f64)> =
             (0..links.len()).map(|link| (link, load(link))).filter(|(_, load)| *load > 0.0).collect();
         // Stable: links that are as busy stay in the topology's order.
@@ -75,10 +79,9 @@ impl LinkHistory {
 
     fn series(&self, link: usize) -> Series {
         let name = format!("{}, % of bandwidth", self.topology.link_name(LinkId(link as u32)));
-        let bandwidth = self.topology.links()[link].bandwidth;
         let percent = |(begin, bytes): (u64, &f64)| {
-            let span = Time(self.interval.min(self.end.0.saturating_sub(begin)).max(1)).seconds();
-            (Time(begin), 100.0 * bytes / (bandwidth * span.0))
+            let end = Time(begin + self.interval.min(self.end.0.saturating_sub(begin)).max(1));
+            (Time(begin), 100.0 * bytes / capacity(&*self.topology, LinkId(link as u32), Time(begin), end))
         };
         let begins = (0..).step_by(self.interval as usize);
         let mut samples: Vec<_> = begins.zip(&self.carried[link]).map(percent).collect();

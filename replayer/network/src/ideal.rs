@@ -2,10 +2,14 @@
 //! whatever else is under way (Hockney's model; R. Hockney, "The communication challenge for MPP", Parallel Computing
 //! 20(3), 1994). What contention costs is the difference to another model.
 
+mod changing;
+
 use std::sync::Arc;
 
 use titr_common::dense_slab::DenseSlab;
 use titr_common::units::Seconds;
+
+use changing::ChangingIdeal;
 
 use super::indexed_heap::Deadline;
 use super::route_cache::RouteCache;
@@ -15,7 +19,13 @@ use crate::network::{no_route, unreachable};
 use crate::topology::{HostId, LinkId, Topology};
 use titr_common::time::Time;
 
-/// A network without contention.
+/// A network on `topology` without contention.
+#[must_use]
+pub fn network(topology: Arc<dyn Topology>) -> Box<dyn Network> {
+    if topology.changes().is_empty() { Box::new(Ideal::new(topology)) } else { Box::new(ChangingIdeal::new(topology)) }
+}
+
+/// A network without contention, whose links stay as they are at the start.
 #[derive(Debug)]
 pub struct Ideal {
     topology: Arc<dyn Topology>,
@@ -71,18 +81,23 @@ impl Ideal {
         let ends = (transfer.from, transfer.to);
         *self.paths.carry(ends, load, |route, _| Cost::of(topology, ends, route))
     }
-}
 
-impl Network for Ideal {
-    fn inject(&mut self, now: Time, transfer: Transfer) {
+    /// Sends a message, which arrives when `arrival` says for the cost of its route.
+    #[inline]
+    fn send(&mut self, transfer: Transfer, arrival: impl FnOnce(Cost) -> Time) {
         let cost = self.cost(&transfer, LinkLoad { bytes: transfer.bytes, messages: 1 });
         if cost.latency == f64::INFINITY {
             self.unreachable.get_or_insert((transfer.from, transfer.to));
         }
-        let at = now + Seconds(cost.latency + cost.per_byte * transfer.bytes.0 as f64);
         let key = self.transfers.insert(transfer.id) as u32;
-        self.arrivals.set(key, Deadline { at, sequence: self.injected });
+        self.arrivals.set(key, Deadline { at: arrival(cost), sequence: self.injected });
         self.injected += 1;
+    }
+}
+
+impl Network for Ideal {
+    fn inject(&mut self, now: Time, transfer: Transfer) {
+        self.send(transfer, |cost| now + Seconds(cost.latency + cost.per_byte * transfer.bytes.0 as f64));
     }
 
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {

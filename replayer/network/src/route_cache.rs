@@ -80,6 +80,14 @@ impl<T> RouteCache<T> {
         &mut path.derived
     }
 
+    /// Forgets the route between two hosts, and returns what was derived from it.
+    pub fn forget(&mut self, ends: (HostId, HostId)) -> Option<T> {
+        let place = self.place(ends);
+        let path = self.entries[place].take_if(|path| path.ends == ends)?;
+        path.add_to(&mut self.evicted, &*self.topology, &mut self.route);
+        Some(path.derived)
+    }
+
     /// The entry of a pair, or that which it takes if it has none.
     #[inline]
     fn place(&self, (from, to): (HostId, HostId)) -> usize {

@@ -31,6 +31,7 @@ use std::sync::Arc;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use thiserror::Error;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
+use titr_common::step_function::StepFunction;
 use titr_common::units::Speed;
 use titr_network::flow;
 use titr_network::packet::PacketSpec;
@@ -54,6 +55,8 @@ pub struct Platform {
     pub topology: Arc<dyn Topology>,
     /// The speed of one core of each host.
     pub speeds: Vec<Speed>,
+    /// The part of its speed that a core of a host has by time, where that changes.
+    pub parts_of_speed: BTreeMap<HostId, Arc<StepFunction>>,
     /// The part of its speed at which a core computes in a region of the program, by the name of the region; 1 in all others.
     pub region_speeds: BTreeMap<String, f64>,
     /// Ranks that each host has room for.
@@ -66,6 +69,8 @@ pub struct Platform {
     pub storage: Storage,
     /// The rule by which ranks are given hosts.
     pub policy: Policy,
+    /// Files of profiles that the platform names.
+    pub profiles: Vec<PathBuf>,
     /// Remarks on how the file was read, for the report.
     pub warnings: Vec<String>,
 }
@@ -138,6 +143,12 @@ impl Platform {
     /// If there is no room for so many.
     pub fn place(&self, ranks: u32) -> Result<Placement, PlacementError> {
         self.policy.place(ranks, self.topology.hosts(), self.cores)
+    }
+
+    /// Whether a host or a link is another at some time than at the start.
+    #[must_use]
+    pub fn changes_over_time(&self) -> bool {
+        !self.topology.changes().is_empty() || self.parts_of_speed.values().any(|part| part.constant().is_none())
     }
 
     /// The speed of one core of a host.

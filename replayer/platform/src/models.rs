@@ -5,9 +5,7 @@
 
 use std::sync::Arc;
 
-use titr_network::Network;
-use titr_network::flow::Flow;
-use titr_network::ideal::Ideal;
+use titr_network::{Network, flow, ideal};
 use titr_network::packet::PacketNetwork;
 
 use crate::{Model, Platform};
@@ -19,8 +17,8 @@ impl Platform {
     pub fn network(&self, run: u32, threads: usize) -> Box<dyn Network> {
         let topology = Arc::clone(&self.topology);
         match &self.model {
-            Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
-            Model::Ideal => Box::new(Ideal::new(topology)),
+            Model::Flow(parameters) => flow::network(topology, parameters.clone()),
+            Model::Ideal => ideal::network(topology),
             Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_run(run)), topology, threads)),
         }
     }

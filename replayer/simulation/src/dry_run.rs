@@ -93,7 +93,7 @@ fn run<O: Observer>(
     observer: O,
     options: Options,
 ) -> Result<Result<Outcome<O>, ReplayError>, TraceError> {
-    let core = Core { host: HostId(0), speed: Speed { per_second: f64::INFINITY } };
+    let core = Core::new(HostId(0), Speed { per_second: f64::INFINITY });
     let mpi = Mpi {
         eager_threshold,
         eager_transfer: EagerTransfer::AtOnce,

@@ -88,7 +88,7 @@ pub fn replay<S: EventSource, O: Observer>(
     let mpi = if options.causality.is_timed() {
         mpi
     } else {
-        cores.iter_mut().for_each(|core| core.speed = Speed { per_second: f64::INFINITY });
+        cores.iter_mut().for_each(|core| *core = Core::new(core.host, Speed { per_second: f64::INFINITY }));
         free = mpi.without_overheads();
         options.storage = options.storage.without_time();
         &free

@@ -9,7 +9,7 @@ use titr_common::units::{Bytes, Seconds};
 use titr_network::LinkLoad;
 use titr_network::packet::{ChannelFigures, Figures, Observation, PacketSpec};
 use titr_network::statistics::Estimate;
-use titr_network::topology::{LinkId, Topology};
+use titr_network::topology::{Link, LinkId, Topology, capacity};
 use titr_platform::Platform;
 
 pub use crate::observe::Shares;
@@ -179,14 +179,19 @@ pub struct LinkUse {
 impl LinkUse {
     /// All links that carried anything in a time, busiest first.
     pub(crate) fn by_use(platform: &Platform, loads: &[LinkLoad], time: Seconds) -> Vec<Self> {
-        let links = (0..).map(LinkId).zip(platform.topology.links()).zip(loads);
+        let topology = &*platform.topology;
+        let links = (0..).map(LinkId).zip(topology.links()).zip(loads);
+        let could_carry = |id, link: &Link| match topology.changes() {
+            [] => link.bandwidth * time.0,
+            _ => capacity(topology, id, Time::ZERO, Time::from_seconds(time)),
+        };
         let mut links: Vec<Self> = links
             .filter(|(_, load)| load.messages > 0)
             .map(|((id, link), load)| Self {
                 name: platform.topology.link_name(id),
                 bytes: load.bytes,
                 messages: load.messages,
-                utilization: if time.0 > 0.0 { load.bytes.0 as f64 / (link.bandwidth * time.0) } else { 0.0 },
+                utilization: if time.0 > 0.0 { load.bytes.0 as f64 / could_carry(id, link) } else { 0.0 },
             })
             .collect();
         // Stable: links that are as busy stay in the topology's order.

@@ -39,6 +39,7 @@ impl MachineArgs {
             Policy::Explicit { file, .. } => Some(file.as_path()),
             Policy::Block | Policy::RoundRobin | Policy::Random { .. } => None,
         };
-        [Some(self.file()), placement].into_iter().flatten().try_for_each(|path| claims.read(path))
+        let profiles = platform.profiles.iter().map(PathBuf::as_path);
+        [Some(self.file()), placement].into_iter().flatten().chain(profiles).try_for_each(|path| claims.read(path))
     }
 }

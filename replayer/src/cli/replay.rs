@@ -112,6 +112,11 @@ impl ReplayArgs {
         let program = self.program.open(&mut claims)?;
         let platform = program.on(platform)?;
         if self.steady {
+            if platform.changes_over_time() {
+                let message =
+                    "--steady leaves out iterations that are alike, and hosts or links of the platform change over time";
+                return Err(Failure::Value(message.to_owned()));
+            }
             let steady = Steady { tolerance: STEADY_TOLERANCE, jobs: self.runs.jobs() };
             let result = steady.run(&program.trace, |trace, times| {
                 let simulation = self.program.simulation(&platform, trace).jobs(self.runs.jobs());

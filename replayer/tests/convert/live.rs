@@ -29,7 +29,7 @@ fn titr_says(trace: &Path, platform: &Path, collectives: &str, eager: Option<u32
     let platform = Platform::load(platform, &settings).unwrap();
     let source = Trace::open(trace).unwrap();
     let hosts = platform.place(source.ranks()).unwrap().0.into_iter();
-    let cores = hosts.map(|host| Core { host, speed: platform.speed(host) }).collect();
+    let cores = hosts.map(|host| Core::on(&platform, host)).collect();
     let workload = Workload::new(source.streams().unwrap());
     let mut network = platform.network(0, 1);
     let outcome = replay(workload, cores, &platform.mpi, network.as_mut(), (), Options::default());

@@ -124,7 +124,7 @@ pub fn observe<S: EventSource, O: Observer>(
     let ranks = workload.ranks() as u32;
     let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
     let mut network = Ideal::new(Arc::new(Star::new(ranks, cable, None)));
-    let cores = (0..ranks).map(|host| Core { host: HostId(host), speed: Speed { per_second: 1e9 } }).collect();
+    let cores = (0..ranks).map(|host| Core::new(HostId(host), Speed { per_second: 1e9 })).collect();
     replay(workload, cores, mpi, &mut network, observer, Options::default())
 }
 

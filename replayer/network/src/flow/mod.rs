@@ -24,7 +24,11 @@
 //! for some flows. Messages between the same two hosts are one flow to the solver, and a [stream] here, whose messages
 //! need no looking at when their share changes; nor do the streams that get on with a [shared level](max_min). All that happens at
 //! one instant is solved once, when the network is next asked for its next event.
+//!
+//! **[Links that change](changing)** while messages are under way are a network of their own around this one, so that others pay
+//! nothing for them.
 
+mod changing;
 mod connections;
 mod infiniband;
 mod max_min;
@@ -40,6 +44,8 @@ use std::sync::Arc;
 use titr_common::dense_slab::DenseSlab;
 use titr_common::units::{Bytes, Seconds};
 
+pub use changing::ChangingFlow;
+use changing::ChangingLinks;
 use connections::{Connections, Turn};
 use infiniband::Contention;
 pub use infiniband::Penalties;
@@ -56,7 +62,17 @@ use crate::network::{no_route, unreachable};
 use crate::topology::{HostId, LinkId, Topology};
 use titr_common::time::Time;
 
-/// A network whose messages are flows.
+/// A network on `topology`, whose messages are flows.
+#[must_use]
+pub fn network(topology: Arc<dyn Topology>, parameters: FlowParameters) -> Box<dyn Network> {
+    if topology.changes().is_empty() {
+        Box::new(Flow::new(topology, parameters))
+    } else {
+        Box::new(ChangingFlow::new(topology, parameters))
+    }
+}
+
+/// A network whose messages are flows, and whose links stay as they are at the start.
 #[derive(Debug)]
 pub struct Flow {
     topology: Arc<dyn Topology>,
@@ -65,6 +81,8 @@ pub struct Flow {
     solver: MaxMinSolver,
     contention: Option<Contention>,
     connections: Connections,
+    /// The links that change; `None`: none does.
+    changing: Option<Box<ChangingLinks>>,
     /// Messages under way. A message's key here is its key in `latencies`.
     messages: DenseSlab<InTransit>,
     latencies: TimerQueue,
@@ -156,6 +174,7 @@ impl Flow {
             topology,
             contention: parameters.contention.map(Contention::new),
             connections: Connections::default(),
+            changing: None,
             messages: DenseSlab::default(),
             latencies: TimerQueue::default(),
             transfers: Transfers::default(),
@@ -176,23 +195,27 @@ impl Flow {
 
     /// The route between two hosts, to whose load `load` is added.
     fn route(&mut self, ends: (HostId, HostId), load: LinkLoad) -> CachedRoute {
-        let Self { topology, parameters, streams, idle, solver, cost, .. } = self;
+        let Self { topology, parameters, streams, idle, solver, cost, changing, .. } = self;
         *self.paths.carry(ends, load, |route, other| {
             if let Some(CachedRoute { flow, .. }) = other {
                 let users = &mut streams[flow.0 as usize];
                 users.forgotten = true;
                 idle.extend((users.messages == 0).then_some(flow));
             }
-            cost.compute(&**topology, parameters, ends, route);
-            let RouteCost { latency, demand, .. } = cost;
+            let links = changing.as_ref().map_or(topology.links(), |changing| changing.links());
+            cost.compute(&**topology, links, parameters, ends, route, None);
+            let RouteCost { latency, demand, .. } = &*cost;
             let flow = idle.pop().unwrap_or(FlowId(streams.len() as u32));
             if streams.len() == flow.0 as usize {
                 streams.push(StreamUsers::default());
             }
             streams[flow.0 as usize].forgotten = false;
             solver.define(flow, demand);
-            let share = |&(link, weight): &(LinkId, f64)| topology.links()[link.index()].bandwidth / weight;
+            let share = |&(link, weight): &(LinkId, f64)| links[link.index()].bandwidth / weight;
             let alone = demand.uses.iter().map(share).fold(demand.bound, f64::min);
+            if let Some(changing) = changing {
+                changing.follow(flow, ends, route, cost);
+            }
             CachedRoute { latency: *latency, bound: demand.bound, alone, flow }
         })
     }

@@ -2,7 +2,7 @@
 
 use super::max_min::Demand;
 use super::parameters::FlowParameters;
-use crate::topology::{HostId, LinkId, Sharing, Topology};
+use crate::topology::{HostId, Link, LinkId, Sharing, Topology};
 
 /// The cost of the route from one host to another.
 #[derive(Debug, Default)]
@@ -11,28 +11,51 @@ pub(super) struct RouteCost {
     pub latency: f64,
     /// The demand of each message on the links.
     pub demand: Demand,
+    /// The least bandwidth of the links that the route takes, which bounds the rate.
+    pub bandwidth: f64,
     /// The way back; kept to be used again.
     back: Vec<LinkId>,
+}
+
+/// What a message keeps of the time when it was sent, whatever links change while it is under way (as in SimGrid).
+#[derive(Debug)]
+pub(super) struct Sent {
+    /// The least bandwidth of its route, which bounds its rate.
+    pub bandwidth: f64,
+    /// The links that only the way back took, as they were: their changes count in the round trip, and they do not.
+    pub only_back: Vec<(LinkId, Link)>,
 }
 
 /// The rate in bytes per second of a message that takes no link: nothing holds it back once its latency is paid (as in SimGrid).
 const INSTANT: f64 = 1e24;
 
 impl RouteCost {
-    /// Becomes the cost of `route` from one end to the other.
+    /// Becomes the cost of `route` from one end to the other, with `links` as they are now, of a message that is sent now or was
+    /// `sent` before.
     pub fn compute(
         &mut self,
         topology: &dyn Topology,
+        links: &[Link],
         parameters: &FlowParameters,
         ends: (HostId, HostId),
         route: &[LinkId],
+        sent: Option<&Sent>,
     ) {
-        let links = topology.links();
         let distance = topology.distance(ends.0, ends.1).0;
+        let queue = |link: &Link| parameters.weight_s / link.bandwidth;
+        let (mut more_latency, mut more_queueing) = (0.0, 0.0);
+        for (link, then) in sent.iter().flat_map(|sent| &sent.only_back) {
+            more_latency += links[link.index()].latency.0 - then.latency.0;
+            more_queueing += queue(&links[link.index()]) - queue(then);
+        }
         let latency = route.iter().map(|link| links[link.index()].latency.0).sum::<f64>() + distance;
-        let queueing: f64 = route.iter().map(|link| parameters.weight_s / links[link.index()].bandwidth).sum();
-        let window = if latency > 0.0 && parameters.tcp_gamma > 0.0 {
-            parameters.tcp_gamma / (2.0 * latency)
+        let queueing: f64 = route.iter().map(|link| queue(&links[link.index()])).sum();
+        // Where the way back became so much faster that nothing would be left, SimGrid stops.
+        let has_back = latency + more_latency >= 0.0 && latency + more_latency + queueing + more_queueing > 0.0;
+        let (round_trip, queueing) =
+            if has_back { (latency + more_latency, queueing + more_queueing) } else { (latency, queueing) };
+        let window = if round_trip > 0.0 && parameters.tcp_gamma > 0.0 {
+            parameters.tcp_gamma / (2.0 * round_trip)
         } else {
             f64::INFINITY
         };
@@ -45,7 +68,7 @@ impl RouteCost {
         }
         demand.bound = window;
         // Without latency there is no round trip to divide by, and all flows are alike (as in SimGrid).
-        demand.penalty = if latency > 0.0 { latency + queueing } else { 1.0 };
+        demand.penalty = if round_trip > 0.0 { round_trip + queueing } else { 1.0 };
         demand.uses.clear();
         back.clear();
         if parameters.crosstraffic > 0.0 {
@@ -62,12 +85,25 @@ impl RouteCost {
                 None => demand.uses.push((link, weight)),
             }
         }
-        for link in route {
-            demand.bound = demand.bound.min(links[link.index()].bandwidth);
-        }
+        let least = route.iter().map(|link| links[link.index()].bandwidth).fold(f64::INFINITY, f64::min);
+        self.bandwidth = sent.map_or(least, |sent| sent.bandwidth);
+        demand.bound = demand.bound.min(self.bandwidth);
         if route.is_empty() {
             demand.bound = INSTANT;
         }
         self.latency = latency;
+    }
+
+    /// What a message that is sent now at this cost keeps, of the links that may change.
+    pub fn sent(&self, links: &[Link], route: &[LinkId], changes: impl Fn(LinkId) -> bool) -> Sent {
+        let is_only_back = |link: &LinkId| changes(*link) && !route.contains(link);
+        let only_back = self.back.iter().filter(|link| is_only_back(link));
+        let only_back = only_back.map(|&link| (link, links[link.index()])).collect();
+        Sent { bandwidth: self.bandwidth, only_back }
+    }
+
+    /// The links of the way back of a message at this cost.
+    pub fn back(&self) -> &[LinkId] {
+        &self.back
     }
 }

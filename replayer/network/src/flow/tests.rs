@@ -2,7 +2,9 @@ use proptest::prelude::*;
 use titr_common::units::Bytes;
 
 use super::*;
-use crate::topology::{Cable, Duplex, FatTree, Grid, HostId, Link, LinkId, Sharing, Stage, Star};
+use titr_common::step_function::StepFunction;
+
+use crate::topology::{Cable, Duplex, FatTree, Grid, HostId, Link, LinkChange, LinkId, Sharing, Stage, Star};
 
 const CABLE: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
 
@@ -13,7 +15,7 @@ fn cluster16(parameters: impl Into<FlowParameters>) -> Flow {
 }
 
 /// Messages (from, to, bytes) that are injected at these times, and when each is delivered.
-fn run(network: &mut Flow, messages: &[(f64, u32, u32, u64)]) -> Vec<f64> {
+fn run(network: &mut dyn Network, messages: &[(f64, u32, u32, u64)]) -> Vec<f64> {
     let mut waiting: Vec<_> = messages.iter().zip(0..).map(|(&message, id)| (message, TransferId(id))).collect();
     waiting.sort_by(|a, b| b.0.0.total_cmp(&a.0.0).then(b.1.cmp(&a.1)));
     let mut deliveries = vec![f64::NAN; messages.len()];
@@ -193,7 +195,7 @@ proptest! {
                 let mut route = Vec::new();
                 topology.route(HostId(from), HostId(to), &mut route);
                 let mut cost = RouteCost::default();
-                cost.compute(&*topology, &parameters, (HostId(from), HostId(to)), &route);
+                cost.compute(&*topology, topology.links(), &parameters, (HostId(from), HostId(to)), &route, None);
                 let size = Bytes(bytes + 16);
                 reference::ReferenceMessage {
                     start,
@@ -221,6 +223,126 @@ fn a_message_alone_takes_its_unloaded_time() {
             let Unloaded { latency, transfer } = network.unloaded(&transfer);
             assert_eq!(network.link_loads().iter().map(|load| load.messages).sum::<u64>(), 0, "to ask is no load");
             assert_close(1.0 + run(&mut network, &[(0.0, from, to, bytes)])[0], 1.0 + latency.0 + transfer.0);
+        }
+    }
+}
+
+/// `cluster16`'s topology, whose first cable up changes.
+#[derive(Debug)]
+struct Changing {
+    star: Star,
+    changes: Vec<LinkChange>,
+}
+
+impl Topology for Changing {
+    fn name(&self) -> String {
+        self.star.name()
+    }
+
+    fn hosts(&self) -> u32 {
+        self.star.hosts()
+    }
+
+    fn links(&self) -> &[Link] {
+        self.star.links()
+    }
+
+    fn changes(&self) -> &[LinkChange] {
+        &self.changes
+    }
+
+    fn link_name(&self, link: LinkId) -> String {
+        self.star.link_name(link)
+    }
+
+    fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        self.star.route(from, to, route);
+    }
+}
+
+fn steps(initial: f64, steps: &[(f64, f64)], period: Option<f64>) -> StepFunction {
+    let at = |seconds| Time::from_seconds(Seconds(seconds));
+    let steps: Vec<_> = steps.iter().map(|&(seconds, value)| (at(seconds), value)).collect();
+    StepFunction::new(initial, &steps, period.map(at)).unwrap()
+}
+
+/// Hosts with cables of 125 MB/s and no latency, of which the cable that host 0 sends over changes.
+fn changing(bandwidth: Option<StepFunction>, latency: Option<StepFunction>) -> Box<dyn Network> {
+    let star = Star::new(16, Cable { latency: Seconds(0.0), ..CABLE }, None);
+    let mut route = Vec::new();
+    star.route(HostId(0), HostId(1), &mut route);
+    let changes = vec![LinkChange { link: route[0], bandwidth, latency }];
+    network(Arc::new(Changing { star, changes }), Preset::Plain.into())
+}
+
+/// 250 MB: 125 MB in the first second, and the rest at half of that, in two.
+#[test]
+fn a_message_goes_on_at_the_new_bandwidth() {
+    let mut network = changing(Some(steps(1.25e8, &[(1.0, 6.25e7)], None)), None);
+    assert_eq!(run(&mut *network, &[(0.0, 0, 1, 250_000_000)]), [3.0]);
+}
+
+/// Of each 2 s, the cable has 125 MB/s for one and a quarter of that for the other: 625 MB in four times 2 s.
+#[test]
+fn a_link_changes_again_and_again() {
+    let mut network = changing(Some(steps(1.25e8, &[(1.0, 3.125e7), (2.0, 1.25e8)], Some(2.0))), None);
+    assert_eq!(run(&mut *network, &[(0.0, 0, 1, 625_000_000)]), [8.0]);
+}
+
+/// Two messages to one host share its cable. When the first one's own cable has only a tenth of it, the other has the rest.
+#[test]
+fn others_have_what_a_slower_link_leaves() {
+    let mut network = changing(Some(steps(1.25e8, &[(1.0, 1.25e7)], None)), None);
+    let found = run(&mut *network, &[(0.0, 0, 2, 75_000_000), (0.0, 1, 2, 175_000_000)]);
+    assert_close(found[0], 2.0);
+    assert_close(found[1], 2.0);
+}
+
+/// A message keeps the bound of the link as it was when it was sent (as in SimGrid); a later one has all that there is then.
+#[test]
+fn a_message_is_bounded_by_the_links_of_its_beginning() {
+    let mut network = changing(Some(steps(1.25e8, &[(0.5, 6.25e7), (2.0, 1.25e8)], None)), None);
+    let found = run(&mut *network, &[(1.0, 0, 1, 125_000_000), (4.0, 0, 1, 125_000_000)]);
+    assert_eq!(found, [3.0, 5.0]);
+}
+
+/// The latency of a message is that of its beginning; a change while nothing is under way is no event.
+#[test]
+fn messages_after_a_change_have_the_new_latency() {
+    let mut network = changing(None, Some(steps(0.0, &[(0.5, 0.25), (20.0, 1.0)], None)));
+    let found = run(&mut *network, &[(0.0, 0, 1, 125_000_000), (5.0, 0, 1, 125_000_000), (30.0, 0, 1, 125_000_000)]);
+    assert_eq!(found, [1.0, 6.25, 32.0]);
+    assert_eq!(network.next_event(), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Links that become others for an instant change nothing, whatever is under way then.
+    #[test]
+    fn a_change_back_at_once_changes_nothing(
+        messages in proptest::collection::vec((0..50_u32, 0..16_u32, 0..15_u32, 1..2_000_000_u64), 1..60),
+        times in proptest::collection::btree_set(1..100_u32, 1..8),
+    ) {
+        let other = |from: u32, to: u32| to + u32::from(to >= from);
+        let messages: Vec<_> = messages
+            .into_iter()
+            .map(|(at, from, to, bytes)| (f64::from(at) * 1e-3, from, other(from, to), bytes))
+            .collect();
+        let backbone = Link { bandwidth: 2.5e8, latency: Seconds(1e-6), sharing: Sharing::Shared };
+        let star = || Star::new(16, CABLE, Some(backbone));
+        let changes = (0..).map(LinkId).zip(star().links().to_vec()).map(|(link, Link { bandwidth, .. })| {
+            let at = |at: &u32| f64::from(*at) * 1e-3 + 0.5e-3;
+            let there_and_back = |at| [(at, bandwidth * 0.5), (at + 1e-12, bandwidth)];
+            let bandwidth = steps(bandwidth, &times.iter().map(at).flat_map(there_and_back).collect::<Vec<_>>(), None);
+            LinkChange { link, bandwidth: Some(bandwidth), latency: None }
+        });
+        let topology = Arc::new(Changing { changes: changes.collect(), star: star() });
+        let parameters = FlowParameters { in_order: false, crosstraffic: 0.05, ..Preset::Plain.into() };
+        let changing = run(&mut *network(topology, parameters.clone()), &messages);
+        let steady = run(&mut Flow::new(Arc::new(star()), parameters), &messages);
+        for (one, other) in changing.iter().zip(&steady) {
+            prop_assert!((one - other).abs() <= 1e-9, "{one} instead of {other}");
         }
     }
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use titr_common::units::Seconds;
 
-use super::{HostId, Link, LinkId, NoRouters, RouterGraph, Topology};
+use super::{HostId, Link, LinkChange, LinkId, NoRouters, RouterGraph, Topology};
 
 /// Another topology with links of other latencies and bandwidths.
 #[derive(Debug)]
 pub struct ChangedLinks {
     inner: Arc<dyn Topology>,
     links: Vec<Link>,
+    changes: Vec<LinkChange>,
 }
 
 impl ChangedLinks {
@@ -18,7 +19,7 @@ impl ChangedLinks {
     #[must_use]
     pub fn instant(inner: Arc<dyn Topology>) -> Self {
         let instant = |link: &Link| Link { bandwidth: f64::INFINITY, latency: Seconds(0.0), ..*link };
-        Self { links: inner.links().iter().map(instant).collect(), inner }
+        Self { links: inner.links().iter().map(instant).collect(), changes: Vec::new(), inner }
     }
 
     /// The topology `inner`, whose links have so many times the latency and the bandwidth: all links, or those of a class.
@@ -29,7 +30,12 @@ impl ChangedLinks {
             true => Link { bandwidth: link.bandwidth * bandwidth, latency: Seconds(link.latency.0 * latency), ..*link },
             false => *link,
         };
-        Self { links: (0..).zip(inner.links()).map(scaled).collect(), inner }
+        let changing = |change: &LinkChange| match is_in(change.link) {
+            true => change.scaled(latency, bandwidth),
+            false => change.clone(),
+        };
+        let changes = inner.changes().iter().map(changing).collect();
+        Self { links: (0..).zip(inner.links()).map(scaled).collect(), changes, inner }
     }
 }
 
@@ -48,6 +54,10 @@ impl Topology for ChangedLinks {
 
     fn links(&self) -> &[Link] {
         &self.links
+    }
+
+    fn changes(&self) -> &[LinkChange] {
+        &self.changes
     }
 
     fn link_name(&self, link: LinkId) -> String {

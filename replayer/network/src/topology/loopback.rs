@@ -2,7 +2,7 @@
 
 use titr_common::units::Seconds;
 
-use super::{HostId, Link, LinkId, NoRouters, RouterGraph, Topology};
+use super::{HostId, Link, LinkChange, LinkId, NoRouters, RouterGraph, Topology};
 
 /// A topology whose hosts reach themselves through a link of their own — shared memory, mostly — and not through
 /// their network card.
@@ -42,6 +42,10 @@ impl Topology for WithLoopback {
 
     fn links(&self) -> &[Link] {
         &self.links
+    }
+
+    fn changes(&self) -> &[LinkChange] {
+        self.inner.changes()
     }
 
     fn link_name(&self, link: LinkId) -> String {

@@ -13,6 +13,7 @@ mod fat_tree;
 mod grid;
 mod lattice;
 mod limiter;
+mod link_change;
 mod loopback;
 mod router_graph;
 mod routing;
@@ -36,6 +37,7 @@ pub use explicit::{Explicit, Routes};
 pub use fat_tree::{FatTree, Stage, Stages};
 pub use grid::Grid;
 pub use lattice::{Edge, Lattice};
+pub use link_change::{LinkChange, capacity};
 pub use loopback::WithLoopback;
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
 pub use routing::{
@@ -113,8 +115,13 @@ pub trait Topology: Debug + Send + Sync {
         format!("host {}", host.0)
     }
 
-    /// The links, by number.
+    /// The links, by number, as they are at the start.
     fn links(&self) -> &[Link];
+
+    /// The links that change over time, each once, in the order of their numbers.
+    fn changes(&self) -> &[LinkChange] {
+        &[]
+    }
 
     /// The name of a link in reports: `node-3 up`, `node-5 +x`.
     fn link_name(&self, link: LinkId) -> String;

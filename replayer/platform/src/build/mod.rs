@@ -8,6 +8,7 @@ mod storage;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use titr_common::units::Speed;
 use titr_network::topology::Zones;
@@ -16,7 +17,7 @@ use toml::Spanned;
 use crate::Platform;
 use crate::document::{self, Located, override_as_toml};
 use crate::schema::{File, OneOrMany};
-use crate::simgrid::{self, SimGridPlatform};
+use crate::simgrid::{self, BesideTables, SimGridPlatform};
 use crate::source::{Checked, Source};
 
 /// The only edition of the schema.
@@ -27,8 +28,10 @@ pub fn platform(path: &Path, text: String, overrides: &[String]) -> Checked<Plat
     let overrides = overrides.iter().map(|setting| override_as_toml(setting));
     let source = Source::new(&path.display().to_string(), text, overrides);
     let builder = Builder { source: &source, path };
-    let (file, network, warnings) = builder.file()?;
+    let (file, BesideTables { network, parts_of_speed, profiles, warnings }) = builder.file()?;
     let mut platform = builder.platform(file, network)?;
+    platform.parts_of_speed = parts_of_speed.into_iter().map(|(host, part)| (host, Arc::new(part))).collect();
+    platform.profiles = profiles;
     platform.warnings.splice(..0, warnings);
     Ok(platform)
 }
@@ -45,22 +48,22 @@ impl Builder<'_> {
         self.source.wrong(written, message)
     }
 
-    /// The file with the overrides on top, its network if that is no table, and remarks on how it was read.
-    fn file(&self) -> Checked<(File, Option<Zones>, Vec<String>)> {
+    /// The file with the overrides on top, what of it is in no table, and remarks on how it was read.
+    fn file(&self) -> Checked<(File, BesideTables)> {
         let source = self.source;
         let parsed = |part| document::parse(part).map_err(|error| error.shown_in(source));
         let read = |document: Located| document.read::<File>().map_err(|error| error.shown_in(source));
         let mut parts = source.parts().iter();
-        let SimGridPlatform { mut tables, network, warnings } = match parts.next() {
+        let SimGridPlatform { mut tables, beside } = match parts.next() {
             Some(file) if !simgrid::is_xml(source.text()) => {
-                SimGridPlatform { tables: parsed(file)?, network: None, warnings: Vec::new() }
+                SimGridPlatform { tables: parsed(file)?, beside: BesideTables::default() }
             }
-            _ => simgrid::read(source, &|tables| self.topology(&read(tables)?, None))?,
+            _ => simgrid::read(source, self.path, &|tables| self.topology(&read(tables)?, None))?,
         };
         for setting in parts {
             tables.overlay(parsed(setting)?);
         }
-        Ok((read(tables)?, network, warnings))
+        Ok((read(tables)?, beside))
     }
 
     fn platform(&self, file: File, network: Option<Zones>) -> Checked<Platform> {
@@ -73,6 +76,8 @@ impl Builder<'_> {
         Ok(Platform {
             topology: topology.into(),
             speeds: self.speeds(&file.hosts.speed, hosts)?,
+            parts_of_speed: BTreeMap::new(),
+            profiles: Vec::new(),
             region_speeds: self.region_speeds(file.hosts.regions)?,
             cores: self.cores(file.hosts.cores.as_ref())?,
             policy: self.policy(&file.placement, hosts)?,

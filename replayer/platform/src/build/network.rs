@@ -82,8 +82,22 @@ impl Builder<'_> {
         network: Spanned<NetworkTable>,
         topology: &dyn Topology,
     ) -> Checked<(Model, Vec<String>)> {
+        let place = network.span();
+        let refused = |what: &str| {
+            let message = format!("{what} on links that change over time, as those of this platform do");
+            let mistake = self.source.mistake(Some(place.clone()), message);
+            mistake.with_help("use another network.model or network.flow.preset, or leave the profiles of links out")
+        };
+        let changes = !topology.changes().is_empty();
         Ok(match network.get_ref().model {
-            ModelName::Flow => (Model::Flow(flow(network.into_inner().flow)), Vec::new()),
+            ModelName::Flow => {
+                let parameters = flow(network.into_inner().flow);
+                if changes && parameters.contention.is_some() {
+                    return Err(refused("titr does not simulate InfiniBand's penalties"));
+                }
+                (Model::Flow(parameters), Vec::new())
+            }
+            ModelName::Packet if changes => return Err(refused("titr does not simulate packets")),
             ModelName::Ideal => (Model::Ideal, Vec::new()),
             ModelName::Packet => {
                 let (design, warnings) = self.packet(&network, topology)?;

@@ -70,6 +70,13 @@ impl<'a> Element<'a> {
         self.node.descendants().filter(Node::is_element).map(move |node| Self { node, source })
     }
 
+    /// A place of the file, by that in the text within the element; `None` if the text stands for others.
+    pub fn place_in_text(&self, place: &Place) -> Option<Place> {
+        let written = self.node.first_child()?.range();
+        let is_literal = self.source.text().get(written.clone()) == Some(self.text());
+        is_literal.then(|| written.start + place.start..written.start + place.end)
+    }
+
     /// The text within the element.
     pub fn text(&self) -> &'a str {
         self.node.text().unwrap_or_default()

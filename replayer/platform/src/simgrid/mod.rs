@@ -18,9 +18,11 @@ mod zones;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use roxmltree::{Document, ParsingOptions};
-use titr_network::topology::Zones;
+use titr_common::step_function::StepFunction;
+use titr_network::topology::{HostId, Zones};
 
 use self::element::{Element, Known};
 use crate::document::{Located, Table};
@@ -44,6 +46,10 @@ const LEFT_OPEN: [(&str, &str); 4] = [
 /// The tables that have been read of a file, and remarks on them.
 struct Reading<'a> {
     source: &'a Source,
+    /// The file, from which other files are found.
+    path: &'a Path,
+    /// Files of profiles that have been read.
+    profiles: Vec<PathBuf>,
     tables: Table,
     warnings: Vec<String>,
     /// Kinds of things that a remark was made on.
@@ -56,8 +62,19 @@ struct Reading<'a> {
 pub struct SimGridPlatform {
     /// Its tables.
     pub tables: Located,
+    /// The rest.
+    pub beside: BesideTables,
+}
+
+/// The contents of a SimGrid platform that tables do not say.
+#[derive(Default)]
+pub struct BesideTables {
     /// Its network, if that is no topology that tables describe.
     pub network: Option<Zones>,
+    /// The parts of their speeds that hosts have by time, where these change.
+    pub parts_of_speed: BTreeMap<HostId, StepFunction>,
+    /// The files of profiles that it names.
+    pub profiles: Vec<PathBuf>,
     /// Remarks on how it was read.
     pub warnings: Vec<String>,
 }
@@ -68,7 +85,7 @@ pub fn is_xml(text: &str) -> bool {
 }
 
 /// Reads the source's file. `build` makes a topology of the tables of a cluster.
-pub fn read(source: &Source, build: BuildTopology) -> Checked<SimGridPlatform> {
+pub fn read(source: &Source, path: &Path, build: BuildTopology) -> Checked<SimGridPlatform> {
     limits::check(source)?;
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let text = with_declaration_first(source.text());
@@ -78,7 +95,7 @@ pub fn read(source: &Source, build: BuildTopology) -> Checked<SimGridPlatform> {
         let message = error.to_string();
         source.mistake(Some(place), message.rsplit_once(" at ").map_or(message.as_str(), |(message, _)| message))
     })?;
-    let mut reading = Reading::new(source);
+    let mut reading = Reading::new(source, path);
     let platform = Element::new(document.root_element(), source);
     if platform.name() != "platform" {
         return Err(platform.wrong("this is not a SimGrid platform, which is a <platform>"));
@@ -86,12 +103,18 @@ pub fn read(source: &Source, build: BuildTopology) -> Checked<SimGridPlatform> {
     platform.check_attributes(&PLATFORM)?;
     check_version(&platform)?;
     reading.begin(&platform);
-    let network = read_children(&platform, build, &mut reading)?;
+    let (network, parts_of_speed) = match read_children(&platform, build, &mut reading)? {
+        Some((network, parts_of_speed)) => (Some(network), parts_of_speed),
+        None => (None, BTreeMap::new()),
+    };
     for (key, value) in LEFT_OPEN {
         reading.set(key, platform.says(value));
     }
-    let Reading { tables, warnings, .. } = reading;
-    Ok(SimGridPlatform { tables: Located::new(tables, platform.place()), network, warnings })
+    let Reading { tables, profiles, warnings, .. } = reading;
+    Ok(SimGridPlatform {
+        tables: Located::new(tables, platform.place()),
+        beside: BesideTables { network, parts_of_speed, profiles, warnings },
+    })
 }
 
 /// The text with blanks in place of an XML declaration that has comments or empty lines before it, where XML has no room for
@@ -131,7 +154,11 @@ fn check_version(platform: &Element) -> Checked<()> {
 }
 
 /// Reads options, and then the zones or the cluster: the network that these are, if tables cannot say it.
-fn read_children<'a>(platform: &Element<'a>, build: BuildTopology, reading: &mut Reading) -> Checked<Option<Zones>> {
+fn read_children<'a>(
+    platform: &Element<'a>,
+    build: BuildTopology,
+    reading: &mut Reading,
+) -> Checked<Option<(Zones, BTreeMap<HostId, StepFunction>)>> {
     let mut zones = Vec::new();
     for child in platform.children() {
         match child.name() {
@@ -167,9 +194,9 @@ fn only_cluster<'a>(platform: &Element<'a>, zones: &[Element<'a>]) -> Option<Ele
 }
 
 impl<'a> Reading<'a> {
-    fn new(source: &'a Source) -> Self {
+    fn new(source: &'a Source, path: &'a Path) -> Self {
         let (tables, warnings) = (Table::default(), Vec::new());
-        Self { source, tables, warnings, remarked: BTreeSet::new(), options: BTreeMap::new() }
+        Self { source, path, profiles: Vec::new(), tables, warnings, remarked: BTreeSet::new(), options: BTreeMap::new() }
     }
 
     /// Sets the keys that the tables of any platform have.

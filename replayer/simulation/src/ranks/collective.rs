@@ -147,8 +147,8 @@ impl Collectives {
                     instance.wait_for_started(index, environment);
                 } else if instance.work.0 > 0.0 {
                     let work = std::mem::take(&mut instance.work);
-                    let speed = &environment.cores[instance.rank.0 as usize].speed;
-                    instance.work_for(speed.time_for(work), Work::Compute, index, environment.observer);
+                    let core = &environment.cores[instance.rank.0 as usize];
+                    instance.work_for(core.time_for(work, instance.clock.time), Work::Compute, index, environment.observer);
                 } else {
                     let operation = instance.operation;
                     self.0.remove(index.0 as usize);

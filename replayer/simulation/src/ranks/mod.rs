@@ -38,6 +38,7 @@ mod clock;
 mod collective;
 mod collective_calls;
 mod collective_steps;
+mod core;
 mod deadlock;
 mod deferred;
 mod envelope;
@@ -63,6 +64,7 @@ mod thread;
 mod warnings;
 mod windows;
 
+pub use self::core::Core;
 pub use causality::Causality;
 pub use deadlock::{Deadlock, Stuck};
 pub use error::ReplayError;
@@ -73,8 +75,6 @@ use titr_common::event::Rank;
 use titr_common::program::Communicators;
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
-use titr_common::units::Speed;
-use titr_network::topology::HostId;
 use titr_network::{Connection, Network, Transfer, TransferId};
 use titr_platform::{Mpi, Storage};
 
@@ -94,15 +94,6 @@ use windows::OneSided;
 
 /// The requests of one rank.
 type RequestTable = titr_common::program::RequestTable<OperationId>;
-
-/// The core that a rank runs on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Core {
-    /// The host in the network.
-    pub host: HostId,
-    /// How fast the rank computes there.
-    pub speed: Speed,
-}
 
 /// All ranks of a simulated program.
 pub struct Ranks<'a, S, O> {

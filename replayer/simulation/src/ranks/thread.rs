@@ -104,7 +104,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 thread.events += 1;
                 let core = &self.library.cores[thread.actor.rank.0 as usize];
                 let computing = match event {
-                    EventRef::Compute(work) => Some(core.speed.time_for(work)),
+                    EventRef::Compute(work) => Some(core.time_for(work, thread.clock.time)),
                     EventRef::Event(&Event::Sleep(time)) if self.library.causality.is_timed() => Some(time),
                     EventRef::Event(Event::Sleep(_)) => Some(Seconds(0.0)),
                     EventRef::Send(_) | EventRef::Recv(_) | EventRef::Event(_) => None,

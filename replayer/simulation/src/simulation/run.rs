@@ -45,7 +45,7 @@ pub(super) struct Run {
 /// The core of each of so many ranks on a platform.
 pub(super) fn cores(platform: &Platform, ranks: u32) -> Result<Vec<Core>, SimulationError> {
     let hosts = platform.place(ranks)?.0;
-    Ok(hosts.into_iter().map(|host| Core { host, speed: platform.speed(host) }).collect())
+    Ok(hosts.into_iter().map(|host| Core::on(platform, host)).collect())
 }
 
 impl PreparedReplay<'_> {

@@ -26,6 +26,7 @@
 //! **Shared level.** Where one link is the bottleneck of many flows, and nothing but their common level moves, they are not
 //! even looked at: they get on with the [shared level](shared_level).
 
+mod changes;
 mod filling;
 mod resolve;
 mod shared_level;

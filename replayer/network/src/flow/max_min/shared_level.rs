@@ -121,7 +121,14 @@ impl MaxMinSolver {
 
     /// Ends the shared level: writes down what was put off, and makes the rates of the members invalid.
     pub(super) fn end_shared_level(&mut self, changed: &mut Vec<FlowId>) {
-        let Some(shared) = self.shared.take() else { return };
+        if let Some(link) = self.write_down_shared_level(changed) {
+            self.invalidate_limited_by(link);
+        }
+    }
+
+    /// Gives each member the rate that it has, which is right if the rates have been solved, and returns their link.
+    pub fn write_down_shared_level(&mut self, changed: &mut Vec<FlowId>) -> Option<LinkId> {
+        let shared = self.shared.take()?;
         for place in 0..self.links[shared.link.index()].flows.len() {
             let (member, _) = self.links[shared.link.index()].flows[place];
             let flow = &mut self.flows[member.index()];
@@ -135,7 +142,7 @@ impl MaxMinSolver {
             }
             changed.push(member);
         }
-        self.invalidate_limited_by(shared.link);
+        Some(shared.link)
     }
 
     /// Begins a shared level if one link limited all flows that were invalid in the last filling.

@@ -9,9 +9,10 @@ mod routing;
 
 use rustc_hash::FxHashMap;
 use titr_common::format::counted;
+use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::{HostId, Link, LinkId, NoRouters, RouterGraph, Sharing, Topology, written_routes};
+use super::{HostId, Link, LinkChange, LinkId, NoRouters, RouterGraph, Sharing, Topology, written_routes};
 use crate::ids::ids;
 use routes::Route;
 pub use routing::{Attachment, WrittenRoute, ZoneRouting};
@@ -31,6 +32,7 @@ pub struct Zones {
     /// The points of hosts.
     hosts: Vec<PointId>,
     links: Vec<Link>,
+    changes: Vec<LinkChange>,
     names: Vec<String>,
     /// The link by which a host reaches itself where its zone does not say how. All hosts have one, as nobody shares it.
     loopback: LinkId,
@@ -75,6 +77,7 @@ impl Zones {
             points: Vec::new(),
             hosts: Vec::new(),
             links: Vec::new(),
+            changes: Vec::new(),
             names: Vec::new(),
             loopback: LinkId(0),
             has_distances: false,
@@ -125,6 +128,13 @@ impl Zones {
         self.links.push(link);
         self.names.push(name.to_owned());
         LinkId(self.links.len() as u32 - 1)
+    }
+
+    /// Lets a link change over time, which none of its routes depends on. Links are to be given in the order of their numbers.
+    pub fn change_link(&mut self, change: LinkChange) {
+        let link = &mut self.links[change.link.index()];
+        *link = change.at(Time::ZERO, *link);
+        self.changes.extend(change.of_what_changes());
     }
 
     /// Adds the links of a topology, under the name of its zone, and returns the first of them.
@@ -226,6 +236,10 @@ impl Topology for Zones {
 
     fn links(&self) -> &[Link] {
         &self.links
+    }
+
+    fn changes(&self) -> &[LinkChange] {
+        &self.changes
     }
 
     fn link_name(&self, link: LinkId) -> String {

@@ -6,27 +6,23 @@ use titr_network::topology::{Attachment, Link, PointId, Sharing, ZoneId};
 use super::super::cluster;
 use super::super::element::{Element, Known};
 use super::super::units::{BANDWIDTH, SPEED, TIME};
-use super::profiles::Kind;
+use super::profiles::{OF_HOSTS, OF_LINKS};
 use super::{MAX_DEPTH, Name, ROUTINGS, Reader, RoutingKind, ZoneDraft, name, quantity};
 use crate::source::Checked;
 
 const ZONE: Known = Known { read: &["id", "routing"], refused: &[] };
-const CHANGES_OF_HOSTS: &[(&str, &str)] = &[
-    ("speed_file", "speeds that change"),
-    ("availability_file", "speeds that change"),
-    ("state_file", "hosts that fail"),
-];
-const HOST: Known = Known { read: &["id", "speed", "core", "pstate", "coordinates"], refused: CHANGES_OF_HOSTS };
-const PEER: Known =
-    Known { read: &["id", "speed", "bw_in", "bw_out", "lat", "coordinates"], refused: CHANGES_OF_HOSTS };
+const HOST: Known = Known {
+    read: &["id", "speed", "core", "pstate", "coordinates", "speed_file", "availability_file", "state_file"],
+    refused: &[],
+};
+const PEER: Known = Known {
+    read: &["id", "speed", "bw_in", "bw_out", "lat", "coordinates", "speed_file", "availability_file", "state_file"],
+    refused: &[],
+};
 const ROUTER: Known = Known { read: &["id", "coordinates"], refused: &[] };
 const LINK: Known = Known {
-    read: &["id", "bandwidth", "latency", "sharing_policy"],
-    refused: &[
-        ("bandwidth_file", "bandwidths that change"),
-        ("latency_file", "latencies that change"),
-        ("state_file", "links that fail"),
-    ],
+    read: &["id", "bandwidth", "latency", "sharing_policy", "bandwidth_file", "latency_file", "state_file"],
+    refused: &[],
 };
 const BACKBONE: Known = Known { read: &["id", "bandwidth", "latency"], refused: &[] };
 const CABINET: Known = Known { read: &["id", "prefix", "suffix", "radical", "speed", "bw", "lat"], refused: &[] };
@@ -112,15 +108,10 @@ impl<'a> Reader<'a, '_, '_> {
         };
         let name = name(host, "id")?;
         let cores = host.attribute("core").map_or(Ok(1), |cores| cores.count())?;
-        let value = self.host_speed(&name.text, speed.quantity(&SPEED)?)?;
+        let value = speed.quantity(&SPEED)?;
         let point = self.add_host(zone, &name, host, quantity(value, &speed), cores)?;
+        self.profiles.connect_files(host, &name.text, &OF_HOSTS, self.reading)?;
         read_coordinates(host, zone, point)
-    }
-
-    /// The speed of a host after what changes it when the simulation starts.
-    fn host_speed(&mut self, name: &str, speed: f64) -> Checked<f64> {
-        self.profiles.value(Kind::HostState, name)?;
-        Ok(speed * self.profiles.value(Kind::Speed, name)?.unwrap_or(1.0))
     }
 
     fn read_peer(&mut self, peer: &Element<'a>, zone: &mut ZoneDraft) -> Checked<()> {
@@ -133,8 +124,9 @@ impl<'a> Reader<'a, '_, '_> {
             );
         }
         let (name, speed) = (name(peer, "id")?, peer.required("speed")?);
-        let value = self.host_speed(&name.text, speed.quantity(&SPEED)?)?;
+        let value = speed.quantity(&SPEED)?;
         let point = self.add_host(zone, &name, peer, quantity(value, &speed), 1)?;
+        self.profiles.connect_files(peer, &name.text, &OF_HOSTS, self.reading)?;
         let [up, down] = [("bw_out", "UP"), ("bw_in", "DOWN")].map(|(attribute, way)| {
             let bandwidth = peer.required(attribute)?.positive(&BANDWIDTH)?;
             let link = Link { bandwidth, latency: Seconds(0.0), sharing: Sharing::Shared };
@@ -170,9 +162,7 @@ impl<'a> Reader<'a, '_, '_> {
         let written = link.required("bandwidth")?;
         let bandwidth = written.split(',').next().unwrap_or(written).positive(&BANDWIDTH)?;
         let latency = link.attribute("latency").map_or(Ok(0.0), |latency| latency.quantity(&TIME))?;
-        self.profiles.value(Kind::LinkState, &name.text)?;
-        let bandwidth = self.profiles.value(Kind::Bandwidth, &name.text)?.unwrap_or(bandwidth);
-        let latency = self.profiles.value(Kind::Latency, &name.text)?.unwrap_or(latency);
+        self.profiles.connect_files(link, &name.text, &OF_LINKS, self.reading)?;
         self.add_link(&name, link, Link { bandwidth, latency: Seconds(latency), sharing }, is_split)?;
         Ok(())
     }

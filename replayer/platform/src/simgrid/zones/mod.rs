@@ -5,14 +5,16 @@
 
 mod clusters;
 mod declarations;
+mod profile;
 mod profiles;
 mod routes;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rustc_hash::FxHashMap;
+use titr_common::step_function::StepFunction;
 use titr_common::units::Seconds;
-use titr_network::topology::{Attachment, Link, LinkId, PointId, Sharing, Topology, ZoneId, Zones};
+use titr_network::topology::{Attachment, HostId, Link, LinkId, PointId, Sharing, Topology, ZoneId, Zones};
 
 use super::element::{Attribute, Element};
 use super::{LOOPBACK_BANDWIDTH, Reading};
@@ -87,6 +89,7 @@ struct Reader<'a, 'r, 's> {
     build: BuildTopology<'r>,
     network: Zones,
     points: HashMap<String, PointId>,
+    hosts: FxHashMap<PointId, HostId>,
     links: HashMap<String, NamedLink>,
     speeds: Vec<Located>,
     /// The least number of cores of a host.
@@ -95,14 +98,14 @@ struct Reader<'a, 'r, 's> {
     profiles: profiles::Profiles<'a>,
 }
 
-/// Reads the zones of a platform. If there are several that are in no other, nothing leads from one to another.
+/// Reads the zones of a platform, and the parts of their speeds that hosts have by time. If there are several zones that are in no
+/// other, nothing leads from one to another.
 pub fn read<'a>(
     platform: &Element<'a>,
     outermost: &[Element<'a>],
     build: BuildTopology,
     reading: &mut Reading,
-) -> Checked<Zones> {
-    let profiles = profiles::Profiles::read(platform)?;
+) -> Checked<(Zones, BTreeMap<HostId, StepFunction>)> {
     let option = |key: &str, default: f64| reading.options.get(key).copied().unwrap_or(default);
     let loopback = Link {
         bandwidth: option("network/loopback-bw", LOOPBACK_BANDWIDTH),
@@ -119,11 +122,12 @@ pub fn read<'a>(
         build,
         network,
         points: HashMap::new(),
+        hosts: FxHashMap::default(),
         links: HashMap::new(),
         speeds: Vec::new(),
         cores: None,
         zones: Vec::new(),
-        profiles,
+        profiles: profiles::Profiles::default(),
     };
     reader.points.insert(name.to_owned(), PointId(0));
     match outermost {
@@ -133,7 +137,8 @@ pub fn read<'a>(
     for zone in std::mem::take(&mut reader.zones) {
         reader.read_routes(zone)?;
     }
-    reader.profiles.check_elements()?;
+    reader.connect_traces(platform)?;
+    let parts_of_speed = reader.apply_profiles()?;
     if reader.speeds.is_empty() {
         return Err(platform.wrong("there are no hosts"));
     }
@@ -141,7 +146,7 @@ pub fn read<'a>(
     reading.set("hosts.speed", platform.says(speeds));
     reading.set("hosts.cores", platform.says(cores.unwrap_or(1)));
     reading.set("network.loopback.through", platform.says("switch"));
-    Ok(network)
+    Ok((network, parts_of_speed))
 }
 
 impl<'a> Reader<'a, '_, '_> {
@@ -169,6 +174,7 @@ impl<'a> Reader<'a, '_, '_> {
         let point = self.network.add_host(zone.id, &name.text);
         self.name_point(name, point, element)?;
         zone.points.push(point);
+        self.hosts.insert(point, HostId(self.speeds.len() as u32));
         self.speeds.push(speed);
         self.cores = Some(self.cores.map_or(cores, |least| least.min(cores)));
         Ok(point)

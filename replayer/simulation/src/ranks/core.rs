@@ -1,0 +1,76 @@
+//! The core that a rank runs on, and how long it computes.
+
+use std::sync::Arc;
+
+use titr_common::step_function::StepFunction;
+use titr_common::time::Time;
+use titr_common::units::{Instructions, Seconds, Speed};
+use titr_network::topology::HostId;
+use titr_platform::Platform;
+
+/// The core that a rank runs on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Core {
+    /// The host in the network.
+    pub host: HostId,
+    /// How fast the rank computes there.
+    pub speed: Speed,
+    /// The part of this speed that it has by time; `None`: all of it at any time.
+    pub part: Option<Arc<StepFunction>>,
+}
+
+impl Core {
+    /// A core that is as fast at any time.
+    #[must_use]
+    pub fn new(host: HostId, speed: Speed) -> Self {
+        Self { host, speed, part: None }
+    }
+
+    /// A core of a host of a platform.
+    #[must_use]
+    pub fn on(platform: &Platform, host: HostId) -> Self {
+        Self { host, speed: platform.speed(host), part: platform.parts_of_speed.get(&host).cloned() }
+    }
+
+    /// How long `work` takes that begins at `from`.
+    #[inline]
+    pub(super) fn time_for(&self, work: Instructions, from: Time) -> Seconds {
+        match &self.part {
+            None => self.speed.time_for(work),
+            Some(part) => Self::time_in_parts(part, self.speed.time_for(work), from),
+        }
+    }
+
+    /// How long work takes that begins at `from` and takes the time `whole` at the whole speed.
+    #[cold]
+    fn time_in_parts(part: &StepFunction, whole: Seconds, from: Time) -> Seconds {
+        match part.when_integral_is(whole.0, from) {
+            Time::NEVER => Seconds(f64::INFINITY),
+            end => end - from,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 4e9 instructions at 1e9 a second take 4 s at full speed. At half the speed from 1 s on, and at a quarter from 3 s on,
+    /// 2e9 are done by then, and the rest takes 8 s.
+    #[test]
+    fn a_computation_goes_on_at_the_speed_of_each_instant() {
+        let at = |seconds| Time::from_seconds(Seconds(seconds));
+        let part = StepFunction::new(1.0, &[(at(1.0), 0.5), (at(3.0), 0.25)], None).unwrap();
+        let core = Core { part: Some(Arc::new(part)), ..Core::new(HostId(0), Speed { per_second: 1e9 }) };
+        assert_eq!(core.time_for(Instructions(4e9), Time::ZERO), Seconds(11.0));
+        assert_eq!(core.time_for(Instructions(1e9), at(2.5)), Seconds(3.5));
+        assert_eq!(core.time_for(Instructions(0.0), at(2.5)), Seconds(0.0));
+    }
+
+    #[test]
+    fn a_core_that_stops_for_ever_never_ends() {
+        let part = StepFunction::new(1.0, &[(Time::from_seconds(Seconds(1.0)), 0.0)], None).unwrap();
+        let core = Core { part: Some(Arc::new(part)), ..Core::new(HostId(0), Speed { per_second: 1e9 }) };
+        assert_eq!(core.time_for(Instructions(2e9), Time::ZERO), Seconds(f64::INFINITY));
+    }
+}

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use titr_network::{Network, flow, ideal};
 use titr_network::packet::PacketNetwork;
+use titr_network::{Network, flow, ideal};
 
 use crate::{Model, Platform};
 

@@ -72,8 +72,14 @@ fn traces_are_connected_to_hosts_and_links() {
 #[test]
 fn files_are_connected_to_hosts_and_links() {
     let text = TRACES
-        .replace("id=\"alice\" speed=\"1Gf\"", "id=\"alice\" speed=\"1Gf\" speed_file=\"day.txt\" state_file=\"on.txt\"")
-        .replace("link id=\"cable\"", "link id=\"cable\" bandwidth_file=\"jam.txt\" latency_file=\"late.txt\" state_file=\"on.txt\"")
+        .replace(
+            "id=\"alice\" speed=\"1Gf\"",
+            "id=\"alice\" speed=\"1Gf\" speed_file=\"day.txt\" state_file=\"on.txt\"",
+        )
+        .replace(
+            "link id=\"cable\"",
+            "link id=\"cable\" bandwidth_file=\"jam.txt\" latency_file=\"late.txt\" state_file=\"on.txt\"",
+        )
         .replace("<trace_connect kind=\"SPEED\" trace=\"day\" element=\"bob\"/>", "");
     let files = [
         ("day.txt", "% of the speed\r\n2 DET 0.25 # and more\r\n"),
@@ -145,7 +151,10 @@ fn mistakes_in_traces() {
 
 #[test]
 fn mistakes_in_files() {
-    let text = TRACES.replace("id=\"alice\" speed=\"1Gf\"", "id=\"alice\" speed=\"1Gf\" speed_file=\"day.txt\" state_file=\"on.txt\"");
+    let text = TRACES.replace(
+        "id=\"alice\" speed=\"1Gf\"",
+        "id=\"alice\" speed=\"1Gf\" speed_file=\"day.txt\" state_file=\"on.txt\"",
+    );
     let mut told = String::new();
     for (case, day, on) in [
         ("dates that go back", "# half a day\n2 1\n1 1\n", "0 1\n"),

@@ -72,6 +72,7 @@ impl Default for Stream {
 
 impl Stream {
     /// Brings S up to date; on at `pace` from now on.
+    #[inline]
     pub fn set_pace(&mut self, now: Instant, pace: Pace) {
         if (now, pace) == (self.since, self.pace) {
             return;
@@ -88,6 +89,7 @@ impl Stream {
     }
 
     /// A message enters that needs so much service.
+    #[inline]
     pub fn enter(&mut self, now: Instant, need: f64, sequence: u64, message: u32) {
         if self.first.is_none() {
             // Nobody remembers what was before. Small sums are exact ones.
@@ -116,6 +118,7 @@ impl Stream {
         (self.next, self.is_known) = (None, false);
     }
 
+    #[inline]
     fn find_next(&self) -> Option<(Completion, u64)> {
         let first = self.first?;
         let left = (first.complete - self.service).max(0.0);
@@ -127,6 +130,7 @@ impl Stream {
     }
 
     /// Takes out the message that is complete next if it is complete by then.
+    #[inline]
     pub fn leave(&mut self, by: Completion) -> Option<Member> {
         self.next().filter(|&(next, _)| match (next, by) {
             (Completion::At(next), Completion::At(by)) => next <= by,

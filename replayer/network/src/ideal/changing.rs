@@ -99,7 +99,7 @@ mod tests {
     use titr_common::units::Bytes;
 
     use super::*;
-    use crate::topology::{HostId, Link, LinkChange, Sharing, Zones, ZoneRouting, WrittenRoute, ZoneId};
+    use crate::topology::{HostId, Link, LinkChange, Sharing, WrittenRoute, ZoneId, ZoneRouting, Zones};
 
     /// 3 s of latency until 10 s, then 1 s; 100 B/s, and between 4 s and 5 s half of that.
     #[test]
@@ -115,13 +115,8 @@ mod tests {
         let latency = StepFunction::new(3.0, &[(at(10.0), 1.0)], None).unwrap();
         zones.change_link(LinkChange { link: wire, bandwidth: Some(bandwidth), latency: Some(latency) });
         let mut network = super::super::network(Arc::new(zones));
-        let message = |id| Transfer {
-            id: TransferId(id),
-            from: HostId(0),
-            to: HostId(1),
-            bytes: Bytes(300),
-            connection: None,
-        };
+        let message =
+            |id| Transfer { id: TransferId(id), from: HostId(0), to: HostId(1), bytes: Bytes(300), connection: None };
         network.inject(Time::ZERO, message(0));
         let mut delivered = Vec::new();
         for (id, arrival) in [(0, 6.5), (1, 16.0)] {

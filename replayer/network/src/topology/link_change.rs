@@ -47,11 +47,7 @@ impl LinkChange {
         let scaled = |function: &Option<StepFunction>, factor| {
             function.as_ref().map(|function: &StepFunction| function.scaled(factor))
         };
-        Self {
-            link: self.link,
-            bandwidth: scaled(&self.bandwidth, bandwidth),
-            latency: scaled(&self.latency, latency),
-        }
+        Self { link: self.link, bandwidth: scaled(&self.bandwidth, bandwidth), latency: scaled(&self.latency, latency) }
     }
 }
 

@@ -196,7 +196,15 @@ fn only_cluster<'a>(platform: &Element<'a>, zones: &[Element<'a>]) -> Option<Ele
 impl<'a> Reading<'a> {
     fn new(source: &'a Source, path: &'a Path) -> Self {
         let (tables, warnings) = (Table::default(), Vec::new());
-        Self { source, path, profiles: Vec::new(), tables, warnings, remarked: BTreeSet::new(), options: BTreeMap::new() }
+        Self {
+            source,
+            path,
+            profiles: Vec::new(),
+            tables,
+            warnings,
+            remarked: BTreeSet::new(),
+            options: BTreeMap::new(),
+        }
     }
 
     /// Sets the keys that the tables of any platform have.

@@ -148,7 +148,12 @@ impl Collectives {
                 } else if instance.work.0 > 0.0 {
                     let work = std::mem::take(&mut instance.work);
                     let core = &environment.cores[instance.rank.0 as usize];
-                    instance.work_for(core.time_for(work, instance.clock.time), Work::Compute, index, environment.observer);
+                    instance.work_for(
+                        core.time_for(work, instance.clock.time),
+                        Work::Compute,
+                        index,
+                        environment.observer,
+                    );
                 } else {
                     let operation = instance.operation;
                     self.0.remove(index.0 as usize);

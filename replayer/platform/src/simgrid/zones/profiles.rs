@@ -168,8 +168,15 @@ impl Connected<'_> {
     /// Finds fault with a host or link that fails.
     fn check_state(&self, state: &StepFunction, what: &str) -> Checked<()> {
         let Some(at) = state.first_zero() else { return Ok(()) };
-        let message = format!("the {what} `{}` fails at {} s, and an MPI program does not survive that", self.name, at.seconds().0);
-        Err(self.profile.wrong_at(at, message).with_help("leave the profile of states out to simulate a program without failures"))
+        let message = format!(
+            "the {what} `{}` fails at {} s, and an MPI program does not survive that",
+            self.name,
+            at.seconds().0
+        );
+        Err(self
+            .profile
+            .wrong_at(at, message)
+            .with_help("leave the profile of states out to simulate a program without failures"))
     }
 
     fn second(&self) -> Box<Mistake> {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
+use serde::Serialize;
 use titr_ccnuma::programs::{Fft, Program, Radix};
 use titr_ccnuma::{Machine, MachineResult, Recorder};
 use titr_common::terminal;
@@ -41,6 +42,15 @@ enum ProgramName {
     Radix,
 }
 
+/// The object that is printed.
+#[derive(Serialize)]
+struct TimedResult {
+    #[serde(flatten)]
+    result: MachineResult,
+    /// Time on the wall, in seconds.
+    wall_seconds: f64,
+}
+
 /// Runs what the arguments say.
 fn run(arguments: &Arguments) -> Result<MachineResult, Box<dyn std::error::Error>> {
     let &Arguments { nodes, size, .. } = arguments;
@@ -66,9 +76,8 @@ fn run(arguments: &Arguments) -> Result<MachineResult, Box<dyn std::error::Error
 fn main() -> ExitCode {
     let start = Instant::now();
     let printed = run(&Arguments::parse()).and_then(|result| {
-        let mut result = serde_json::to_value(&result)?;
-        result["wall_seconds"] = start.elapsed().as_secs_f64().into();
-        Ok(serde_json::to_string_pretty(&result)?)
+        let timed = TimedResult { result, wall_seconds: start.elapsed().as_secs_f64() };
+        Ok(serde_json::to_string_pretty(&timed)?)
     });
     match printed {
         Ok(text) => {

@@ -1,5 +1,6 @@
 //! How long a rank's calls took, and what it computed between them, when it was traced and when it was reenacted.
 
+use serde::Serialize;
 use titr_common::event::{Activity, Span};
 use titr_mpi::{Comm, MpiError};
 
@@ -14,7 +15,7 @@ const ACTIVITIES: [(Activity, &str); 6] = [
 ];
 
 /// The time of an activity, in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Times {
     pub recorded: f64,
     pub reenacted: f64,
@@ -63,10 +64,13 @@ pub fn of_all(world: Comm<'_>, own: &CallTimes) -> Result<Vec<CallTimes>, MpiErr
 }
 
 /// An activity of all ranks.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize)]
 pub struct ActivityOfAll {
+    /// The name of the activity.
+    #[serde(rename = "activity")]
     pub name: &'static str,
     /// The sums over ranks.
+    #[serde(flatten)]
     pub times: Times,
     /// The differences of ranks, each without its sign, as a part of the recorded time of all activities.
     pub error: f64,

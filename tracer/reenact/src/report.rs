@@ -1,5 +1,6 @@
 //! How long the program took when it was traced, and how long its reenactment took.
 
+use serde::Serialize;
 use titr_common::event::Rank;
 use titr_common::terminal;
 use titr_common::trace::Trace;
@@ -8,6 +9,23 @@ use titr_mpi::{Comm, MpiError};
 
 use crate::calls::{self, ActivityOfAll};
 use crate::reenactment::Reenacted;
+
+/// The object that `--json` prints. Times are in seconds.
+#[derive(Debug, Serialize)]
+struct Report {
+    /// Size of the world.
+    ranks: u32,
+    /// The time that the program took when it was traced; `null` where the trace has no times.
+    recorded_time: Option<f64>,
+    /// The time that its reenactment took.
+    reenacted_time: f64,
+    /// The relative deviation of the second time from the first.
+    deviation: Option<f64>,
+    /// Each activity of all ranks; none where the trace has no times.
+    activities: Vec<ActivityOfAll>,
+    /// The errors of all activities, summed.
+    aggregate_error: Option<f64>,
+}
 
 /// When a rank of an extended trace began and ended, in nanoseconds by the clock of rank 0.
 #[derive(Clone, Copy)]
@@ -51,19 +69,15 @@ pub fn print(world: Comm<'_>, is_json: bool, recorded: Option<Recorded>, own: &R
     let deviation = recorded.map(|recorded| reenacted / recorded - 1.0).filter(|deviation| deviation.is_finite());
     let error: f64 = activities.iter().map(|activity| activity.error).sum();
     if is_json {
-        let of = |activity: &ActivityOfAll| {
-            let ActivityOfAll { name, times, error } = activity;
-            serde_json::json!({ "activity": name, "recorded": times.recorded, "reenacted": times.reenacted, "error": error })
+        let report = Report {
+            ranks: world.size(),
+            recorded_time: recorded,
+            reenacted_time: reenacted,
+            deviation,
+            aggregate_error: (!activities.is_empty()).then_some(error),
+            activities,
         };
-        let report = serde_json::json!({
-            "ranks": world.size(),
-            "recorded_time": recorded,
-            "reenacted_time": reenacted,
-            "deviation": deviation,
-            "activities": activities.iter().map(of).collect::<Vec<_>>(),
-            "aggregate_error": (!activities.is_empty()).then_some(error),
-        });
-        terminal::print(format_args!("{report}"));
+        terminal::print(format_args!("{}", serde_json::json!(report)));
         return Ok(());
     }
     terminal::print(format_args!("Reenacted time  {reenacted:.6} s   {} ranks", world.size()));

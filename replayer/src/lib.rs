@@ -6,3 +6,4 @@ pub mod inspect;
 pub mod page;
 pub mod report;
 pub mod schedule;
+pub mod schema;

@@ -38,7 +38,7 @@ const LAYERS: &str = "\
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` | `driver` `interface` |
 | `replayer/ccnuma` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` | `causes` `message` `cache` `programs` `directory` `event` `processor` `node` `recorder` `machine` |
-| `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/analyses` `replayer/calibration` `replayer/memory` | `inspect` `report` `page` `schedule` `generate` `cli` |
+| `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/analyses` `replayer/calibration` `replayer/memory` | `inspect` `report` `page` `schema` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `library` `relocations` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` `stack` `unwinding` `in_progress` `callbacks` `bypasses` `containment` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |

@@ -7,10 +7,11 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A call that made a communicator with processes that may be of another world.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Encounter {
     /// The rank's side.
     pub side: Side,
@@ -28,7 +29,7 @@ pub struct Encounter {
 }
 
 /// A side of an encounter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// `MPI_Comm_spawn`, `MPI_Comm_spawn_multiple`.
@@ -74,7 +75,8 @@ impl fmt::Display for Side {
 }
 
 /// A list of numbers, as runs of a first number and how many follow each other from it on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "NumberRuns")]
 pub struct Runs(Vec<(u32, u32)>);
 
 impl Runs {

@@ -10,6 +10,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,7 @@ use crate::units::Bytes;
 pub const VERSION: u32 = 1;
 
 /// The description of a whole trace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// Version of the layout.
     pub titr: u32,
@@ -52,7 +53,7 @@ pub struct Manifest {
 }
 
 /// The contents of a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Volumes only.
@@ -62,7 +63,7 @@ pub enum Mode {
 }
 
 /// How one rank was traced.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankEntry {
     /// The name of the run, the same for all its ranks and for no other run's; empty where it was not named.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -139,7 +140,7 @@ fn is_one(&number: &u32) -> bool {
 }
 
 /// A file with code of the program: the program itself, or a library.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct CodeModule {
     /// The path of the file, on the host of the rank.
     pub path: String,
@@ -150,7 +151,7 @@ pub struct CodeModule {
 
 /// How the clock of a rank differs from that of rank 0, as measured at its beginning and its end: when it shows *t*
 /// nanoseconds, rank 0's shows *t* + `offset` + `drift` × *t*.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clock {
     /// Nanoseconds that rank 0's clock is ahead when this one shows 0.
     pub offset: f64,
@@ -161,7 +162,7 @@ pub struct Clock {
 }
 
 /// The counter that computation was measured with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counter {
     /// The kind of counter: `papi`, `perf` or `cpu`.
     pub kind: String,
@@ -185,7 +186,7 @@ pub struct Counter {
 
 /// A rank's count of the reference kernel, a computation that every rank runs once at its start. It makes volumes of
 /// unlike counters comparable.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReferenceCount {
     /// The volume of the kernel, in the counter's unit.
     pub volume: f64,

@@ -1,9 +1,10 @@
 //! The number of a rank's calls in the part of a program that was traced, and outside.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The number of calls of a rank in the part of its program that is in the trace, and outside.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartCalls {
     /// How often the part began.
     pub times: u64,

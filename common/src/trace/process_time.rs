@@ -1,11 +1,12 @@
 //! How the process of a rank spent its time while it was traced, by the clocks of the system: what the trace holds of it as
 //! computation, and what it does not.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The time of a rank's process from the end of `MPI_Init` to the end of its trace, in seconds. The threads of the tracer are left
 /// out everywhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessTime {
     /// Time that passed.
     pub elapsed: f64,

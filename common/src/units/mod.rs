@@ -22,29 +22,34 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use written::{BINARY, DECIMAL, Dimension, NO_PREFIX, Prefixes, Quantity, UnitError, Written};
 
 /// A volume of data, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("x-unit" = "B"))]
 pub struct Bytes(pub u64);
 
 /// A volume of computation, in instructions (SimGrid says flops). A float, because traces of other tools hold
 /// fractions; whole numbers are exact up to 2⁵³.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("x-unit" = "instructions"))]
 pub struct Instructions(pub f64);
 
 /// A span of time, in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("x-unit" = "s"))]
 pub struct Seconds(pub f64);
 
 /// A moment, in nanoseconds since the first barrier of the world (by the clock of the host).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("x-unit" = "ns"))]
 pub struct Nanoseconds(pub u64);
 
 /// A rate of data, more than none.

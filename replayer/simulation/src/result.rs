@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use titr_common::time::Time;
 use titr_common::trace::{Trace, World};
@@ -19,7 +20,8 @@ pub use titr_network::statistics::Percentiles;
 const BUSIEST: usize = 5;
 
 /// The result of a simulation, with findings of type `F` where it was analysed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SimulationResult")]
 pub struct SimulationResult<F = ()> {
     /// The time at which the last rank was done.
     pub simulated_time: Seconds,
@@ -103,7 +105,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// The ranks of one of several worlds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorldRanks {
     /// The trace of the world.
     pub trace: String,
@@ -127,7 +129,7 @@ impl WorldRanks {
 }
 
 /// A network by name, and the names of its links.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NetworkName {
     /// The network model.
     pub model: &'static str,
@@ -163,7 +165,7 @@ impl From<&Platform> for NetworkName {
 }
 
 /// The traffic over one link.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LinkUse {
     /// The name of the link.
     pub name: String,
@@ -207,7 +209,7 @@ impl LinkUse {
 }
 
 /// The traffic over one virtual channel of a link.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ChannelUse {
     /// The name of the link.
     pub link: String,
@@ -223,7 +225,7 @@ pub struct ChannelUse {
 }
 
 /// Figures of a packet network.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Packets {
     /// The simulated time in cycles.
     pub cycles: u64,
@@ -248,26 +250,30 @@ impl Packets {
 }
 
 /// Several runs that differ in what chance decides.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Runs {
     /// The time that each run predicts.
     pub simulated_times: Vec<Seconds>,
     /// The mean of these times.
     pub simulated_time: Seconds,
-    /// Half the width of the 99 % confidence interval of the mean, in seconds.
-    pub simulated_time_ci99: Option<f64>,
+    /// Half the width of the 99 % confidence interval of the mean; `null` if there is only one run.
+    pub simulated_time_ci99: Option<Seconds>,
 }
 
 impl Runs {
     pub(crate) fn of(times: &[Time]) -> Self {
         let simulated_times: Vec<Seconds> = times.iter().map(|time| time.seconds()).collect();
         let estimate = Estimate::of(&simulated_times.iter().map(|time| time.0).collect::<Vec<_>>());
-        Self { simulated_times, simulated_time: Seconds(estimate.mean), simulated_time_ci99: estimate.half_width }
+        Self {
+            simulated_times,
+            simulated_time: Seconds(estimate.mean),
+            simulated_time_ci99: estimate.half_width.map(Seconds),
+        }
     }
 }
 
 /// Iterations of a program's loop that were not simulated: what they would have added was extrapolated.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// Iterations of the loop.
     pub iterations: u64,
@@ -284,7 +290,7 @@ pub struct LeftOut {
 }
 
 /// titr's own speed.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct ReplaySpeed {
     /// Time on the wall, in seconds.
     pub wall_seconds: f64,

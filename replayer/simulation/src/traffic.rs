@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 use titr_network::packet::PacketSpec;
@@ -58,7 +59,7 @@ pub enum TrafficError {
 }
 
 /// The result of a sweep.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TrafficResult {
     /// The network.
     pub network: NetworkName,
@@ -87,7 +88,7 @@ pub struct TrafficResult {
 }
 
 /// A point of a curve.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MeasuredPoint {
     /// The figures of this point.
     #[serde(flatten)]

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 use titr_common::format::counted;
@@ -70,7 +71,7 @@ pub enum TriggeredError {
 }
 
 /// The result of a replay of a network trace; but for the runs and packets, that of the first run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TriggeredResult {
     /// When the last message arrived.
     pub simulated_time: Seconds,
@@ -108,7 +109,7 @@ pub struct TriggeredResult {
 }
 
 /// The speed of a replay of a network trace.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct TriggeredSpeed {
     /// Time on the wall, in seconds.
     pub wall_seconds: f64,

@@ -17,6 +17,7 @@ mod replay;
 mod report;
 mod runs;
 mod schedule;
+mod schema;
 mod signals;
 mod ssh;
 mod time;

@@ -6,7 +6,6 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use serde::Serialize;
 use titr_call_sites::CallSiteNames;
 use titr_common::event::{Actor, Rank};
 use titr_common::format::{count, plural, volume};
@@ -19,9 +18,9 @@ use titr_simulation::Follower;
 use super::meter::Meter;
 use super::{
     Failure, Out, TraceArgs, advise, arguments, calibrate, claims, convert, diff, gather, generate, manual, replay,
-    run, schedule, traffic, trigger, triggers, vary,
+    run, schedule, schema, traffic, trigger, triggers, vary,
 };
-use crate::inspect::{Inventory, Verdict, check, recorded_part, uncounted};
+use crate::inspect::{Inventory, TraceInfo, Verdict, check, recorded_part, uncounted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -91,6 +90,7 @@ enum Command {
     Generate(generate::GenerateArgs),
     Man(manual::ManArgs),
     Schedule(schedule::ScheduleArgs),
+    Schema(schema::SchemaArgs),
     Triggers(triggers::TriggersArgs),
 }
 
@@ -120,16 +120,9 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> ExitCode {
         Command::Generate(args) => generate::generate(args, out),
         Command::Man(args) => manual::man(args, TitrArgs::command()),
         Command::Schedule(args) => schedule::schedule(args, out),
+        Command::Schema(args) => schema::print_schema(args, out),
         Command::Triggers(args) => triggers::triggers(args, out),
     })
-}
-
-/// The object that `info --json` prints.
-#[derive(Serialize)]
-struct Info<'a> {
-    #[serde(flatten)]
-    inventory: &'a Inventory,
-    manifest: Option<&'a Manifest>,
 }
 
 fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
@@ -138,7 +131,7 @@ fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failu
     let manifest = source.manifest().cloned();
     let inventory = Inventory::of(&source)?;
     if json {
-        let info = Info { inventory: &inventory, manifest: manifest.as_ref() };
+        let info = TraceInfo { inventory: &inventory, manifest: manifest.as_ref() };
         serde_json::to_writer(&mut *out, &info).map_err(std::io::Error::from)?;
         writeln!(out)?;
         return Ok(());

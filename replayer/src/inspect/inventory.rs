@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::event::{Event, Partitioned, Rank, RequestId, Transfers};
-use titr_common::trace::{Ending, RankStream, Trace, TraceError};
+use titr_common::trace::{Ending, Manifest, RankStream, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
 /// The contents of a trace.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Inventory {
     /// Size of the world.
     pub ranks: u32,
@@ -28,7 +29,7 @@ pub struct Inventory {
 }
 
 /// The length and the end of a rank's stream.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RankEnd {
     /// The number of events in the stream.
     pub events: u64,
@@ -37,6 +38,16 @@ pub struct RankEnd {
     pub torn: Option<String>,
     /// Whether the stream's last event is `finalize`.
     pub finalized: bool,
+}
+
+/// The object that `titr info --json` prints.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct TraceInfo<'a> {
+    /// The contents of the trace.
+    #[serde(flatten)]
+    pub inventory: &'a Inventory,
+    /// The manifest of the trace; `null` if there is none.
+    pub manifest: Option<&'a Manifest>,
 }
 
 impl Inventory {

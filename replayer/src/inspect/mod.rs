@@ -6,6 +6,6 @@ mod part;
 mod uncounted;
 
 pub use check::{Verdict, check};
-pub use inventory::{Inventory, RankEnd};
+pub use inventory::{Inventory, RankEnd, TraceInfo};
 pub use part::recorded_part;
 pub use uncounted::uncounted;

@@ -1,17 +1,21 @@
 //! The object that a page is drawn from.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
 use serde::Serialize;
 use titr_analyses::AnalysedResult;
 use titr_analyses::diff::Difference;
 use titr_formats::timeline::Series;
 use titr_simulation::result::LinkUse;
 
-use super::detail::ACTIVITY_NAMES;
+use super::detail::{ACTIVITY_NAMES, Detailed};
 use super::overview::{ActivityMap, PairMap};
+use super::units::Unit;
 use super::{Detail, Overview};
 
 /// Where a result comes from.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Origin {
     /// The words of the command.
     pub command: Vec<String>,
@@ -22,21 +26,41 @@ pub struct Origin {
 }
 
 /// Everything on a page.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct PageData<'a> {
+    /// The version of titr.
     version: &'static str,
+    /// The names of the activities, by their numbers.
     activities: [&'static str; 6],
+    /// Where the result comes from.
     origin: &'a Origin,
+    /// The result.
     result: &'a AnalysedResult,
+    /// The units of the numbers in the findings of analyses, by their keys.
+    units: BTreeMap<String, Unit>,
+    /// All links that carried anything, busiest first.
     links: &'a [LinkUse],
-    /// The load of the busiest links over time: a name, and times in seconds with percentages.
-    loads: Vec<(&'a str, Vec<(f64, f64)>)>,
+    /// The load of the busiest links over time.
+    loads: Vec<LinkLoad<'a>>,
+    /// The shares of activities in cells of ranks and time.
     map: ActivityMap,
+    /// The communication matrix.
     matrix: PairMap,
-    /// Whether states, and messages, are shown one by one.
-    detailed: (bool, bool),
+    /// Whether states and messages are shown one by one.
+    detailed: Detailed,
+    /// The states and messages that are shown one by one.
     detail: &'a Detail,
+    /// The result compared with an earlier one; `None` if there is none.
     comparison: Option<&'a Difference>,
+}
+
+/// The load of a link over time.
+#[derive(Serialize, JsonSchema)]
+struct LinkLoad<'a> {
+    /// The name of the link.
+    name: &'a str,
+    /// Times in seconds, and from when on the link has which load, in percent of its bandwidth.
+    samples: Vec<(f64, f64)>,
 }
 
 impl<'a> PageData<'a> {
@@ -51,18 +75,19 @@ impl<'a> PageData<'a> {
     ) -> Self {
         let load = |series: &'a Series| {
             let samples = series.samples.iter().map(|&(at, percent)| (at.seconds().0, (percent * 10.0).round() / 10.0));
-            (series.name.as_str(), samples.collect())
+            LinkLoad { name: &series.name, samples: samples.collect() }
         };
         Self {
             version: env!("CARGO_PKG_VERSION"),
             activities: ACTIVITY_NAMES,
             origin,
             result,
+            units: Unit::of_findings(),
             links: &result.all_links,
             loads: loads.iter().map(load).collect(),
             map: overview.activities(),
             matrix: overview.matrix(),
-            detailed: detail.is_whole(),
+            detailed: detail.detailed(),
             detail,
             comparison,
         }

@@ -5,6 +5,7 @@ use std::io;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::event::Rank;
 use titr_common::time::Time;
@@ -15,33 +16,53 @@ const STATES: usize = 250_000;
 const MESSAGES: usize = 100_000;
 
 /// States and messages. Times are nanoseconds.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Detail {
-    /// The names of states, and the activity that each is.
-    names: Vec<(String, u8)>,
-    /// For each rank, how long each state lasts, and its name by number; before them, when the first begins.
+    /// The names of states, by their numbers.
+    names: Vec<StateName>,
+    /// The states of each rank that has any.
     states: Vec<RankStates>,
-    /// Sender, receiver, departure, arrival, bytes, and 1 for a message of a collective.
+    /// Messages: sender, receiver, departure, arrival, bytes, and 1 for a message of a collective.
     messages: Vec<(u32, u32, u64, u64, u64, u8)>,
-    /// How many states and messages there were, also where they were too many to be kept.
+    /// How many states there were, also if they were too many to be kept.
     all_states: usize,
+    /// How many messages there were, also if they were too many to be kept.
     all_messages: usize,
 }
 
+/// The name of states.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct StateName {
+    /// The name.
+    name: String,
+    /// The activity that such a state is, by number.
+    activity: u8,
+}
+
+/// Whether states and messages were few enough to be kept one by one.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(super) struct Detailed {
+    /// Whether states were.
+    states: bool,
+    /// Whether messages were.
+    messages: bool,
+}
+
 /// The states of a rank.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 struct RankStates {
+    /// The rank.
     rank: u32,
+    /// When the first state begins, in nanoseconds.
     begin: u64,
-    /// A length, and a name; then the next.
+    /// A length in nanoseconds, and the number of a name; then the next.
     spans: Vec<u64>,
 }
 
 impl Detail {
-    /// Whether states, and messages, were few enough to be kept.
-    #[must_use]
-    pub fn is_whole(&self) -> (bool, bool) {
-        (self.all_states <= STATES, self.all_messages <= MESSAGES)
+    /// What was kept.
+    pub(super) fn detailed(&self) -> Detailed {
+        Detailed { states: self.all_states <= STATES, messages: self.all_messages <= MESSAGES }
     }
 }
 
@@ -76,7 +97,7 @@ impl DetailWriter {
         let next = self.names.len() as u64;
         let name = *self.names.entry(state.name()).or_insert(next);
         if name == next {
-            detail.names.push((state.name(), state.activity as u8));
+            detail.names.push(StateName { name: state.name(), activity: state.activity as u8 });
         }
         let Some(states) = self.ended.get_mut(place) else { return };
         if states.spans.is_empty() {

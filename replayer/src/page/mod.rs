@@ -10,6 +10,7 @@ mod data;
 mod detail;
 mod embedded;
 mod overview;
+mod units;
 
 pub use data::{Origin, PageData};
 pub use detail::Detail;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::event::Rank;
 use titr_common::time::Time;
@@ -29,11 +30,13 @@ pub struct Overview {
 }
 
 /// The shares of activities as they are serialised.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ActivityMap {
     /// Ranks in each row but perhaps the last.
     ranks_per_row: u32,
+    /// Rows of ranks.
     rows: u32,
+    /// Intervals in each row.
     intervals: usize,
     /// The length of an interval in seconds.
     interval: f64,
@@ -42,12 +45,13 @@ pub(super) struct ActivityMap {
 }
 
 /// The communication matrix as it is serialised.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct PairMap {
     /// Ranks in each group but perhaps the last.
     ranks_per_group: u32,
+    /// Groups of ranks.
     groups: u32,
-    /// From, to, messages, bytes.
+    /// The group of the senders, the group of the receivers, messages, bytes.
     cells: Vec<(u32, u32, u64, u64)>,
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use titr_analyses::advise::{Advice, Tried};
+use titr_common::units::Seconds;
 
 /// The hypotheses that are shown.
 const SHOWN: usize = 10;
@@ -15,9 +16,9 @@ const WORTH: f64 = 0.001;
 /// # Errors
 /// Where `out` cannot be written.
 pub fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
-    let Advice { simulated_time, hypotheses, bounds, not_tried } = advice;
+    let Advice { simulated_time: Seconds(simulated_time), hypotheses, bounds, not_tried } = advice;
     writeln!(out, "Predicted time  {simulated_time:.9} s")?;
-    let worth: Vec<&Tried> = hypotheses.iter().filter(|tried| tried.saves >= WORTH * simulated_time).collect();
+    let worth: Vec<&Tried> = hypotheses.iter().filter(|tried| tried.saves.0 >= WORTH * simulated_time).collect();
     if worth.is_empty() {
         writeln!(out, "\nNone of {} hypotheses saves as much as a thousandth of it.", hypotheses.len())?;
     } else {
@@ -39,6 +40,6 @@ pub fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn line(tried: &Tried, whole: f64, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "  {:>5.1} %  {}", 100.0 * tried.saves / whole, tried.hypothesis)?;
+    writeln!(out, "  {:>5.1} %  {}", 100.0 * tried.saves.0 / whole, tried.hypothesis)?;
     tried.because.iter().try_for_each(|because| writeln!(out, "           {because}"))
 }

@@ -38,7 +38,7 @@ pub fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<impl Write
         writeln!(out, "Simulated until {:.9} s", simulated_time.0)?;
     }
     if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &report.runs {
-        let (runs, sure) = (simulated_times.len(), simulated_time_ci99.unwrap_or(0.0));
+        let (runs, sure) = (simulated_times.len(), simulated_time_ci99.map_or(0.0, |half_width| half_width.0));
         writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;
     }
     if let Some(left_out) = &report.left_out {

@@ -16,7 +16,7 @@ pub fn summary(result: &TriggeredResult, out: &mut impl Write) -> io::Result<()>
     let TriggeredResult { simulated_time, recorded_time, messages, triggered, bytes, network, .. } = result;
     writeln!(out, "Last arrival    {:.9} s", simulated_time.0)?;
     if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &result.runs {
-        let (runs, sure) = (simulated_times.len(), simulated_time_ci99.unwrap_or(0.0));
+        let (runs, sure) = (simulated_times.len(), simulated_time_ci99.map_or(0.0, |half_width| half_width.0));
         writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;
     }
     if let Some(recorded) = recorded_time {

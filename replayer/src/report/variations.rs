@@ -1,15 +1,18 @@
 //! Results of one trace on several variations of a platform, beside each other.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use titr_analyses::AnalysedResult;
 
 /// The result on one variation.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct VariedResult {
     /// The keys of the platform that were varied, and their values.
     #[serde(serialize_with = "as_object")]
+    #[schemars(with = "BTreeMap<String, String>")]
     pub set: Vec<(String, String)>,
     /// The result of the replay.
     pub result: AnalysedResult,
@@ -20,7 +23,7 @@ fn as_object<S: Serializer>(set: &[(String, String)], serializer: S) -> Result<S
 }
 
 /// The results on all variations, in their order.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Variations {
     /// The results.
     pub variations: Vec<VariedResult>,

@@ -27,6 +27,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 impl Browser {
     /// Opens a page; `None` where there is no Chromium.
     pub fn open(page: &Path) -> Option<Self> {
+        Self::open_after(page, None)
+    }
+
+    /// Opens a page in which a script has run before those of the page, whose coverage is then counted; `None` where there is
+    /// no Chromium.
+    pub fn open_after(page: &Path, script: Option<&str>) -> Option<Self> {
         let names = ["chromium", "chromium-browser", "google-chrome"];
         let paths = std::env::var_os("PATH")?;
         let found = std::env::split_paths(&paths)
@@ -61,6 +67,11 @@ impl Browser {
         browser.session = Some(session["sessionId"].as_str().unwrap().to_owned());
         for domain in ["Runtime", "Log", "Page"] {
             browser.call(&format!("{domain}.enable"), json!({}));
+        }
+        if let Some(script) = script {
+            browser.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": script}));
+            browser.call("Profiler.enable", json!({}));
+            browser.call("Profiler.startPreciseCoverage", json!({"callCount": true, "detailed": true}));
         }
         browser.call("Page.navigate", json!({"url": format!("file://{}", page.display())}));
         browser.wait_for("document.documentElement?.dataset.ready === 'yes'");

@@ -77,6 +77,9 @@ impl Folder {
     pub fn run(&self, command: &str, arguments: &[&str]) -> String {
         let output = Command::new(command).args(arguments).current_dir(self.path()).output().unwrap();
         let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        if output.status.success() {
+            super::schema::check(command, arguments, &out);
+        }
         let shown = format!("{out}{err}[{}]", output.status.code().map_or("killed".into(), |code| code.to_string()));
         shown.replace(env!("CARGO_MANIFEST_DIR"), "…")
     }

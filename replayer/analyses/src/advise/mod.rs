@@ -4,9 +4,11 @@ mod candidates;
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::event::CollectiveKind;
 use titr_common::trace::{Trace, TraceError};
+use titr_common::units::Seconds;
 use titr_hypotheses::{Change, Hypotheses};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{Computation, Platform, Simulation, SimulationError};
@@ -15,10 +17,10 @@ use crate::{AnalysedSimulation, AnalysisError, apply_machine_changes};
 pub use candidates::Candidate;
 
 /// The times that a program would take under a standard set of hypotheses.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Advice {
-    /// The predicted time of the program as it is, in seconds.
-    pub simulated_time: f64,
+    /// The predicted time of the program as it is.
+    pub simulated_time: Seconds,
     /// The hypotheses that save the most first.
     pub hypotheses: Vec<Tried>,
     /// Hypotheses that cannot come true: they say how much can be saved at most.
@@ -28,23 +30,23 @@ pub struct Advice {
 }
 
 /// A hypothesis that was replayed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Tried {
     /// The hypothesis in words.
     pub hypothesis: String,
     /// The cause that suggests it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// The predicted time, in seconds.
-    pub simulated_time: f64,
-    /// The part of the predicted time that it saves, in seconds; negative if the program would take longer.
-    pub saves: f64,
+    /// The predicted time.
+    pub simulated_time: Seconds,
+    /// The part of the predicted time that it saves; negative if the program would take longer.
+    pub saves: Seconds,
     /// A file of hypotheses for `titr-replay --what-if`.
     pub changes: String,
 }
 
 /// A hypothesis that does not fit the program.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NotTried {
     /// The hypothesis in words.
     pub hypothesis: String,
@@ -65,7 +67,7 @@ pub fn advise(
 ) -> Result<Advice, AnalysisError> {
     let base = Simulation::new(platform, trace).computation(computation);
     let base = AnalysedSimulation::new(base).analyse("wait-states").run()?;
-    let simulated_time = base.simulated_time.0;
+    let simulated_time = base.simulated_time;
     let mut advice = Advice { simulated_time, hypotheses: Vec::new(), bounds: Vec::new(), not_tried: Vec::new() };
     let waits = base.analyses.as_ref().and_then(|findings| findings.wait_states.as_ref());
     let candidates = waits.map(|waits| candidates::candidates(&base, waits, collectives)).unwrap_or_default();
@@ -78,18 +80,18 @@ pub fn advise(
         match replayed {
             Ok((time, changes)) => {
                 let is_bound = because.is_none();
-                let saves = simulated_time - time;
+                let saves = Seconds(simulated_time.0 - time.0);
                 let tried = Tried { hypothesis, because, simulated_time: time, saves, changes };
                 if is_bound { advice.bounds.push(tried) } else { advice.hypotheses.push(tried) }
             }
             Err(why) => advice.not_tried.push(NotTried { hypothesis, why }),
         }
     }
-    advice.hypotheses.sort_by(|a, b| b.saves.total_cmp(&a.saves));
+    advice.hypotheses.sort_by(|a, b| b.saves.0.total_cmp(&a.saves.0));
     Ok(advice)
 }
 
-/// The predicted time with this change, in seconds, and the change as a file of hypotheses; an error says why it does not fit
+/// The predicted time with this change, and the change as a file of hypotheses; an error says why it does not fit
 /// the program.
 fn replayed(
     platform: &Platform,
@@ -97,14 +99,14 @@ fn replayed(
     computation: Computation,
     change: &Change,
     read_ahead: bool,
-) -> Result<(f64, String), String> {
+) -> Result<(Seconds, String), String> {
     let last = |error: &dyn ToString| error.to_string().lines().next().unwrap_or_default().to_owned();
     let changes = Change::file(std::slice::from_ref(change)).map_err(|error| last(&error))?;
     let hypotheses = Hypotheses::parse(Path::new("advice"), changes.clone()).map_err(|error| last(&error))?;
     let platform = apply_machine_changes(hypotheses.machine(), platform.clone()).map_err(|error| last(&error))?;
     let simulation = Simulation::new(&platform, trace).computation(computation).transform(&hypotheses);
     match simulation.read_ahead(read_ahead).run() {
-        Ok(result) => Ok((result.simulated_time.0, changes)),
+        Ok(result) => Ok((result.simulated_time, changes)),
         Err(SimulationError::Trace(TraceError::Change(error))) => Err(last(&error)),
         Err(error) => Err(last(&error)),
     }

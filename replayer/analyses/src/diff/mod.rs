@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use titr_common::format::counted;
@@ -29,17 +30,17 @@ pub struct ReplayedResult {
     analyses: Findings,
 }
 
-/// A number before and after.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+/// A time before and after.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
-    /// The number in the first result.
+    /// The number in the first result, in seconds.
     pub before: f64,
-    /// The number in the second result.
+    /// The number in the second result, in seconds.
     pub after: f64,
 }
 
 /// The gains and losses of one result against another. Times are in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The predicted time.
     pub simulated_time: Change,
@@ -54,19 +55,19 @@ pub struct Difference {
     pub waits: Option<WaitChanges>,
 }
 
-/// A link before and after; `None` where a result does not have it among its busiest.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A link before and after.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LinkChange {
     /// The name of the link.
     pub name: String,
-    /// The link in the first result.
+    /// The link in the first result; `None` if it is not among the busiest there.
     pub before: Option<LinkShare>,
-    /// The link in the second result.
+    /// The link in the second result; `None` if it is not among the busiest there.
     pub after: Option<LinkShare>,
 }
 
 /// The traffic over a link.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LinkShare {
     /// The payload.
     pub bytes: Bytes,

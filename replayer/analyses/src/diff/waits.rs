@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Change;
 use crate::{Pattern, ProgramPlace, SegmentKind, WaitFindings};
 
 /// The waiting of all ranks before and after, and of parts of it, those first that change most.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WaitChanges {
     /// All waiting.
     pub waiting: Change,
@@ -21,7 +22,7 @@ pub struct WaitChanges {
 }
 
 /// The waiting at a place of the program.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlaceChange {
     /// The place.
     #[serde(flatten)]
@@ -34,7 +35,7 @@ pub struct PlaceChange {
 }
 
 /// The waiting that something causes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CauseChange {
     /// The place.
     #[serde(flatten)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use titr_common::units::Seconds;
 
@@ -9,7 +10,7 @@ use super::place::ProgramPlace;
 use super::segment_kind::SegmentKind;
 
 /// The critical path of a replay. The times of each list add up to `length`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CriticalPath {
     /// The length of the path: the predicted time.
     pub length: Seconds,
@@ -31,20 +32,26 @@ pub struct CriticalPath {
 }
 
 /// Time by what it is spent on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the fields have the names and the meaning of SegmentKind")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ByKind {
+    /// Computing, or sleeping.
     pub compute: Seconds,
+    /// The software's part of messages, at their senders and receivers.
     pub overhead: Seconds,
+    /// Messages' latency.
     pub latency: Seconds,
+    /// Messages' bytes, at the rate that they have with the network to themselves.
     pub transfer: Seconds,
+    /// Further time of messages, which others in the network cost them.
     pub contention: Seconds,
+    /// Accesses to files.
     pub storage: Seconds,
+    /// Time of which the cause is not known.
     pub other: Seconds,
 }
 
 /// A parameter of the machine that the time depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parameter {
     /// The speed of all hosts.
@@ -63,7 +70,7 @@ impl Parameter {
 }
 
 /// The elasticity of the predicted time: its relative change by the relative change of a parameter.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Sensitivity {
     /// The parameter.
     pub parameter: Parameter,
@@ -79,7 +86,7 @@ pub struct Sensitivity {
 }
 
 /// The time of a rank on the path.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RankShare {
     /// The rank.
     pub rank: u32,
@@ -91,7 +98,7 @@ pub struct RankShare {
 }
 
 /// The time of a region on the path.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RegionShare {
     /// The region; `None` outside of all regions.
     pub region: Option<Arc<str>>,
@@ -103,7 +110,7 @@ pub struct RegionShare {
 }
 
 /// The time of a call site on the path.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CallSiteShare {
     /// The call site; `None` where none is known.
     pub call_site: Option<Arc<str>>,
@@ -115,7 +122,7 @@ pub struct CallSiteShare {
 }
 
 /// Time on the path of one rank, at one place of the program, spent on one kind of thing.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SegmentShare {
     /// The rank.
     pub rank: u32,

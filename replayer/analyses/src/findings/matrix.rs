@@ -1,10 +1,11 @@
 //! The findings on who sends to whom.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use titr_common::units::Bytes;
 
 /// The messages from one rank to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
     /// The sender.
     pub from: u32,

@@ -6,6 +6,7 @@ mod place;
 mod segment_kind;
 mod wait_states;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use critical_path::{
@@ -16,8 +17,8 @@ pub use place::ProgramPlace;
 pub use segment_kind::SegmentKind;
 pub use wait_states::{Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime};
 
-/// The findings of the analyses of a replay, each under the name of its analysis; `None`: the analysis was not asked for.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// The findings of the analyses of a replay, each under the name of its analysis; an analysis that was not asked for is absent.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Findings {
     /// The critical path.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use titr_common::units::Seconds;
 
@@ -9,7 +10,7 @@ use super::place::ProgramPlace;
 use super::segment_kind::SegmentKind;
 
 /// The wait states of a replay.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WaitFindings {
     /// The time that all ranks have waited, summed.
     pub waiting: Seconds,
@@ -26,7 +27,7 @@ pub struct WaitFindings {
 }
 
 /// The time that ranks have waited in a pattern.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PatternTime {
     /// The pattern.
     pub pattern: Pattern,
@@ -35,7 +36,7 @@ pub struct PatternTime {
 }
 
 /// The waiting of a rank, and the waiting that it causes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RankWaiting {
     /// The rank.
     pub rank: u32,
@@ -48,7 +49,7 @@ pub struct RankWaiting {
 }
 
 /// The waiting at a place of the program, and the waiting that the place causes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PlaceWaiting {
     /// The place.
     #[serde(flatten)]
@@ -62,7 +63,7 @@ pub struct PlaceWaiting {
 }
 
 /// The waiting of a rank at a place of the program, of one communicator and pattern.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WaitTime {
     /// The rank.
     pub rank: u32,
@@ -78,7 +79,7 @@ pub struct WaitTime {
 }
 
 /// Time of a rank, at a place of the program, in which others waited for it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WaitCause {
     /// The rank.
     pub rank: u32,
@@ -96,7 +97,7 @@ pub struct WaitCause {
 }
 
 /// The reason for a wait, or a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
     /// The sender of a message has not come to its send.

@@ -1,5 +1,6 @@
 //! Figures of a network under a load, in the units of the field: loads in phits a cycle and host, latencies in cycles.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Delivery;
@@ -58,31 +59,31 @@ impl Observation {
 }
 
 /// Figures that sum up observations. Intervals are half the width of the 99 % confidence interval.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Figures {
-    /// Load that left the hosts.
+    /// Load that left the hosts, in phits a cycle and host.
     pub injected: f64,
-    /// Load that reached them.
+    /// Load that reached the hosts, in phits a cycle and host.
     pub accepted: f64,
     /// Interval of [`accepted`](Self::accepted).
     pub accepted_ci99: Option<f64>,
-    /// From the offer of a message until it is consumed, in the mean.
+    /// Cycles from the offer of a message until it is consumed, in the mean.
     pub message_latency: f64,
     /// Interval of [`message_latency`](Self::message_latency).
     pub message_latency_ci99: Option<f64>,
-    /// Percentiles of the latencies of messages.
+    /// Percentiles of the latencies of messages, in cycles.
     pub message_latency_percentiles: Percentiles<u64>,
     /// Intervals of the percentiles of messages, where there are several runs.
     pub message_latency_percentiles_ci99: Percentiles<Option<f64>>,
-    /// From when the first header of a message leaves its host.
+    /// Cycles from when the first header of a message leaves its host, in the mean.
     pub network_latency: f64,
     /// Interval of [`network_latency`](Self::network_latency).
     pub network_latency_ci99: Option<f64>,
-    /// From when the header of a packet leaves its host until its tail is consumed.
+    /// Cycles from when the header of a packet leaves its host until its tail is consumed, in the mean.
     pub packet_latency: f64,
     /// Interval of [`packet_latency`](Self::packet_latency).
     pub packet_latency_ci99: Option<f64>,
-    /// Percentiles of the latencies of packets.
+    /// Percentiles of the latencies of packets, in cycles.
     pub packet_latency_percentiles: Percentiles<u64>,
     /// Intervals of the percentiles of packets, where there are several runs.
     pub packet_latency_percentiles_ci99: Percentiles<Option<f64>>,

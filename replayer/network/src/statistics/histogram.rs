@@ -1,5 +1,6 @@
 //! Counts of whole numbers, for percentiles: exact up to 64, and within 1.6 % above.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A histogram whose bins are one wide up to 64, and a 32nd of the last power of two above.
@@ -11,7 +12,8 @@ pub struct Histogram {
 }
 
 /// Percentiles of something.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Percentiles_of_{T}")]
 pub struct Percentiles<T> {
     /// The number that half of all numbers are no greater than.
     pub p50: T,

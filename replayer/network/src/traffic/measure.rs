@@ -1,5 +1,6 @@
 //! One point of a curve: traffic at one load, warmed up and measured.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::pattern::Destinations;
@@ -34,7 +35,7 @@ pub enum Injection {
 }
 
 /// A point of the curve.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Point {
     /// Load that hosts were to offer, in phits a cycle and host: in bursts, all that the network takes.
     pub offered: f64,
@@ -49,13 +50,13 @@ pub struct Point {
 }
 
 /// The results of bursts.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Burst {
     /// Messages of each host.
     pub messages: u32,
     /// Cycles until all have arrived, in the mean.
     pub cycles: f64,
-    /// Half the width of its 99 % confidence interval.
+    /// Half the width of the 99 % confidence interval of [`cycles`](Self::cycles).
     pub cycles_ci99: Option<f64>,
 }
 

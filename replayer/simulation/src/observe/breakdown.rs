@@ -1,5 +1,6 @@
 //! Where each rank's time goes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use titr_common::event::Rank;
 use titr_common::time::Time;
@@ -8,15 +9,21 @@ use titr_common::units::Seconds;
 use super::{Activity, Observer};
 
 /// A rank's time by activity, summed over its threads. With one thread the parts add up to `finish`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[allow(missing_docs, reason = "the fields have the names of the activities")]
+#[schemars(rename = "Shares_of_{T}", bound = "T: JsonSchema + Default + Serialize")]
 pub struct Shares<T = Seconds> {
+    /// Computing, or sleeping.
     pub compute: T,
+    /// Sending, blocking or not; a put, an accumulate.
     pub send: T,
+    /// Receiving or probing; a `sendrecv` too, and an access to a window that brings data back.
     pub recv: T,
+    /// Completing requests, and whatever is neither a message nor a collective of messages.
     pub wait: T,
+    /// Calls on files.
     pub file: T,
+    /// Collectives, fences among them, and making communicators and windows.
     pub collective: T,
     /// The time at which the last thread of the rank was done.
     pub finish: T,

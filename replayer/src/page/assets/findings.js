@@ -1,24 +1,24 @@
 // Findings of analyses, a comparison with another result, and what the result was made from.
 
-const COUNTS = new Set(["messages", "bytes", "rank", "ranks", "from", "to", "count", "calls", "line", "instances", "waits"]);
 const MOST_ROWS = 40;
 
 const words = (name) => name.replaceAll("_", " ").replaceAll("-", " ");
 const titled = (name) => words(name).replace(/^./, (letter) => letter.toUpperCase());
 
-/** A number of a finding as people read it: times are seconds. */
+/** The units of numbers, by their keys. */
+let units = {};
+const isTime = (key, value) => typeof value === "number" && units[key] === "seconds";
+
+/** A value of a finding as people read it. */
 const finding = (key, value) => {
-  if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "number") return value === null ? "none" : String(value);
-  if (key === "bytes") return volume(value);
-  if (COUNTS.has(key)) return count(value);
-  if (/share|percent|elasticity|sensitivity|derivative|change/.test(key)) return value.toPrecision(4);
-  return time(value);
+  const shown = { seconds: time, bytes: volume, count }[units[key]];
+  return shown ? shown(value) : value.toPrecision(4);
 };
 
 const isPlain = (value) => value === null || typeof value !== "object";
 const sumOf = (row) => Object.entries(row).reduce((sum, [key, value]) =>
-  sum + (typeof value === "number" && !COUNTS.has(key) ? Math.abs(value) : 0), 0);
+  sum + (isTime(key, value) ? Math.abs(value) : 0), 0);
 
 /** Rows with the same columns; those with most time first. */
 const rowsOf = (rows) => {
@@ -47,10 +47,10 @@ const render = (value, depth = 0) => {
   }
   const entries = Object.entries(value);
   const plain = entries.filter(([, inner]) => isPlain(inner));
-  const times = plain.filter(([key, inner]) => typeof inner === "number" && !COUNTS.has(key));
+  const times = plain.filter(([key, inner]) => isTime(key, inner));
   const most = times.reduce((max, [, inner]) => Math.max(max, Math.abs(inner)), 0) || 1;
   const lines = plain.filter(([, inner]) => inner !== 0 || times.length < 2).map(([key, inner]) => [words(key), finding(key, inner),
-    typeof inner === "number" && !COUNTS.has(key) && times.length > 1 ? meter(Math.abs(inner) / most) : ""]);
+    isTime(key, inner) && times.length > 1 ? meter(Math.abs(inner) / most) : ""]);
   return [
     lines.length ? table(["", "", ""], lines) : null,
     entries.filter(([, inner]) => !isPlain(inner)).map(([key, inner]) =>
@@ -59,6 +59,7 @@ const render = (value, depth = 0) => {
 };
 
 const addFindings = (data) => {
+  units = data.units;
   for (const [name, found] of Object.entries(data.result.analyses || {})) {
     if (name === "matrix") continue;
     section(`finding-${name}`, titled(name), ...[render(found)].flat(3)).classList.add("long");

@@ -41,12 +41,12 @@ const ticks = (from, to, about) => {
 const addGantt = (data) => {
   const { map, detail, result, activities } = data;
   const shares = Uint8Array.from(atob(map.shares), (letter) => letter.charCodeAt(0));
-  const detailed = data.detailed[0] && detail.states.length > 0;
+  const detailed = data.detailed.states && detail.states.length > 0;
   const rows = detailed ? detailRows(data) : null;
   const rowOf = new Map(rows ? rows.map(({ rank }, row) => [rank, row]) : []);
   const many = detailed ? rows.length : map.rows;
   if (many === 0 || result.simulated_time === 0) return;
-  const messages = detailed && data.detailed[1] ? detail.messages.filter(([from, to]) => rowOf.has(from) && rowOf.has(to)) : [];
+  const messages = detailed && data.detailed.messages ? detail.messages.filter(([from, to]) => rowOf.has(from) && rowOf.has(to)) : [];
   const end = detailed ? Math.max(...rows.map(({ times }) => times[times.length - 1])) : map.interval * map.intervals;
   const begin = detailed ? Math.min(...rows.map(({ times }) => times[0])) : 0;
   const all = { from: begin, to: detailed ? end : Math.min(end, result.simulated_time), top: 0, bottom: many };
@@ -87,12 +87,12 @@ const addGantt = (data) => {
             if (times[place + 1] > edge) break;
             place += 1;
           }
-          context.fillStyle = paints[detail.names[names[which]][1]];
+          context.fillStyle = paints[detail.names[names[which]].activity];
           context.fillRect(xOf(from), y, 1, height);
           // A state that goes on after the pixel is drawn next.
           if (place === first) place += 1;
         } else {
-          context.fillStyle = paints[detail.names[names[place]][1]];
+          context.fillStyle = paints[detail.names[names[place]].activity];
           context.fillRect(xOf(from), y, Math.max(1, (until - from) / pixel), height);
           place += 1;
         }
@@ -261,7 +261,7 @@ const addGantt = (data) => {
     }
     const { times, names } = rows[row];
     const place = lastUntil(times, when);
-    const state = place >= 0 && place < names.length ? detail.names[names[place]][0] : "done";
+    const state = place >= 0 && place < names.length ? detail.names[names[place]].name : "done";
     const span = place >= 0 && place < names.length ? ` from ${time(times[place])} for ${time(times[place + 1] - times[place])}` : "";
     output.textContent = `${label(row)} at ${time(when)}: ${state}${span}`;
   });

@@ -60,7 +60,7 @@ const addLoads = (data, into) => {
       last = width;
       const paint = ramp();
       context.textBaseline = "middle";
-      loads.forEach(([name, samples], row) => {
+      loads.forEach(({ name, samples }, row) => {
         context.fillStyle = color("faint");
         context.fillText(name.replace(/, % of bandwidth$/, ""), 0, (row + 0.5) * rowHeight, margin - 8);
         samples.forEach(([begin, load], place) => {
@@ -75,7 +75,7 @@ const addLoads = (data, into) => {
   inspect(made, output, () => ({ columns, rows: loads.length, x: margin, y: 0, width: last - margin, height: loads.length * rowHeight }),
     (column, row) => {
       const when = (column + 0.5) / columns * end;
-      const [name, samples] = loads[row];
+      const { name, samples } = loads[row];
       const at = lastUntil(samples.map(([begin]) => begin), when);
       return `${name.replace(/, % of bandwidth$/, "")} at ${time(when)}: ${at < 0 ? 0 : samples[at][1]} % of its bandwidth`;
     });

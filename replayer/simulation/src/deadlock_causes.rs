@@ -1,5 +1,5 @@
-//! The possible causes of a deadlock in a replay. The program did not end in one when it was traced, so trace and platform
-//! are the first to be suspected.
+//! Possible causes of a deadlock in a replay. The traced program did not end in a deadlock, so the trace and the
+//! platform are the first suspects.
 
 use titr_common::format::{count, plural};
 use titr_common::trace::Manifest;
@@ -8,8 +8,8 @@ use titr_common::units::Bytes;
 use crate::ranks::Deadlock;
 use crate::warnings;
 
-/// The possible causes of a deadlock, a sentence each, of which the first says how the recorded run ended, where the
-/// manifest knows.
+/// The possible causes of a deadlock, one sentence each. If the manifest knows how the recorded run ended, the first
+/// sentence says so.
 pub(crate) fn causes(deadlock: &Deadlock, manifest: Option<&Manifest>, eager_threshold: Bytes) -> Vec<String> {
     let mut causes: Vec<String> =
         manifest.filter(|manifest| !manifest.per_rank.is_empty()).map(ending).into_iter().collect();

@@ -1,8 +1,8 @@
-//! A replay on a machine where nothing takes time, to find out whether a trace can be replayed on any.
+//! A replay on a machine where nothing takes time, to find out whether a trace can be replayed on any machine.
 //!
-//! There, all sends are buffered, so a wait that has no end is due to something that is missing from the trace and not to a
-//! machine. A second replay buffers none: if that one ends in a deadlock, the program relies on buffers, which MPI does not
-//! promise (MPI 4.0 §3.5), and whether it ends depends on the library and its eager threshold.
+//! The first replay buffers all sends, so a wait that never ends is due to something missing from the trace, not to the
+//! machine. The second replay buffers no send. If it ends in a deadlock, the program relies on buffering, which MPI
+//! does not promise (MPI 4.0 §3.5): whether it terminates depends on the library and its eager threshold.
 
 use titr_common::collectives::{Library, Selection};
 use titr_common::time::Time;
@@ -31,7 +31,7 @@ pub struct DryRun {
     pub survived: Vec<String>,
 }
 
-/// Replays `trace`. `follower` is told how far the replay is.
+/// Replays `trace` and reports progress to `follower`.
 ///
 /// # Errors
 /// Where the trace cannot be opened.

@@ -19,8 +19,8 @@
 //! # }
 //! ```
 //!
-//! A [`Simulation`] is a [`Platform`], a [`Trace`] and options; its [`SimulationResult`] is plain data that serialises. An
-//! [`observe::Observer`] follows a replay event by event.
+//! A [`Simulation`] combines a [`Platform`], a [`Trace`] and options. Its [`SimulationResult`] is plain data that
+//! serialises. An [`observe::Observer`] follows a replay event by event.
 
 mod deadlock_causes;
 mod dry_run;

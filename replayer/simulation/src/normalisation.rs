@@ -1,12 +1,13 @@
-//! Whether the ranks of a trace count computation alike, and what makes them comparable where they do not.
+//! Checks whether the ranks of a trace measure computation in the same unit, and computes factors that make them
+//! comparable.
 //!
-//! Counts of instructions are of the program and its data: on whatever processor, if it runs the same code. CPU time is of
-//! the processor as well. So ranks that count instructions are alike if the reference kernel, which each has
-//! run and counted at its start, gives the same count; those that count CPU time, if they do so at the same rate on processors
-//! of the same model.
+//! An instruction count depends on the program and its data, not on the processor, as long as every processor runs the
+//! same code. CPU time also depends on the processor. Ranks that count instructions are alike if the reference kernel,
+//! which each rank runs and counts at startup, gives the same count. Ranks that count CPU time are alike if their rates
+//! agree on processors of the same model.
 //!
-//! What a rank has counted is worth `c(reference) / c(rank)` times as much in the units of the reference, `c` being the
-//! median count of the kernel among ranks that are alike: single ones are noisy where many ranks share a core.
+//! A rank's counts are multiplied by `c(reference) / c(rank)`, where `c` is the median count of the kernel over all
+//! ranks that are alike: single counts are noisy if many ranks share a core.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,7 @@ struct Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Counts {
     Instructions,
-    /// CPU time at so many instructions a second.
+    /// CPU time, at this many instructions per second.
     Time {
         rate: u64,
     },

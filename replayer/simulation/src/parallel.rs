@@ -1,4 +1,4 @@
-//! Independent pieces of work on several threads, with the outcome that they have one after another.
+//! Runs independent tasks on several threads, with the same outcome as running them one after another.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How many pieces of work are done at the same time.
+/// The number of tasks that run at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jobs(pub NonZeroUsize);
 
@@ -27,7 +27,7 @@ impl Jobs {
         self != Self::ONE
     }
 
-    /// Threads for each of so many pieces of work that are done at the same time: all of them for one piece alone.
+    /// The number of threads for each of this many concurrent tasks: all threads for a single task.
     #[must_use]
     pub fn of_each(self, pieces: usize) -> usize {
         if pieces == 1 { self.0.get() } else { 1 }
@@ -41,10 +41,11 @@ impl Jobs {
         self.beside(|| Ok(()), count, work).map(|((), results)| results)
     }
 
-    /// The results of `first`, which the calling thread does, and of `work` on each number below `count`, in order.
+    /// Runs `first` on the calling thread and `work` on each number below `count`; returns the results of `work` in
+    /// order.
     ///
     /// # Errors
-    /// The error of `first`, or else that of the lowest number that has one.
+    /// The error of `first`, or else the error of the lowest number that failed.
     pub fn beside<A, T: Send, E: Send>(
         self,
         first: impl FnOnce() -> Result<A, E>,
@@ -60,7 +61,7 @@ impl Jobs {
         Ok((first, results))
     }
 
-    /// The results of `first`, which the calling thread does, and of `second`.
+    /// Runs `first` on the calling thread and `second` on another; returns both results.
     ///
     /// # Errors
     /// The error of `first`, or else that of `second`.
@@ -80,11 +81,11 @@ impl Jobs {
         })
     }
 
-    /// Does `first` on the calling thread and `work` on each number below `count`, and lets the calling thread `take` the results in
-    /// order, each as soon as it may. With one job, that is all one after another.
+    /// Runs `first` on the calling thread and `work` on each number below `count`. The calling thread passes each
+    /// result to `take`, in order and as early as possible. With one job, everything runs sequentially.
     ///
     /// # Errors
-    /// The error that comes first if all is done one after another. No piece of work is begun after one has failed.
+    /// The error that a sequential run would report first. No task starts after one has failed.
     pub fn in_order<A, T: Send, E: Send>(
         self,
         first: impl FnOnce() -> Result<A, E>,
@@ -119,14 +120,14 @@ impl Jobs {
 /// Pieces of work by number, and the results of those that are done and not taken.
 struct Pieces<T, E, F> {
     count: usize,
-    /// The next piece that nobody has begun.
+    /// The next task that no thread has started.
     next: AtomicUsize,
     done: Mutex<BTreeMap<usize, Result<T, E>>>,
     work: F,
 }
 
 impl<T, E, F: Fn(usize) -> Result<T, E>> Pieces<T, E, F> {
-    /// Does a piece that nobody has begun; false if there is none.
+    /// Runs a task that no thread has started; false if there is none.
     fn do_next(&self) -> bool {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         if number >= self.count {
@@ -141,7 +142,7 @@ impl<T, E, F: Fn(usize) -> Result<T, E>> Pieces<T, E, F> {
         true
     }
 
-    /// Lets nobody begin a further piece.
+    /// Prevents further tasks from starting.
     fn stop(&self) {
         self.next.store(self.count, Ordering::Relaxed);
     }

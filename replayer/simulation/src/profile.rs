@@ -1,13 +1,13 @@
 //! A profile of titr itself: the processor time of each kind of work, and the memory of the ranks.
 //!
-//! A thread notes the kind of work that it does, at the cost of a store. Every few milliseconds the profiler reads these notes,
-//! and how long each thread has run on a processor: the time since the last look goes to the kind of work that is noted now. The
-//! times of all kinds therefore add up to the time of the process, and a thread that waits adds nothing.
+//! Each thread stores the kind of work it does, at the cost of one store. Every few milliseconds, the profiler reads
+//! these values and each thread's processor time, and charges the time since the last sample to the current kind of
+//! work. The times of all kinds therefore add up to the time of the process, and a waiting thread adds nothing.
 //!
-//! A thread that waits has often worked since the last look, so its last note has to stay: only the main thread returns to
-//! [`OwnWork::Other`]. Threads that note nothing are those of a network model.
+//! A waiting thread has often worked since the last sample, so its last value has to stay: only the main thread returns
+//! to [`OwnWork::Other`]. Threads that store nothing belong to a network model.
 //!
-//! There is one profile in a process. Where none is taken, sources of events and networks are used as they are, and no clock is read.
+//! A process has at most one profile. Without one, event sources and networks are not wrapped, and no clock is read.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -31,7 +31,7 @@ pub enum OwnWork {
     Other,
     /// Unpacking and parsing traces, and in other formats translating them.
     Reading,
-    /// The ranks and their MPI library, and what observes them.
+    /// The ranks, their MPI library, and the observers.
     Ranks,
     /// The network model.
     Network,
@@ -47,7 +47,7 @@ impl OwnWork {
 /// The time of each kind of work, by its number.
 type Times = [Duration; OwnWork::ALL.len()];
 
-/// How long the profiler sleeps between two looks. Linux counts processor time in steps of up to 4 ms.
+/// Interval between two samples. Linux counts processor time in steps of up to 4 ms.
 const SLEEP: Duration = Duration::from_millis(2);
 
 /// A finished profile.
@@ -59,7 +59,7 @@ pub struct OwnProfile {
     pub times: Vec<(OwnWork, Duration)>,
     /// Processor time of the profiler.
     pub profiling: Duration,
-    /// How long the main thread was ready to run and had to wait for a processor, if the system says.
+    /// Time that the main thread was runnable and waited for a processor, if the system reports it.
     pub waiting: Option<Duration>,
     /// The memory of the process, if the system says.
     pub memory: Option<OwnMemory>,
@@ -78,7 +78,7 @@ impl OwnProfile {
 pub struct OwnMemory {
     /// The most that was resident at any time.
     pub peak: Bytes,
-    /// The number of ranks that were replayed, and what was resident before the first of them was opened.
+    /// The number of replayed ranks, and the resident memory before the first of them was opened.
     pub before_ranks: Option<(u32, Bytes)>,
 }
 
@@ -107,7 +107,7 @@ impl TakenProfile {
     }
 }
 
-/// A thread of which the profile is.
+/// A thread that is profiled.
 struct ProfiledThread {
     /// Whether the thread has started the profiler.
     is_main: bool,
@@ -133,7 +133,7 @@ impl ProfiledThread {
         account.times[usize::from(self.work.load(Ordering::Relaxed))] += passed;
     }
 
-    /// Notes that the thread, which is the calling one, begins to do `work`; returns what it did before.
+    /// Records that the calling thread begins `work`; returns its previous kind of work.
     fn begin(&self, work: OwnWork) -> u8 {
         // No other thread writes it.
         let before = self.work.load(Ordering::Relaxed);
@@ -141,7 +141,7 @@ impl ProfiledThread {
         before
     }
 
-    /// Notes that the thread goes on with what it did before.
+    /// Records that the thread returns to its previous kind of work.
     fn end(&self, before: u8) {
         if before != OwnWork::Other as u8 || self.is_main {
             self.work.store(before, Ordering::Relaxed);
@@ -280,7 +280,7 @@ fn memory(line: &str) -> Option<Bytes> {
     Some(Bytes(kibibytes << 10))
 }
 
-/// Notes the memory before so many ranks are opened for the first time.
+/// Records the memory in use before this many ranks are opened for the first time.
 pub(crate) fn before_ranks(ranks: u32) {
     if let Some(taken) = TAKEN.get() {
         taken.before_ranks.get_or_init(|| Some(ranks).zip(memory("VmRSS:")));

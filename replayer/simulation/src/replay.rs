@@ -1,4 +1,4 @@
-//! The loop between ranks and network.
+//! The main loop of a replay, between ranks and network.
 
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
@@ -15,15 +15,15 @@ use crate::ranks::{Causality, Core, Ranks, Recorded, ReplayError};
 pub struct Options<'a> {
     /// The events that sends wait for.
     pub causality: Causality,
-    /// Whether ranks that wait for ever are an end like any other: the trace is known to be torn.
+    /// Whether ranks that wait forever are accepted, because the trace is known to be incomplete.
     pub partial: bool,
-    /// Which collectives are to be the messages that an extended trace has of them.
+    /// Which collectives use the messages recorded in an extended trace.
     pub recorded: Recorded,
-    /// Whether amounts of data are compared that have to fit each other.
+    /// Whether the sizes on both sides of a transfer are checked against each other.
     pub compares_amounts: bool,
     /// The storage that files lie on.
     pub storage: Storage,
-    /// The follower of the replay, which is told from time to time how far it is.
+    /// The follower of the replay, which receives progress reports.
     pub follower: Option<&'a mut dyn Follower>,
 }
 
@@ -33,13 +33,13 @@ pub trait Follower {
     fn at(&mut self, events: u64, simulated: f64);
 }
 
-/// How many turns of the loop lie between two reports of progress.
+/// Number of turns of the loop between two progress reports.
 const REPORT_EVERY: u64 = 1 << 14;
 
 /// The outcome of a replay.
 #[derive(Clone, Debug)]
 pub struct Outcome<O> {
-    /// When the last rank was done.
+    /// The end of the last rank.
     pub simulated_time: Time,
     /// Size of the world.
     pub ranks: usize,
@@ -51,11 +51,11 @@ pub struct Outcome<O> {
     pub bytes: Bytes,
     /// Processes that were spawned.
     pub spawned: u64,
-    /// Ranks that wait for ever for what is not in a torn trace.
+    /// The number of ranks that wait forever for something missing from an incomplete trace.
     pub waiting: u64,
-    /// Sentences on what could not be simulated as it was, and what was left over.
+    /// Sentences on what could not be simulated faithfully, and what was left unmatched.
     pub warnings: Vec<String>,
-    /// Sentences on the ways in which the replay of a sound trace is not what the program did.
+    /// Sentences on the ways in which the replay of a sound trace deviates from the program.
     pub approximations: Vec<String>,
     /// The observer.
     pub observer: O,

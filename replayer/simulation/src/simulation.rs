@@ -1,4 +1,4 @@
-//! A simulation: a platform, a trace, and what is to be done with them.
+//! A simulation: a platform, a trace, and options.
 
 mod run;
 
@@ -58,7 +58,7 @@ pub enum SimulationError {
     /// The replay ends in a deadlock.
     #[error("{deadlock}{}", causes.iter().map(|cause| format!("\n  {cause}")).collect::<String>())]
     Deadlock {
-        /// Who waits for whom.
+        /// The cycle or chain of waits.
         deadlock: Box<Deadlock>,
         /// Its possible causes, a sentence each.
         causes: Vec<String>,
@@ -130,12 +130,12 @@ impl<'a> Simulation<'a> {
         Self { recorded_collectives: recorded, ..self }
     }
 
-    /// Chooses what a send waits for.
+    /// Chooses which dependences sends respect.
     pub fn causality(self, causality: Causality) -> Self {
         Self { causality, ..self }
     }
 
-    /// Lists each virtual channel of a packet network in what is serialised.
+    /// Lists each virtual channel of a packet network in the serialised result.
     pub fn channels(self, channels: bool) -> Self {
         Self { channels, ..self }
     }
@@ -177,7 +177,7 @@ impl<'a> Simulation<'a> {
         Ok(self.run_observed(Vec::new())?.0)
     }
 
-    /// Replays, and tells `more` observers of the first run. Returns also what is needed to replay on other platforms.
+    /// Replays, with `more` observers of the first run. Also returns what is needed to replay on other platforms.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -278,7 +278,7 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// The worth of each rank's counts, and what should be known of ranks that do not count alike.
+    /// The weight of each rank's counts, and warnings about ranks that do not count alike.
     fn normalisation(&self) -> Result<(Normalise, Vec<String>), SimulationError> {
         let (worth, unlike) = match self.trace.manifest().map(Comparison::of) {
             Some(comparison) if self.normalise => {
@@ -290,8 +290,8 @@ impl<'a> Simulation<'a> {
         Ok((Normalise { worth }, unlike))
     }
 
-    /// Which collectives are as they were recorded: non-blocking ones only if all of them were, as one rank cannot follow
-    /// another schedule than the next.
+    /// Which collectives use recorded messages: non-blocking ones only if the trace has the messages of all of them,
+    /// since all ranks have to follow the same schedule.
     fn recorded(&self) -> Recorded {
         let nonblocking = |name: &String| name.strip_prefix("MPI_I").is_some_and(|rest| !rest.starts_with("neighbor"));
         let opaque = |entry: &RankEntry| entry.opaque.keys().any(nonblocking);
@@ -302,7 +302,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The trace with the computation that was asked for, seen through all transformations.
+    /// The trace with the selected computation, seen through all transformations.
     fn transformed(&self, normalisation: &Normalise) -> Result<Trace, SimulationError> {
         let is_extended = self.trace.manifest().is_none_or(|manifest| manifest.mode == Mode::Extended);
         if self.computation == Computation::Timed && !is_extended {
@@ -315,7 +315,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// The speed of the runs that predicted `times`, each of so many events, in so much time on the wall and of processors.
+/// The speed of the runs that predicted `times`, of `events` events each, from their wall-clock and processor time.
 fn speed((wall, cpu): (Duration, Duration), events: u64, times: &[Time], packets: &[PacketStatistics]) -> ReplaySpeed {
     let per_second = |count: f64, seconds: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
     let (wall, cpu) = (wall.as_secs_f64(), cpu.as_secs_f64());

@@ -1,5 +1,5 @@
-//! Measures how much of a processor a piece of work takes. Unlike the time on the wall, other programs on the machine do not
-//! change it.
+//! Measures the processor time of a piece of work. Unlike wall-clock time, it does not depend on other programs on the
+//! machine.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts measuring work that so many threads share: the time of this thread, or of all threads of the process if they are several.
+    /// Starts measuring work of this many threads: the time of this thread, or of all threads of the process if there
+    /// are several.
     #[must_use]
     pub fn start(threads: usize) -> Self {
         let whose = if threads > 1 { ClockId::ProcessCPUTime } else { ClockId::ThreadCPUTime };

@@ -20,9 +20,9 @@ pub use titr_network::traffic::{Burst, Loads, NoPattern, Pattern, Sizes};
 /// Synthetic traffic on a platform, measured at each of several loads.
 #[derive(Clone, Debug)]
 pub struct TrafficSweep {
-    /// Who sends to whom.
+    /// The destinations of each host's messages.
     pub pattern: Pattern,
-    /// How large messages are.
+    /// The sizes of messages.
     pub sizes: Sizes,
     /// The load of each point.
     pub demand: TrafficDemand,
@@ -30,18 +30,18 @@ pub struct TrafficSweep {
     pub warmup: u64,
     /// Cycles that count.
     pub cycles: u64,
-    /// Runs of each point, which differ in what chance decides.
+    /// Runs of each point, which differ in their random choices.
     pub runs: u32,
-    /// Whether each virtual channel is listed in what is serialised.
+    /// Whether the serialised result lists each virtual channel.
     pub channels: bool,
 }
 
-/// How much the hosts send.
+/// The load that the hosts offer.
 #[derive(Clone, Debug)]
 pub enum TrafficDemand {
     /// A point for each load.
     Loads(Loads),
-    /// A single point: so many messages of each host at once.
+    /// A single point: every host sends this many messages at once.
     Burst(u32),
 }
 
@@ -75,7 +75,7 @@ pub struct TrafficResult {
     pub seed: u64,
     /// The points, by load.
     pub points: Vec<MeasuredPoint>,
-    /// Sentences on what of the platform has to be kept in mind.
+    /// Sentences on properties of the platform that affect the result.
     pub warnings: Vec<String>,
     /// Phits times the channels that they took, of all points.
     pub phit_hops: u64,
@@ -128,7 +128,7 @@ impl PlatformTraffic<'_> {
         self.spec.cycle()
     }
 
-    /// Measures all points, in so many runs at the same time. `each` is given every point as soon as it and those before are measured.
+    /// Measures all points, this many runs at a time. `each` receives every point, in order, as soon as it is measured.
     ///
     /// # Errors
     /// Those of `each`.

@@ -1,4 +1,4 @@
-//! Warnings of a trace's manifest: calls and events that a replay cannot know, as the trace does not hold them.
+//! Warnings from a trace's manifest, about calls and events that the trace does not hold.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use titr_common::trace::manifest::Ended;
 use titr_common::trace::process_time::ProcessTime;
 use titr_common::trace::rank_times::RankTimes;
 
-/// The sentence that stands before all others where ranks wait for ever: the simulated time is no prediction.
+/// The first sentence of a result with ranks that wait forever: the simulated time is no prediction.
 pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {
     let verb = plural(waiting, "waits", "wait");
     (waiting > 0).then(|| {

@@ -1,11 +1,11 @@
-//! The calls, operations and communicators that observers are told of.
+//! The calls, operations and communicators that observers receive.
 
 use titr_common::event::{Actor, CollectiveKind, Rank, Tag};
 use titr_common::units::Bytes;
 use titr_network::TransferId;
 
-/// The name of an operation that somebody can wait for, from when it starts until it is completed and waited for: a
-/// receive, a send that does not complete at once, or a collective.
+/// An operation that a waiter can wait for: a receive, a send that does not complete at once, or a collective. The id
+/// is valid from the start of the operation until it is complete and has been waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperationId(pub u32);
 
@@ -17,7 +17,7 @@ pub struct CommunicatorId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CollectiveId(pub u32);
 
-/// Whoever posts a receive.
+/// The poster of a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     /// A thread, in the call that it is in.
@@ -52,7 +52,7 @@ pub struct Receive {
     pub id: OperationId,
     /// The rank that receives.
     pub rank: Rank,
-    /// Whoever posts it.
+    /// The poster of the receive.
     pub caller: Caller,
     /// The communicator of the message.
     pub communicator: CommunicatorId,
@@ -118,7 +118,7 @@ pub struct CollectiveCall {
     pub number: u64,
     /// The operation that its end completes.
     pub operation: OperationId,
-    /// Who depends on whom in it.
+    /// The direction of data between the members.
     pub flow: CollectiveFlow,
     /// The root, if it has one of this communicator's only group.
     pub root: Option<Rank>,

@@ -1,9 +1,9 @@
-//! Listeners on a replay: what each rank does and when, which messages travel.
+//! Observers of a replay: callbacks for what each rank does and when, and for the messages that travel.
 //!
-//! To add a callback, add it to the list below: tuples and lists of observers pass it on by themselves.
+//! To add a callback, add it to the list below; tuples and lists of observers forward it automatically.
 //!
-//! A callback that nobody listens to costs nothing: the two observers that every replay has are compiled into it as a tuple.
-//! If there are others, the replay is one that is compiled with a list of them.
+//! A callback without a listener costs nothing: the two observers that every replay has are compiled into it as a
+//! tuple. Further observers select a replay that is compiled with a list of them.
 
 mod breakdown;
 mod calls;
@@ -54,13 +54,13 @@ macro_rules! observers {
         pub trait Observer {
             $( $(#[$doc])* fn $callback(&mut self, $($argument: $type),*) {} )*
 
-            /// Whether [`unloaded`](Self::unloaded) is to be called, for which the network has to be asked.
+            /// Whether [`unloaded`](Self::unloaded) is called, which needs a query of the network.
             fn wants_unloaded(&self) -> bool {
                 false
             }
         }
 
-        /// Two observers, which are told one after the other.
+        /// Two observers; each callback goes to the first, then to the second.
         impl<A: Observer, B: Observer> Observer for (A, B) {
             $(
                 #[inline(always)]
@@ -106,19 +106,19 @@ observers! {
     /// it has several.
     fn spent(rank: Rank, activity: Activity, from: Time, to: Time);
 
-    /// `rank` has come to its end, or its main thread.
+    /// `rank`, or its main thread, has ended.
     fn finished(rank: Rank, at: Time);
 
-    /// The turn of `waiter` begins at `now`: whatever is sent, let go, posted, begun or completed until the next turn or
-    /// delivery is its doing.
+    /// A turn of `waiter` begins at `now`. Everything sent, released, posted, begun or completed until the next turn or
+    /// delivery is caused by this waiter.
     fn goes_on(now: Time, waiter: Waiter);
 
     /// A thread of `rank` begins that is not its main one, at `at`: at the end of the last call of the thread that it
     /// follows, or where that thread began.
     fn thread_began(at: Time, waiter: Waiter, rank: Rank, follows: Waiter);
 
-    /// A waiter of `rank` comes into being at `now`, made by whoever goes on. Threads and collectives have callbacks of
-    /// their own.
+    /// A waiter of `rank` is created at `now`, by the waiter whose turn it is. Threads and collectives have callbacks
+    /// of their own.
     fn began(now: Time, waiter: Waiter, rank: Rank);
 
     /// A waiter is gone; another one may get its name. Threads and collectives have callbacks of their own.
@@ -127,14 +127,15 @@ observers! {
     /// A waiter works from `from` to `to`, which may be the same.
     fn worked(waiter: Waiter, work: Work, from: Time, to: Time);
 
-    /// A waiter may go on at `now`, which costs it `cost` more: an operation that it waits for, or asks after, is complete,
-    /// or, if none is named, it may go on because of whoever goes on.
+    /// A waiter becomes runnable at `now`, at an additional cost of `cost`. The cause is the completion of `operation`,
+    /// which it waits or tests for; if `None`, the cause is the waiter whose turn it is.
     fn released(now: Time, waiter: Waiter, operation: Option<OperationId>, cost: Time);
 
-    /// A message for which there will be a receive is sent at `now`, by whoever goes on.
+    /// A message that will have a receive is sent at `now`, by the waiter whose turn it is.
     fn sent(now: Time, message: SentMessage);
 
-    /// A message may leave from `now` on, because of whoever goes on. If something else holds it back, this is called again.
+    /// A message may depart from `now` on, because of the waiter whose turn it is. If something else still delays it,
+    /// this is called again.
     fn let_go(now: Time, message: TransferId);
 
     /// The time that a message would take with the network to itself, between its injection and its delivery.
@@ -146,7 +147,7 @@ observers! {
     /// The message of this name is delivered.
     fn delivered(now: Time, id: TransferId);
 
-    /// Whatever it is, a message or a part of an access to a file, enters the network at `now`.
+    /// A transfer, either a message or a part of a file access, enters the network at `now`.
     fn carried(now: Time, transfer: Transfer, kind: TransferKind);
 
     /// The transfer of this name has arrived at `now`.
@@ -166,7 +167,7 @@ observers! {
     /// wait for a window when its condition holds.
     fn completed(now: Time, operation: OperationId);
 
-    /// A rank enters a collective at `now`, which it waits for then or which goes on in the background.
+    /// A rank enters a collective at `now`, and either waits for it or leaves it in the background.
     fn collective_entered(now: Time, call: CollectiveCall);
 
     /// A rank has done its part in a collective at `now`.

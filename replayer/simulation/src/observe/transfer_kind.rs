@@ -1,6 +1,6 @@
-//! The kinds of what the network carries.
+//! The kinds of transfers in the network.
 
-/// The kind of a transfer, as far as the simulated MPI library tells them apart.
+/// The kind of a transfer, as the simulated MPI library distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransferKind {
     /// A message below the eager threshold, between two ranks.

@@ -10,7 +10,7 @@ use titr_network::TransferId;
 
 use super::{Observer, OperationId, Receive, SentMessage};
 
-/// How many truncated messages are told one by one.
+/// Maximum number of truncated messages that are reported one by one.
 const TOLD: usize = 16;
 
 /// Compares each message with the room of its receive.
@@ -22,8 +22,8 @@ pub(crate) struct Truncations {
     sent: FxHashMap<TransferId, (Rank, Bytes)>,
     told: Vec<String>,
     further: u64,
-    /// Whether a receive without room is known to have none: SimGrid's traces may have a size below zero there, for
-    /// whatever comes.
+    /// Whether a receive of size zero is known to have no room. SimGrid's traces may have a negative size there, for
+    /// any message.
     knows_empty: bool,
 }
 

@@ -1,11 +1,11 @@
-//! Whoever can wait in a replay, by the names that observers know them by.
+//! Identifiers of threads and waiters in a replay, as observers see them.
 
 use titr_common::event::Rank;
 
 use super::calls::CollectiveId;
 
-/// A thread of the simulated program: number *n* is the main thread of rank *n*, and those of the ranks that have more
-/// follow in the order in which they appear.
+/// A thread of the simulated program. Number *n* is the main thread of rank *n*; additional threads follow, in the
+/// order in which they appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadIndex(pub u32);
 

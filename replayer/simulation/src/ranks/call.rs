@@ -1,4 +1,4 @@
-//! The calls of a program: one event after another, each carried out at the time it takes place.
+//! Executes the calls of a program, each at its simulated time.
 
 use titr_common::event::{CommCall, Completion, Event, Incoming, Outgoing, Partitioned, RequestId};
 use titr_common::event_buffer::EventRef;
@@ -48,8 +48,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         Ok(Some(Activity::Recv))
     }
 
-    /// Carries out the next event of a thread, whatever it is. The thread may have to wait for it then. `None`: there is more
-    /// of it to do.
+    /// Executes the next event of a thread, which may make the thread wait. `None` if part of the event remains to be
+    /// done.
     pub(super) fn call(&mut self, index: ThreadIndex) -> Result<Option<Activity>, Failure> {
         let Self { programs, threads, library, .. } = self;
         let thread = &mut threads[index.0 as usize];
@@ -157,7 +157,7 @@ fn recorded(
 }
 
 impl Recorded {
-    /// Whether collectives that complete so are the messages that the trace has of them.
+    /// Whether collectives that complete in this way use the messages recorded in the trace.
     fn covers(self, completion: &Completion) -> bool {
         match completion {
             Completion::Blocking => self >= Self::Blocking,

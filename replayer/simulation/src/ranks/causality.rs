@@ -1,8 +1,9 @@
-//! How much of what orders a program's messages a replay keeps.
+//! How much of the order of a program's messages a replay keeps.
 //!
 //! These are the three ways in which J. Miguel-Alonso, J. Navaridas and F. J. Ridruejo feed a network with a trace
 //! ("Interconnection network simulation using traces of MPI applications", International Journal of Parallel
-//! Programming 37(2), 2009, §4): from the worst that an application could do to a network to what it does.
+//! Programming 37(2), 2009, §4), from the highest load that an application could impose on a network to its actual
+//! load.
 
 use std::collections::VecDeque;
 
@@ -34,10 +35,10 @@ impl Causality {
     }
 }
 
-/// Messages that a rank which waits for nothing has given to the network and that have not arrived.
+/// Messages of a rank that never waits which are in the network and have not arrived.
 ///
-/// There is an end to how many that may be, so that memory does not grow with the trace: one more has to wait for the
-/// oldest. So many messages of one host fill what lies ahead of it, and the network takes no more anyway.
+/// Their number is limited, so that memory does not grow with the trace: a further message waits for the oldest one.
+/// This many messages of one host fill its injection path anyway, so the network would accept no more.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backlog(VecDeque<OperationId>);
 
@@ -45,7 +46,7 @@ impl Backlog {
     /// Messages of a rank that may be under way.
     const MOST: usize = 256;
 
-    /// Another sets out; the one that has to arrive before its sender goes on, if any has.
+    /// Adds a message. Returns the operation that has to arrive before the sender continues, if there is one.
     pub(super) fn push(&mut self, sent: OperationId) -> Option<OperationId> {
         self.0.push_back(sent);
         if self.0.len() > Self::MOST { self.0.pop_front() } else { None }

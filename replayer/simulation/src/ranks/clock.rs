@@ -1,12 +1,12 @@
-//! Whoever can wait, and the clock that each of them has.
+//! The waiters, and the clock of each.
 
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
 pub(super) use crate::observe::Waiter;
 
-/// A waiter's own time. Computing moves it ahead of simulated time; what others can see happens when simulated time has
-/// caught up with it.
+/// The local time of a waiter. Computing moves it ahead of simulated time; effects on other waiters happen when
+/// simulated time has caught up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock {
     pub(super) time: Time,

@@ -1,9 +1,9 @@
-//! Collectives in progress: each member of each follows its schedule, blocking or in the background.
+//! Collectives in progress: every member follows its schedule, blocking or in the background.
 //!
-//! A collective is the messages its schedule says (`titr_common::collectives`), in a context of the communicator's own
-//! and with its number there as their tag. A member's part in it is a [`CollectiveInstance`], with a clock of its own, that
-//! its rank waits for, at once or later. The arithmetic of a reduction is computed once, when the messages are through, as
-//! in SimGrid.
+//! A collective consists of the messages in its schedule (`titr_common::collectives`). They use a separate context of
+//! the communicator, with the number of the collective as their tag. The part of one member is a
+//! [`CollectiveInstance`], with a clock of its own; the rank waits for it at once or later. The arithmetic of a
+//! reduction is computed once, after the last message, as in SimGrid.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -39,16 +39,16 @@ pub(super) struct CollectiveInstance {
     tag: Tag,
     steps: CollectiveSteps,
     next: usize,
-    /// Whether the software cost of the next step is paid.
+    /// Whether the software cost of the next step has been charged.
     paid: bool,
     /// Sends and receives that were started, in order; `None`: complete at once.
     started: VecDeque<Option<OperationId>>,
     /// Whether each step of a receive has the size that the member has asked for.
     has_rooms: bool,
-    /// The computation that is to be done in the end.
+    /// The computation at the end.
     work: Instructions,
     pub(super) clock: Clock,
-    /// Whether it is, or was until now, messages that the next step waited for, and not a time.
+    /// Whether the next step waits, or waited until now, for messages and not for a time.
     pub(super) has_waited: bool,
     /// The operation that the rank waits for.
     pub(super) operation: OperationId,
@@ -66,7 +66,7 @@ pub(super) struct CollectiveStart {
     pub(super) flow: CollectiveFlow,
     pub(super) root: Option<Rank>,
     pub(super) steps: CollectiveSteps,
-    /// The computation that is to be done in the end.
+    /// The computation at the end.
     pub(super) work: Instructions,
 }
 

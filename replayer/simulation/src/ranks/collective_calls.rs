@@ -1,5 +1,5 @@
-//! Calls of collectives, and of what makes communicators: each starts the messages of a member, and lets its thread wait for them
-//! or for the request.
+//! Calls of collectives, and calls that create communicators: each starts the messages of one member, and makes its
+//! thread wait for them or attaches them to a request.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ use super::thread::Thread;
 use crate::observe::{CollectiveFlow, Observer, OperationId};
 
 impl<O: Observer> Library<'_, O> {
-    /// A collective, which is the messages `recorded` or else those of its schedule.
+    /// Starts a collective with the `recorded` messages, or else with those of its schedule.
     pub(super) fn collective(
         &mut self,
         thread: &mut Thread,
@@ -99,8 +99,8 @@ impl<O: Observer> Library<'_, O> {
         Ok(self.start_steps(call.kind.word(), rank, (index, number), flow, steps, call.work))
     }
 
-    /// Starts a collective of all members that another call is made of, which has this `word`: of an inter-communicator, those
-    /// of both groups.
+    /// Starts a collective of all members as part of another call, which has this `word`. For an inter-communicator,
+    /// the members of both groups take part.
     pub(super) fn start_collective_as(
         &mut self,
         word: &'static str,
@@ -152,7 +152,7 @@ impl<O: Observer> Library<'_, O> {
         (call.kind.signature().is_rooted && !members.is_inter()).then(|| members.rank(root))
     }
 
-    /// The collectives, and what they need to go on.
+    /// The collectives, and the context in which they advance.
     pub(super) fn collectives(&mut self) -> (&mut Collectives, CollectiveEnvironment<'_, O>) {
         let Self { now, collectives, exchange, scheduler, cores, algorithms, observer, .. } = self;
         (collectives, CollectiveEnvironment { now: *now, exchange, scheduler, cores, algorithms, observer })

@@ -1,8 +1,8 @@
-//! The steps of one member's part in a collective, as far as they are messages.
+//! The communication steps of one member's part in a collective.
 //!
-//! A schedule has as many steps as the communicator has members where a member talks to all others one by one, and each of the members
-//! has such a schedule at the same time. So only a part of a long schedule is in memory. The next part is made when it is
-//! needed, by the algorithm that made the first: a schedule follows from the call alone.
+//! If every member talks to every other one, each member has a schedule with as many steps as the communicator has
+//! members, and all these schedules exist at the same time. Memory therefore holds only a part of a long schedule. The
+//! algorithm that made the first part makes the next one on demand: a schedule depends on the call alone.
 
 use titr_common::collectives::{Call, CallMode, Member, Selection, Step};
 use titr_common::event::{Collective, Volumes};
@@ -37,12 +37,12 @@ impl MemberPart {
     }
 }
 
-/// Whether a call is as small however many members there are.
+/// Whether the schedule of a call is short for any number of members.
 fn is_short(call: &Collective) -> bool {
     [&call.send, &call.recv].into_iter().all(|volumes| !matches!(volumes, Volumes::PerMember(_)))
 }
 
-/// Of steps those that messages are sent, received or waited for in.
+/// The steps that send, receive or wait for messages.
 fn messages(mut steps: Vec<Step>) -> Vec<Step> {
     steps.retain(|step| match step {
         Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => false,

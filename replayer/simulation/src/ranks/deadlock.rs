@@ -1,4 +1,4 @@
-//! When nobody can go on: who waits for whom; and what is left over in the end.
+//! Reports of a deadlock: which threads wait for which; and of messages left unmatched at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
@@ -19,19 +19,19 @@ use crate::observe::OperationId;
 use titr_common::format::{count, counted, plural};
 use titr_common::trace::EventSource;
 
-/// How many lines of a kind a report has at most.
+/// Maximum number of lines of one kind in a report.
 const SHOWN: usize = 8;
 
 /// A state in which nothing will ever happen, though ranks are not at their end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deadlock {
-    /// When nothing happened any more; `None` where nothing takes time, nor any send waits for its receive.
+    /// The time of the last event; `None` for a replay in which nothing takes time and no send waits for its receive.
     pub at: Option<Seconds>,
     /// Size of the world.
     pub ranks: usize,
     /// The threads that wait, one of most ranks: first the cycle or the chain that explains it, then all others.
     pub stuck: Vec<Stuck>,
-    /// How many of them are that cycle or chain.
+    /// The number of threads in that cycle or chain.
     pub chain: usize,
     /// Whether it is a cycle.
     pub cycle: bool,
@@ -49,7 +49,8 @@ pub struct Deadlock {
 pub struct Stuck {
     /// Where it waits.
     pub place: Place,
-    /// For what, in words, and for whom: a thread of its own rank, or any of another; the first is told.
+    /// The conditions it waits for, in words, each with the thread it waits for: a thread of its own rank, or any
+    /// thread of another rank. The report prints the first.
     pub waits: Vec<(String, Option<Actor>)>,
 }
 
@@ -60,7 +61,7 @@ impl Stuck {
 }
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
-    /// Why nobody can go on.
+    /// The reason why no thread is runnable.
     pub(crate) fn deadlock(&self) -> Deadlock {
         let mut stuck: BTreeMap<Actor, Stuck> = (0..)
             .map(ThreadIndex)
@@ -128,7 +129,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
     }
 
-    /// How many sends would not wait if the eager threshold were larger, and the largest of their messages.
+    /// The number of sends that would not wait with a larger eager threshold, and the size of their largest message.
     fn unbuffered(&self) -> Option<(u64, Bytes)> {
         let exchange = &self.library.exchange;
         let sizes = exchange.operations.awaited().filter_map(|(_, waiter, kind)| {
@@ -233,7 +234,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         told
     }
 
-    /// The ways in which the replay of a sound trace is not what the program did, a sentence each.
+    /// The ways in which a replay of a sound trace deviates from the program, one sentence each.
     pub(crate) fn approximations(&self) -> Vec<String> {
         let mut approximations = self.library.warnings.approximations(self.events());
         approximations.extend(self.library.files.assumption());
@@ -303,8 +304,8 @@ fn explanation(stuck: &BTreeMap<Actor, Stuck>) -> (Vec<Actor>, bool) {
     (chain, false)
 }
 
-/// Whom `actor` waits for, of those that wait themselves. Any thread of a rank could do what its main one is asked for,
-/// and of its own rank rather another.
+/// The waiting actor that `actor` waits for. Any thread of a rank could do the work asked of its main thread; within
+/// the same rank, another thread is more likely.
 fn waiting(stuck: &BTreeMap<Actor, Stuck>, actor: Actor, peer: Actor) -> Option<Actor> {
     if peer.thread != ThreadId::MAIN {
         return stuck.contains_key(&peer).then_some(peer);

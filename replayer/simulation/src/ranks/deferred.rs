@@ -1,4 +1,5 @@
-//! The work that waits until its rank is in a call of MPI: [`progress`](super::progress) says which, and does it.
+//! Work that is deferred until its rank is in an MPI call. [`progress`](super::progress) decides which work that is,
+//! and does it.
 
 use titr_common::event::Rank;
 use titr_platform::Progress;
@@ -10,9 +11,9 @@ use crate::observe::CollectiveId;
 /// A piece of work that waits until its rank is in a call of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
-    /// A message is to be acted on at the target of a one-sided access.
+    /// The target of a one-sided access has to act on a message.
     ActiveMessage(ActiveMessageIndex),
-    /// The request of a rendezvous is to be answered, or its answer to be followed by the data.
+    /// The request of a rendezvous has to be answered, or the data has to follow the answer.
     Handshake(MessageId),
     /// A collective is to take its next step.
     Collective(CollectiveId),
@@ -38,9 +39,9 @@ impl Task {
 /// The work that waits in all ranks.
 pub(super) struct Deferred {
     rule: Progress,
-    /// Of each rank, in the order in which it came.
+    /// The tasks of each rank, in order of arrival.
     waiting: Vec<Vec<Task>>,
-    /// How much waits in all ranks.
+    /// The number of tasks of all ranks.
     count: usize,
 }
 
@@ -61,13 +62,13 @@ impl Deferred {
         self.count += 1;
     }
 
-    /// Whether anything waits for a rank.
+    /// Whether a rank has deferred work.
     #[inline]
     pub(super) fn is_due(&self, rank: Rank) -> bool {
         self.count > 0 && !self.waiting[rank.0 as usize].is_empty()
     }
 
-    /// Takes what waits for a rank.
+    /// Removes and returns the deferred work of a rank.
     pub(super) fn take(&mut self, rank: Rank) -> Vec<Task> {
         let tasks = std::mem::take(&mut self.waiting[rank.0 as usize]);
         self.count -= tasks.len();

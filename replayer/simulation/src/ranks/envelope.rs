@@ -1,4 +1,4 @@
-//! The properties by which messages and receives are matched, and the keys made of them.
+//! The properties by which messages and receives are matched, and the keys derived from them.
 
 use titr_common::event::{Rank, Tag};
 use titr_common::program::Context;

@@ -1,4 +1,4 @@
-//! The errors that keep a replay from finishing.
+//! Errors that abort a replay.
 
 use thiserror::Error;
 use titr_common::format::counted;

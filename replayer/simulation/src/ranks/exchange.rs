@@ -1,10 +1,10 @@
-//! Point-to-point messages: from the send and the receive to the transfer, and back to whoever waits for it.
+//! Point-to-point messages, from send and receive to the transfer and the completion of both.
 //!
-//! A send or receive that does not complete at once is an [operation](super::operation). [`protocol`](super::protocol) says
-//! when a message travels, when its send completes, and what both cost in software.
+//! A send or receive that does not complete at once is an [operation](super::operation). [`protocol`](super::protocol)
+//! defines when a message travels, when its send completes, and what both cost in software.
 //!
-//! Where ranks do not wait for what they receive ([`Causality::None`]) there are no receives, nothing is matched, and every
-//! message travels when it is sent.
+//! If ranks do not wait for the messages they receive ([`Causality::None`]), there are no receives and no matching, and
+//! every message travels when it is sent.
 
 use titr_common::dense_slab::DenseSlab;
 use titr_common::event::{Rank, SendMode};
@@ -31,11 +31,11 @@ use message::Stage;
 pub(super) struct Exchange {
     pub(super) protocol: Protocol,
     matching: Matching,
-    /// Of each rank, where nothing is matched.
+    /// The unmatched messages of each rank, if the replay does no matching.
     backlogs: Option<Vec<Backlog>>,
     messages: DenseSlab<Message>,
     pub(super) operations: Operations,
-    /// Who of each rank waits in a probe, and what it selects.
+    /// The probes of each rank that wait: the waiter, and what it selects.
     probing: Vec<Vec<(Waiter, Selector)>>,
     /// The answers of rendezvous that wait behind data, where they do.
     half_duplex: Option<HalfDuplex>,
@@ -57,7 +57,7 @@ impl Exchange {
         }
     }
 
-    /// Sends a message; the operation that is to be waited for, if the send does not complete at once.
+    /// Sends a message. Returns the operation to wait for if the send does not complete at once.
     pub(super) fn send(&mut self, message: Outbound, now: Time, observer: &mut impl Observer) -> Option<OperationId> {
         if self.backlogs.is_some() {
             return self.send_unmatched(message, now, observer);
@@ -109,7 +109,7 @@ impl Exchange {
         sender
     }
 
-    /// Sends a message that nobody receives; what has to arrive before its sender goes on.
+    /// Sends a message that has no receive. Returns the operation that has to arrive before the sender continues.
     fn send_unmatched(&mut self, message: Outbound, now: Time, observer: &mut impl Observer) -> Option<OperationId> {
         let Outbound { to, envelope, bytes, mode } = message;
         let id = MessageId(self.messages.vacant_key() as u32);
@@ -133,7 +133,7 @@ impl Exchange {
         self.backlogs.as_mut()?.get_mut(envelope.source.0 as usize)?.push(sent)
     }
 
-    /// Sends a message that no receive takes, at once; its arrival is told to `waiter`.
+    /// Sends a message without a receive, at once; `waiter` is notified of its arrival.
     pub(super) fn transfer(
         &mut self,
         (to, envelope, bytes): (Rank, Envelope, Bytes),
@@ -166,7 +166,7 @@ impl Exchange {
         self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()
     }
 
-    /// Posts a receive with room for so many bytes; the operation that is to be waited for, where anything is received.
+    /// Posts a receive with room for this many bytes. Returns the operation to wait for, if the replay has receives.
     pub(super) fn receive(
         &mut self,
         receiver: Rank,
@@ -240,7 +240,7 @@ impl Exchange {
         self.outbox.push(id);
     }
 
-    /// Keeps back those of the messages that are about to leave whose answers wait behind data.
+    /// Defers the departing messages whose answers wait behind data.
     pub(super) fn await_answers(&mut self, now: Time, share_host: impl Fn(Rank, Rank) -> bool) {
         let Self { half_duplex: Some(half_duplex), messages, protocol, outbox, .. } = self else { return };
         outbox.retain(|&id| {
@@ -293,7 +293,8 @@ impl Exchange {
         }
     }
 
-    /// Whether there is a message that a receive would take; if not, `waiter` of `rank` will be told when there is.
+    /// Whether a message is available that a receive would match. If not, `waiter` of `rank` is notified when one
+    /// arrives.
     pub(super) fn probe(&mut self, waiter: Waiter, rank: Rank, selector: Selector) -> bool {
         let found = self.backlogs.is_some() || self.has_message(rank, selector);
         if !found {
@@ -309,7 +310,7 @@ impl Exchange {
         })
     }
 
-    /// Who of `rank` waits in a probe, and for what.
+    /// The probes of `rank` that wait: the waiter, and what it selects.
     pub(super) fn probing(&self, rank: Rank) -> &[(Waiter, Selector)] {
         &self.probing[rank.0 as usize]
     }

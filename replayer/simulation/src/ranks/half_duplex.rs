@@ -1,10 +1,10 @@
 //! Half-duplex rendezvous: a receiver's answer to a request waits behind the data that the receiver sends to the same rank.
 //!
-//! Two ranks on different hosts talk over one connection, which keeps the order of what is sent. Where a library sends the
-//! answers of rendezvous and the data itself over this connection, an answer reaches the other side after the data that was sent
-//! before. So the data of an exchange goes one way after the other: whichever rank is later answers the other's request before
-//! it sends its own. That is so for Open MPI over TCP (`ob1`'s `put` protocol, whose answer is `MCA_PML_OB1_HDR_TYPE_PUT`). Eager messages,
-//! ranks of one host, and other pairs of ranks are not concerned.
+//! Two ranks on different hosts communicate over one connection, which keeps the order of messages. If a library sends
+//! the answers of rendezvous and the data itself over this connection, an answer arrives after data that was sent
+//! before it. The data of an exchange therefore travels in one direction after the other: the later rank answers the
+//! other's request before it sends its own. This holds for Open MPI over TCP (`ob1`'s `put` protocol, whose answer is
+//! `MCA_PML_OB1_HDR_TYPE_PUT`). Eager messages, ranks of one host, and other pairs of ranks are not affected.
 
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
@@ -33,7 +33,7 @@ struct Way {
 /// An answer that waits behind data.
 #[derive(Debug)]
 struct Answer {
-    /// The message that it lets go, in the opposite direction.
+    /// The message in the opposite direction that may depart afterwards.
     to: MessageId,
     /// The data before it.
     behind: Vec<MessageId>,
@@ -51,17 +51,17 @@ pub(super) struct Moment {
 impl Moment {
     /// Whether an answer at this moment comes after one at `earlier`.
     ///
-    /// If both ranks had posted their receives before they sent their requests, it depends on which rank was ahead by however little:
-    /// its request is answered first, and the other rank, which then ends first, is ahead in the next exchange. Simulated ranks that
-    /// do all at the same time are told apart by who is carried out first. If both sent their requests before they posted their
-    /// receives, each request is on its way before the other is answered.
+    /// If both ranks had posted their receives before they sent their requests, the order depends on which rank was
+    /// ahead, by any amount: its request is answered first, so the other rank ends first and is ahead in the next
+    /// exchange. Simulated ranks that act at the same time are ordered by which runs first. If both sent their requests
+    /// before they posted their receives, each request is on its way before the other is answered.
     fn is_after(self, earlier: Self) -> bool {
         earlier < self || (earlier == self && self.was_posted)
     }
 }
 
 impl HalfDuplex {
-    /// Whether the data of a message that is answered at `moment` leaves now. If not, the answer waits for its turn.
+    /// Whether the data of a message that is answered at `moment` leaves now. If not, the answer is deferred.
     pub(super) fn admit(&mut self, id: MessageId, (from, to): (Rank, Rank), moment: Moment) -> bool {
         if let Some(place) = self.answered.iter().position(|&answered| answered == id) {
             self.answered.swap_remove(place);

@@ -1,4 +1,4 @@
-//! The names of threads, messages and windows within a replay.
+//! The identifiers of threads, messages and windows in a replay.
 
 use titr_network::TransferId;
 
@@ -12,7 +12,7 @@ pub(super) struct MessageId(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StorageAccessId(pub(super) u32);
 
-/// Whatever travels under a name of the network's: of the numbers, half are for messages and half for accesses to the storage.
+/// The owner of a transfer in the network: even and odd transfer ids are messages and storage accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carried {
     Message(MessageId),

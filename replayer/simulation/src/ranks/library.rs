@@ -1,4 +1,4 @@
-//! The simulated MPI library: what a call does to requests, communicators, messages and collectives.
+//! The simulated MPI library: the effect of calls on requests, communicators, messages and collectives.
 
 use titr_common::collectives::{CallMode, Selection};
 use titr_common::event::{
@@ -29,7 +29,7 @@ pub(super) struct Library<'a, O> {
     /// The algorithms of collectives.
     pub(super) algorithms: &'a Selection,
     pub(super) causality: Causality,
-    /// Which collectives are the messages that the trace has of them.
+    /// Which collectives use the messages recorded in the trace.
     pub(super) recorded: Recorded,
     pub(super) cores: Vec<Core>,
     /// Of each rank.
@@ -90,7 +90,7 @@ impl<O: Observer> Library<'_, O> {
         Ok(())
     }
 
-    /// `MPI_Recv` and its kin; what the trace says later that the receive got.
+    /// `MPI_Recv` and related calls, with the match that the trace records later.
     #[inline]
     pub(super) fn receive(
         &mut self,
@@ -149,8 +149,8 @@ impl<O: Observer> Library<'_, O> {
         Ok(self.exchange.send(message, self.now, &mut self.observer))
     }
 
-    /// Posts a receive, of what is recorded that it got where `message` leaves that open. A receive that was cancelled
-    /// is not posted: it might take another's message here.
+    /// Posts a receive. Recorded data completes what `message` leaves open. A cancelled receive is not posted: it might
+    /// take another receive's message here.
     #[inline]
     fn start_receive(
         &mut self,
@@ -180,7 +180,7 @@ impl<O: Observer> Library<'_, O> {
         Ok(Selector { context: self.context(rank, message.comm)?, source: message.from, tag: message.tag })
     }
 
-    /// The context of what `rank` calls `comm`.
+    /// The context of the communicator that `rank` calls `comm`.
     #[inline]
     pub(super) fn context(&mut self, rank: Rank, comm: CommId) -> Result<Context, Fault> {
         let index = self.communicators.find(rank, comm)?;
@@ -205,7 +205,7 @@ impl<O: Observer> Library<'_, O> {
         &mut self.requests[rank.0 as usize]
     }
 
-    /// `MPI_Start`; what the trace says later that a receive got.
+    /// `MPI_Start`, with the match of a receive that the trace records later.
     pub(super) fn start(&mut self, thread: &Thread, id: RequestId, recorded: Option<Match>) -> Result<Activity, Fault> {
         let rank = thread.actor.rank;
         let (operation, activity) = match self.requests(rank).template(id).cloned() {
@@ -260,7 +260,7 @@ impl<O: Observer> Library<'_, O> {
             }
             Completed::One(key, None) => match table.complete_keyed(key) {
                 Some(operation) => self.wait_for(thread, operation),
-                // SimGrid lets it pass, too.
+                // SimGrid accepts it as well.
                 None => self.warnings.idle_waits += 1,
             },
             Completed::These(ids) => {

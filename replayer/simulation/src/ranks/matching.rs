@@ -1,13 +1,14 @@
-//! Which receive takes which message (MPI 4.0 §3.5).
+//! Matching of receives and messages (MPI 4.0 §3.5).
 //!
 //! Each receiver has two queues in its communicator: *posted* receives that found no message, and *unexpected* messages
-//! that found no receive. A receive takes the oldest message it selects, a message the oldest receive that selects it;
-//! that is all of MPI's ordering rule. A receive selects by source and tag, and leaves either open as a wildcard.
+//! that found no receive. A receive takes the oldest message it selects, and a message takes the oldest receive that
+//! selects it; MPI requires no other order. A receive selects by source and tag; either may be a wildcard.
 //!
-//! Both queues are kept by what is selected, so neither is ever scanned: without wildcards, a receive and a message that
-//! belong together have one key, and of one key only messages or only receives wait. A posted wildcard waits under its own key, and a message
-//! looks under the four keys that could select it. The messages that a wildcard could select are indexed by
-//! age from a receiver's first wildcard on; programs without pay nothing for them.
+//! Both queues are indexed by what is selected, so neither is ever scanned. Without wildcards, a receive and its
+//! message have the same key, and a key has either waiting messages or waiting receives, never both. A posted wildcard
+//! receive waits under a key of its own, and a message looks under the four keys that could select it. Once a receiver
+//! posts its first wildcard, the messages that a wildcard could select are indexed by age; programs without wildcards
+//! pay nothing for this.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
-//! Operations, whose completion somebody asks after: sends that do not complete at once, receives, and collectives.
+//! Operations: sends that do not complete at once, receives, and collectives, whose completion a waiter waits or tests
+//! for.
 //!
-//! A [`Waiter`] *claims* an [`Operation`]: finds it done, or is told when it is. It is gone once it is both claimed and
-//! done.
+//! A [`Waiter`] *claims* an [`Operation`]: either it is complete, or the waiter is notified of its completion. An
+//! operation is removed once it is both claimed and complete.
 
 use titr_common::dense_slab::DenseSlab;
 use titr_common::event::Rank;
@@ -23,7 +24,7 @@ pub(super) struct Operation {
 pub(super) enum OperationKind {
     Send(MessageId),
     Receive(Rank, Selector),
-    /// A collective in progress: whoever claims it waits for all of it.
+    /// A collective in progress; its claimant waits for all of it.
     Collective,
     /// A synchronisation of a window in progress: likewise.
     Synchronisation,
@@ -60,17 +61,17 @@ pub(super) enum Condition {
     Remote(Rank),
     /// A target has answered that the accesses are done.
     Flushed(Rank),
-    /// The accesses to this member are done that their origins made after so many fences.
+    /// All accesses to this member are complete that their origins made after this many fences.
     Arrived(u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Pending,
-    /// Somebody waits for it.
+    /// A waiter has claimed it.
     Awaited(Waiter),
     Done,
-    /// Nobody will ask.
+    /// It will never be claimed.
     Abandoned,
 }
 
@@ -83,7 +84,7 @@ pub(super) enum Claim {
     Awaited,
 }
 
-/// The end of what somebody waited for, such as an operation that is complete.
+/// The completion of a wait, such as a wait for an operation.
 pub(super) struct Completion {
     pub(super) waiter: Waiter,
     /// The operation; `None`: the waiter may go on for another reason, which observers know already.
@@ -106,7 +107,7 @@ impl Operations {
         OperationId(self.all.insert(Operation { kind, state: State::Pending, eager: None }) as u32)
     }
 
-    /// An eager message of so many bytes is what this receive gets.
+    /// Records that this receive gets an eager message of this many bytes.
     #[inline]
     pub(super) fn got_eager(&mut self, receive: OperationId, bytes: Bytes) {
         self.all[receive.0 as usize].eager = Some(bytes);
@@ -128,7 +129,7 @@ impl Operations {
         Claim::Awaited
     }
 
-    /// Nobody will claim `operation`.
+    /// Declares that `operation` will never be claimed.
     pub(super) fn abandon(&mut self, operation: OperationId) {
         let entry = &mut self.all[operation.0 as usize];
         if entry.state == State::Done {
@@ -138,7 +139,7 @@ impl Operations {
         }
     }
 
-    /// Completes an operation, and announces that to whoever waits for it.
+    /// Completes an operation, and notifies its waiter.
     #[inline]
     pub(super) fn complete(&mut self, operation: OperationId) {
         let entry = &mut self.all[operation.0 as usize];
@@ -154,12 +155,12 @@ impl Operations {
         }
     }
 
-    /// Whether somebody waits for it.
+    /// Whether a waiter waits for it.
     pub(super) fn is_awaited(&self, operation: OperationId) -> bool {
         matches!(self.all[operation.0 as usize].state, State::Awaited(_))
     }
 
-    /// The operations that somebody waits for, each with its waiter and its kind.
+    /// The operations that are waited for, each with its waiter and its kind.
     pub(super) fn awaited(&self) -> impl Iterator<Item = (OperationId, Waiter, OperationKind)> {
         self.all.iter().filter_map(|(id, operation)| match operation.state {
             State::Awaited(waiter) => Some((OperationId(id as u32), waiter, operation.kind)),

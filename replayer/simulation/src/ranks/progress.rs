@@ -1,12 +1,12 @@
-//! Progress: what goes on in the background, and needs the processor of a rank.
+//! Progress: background communication that needs the processor of a rank.
 //!
-//! A library that makes progress by itself ([`titr_platform::Progress::Thread`]) does all of it at once. One that makes progress in calls of
-//! MPI only ([`titr_platform::Progress::Calls`]) leaves it until a thread of the rank is in one. Some of it waits whatever the library is
-//! like: an access to a window that its target carries out itself.
+//! A library with a progress thread ([`titr_platform::Progress::Thread`]) does all of it at once. A library that makes
+//! progress only in MPI calls ([`titr_platform::Progress::Calls`]) defers it until a thread of the rank is in a call.
+//! An access to a window that its target executes itself is deferred with every library.
 //!
-//! A rank is in a call while one of its threads waits in it, and at the moment at which a thread makes one. It is in
-//! `MPI_Finalize` once one of its threads has come to its end. What comes to a rank at the very moment of a call that returns at
-//! once comes too late for it.
+//! A rank is in a call while one of its threads waits in it, and at the instant at which a thread makes one. It is in
+//! `MPI_Finalize` once one of its threads has ended. Work that arrives at the very instant of a call that returns at
+//! once arrives too late for it.
 
 use titr_common::event::Rank;
 use titr_common::time::Time;
@@ -25,8 +25,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         is_inside(&self.threads, self.library.requests.len(), rank)
     }
 
-    /// The rank that has to be in a call of MPI before `waiter` can go on, and the task that goes on then. `None`: the waiter goes
-    /// on now.
+    /// The rank that has to be in an MPI call before `waiter` can continue, and the task that is deferred until then.
+    /// `None`: the waiter continues now.
     pub(super) fn awaits_progress(&self, waiter: Waiter) -> Option<(Rank, Task)> {
         if !self.library.deferred.is_by_calls() {
             return None;
@@ -51,7 +51,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         (!self.is_inside_mpi(rank)).then_some((rank, task))
     }
 
-    /// Keeps back those of the messages that are about to leave that wait for the processor of a rank.
+    /// Defers the departing messages that need the processor of a rank.
     pub(super) fn hold_back(&mut self) {
         let Self { threads, library, .. } = self;
         let (exchange, deferred, ranks) = (&mut library.exchange, &mut library.deferred, library.requests.len());
@@ -65,7 +65,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 }
 
 impl<O: Observer> Library<'_, O> {
-    /// Does what waits for `rank`, which is in a call of MPI.
+    /// Runs the deferred work of `rank`, which is in an MPI call.
     #[cold]
     pub(super) fn go_on(&mut self, rank: Rank) {
         for task in self.deferred.take(rank) {
@@ -89,7 +89,7 @@ impl<O: Observer> Library<'_, O> {
     }
 }
 
-/// Whether one of `threads`, the first of which are the main threads of as many `ranks`, is one of `rank` in a call of MPI.
+/// Whether a thread of `rank` is in an MPI call. The first `ranks` of `threads` are the main threads.
 fn is_inside(threads: &[Thread], ranks: usize, rank: Rank) -> bool {
     let others = threads[ranks..].iter().filter(|thread| thread.actor.rank == rank);
     std::iter::once(&threads[rank.0 as usize]).chain(others).any(Thread::is_inside_mpi)

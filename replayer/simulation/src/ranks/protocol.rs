@@ -1,10 +1,10 @@
-//! The software cost of messages, and the two protocols that carry them (MPI 4.0 §3.4, and what libraries do).
+//! The software cost of messages, and the two protocols that carry them (MPI 4.0 §3.4, and existing libraries).
 //!
 //! * **eager** — fewer bytes than the threshold, or a buffered send: the send completes at once. The message travels at
 //!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).
-//! * **rendezvous** — the message travels once it is matched, and the send completes when it has arrived. The handshake
-//!   itself takes no time; neither does SimGrid's. But where a library makes progress in calls only, the receiver has to be in one
-//!   to answer the request, and the sender to send what was asked for ([`progress`](super::progress)).
+//! * **rendezvous** — the message travels once it is matched, and the send completes when it has arrived. As in
+//!   SimGrid, the handshake itself takes no time. But if a library makes progress in calls only, the receiver has to be
+//!   in one to answer the request, and the sender to send the data ([`progress`](super::progress)).
 //!
 //! A sender pays its overhead before the message leaves: `send_overhead` for a blocking send that is eager or synchronous,
 //! `isend_overhead` for any other but a blocking rendezvous. A receiver pays `recv_overhead` when it completes the receive of an
@@ -64,7 +64,7 @@ impl Protocol {
         self.progress == Progress::Calls && (synchronous || bytes >= self.eager_threshold)
     }
 
-    /// Whether the data of a message is more than comes with its request.
+    /// Whether a message has more data than its request carries.
     pub(super) fn has_separate_data(&self, bytes: Bytes) -> bool {
         bytes >= self.eager_threshold
     }
@@ -97,7 +97,7 @@ impl Protocol {
         self.access_overhead.of(bytes)
     }
 
-    /// The time that a call takes which starts so many processes, before they begin.
+    /// The time of a call that starts this many processes, before they begin.
     pub(super) fn cost_of_spawn(&self, processes: usize) -> Seconds {
         self.spawn.of(processes)
     }

@@ -1,5 +1,5 @@
-//! Many first-in-first-out queues, by key. One that is empty takes no room, and one of a single item, as nearly all are,
-//! has it beside its key.
+//! First-in-first-out queues, indexed by key. An empty queue takes no memory. A queue of a single item, the usual case,
+//! stores it beside its key.
 
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -18,7 +18,7 @@ struct Queue<V> {
     further: Option<Further>,
 }
 
-/// Where the items after the first begin and end.
+/// The position of the first and last of the further items.
 #[derive(Clone, Copy)]
 struct Further {
     first: u32,
@@ -27,7 +27,7 @@ struct Further {
 
 struct Node<V> {
     value: V,
-    /// Of no meaning in the last one.
+    /// Undefined in the last one.
     next: u32,
 }
 
@@ -75,7 +75,7 @@ impl<K: Hash + Eq + Copy, V> Queues<K, V> {
         self.take(key, |_| true)
     }
 
-    /// Takes the first item of `key`'s queue that `fits`, wherever it stands.
+    /// Takes the first item of `key`'s queue that `fits`, at any position.
     pub(super) fn take(&mut self, key: &K, fits: impl Fn(&V) -> bool) -> Option<V> {
         let queue = self.queues.get_mut(key)?;
         if fits(&queue.first) {

@@ -1,15 +1,14 @@
 //! The steps that a member of a collective took when an extended trace of it was recorded.
 //!
-//! The trace has its messages in the order in which they were started, each with when it was started and completed by one
-//! clock. A message that was completed before the next one was started was waited for in between, and only then: that
-//! makes a straight-line program again. What a member did with the data costs what is computed in the end, as in any
-//! schedule.
+//! The trace has the messages in the order in which they were started, each with its start and completion by one clock.
+//! A message that was completed before the next one started was waited for in between, and only then: this yields a
+//! straight-line program. The computation of a member is charged at the end, as in any schedule.
 
 use titr_common::collectives::{Buffer, Member, Step};
 use titr_common::event::{Message, MessageEnd, Rank};
 use titr_common::units::Nanoseconds;
 
-/// Which collectives are the messages that an extended trace has of them; each says more than the one before.
+/// Which collectives use the messages recorded in an extended trace; each variant includes the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recorded {
     /// None: all are decomposed.
@@ -24,7 +23,7 @@ pub enum Recorded {
 /// The steps of these messages; `Err` with the rank of the world that is no member.
 pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member>) -> Result<Vec<Step>, Rank> {
     let mut steps = Vec::with_capacity(messages.len());
-    // When each of those that are under way was completed, in the order of their start.
+    // The completion times of the messages in progress, in the order of their start.
     let mut open: Vec<Nanoseconds> = Vec::new();
     let mut rest = messages;
     while let [message, behind @ ..] = rest {
@@ -65,7 +64,7 @@ pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member
     Ok(steps)
 }
 
-/// Waits for what was completed until then, in the order in which it was.
+/// Waits for the messages that were completed until `then`, in the order of completion.
 fn wait_until(then: Nanoseconds, open: &mut Vec<Nanoseconds>, steps: &mut Vec<Step>) {
     loop {
         let earliest = open.iter().enumerate().min_by_key(|&(_, end)| end);

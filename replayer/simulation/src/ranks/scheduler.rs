@@ -1,4 +1,4 @@
-//! Who goes on next: the waiters that can go on now, in the order in which they could, and timers for later.
+//! The scheduler: the runnable waiters, in the order in which they became runnable, and timers for later.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -55,18 +55,18 @@ impl Scheduler {
         self.ready.push_back(waiter);
     }
 
-    /// `waiter` goes on at `time`.
+    /// Makes `waiter` runnable at `time`.
     pub(super) fn set_timer(&mut self, time: Time, waiter: Waiter) {
         self.sequence += 1;
         self.timers.push(Timer { time, sequence: self.sequence, waiter });
     }
 
-    /// Who goes on now.
+    /// The next runnable waiter.
     pub(super) fn next(&mut self) -> Option<Waiter> {
         self.ready.pop_front()
     }
 
-    /// When the next timer is.
+    /// The time of the next timer.
     pub(super) fn next_timer(&self) -> Option<Time> {
         self.timers.peek().map(|timer| timer.time)
     }

@@ -1,7 +1,7 @@
-//! The program of one thread: its events one after another, each at its time. Most ranks have one thread.
+//! The program of one thread: its events in order, each at its time. Most ranks have one thread.
 //!
-//! The threads of a rank share its requests and communicators, and whatever is sent to it. Each computes on a core of its
-//! own. [`program`](super::program) says when a thread begins and what it has to wait for in another.
+//! The threads of a rank share its requests and communicators, and receive its messages. Each computes on a core of its
+//! own. [`program`](super::program) decides when a thread begins and which events of other threads it has to wait for.
 
 use titr_common::event::{Actor, CommCall, Completion, Event, OneSided, Partitioned, SendMode};
 use titr_common::event_buffer::EventRef;
@@ -26,17 +26,17 @@ pub(super) struct Thread {
     pub(super) index: ThreadIndex,
     pub(super) actor: Actor,
     pub(super) clock: Clock,
-    /// How many events the thread has begun.
+    /// The number of events that the thread has begun.
     pub(super) events: u64,
-    /// When the event that the thread is at began.
+    /// The start of the thread's current event.
     began: Time,
-    /// When its last call was over, or when it began.
+    /// The end of its last call, or its own beginning.
     last_call_over: Time,
-    /// When it may make its first call.
+    /// The earliest time of its first call.
     first_call: Time,
-    /// How many parts of its call are begun, such as the requests that it starts.
+    /// The number of parts of its call that have begun, such as requests that it starts.
     pub(super) started: u32,
-    /// Whether the time that the event takes before others can see it is on the clock.
+    /// Whether the clock includes the time that the event takes before its effects are visible.
     paid: bool,
     waiting: Option<Waiting>,
     pub(super) finished: bool,
@@ -47,9 +47,9 @@ pub(super) struct Thread {
 enum Waiting {
     /// A call.
     Call(Activity),
-    /// A part of a call, of which there is more to do.
+    /// A part of a call, which has further parts.
     Part,
-    /// Its turn, before a call that comes after those of other threads.
+    /// Its turn, before a call that depends on calls of other threads.
     Turn,
 }
 
@@ -182,7 +182,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             thread.waiting = Some(Waiting::Call(Activity::Send));
             return;
         }
-        // Others may need this rank to be in a call, as it is once it is at its end.
+        // Others may need this rank to be in a call, and an ended rank counts as in a call.
         let may_be_needed = library.one_sided.has_windows() || library.deferred.is_by_calls();
         if thread.clock.time > library.now && may_be_needed {
             return library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));

@@ -1,4 +1,4 @@
-//! Counts of whatever a replay could not simulate as the program did it, and the sentences that tell them.
+//! Counts of everything that a replay could not simulate faithfully, and the sentences that report them.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(super) struct Warnings {
     skipped: BTreeMap<Skipped, (u64, Bytes)>,
 }
 
-/// A kind of recorded call that is not simulated: it takes no time, and nobody waits in it.
+/// A kind of recorded call that is not simulated: it takes no time, and no thread waits in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Skipped {
     /// A call of this function.
@@ -50,8 +50,9 @@ impl Warnings {
         .collect()
     }
 
-    /// The ways in which a replay of a sound trace of so many events is not what the program did, a sentence each: threads that
-    /// began at a standstill, shared memory across hosts, each kind of event that was passed over, and polling.
+    /// The ways in which a replay of a sound trace of this many events deviates from the program, one sentence each:
+    /// threads that began at a standstill, shared memory across hosts, each kind of event that was skipped, and
+    /// polling.
     pub(super) fn approximations(&self, events: u64) -> Vec<String> {
         let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
             let number = |one, many| format!("{} {}", count(calls), plural(calls, one, many));
@@ -80,7 +81,7 @@ impl Warnings {
             .collect()
     }
 
-    /// A sentence on polling, where it is so much of what the program does that it matters.
+    /// A sentence on polling, if it is a large part of the program's events.
     fn polling(&self, events: u64) -> Option<String> {
         const MANY: u64 = 1000;
         (self.polls >= MANY && self.polls >= events / 10).then(|| {

@@ -1,4 +1,4 @@
-//! One of the replays that a simulation consists of.
+//! One replay of a simulation.
 
 use std::time::Duration;
 
@@ -21,11 +21,11 @@ use crate::stopwatch::Stopwatch;
 pub struct PreparedReplay<'a> {
     /// The trace as it was recorded.
     pub(super) original: &'a Trace,
-    /// The trace as it is replayed: seen through all transformations.
+    /// The trace that is replayed, seen through all transformations.
     pub(super) trace: Trace,
     /// The events that sends wait for.
     pub(super) causality: Causality,
-    /// Which collectives are as they were recorded.
+    /// Which collectives use recorded messages.
     pub(super) recorded: Recorded,
     /// Whether another thread may read ahead.
     pub(super) read_ahead: bool,
@@ -42,7 +42,7 @@ pub(super) struct Run {
     pub cpu: Duration,
 }
 
-/// The core of each of so many ranks on a platform.
+/// The core of each of `ranks` ranks on a platform.
 pub(super) fn cores(platform: &Platform, ranks: u32) -> Result<Vec<Core>, SimulationError> {
     let hosts = platform.place(ranks)?.0;
     Ok(hosts.into_iter().map(|host| Core::on(platform, host)).collect())
@@ -57,7 +57,7 @@ impl PreparedReplay<'_> {
         Ok(self.run(0, platform, &cores(platform, self.trace.ranks())?, Vec::new(), None)?.outcome.simulated_time)
     }
 
-    /// Replays once; the number of the run decides what is left to chance.
+    /// Replays once; the number of the run determines the random choices.
     pub(super) fn run(
         &self,
         number: u32,

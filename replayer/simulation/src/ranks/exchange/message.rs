@@ -1,4 +1,4 @@
-//! A message, and the stages that it goes through.
+//! A message, and its stages.
 
 use titr_common::event::Rank;
 use titr_common::time::Time;

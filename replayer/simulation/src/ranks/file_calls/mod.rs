@@ -1,4 +1,4 @@
-//! Calls on files: each opens, closes or accesses a [file](super::files), and its rank waits for it at once or later.
+//! Calls on files: each opens, closes or accesses a [file](super::files); its rank waits for the call at once or later.
 
 mod progress;
 

@@ -1,4 +1,4 @@
-//! Calls on files in progress: each does one part after another.
+//! Calls on files in progress: each executes its parts in order.
 
 use std::rc::Rc;
 
@@ -131,7 +131,7 @@ impl<O: Observer> Library<'_, O> {
         }
     }
 
-    /// Starts an access to the storage, and lets a call wait for all disks that carry it out.
+    /// Starts an access to the storage, and makes a call wait for all disks that serve it.
     fn access_storage(&mut self, index: FileCallIndex, direction: Direction, start: u64, bytes: Bytes) {
         let FileCall { actor, file, .. } = self.files.call(index);
         let (client, first_server) = (self.cores[actor.rank.0 as usize].host, self.files.files[file.0].first_server);
@@ -153,13 +153,13 @@ impl<O: Observer> Library<'_, O> {
         file.joint.entry(number).or_insert_with(nobody).pieces[me as usize] = (start, bytes);
     }
 
-    /// Starts a collective that is a part of a call, and lets the call wait for it.
+    /// Starts a collective that is a part of a call, and makes the call wait for it.
     fn start_part(&mut self, index: FileCallIndex, steps: Vec<Step>) {
         self.start_messages(index, steps);
         self.files.call_mut(index).collectives += 1;
     }
 
-    /// Starts the messages of a collective that is a part of a call, and lets the call wait for them.
+    /// Starts the messages of a collective that is a part of a call, and makes the call wait for them.
     fn start_messages(&mut self, index: FileCallIndex, steps: Vec<Step>) {
         let call = self.files.call(index);
         let (rank, word, file) = (call.actor.rank, call.word, call.file);
@@ -201,7 +201,8 @@ impl<O: Observer> Library<'_, O> {
         }
     }
 
-    /// The way of the collective access of this number on a file, which all members have made known. Each asks for it once.
+    /// The method of the collective access with this number on a file, after all members have published their pieces.
+    /// Each member calls this once.
     fn joint_access(&mut self, file: FileIndex, number: u64, direction: Direction) -> Option<JointWay> {
         let aggregators = self.aggregators(file);
         let Files { files, storage, .. } = &mut self.files;

@@ -1,4 +1,4 @@
-//! Files that are open, and what their members know of each other's calls.
+//! Open files, and what their members know of each other's calls.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ pub(in crate::ranks) struct FileIndex(pub(in crate::ranks) usize);
 /// A file as one rank knows it.
 pub(in crate::ranks) struct OpenFile {
     pub(in crate::ranks) file: FileIndex,
-    /// Where the rank's last access has ended that was not at the shared pointer.
+    /// The end of the rank's last access that did not use the shared pointer.
     pub(in crate::ranks) position: FilePosition,
     /// The split collective access that has begun.
     pub(in crate::ranks) split: Option<OperationId>,
@@ -41,7 +41,7 @@ pub(in crate::ranks) struct File {
 
 /// A collective access that not all members know yet.
 pub(in crate::ranks) struct JointAccess {
-    /// Where each member that has come starts, and how much it accesses.
+    /// The start and length of the access of each member that has arrived.
     pub(in crate::ranks) pieces: Vec<(u64, Bytes)>,
     /// The way of the access, once all members have come.
     pub(in crate::ranks) way: Option<JointWay>,

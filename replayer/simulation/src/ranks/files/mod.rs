@@ -1,23 +1,23 @@
-//! Files: who waits for the storage, and for whom.
+//! Files, and the storage that holds them.
 //!
-//! A call on a file is a series of [parts](part::Part), one after another: accesses to a disk, and collectives of the members
-//! that have opened the file together. It goes on in the background ([`file_calls`](super::file_calls)); a blocking call waits for it at once, a
-//! non-blocking one by its request, a split one in the call that ends it.
+//! A call on a file is a sequence of [parts](part::Part): accesses to a disk, and collectives of the members that
+//! opened the file together. The call runs in the background ([`file_calls`](super::file_calls)). A blocking call waits
+//! for it at once, a non-blocking one by its request, and a split one in the call that ends it.
 //!
-//! What the parts are is ROMIO's way (MPICH 4, `src/mpi/romio`), which Open MPI has as well:
+//! The parts follow ROMIO (MPICH 4, `src/mpi/romio`), which Open MPI includes as well:
 //!
 //! | call | parts |
 //! | --- | --- |
 //! | `open`, `set_size`, `preallocate`, `set_view`, `seek_shared`, `sync` | the latency of the disk, then an allreduce of an error code |
 //! | `close` | the latency of the disk, then a barrier |
-//! | `get_size`, `delete` | the latency of the disk; of the first server, for a file that is deleted, as nobody knows where it lies |
+//! | `get_size`, `delete` | the latency of the disk; for a deleted file, of the first server, since its location is unknown |
 //! | a read or write of one rank | an access to the disk |
 //! | of one rank at the shared pointer | the pointer is read and written under a lock, then an access |
-//! | of all ranks | [two-phase access](two_phase), or the offsets of all are exchanged and each accesses its own |
-//! | of all ranks, ordered | the same, once each has got and moved the shared pointer after its predecessor |
+//! | of all ranks | [two-phase access](two_phase); or all exchange their offsets and each accesses its own data |
+//! | of all ranks, ordered | the same, after each has read and advanced the shared pointer in rank order |
 //!
-//! Every rank accesses the disk of its host, or the servers that the file lies on ([`storage_access`]). Caches are not simulated:
-//! whatever is read or written goes to the disk.
+//! Every rank accesses the disk of its host, or the servers that hold the file ([`storage_access`]). Caches are not
+//! simulated: every read and write reaches the disk.
 
 pub(super) mod call;
 pub(super) mod file;

@@ -11,13 +11,13 @@ pub(in crate::ranks) const OFFSET: Bytes = Bytes(8);
 
 /// A part of a call on a file.
 pub(in crate::ranks) enum Part {
-    /// An access of so many bytes, from a place that is counted from where the call's access starts.
+    /// An access of this many bytes, at a place relative to the start of the call's access.
     Access(Direction, u64, Bytes),
-    /// A collective of all members, of so many bytes a member.
+    /// A collective of all members, with this many bytes per member.
     Collective(CollectiveKind, Bytes),
     /// Messages between members.
     Exchange(Vec<Step>),
-    /// Messages that meet those of the next exchange.
+    /// Messages that match the messages of the next exchange.
     FirstHalf(Vec<Step>),
     /// The lock of the shared pointer is taken.
     Lock,

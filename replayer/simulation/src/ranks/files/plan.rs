@@ -1,4 +1,4 @@
-//! Which parts the calls on files have.
+//! The parts of each call on a file.
 
 use std::collections::VecDeque;
 
@@ -24,13 +24,13 @@ pub(in crate::ranks) fn parts(event: &FileEvent, me: Member, size: u32, exchange
     }
 }
 
-/// The shared pointer is read and moved on. It stands in a hidden file that is locked meanwhile (`ADIO_Get_shared_fp`).
+/// Reads and advances the shared pointer. It is in a hidden file that is locked meanwhile (`ADIO_Get_shared_fp`).
 fn pointer() -> impl Iterator<Item = Part> {
     let (read, write) = (Part::Access(Direction::Read, 0, OFFSET), Part::Access(Direction::Write, 0, OFFSET));
     [Part::Lock, read, write, Part::Unlock].into_iter()
 }
 
-/// The shared pointer is moved on by one member after another, each of which hands an empty message to the next
+/// The members advance the shared pointer in rank order; each passes an empty message to the next
 /// (`MPI_File_write_ordered`).
 fn turn(me: Member, size: u32) -> impl Iterator<Item = Part> {
     let data = Buffer::Scratch.first(0);

@@ -1,10 +1,10 @@
-//! Accesses to the storage under way: to the disk of a host, or to servers.
+//! Accesses to the storage in progress: to the disk of a host, or to servers.
 //!
-//! A server at a host is asked by a short message. Then its disk works while the data travels, as it is passed on in small pieces: from
-//! the server if it is read, and to the server, which fetches it, if it is written. Once both are done the server answers with a short
-//! message. Lustre carries out its bulk reads and writes like this (F. Wang et al., "Understanding Lustre Filesystem Internals",
-//! ORNL/TM-2009/117, §4). No message is needed for a disk at the rank's own host, nor for servers apart from the network, whose latency
-//! includes the way to them.
+//! A rank sends a short request to a server on a host. The disk then works while the data travels, because the data is
+//! passed on in small pieces: a read sends it from the server, and for a write the server fetches it. When both are
+//! done, the server answers with a short message. Lustre carries out its bulk reads and writes like this (F. Wang et
+//! al., "Understanding Lustre Filesystem Internals", ORNL/TM-2009/117, §4). No message is needed for a disk at the
+//! rank's own host, or for servers outside the network, whose latency includes the way to them.
 
 use slab::Slab;
 use titr_common::event::Direction;
@@ -51,11 +51,11 @@ struct StorageAccess {
     operation: OperationId,
 }
 
-/// How far an access is.
+/// The stage of an access.
 enum AccessStage {
     /// The request is on its way.
     Asked,
-    /// So many of disk and network are at work.
+    /// The number of disk and network transfers in progress.
     Served(u32),
     /// The answer is on its way.
     Answered,

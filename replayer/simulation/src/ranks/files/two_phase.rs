@@ -1,7 +1,8 @@
 //! Two-phase access: aggregators access the storage in large pieces, and exchange the data with all members.
 //!
-//! This is the generic one of ROMIO (MPICH 4, `adio/common/ad_write_coll.c`, `ad_read_coll.c`, `ad_aggregate.c`), after
-//! R. Thakur and A. Choudhary, "An Extended Two-Phase Method for Accessing Sections of Out-of-Core Arrays" (1996):
+//! This is ROMIO's generic implementation (MPICH 4, `adio/common/ad_write_coll.c`, `ad_read_coll.c`, `ad_aggregate.c`),
+//! after R. Thakur and A. Choudhary, "An Extended Two-Phase Method for Accessing Sections of Out-of-Core Arrays"
+//! (1996):
 //!
 //! 1. The range that all members access together is divided into as many domains as there are aggregators.
 //! 2. Members tell the aggregators which pieces of their domains they access: an alltoall of counts, and a message with offset
@@ -11,9 +12,9 @@
 //!    buffer, and the aggregator writes the buffer. To read, the aggregator reads the buffer and then sends the parts.
 //! 5. After a write, all agree on the error code: a broadcast if there is one aggregator, or an allreduce.
 //!
-//! A trace says where each member starts and how much it accesses, and not what its view looks like. The range begins where the first
-//! member starts and is as long as the data of all; the data of every member is taken to be spread evenly over it, as it is
-//! where a program distributes an array in small blocks.
+//! A trace records where each member starts and how much it accesses, but not its view. The range begins at the lowest
+//! start and is as long as all data together. The data of every member is assumed to be spread evenly over the range,
+//! as it is for a program that distributes an array in small blocks.
 
 use std::collections::VecDeque;
 
@@ -26,15 +27,15 @@ use super::part::{INT, OFFSET, Part};
 /// A collective access as all members know it.
 pub(in crate::ranks) struct TwoPhase {
     direction: Direction,
-    /// Where the range starts, in bytes from the start of the file.
+    /// The start of the range, in bytes from the start of the file.
     pub(in crate::ranks) start: u64,
-    /// How much each member accesses.
+    /// The bytes that each member accesses.
     volumes: Vec<Bytes>,
-    /// How much all members access together.
+    /// The bytes that all members access together.
     total: u128,
     /// The members that access the storage.
     aggregators: Vec<Member>,
-    /// How much an aggregator accesses at a time; more than nothing.
+    /// The bytes that an aggregator accesses at a time; greater than zero.
     buffer: u128,
 }
 
@@ -87,7 +88,7 @@ impl TwoPhase {
         parts
     }
 
-    /// How much of the range each aggregator accesses, except perhaps the last.
+    /// The length of each aggregator's part of the range, except perhaps the last.
     fn domain_length(&self) -> u128 {
         self.total.div_ceil(self.aggregators.len().max(1) as u128)
     }
@@ -105,14 +106,15 @@ impl TwoPhase {
         (end(u128::from(round)), end(u128::from(round) + 1))
     }
 
-    /// How much of a part of the range is of a member.
+    /// The bytes of a part of the range that belong to a member.
     fn share(&self, member: Member, (from, to): (u128, u128)) -> Bytes {
         let volume = u128::from(self.volumes[member as usize].0);
         let before = |place: u128| volume.saturating_mul(place) / self.total.max(1);
         bytes(before(to) - before(from))
     }
 
-    /// The messages of `me` between all members and all aggregators, of so many bytes each: to the aggregators, or from them.
+    /// The messages of `me` in an exchange between all members and all aggregators, each of `between` bytes: to the
+    /// aggregators for a write, from them for a read.
     fn exchange(&self, me: Member, direction: Direction, between: impl Fn(usize, Member) -> Bytes) -> Part {
         let with_aggregators = (0..).zip(&self.aggregators).map(|(number, &peer)| (peer, between(number, me)));
         let mine = self.aggregators.iter().position(|&aggregator| aggregator == me);

@@ -1,7 +1,7 @@
-//! Accesses to the windows of other ranks: when they set out, and when they are done with the memory of their origin.
+//! Accesses to the windows of other ranks: when they start, and when the origin may reuse its memory.
 //!
-//! A put or accumulate of fewer bytes than the eager threshold is done with the memory of its origin when it sets out, as
-//! an eager send is; a larger one when it has arrived; all others when their data has come back.
+//! A put or accumulate of fewer bytes than the eager threshold frees the origin's memory when it starts, like an eager
+//! send; a larger one when it has arrived. All other accesses free it when their data has come back.
 
 use titr_common::event::{Access, AccessOp, Rank, SendMode, Tag};
 use titr_common::program::Fault;
@@ -68,7 +68,7 @@ impl<O: Observer> Library<'_, O> {
         Ok(())
     }
 
-    /// Whether an access has room in the memory that its target lends.
+    /// Whether an access fits into the memory that its target exposes.
     #[cold]
     fn fits(&mut self, index: WindowIndex, access: Access) -> Result<(), Fault> {
         let Access { win: window, target, .. } = access;

@@ -1,7 +1,7 @@
-//! The messages that one-sided communication is made of, and what each does when it arrives.
+//! The messages that implement one-sided communication, and the action of each on arrival.
 //!
-//! No receive is posted for them. The operation that a message's arrival completes is waited for by the message itself, which
-//! then acts at its target, as an active message does.
+//! They have no receives. The message itself waits for the operation that its arrival completes, and then acts at its
+//! target, like an active message.
 
 use titr_common::event::{Rank, Tag};
 use titr_common::units::{Bytes, Seconds};
@@ -225,7 +225,7 @@ impl<O: Observer> Library<'_, O> {
         self.notify(window, origin, Condition::Local(target));
     }
 
-    /// Completes what waits for a condition, if that holds.
+    /// Completes everything that waits for a condition, if the condition holds.
     pub(super) fn notify(&mut self, window: WindowIndex, rank: Rank, condition: Condition) {
         let side = self.one_sided.windows.side(window, rank);
         if !side.waiting.is_empty()

@@ -1,4 +1,4 @@
-//! The conditions that members of a window wait for: in words, and as observers hear of them.
+//! The conditions that members of a window wait for, in words and as observers see them.
 
 use titr_common::event::{Actor, Rank};
 

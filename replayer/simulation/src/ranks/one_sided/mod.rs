@@ -1,28 +1,28 @@
 //! One-sided communication (MPI 4.0 §12).
 //!
 //! # Vocabulary
-//! An **origin** accesses the memory of a **target** in a **window**. An access is done **locally** when the origin may use
-//! its own memory again, and **remotely** when it has taken place at the target. **Synchronisations** separate accesses: with
-//! an *active* target both sides call them (fence; post, start, complete, wait), with a *passive* one the origin alone (lock,
-//! flush, unlock). An **epoch** is what lies between two.
+//! An **origin** accesses the memory of a **target** in a **window**. An access is **locally** complete when the origin
+//! may reuse its own memory, and **remotely** complete when it has taken place at the target. **Synchronisations**
+//! separate accesses. With an *active* target both sides call them (fence; post, start, complete, wait), with a
+//! *passive* target only the origin does (lock, flush, unlock). An **epoch** is the time between two of them.
 //!
 //! # Parts
-//! * [`windows`](super::windows): which window a rank means, what each member knows, the locks that targets keep, and which
-//!   steps a synchronisation is made of, by what the library does ([`titr_platform::OneSided`]).
-//! * [`access`]: when an access sets out. A put is a message from origin to target; a get is a small request and a message
-//!   back; an access that does both is a message each way.
-//! * [`active_message`]: the messages that accesses and synchronisations are made of, and what each does when it arrives.
-//!   They travel by the network model, as all messages do.
-//! * [`synchronisation`]: taking the steps of a synchronisation, and waiting between them.
+//! * [`windows`](super::windows): identity of windows, knowledge of each member, locks of the targets, and the steps of
+//!   each synchronisation in this library ([`titr_platform::OneSided`]).
+//! * [`access`]: when an access starts. A put is a message from origin to target; a get is a small request and a
+//!   message back; an access that does both is a message in each direction.
+//! * [`active_message`]: the messages of accesses and synchronisations, and the action of each on arrival. Like all
+//!   messages, they travel by the network model.
+//! * [`synchronisation`]: executes the steps of a synchronisation, and waits between them.
 //!
 //! # What is simulated
-//! * Every access and every synchronisation, for windows of all kinds. Making a window costs an allreduce of 4 bytes, for the
-//!   communicator that the window has of its own, and an allgather of 24 bytes a member: address, size and unit. Freeing it
+//! * Every access and every synchronisation, for windows of all kinds. Creating a window costs an allreduce of 4 bytes,
+//!   for the window's own communicator, and an allgather of 24 bytes per member: address, size and unit. Freeing it
 //!   costs a barrier.
-//! * Where the library emulates one-sided communication over messages, a target acts only while it is in a call of MPI. Its
-//!   messages wait for that otherwise. The memory of a shared window is reached without its owner.
-//! * A fence is a barrier after which all accesses of the epoch are done on both sides.
-//! * Loads and stores of a program are computation, also those to the memory of others in shared windows.
+//! * If the library emulates one-sided communication over messages, a target acts only while it is in an MPI call;
+//!   until then, its messages wait. Shared windows are accessed without their owner.
+//! * A fence is a barrier after which all accesses of the epoch are complete on both sides.
+//! * Loads and stores of a program are computation, including those to other ranks' memory in shared windows.
 
 mod access;
 mod active_message;
@@ -105,7 +105,7 @@ impl<O: Observer> Library<'_, O> {
         )
     }
 
-    /// Forgets a window that nobody has any more.
+    /// Removes a window that no rank uses any more.
     fn forget_window(&mut self, window: WindowIndex) {
         if let Some(comm) = self.one_sided.windows.forget(window) {
             self.communicators.forget(comm);

@@ -1,4 +1,4 @@
-//! Synchronisations in progress: each caller follows the steps of its call.
+//! Synchronisations in progress: each caller executes the steps of its call.
 
 use std::rc::Rc;
 
@@ -95,7 +95,7 @@ impl<O: Observer> Library<'_, O> {
     /// Takes steps of a synchronisation until one has to wait.
     ///
     /// # Errors
-    /// Where the members call what does not belong together.
+    /// If the calls of the members do not match.
     pub(in crate::ranks) fn advance_synchronisation(&mut self, index: SynchronisationIndex) -> Result<(), Fault> {
         let at = index.0 as usize;
         loop {

@@ -1,4 +1,4 @@
-//! Pairs of a partitioned send and a partitioned receive, and how far each is.
+//! Pairs of a partitioned send and a partitioned receive, and the progress of each.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::RangeInclusive;
@@ -31,11 +31,11 @@ pub(in crate::ranks) struct Channel {
     pub(in crate::ranks) receiver: Option<Receiver>,
     /// The messages sent in the round that the receiver is in or starts next, and in those after it.
     pub(in crate::ranks) sent: VecDeque<Vec<u32>>,
-    /// How many rounds the receiver has told the sender that it has started.
+    /// The number of rounds for which the sender knows that the receiver has started.
     pub(in crate::ranks) cleared: u64,
     /// Messages under way.
     pub(in crate::ranks) under_way: usize,
-    /// How many sides are freed.
+    /// The number of sides that are freed.
     pub(in crate::ranks) freed: u32,
 }
 
@@ -43,7 +43,7 @@ pub(in crate::ranks) struct Channel {
 pub(in crate::ranks) struct Sender {
     pub(in crate::ranks) bytes: Bytes,
     pub(in crate::ranks) parts: u32,
-    /// The operation that the current start stands for, until it is complete.
+    /// The operation of the current start, until it is complete.
     pub(in crate::ranks) operation: Option<OperationId>,
     /// The parts that are ready in this round.
     pub(in crate::ranks) ready: BTreeSet<u32>,
@@ -59,11 +59,11 @@ pub(in crate::ranks) struct Sender {
 /// The receiving side.
 pub(in crate::ranks) struct Receiver {
     pub(in crate::ranks) parts: u32,
-    /// The operation that the current start stands for, until it is complete.
+    /// The operation of the current start, until it is complete.
     pub(in crate::ranks) operation: Option<OperationId>,
     /// The messages that have arrived in this round.
     pub(in crate::ranks) arrived: BTreeSet<u32>,
-    /// Who waits for which messages of this round.
+    /// The waiters, each with the messages of this round that it waits for.
     pub(in crate::ranks) waiting: Vec<(Waiter, RangeInclusive<u32>)>,
     pub(in crate::ranks) clock: Time,
 }
@@ -110,7 +110,7 @@ impl Receiver {
         Self { parts, operation, arrived, waiting, clock: Time::ZERO }
     }
 
-    /// The messages that have data of a part, of so many in all.
+    /// The messages, of this total number, that contain data of a part.
     pub(in crate::ranks) fn messages_of(&self, part: u32, messages: u32) -> RangeInclusive<u32> {
         let (part, parts, messages) = (u64::from(part), u64::from(self.parts.max(1)), u64::from(messages));
         let first = part * messages / parts;

@@ -1,12 +1,13 @@
 //! Partitioned messages (MPI 4.0 §4): persistent messages whose parts become ready one by one.
 //!
-//! A send and a receive are matched when they are set up, by source, tag and communicator, in the order of the calls. From
-//! then on they are a [`Channel`]: the *n*-th start of the one belongs with the *n*-th start of the other. Their numbers
-//! of parts need not be the same, as the parts of the receiver are only what it asks for.
+//! A send and a receive are matched when they are set up, by source, tag and communicator, in the order of the calls.
+//! From then on they form a [`Channel`]: the *n*-th start of the send matches the *n*-th start of the receive. Their
+//! numbers of parts may differ: the receiver's parts only determine what it tests for.
 //!
-//! What travels depends on the library ([`Implementation`]): each part as it becomes ready, or all parts as one message once
-//! they are all ready and the receiver has told that it has started. In either case a message is eager or not by its size,
-//! and the request of each side is complete when all its messages are. Setting up a message costs nothing.
+//! The messages depend on the library ([`Implementation`]): one for each part when it becomes ready, or one for all
+//! parts when all are ready and the receiver has announced that it has started. In either case the size decides whether
+//! a message is eager, and the request of each side completes with its last message. Setting up a message costs
+//! nothing.
 
 mod channel;
 
@@ -31,7 +32,7 @@ pub(super) struct PartitionedMessages {
     pub(super) channels: Slab<Channel>,
     /// The side that a request of a rank is.
     pub(super) ends: FxHashMap<(Rank, RequestId), (ChannelIndex, PartitionedSide)>,
-    /// Channels of which only one side is set up, in order.
+    /// Channels with only one side set up, in order.
     pub(super) unmatched: FxHashMap<Route, VecDeque<ChannelIndex>>,
     /// Messages under way.
     pub(super) parts: Slab<PartMessage>,
@@ -99,7 +100,7 @@ impl PartitionedMessages {
         *clock
     }
 
-    /// Whether a message says that the receiver has started.
+    /// Whether a message announces that the receiver has started.
     pub(super) fn lets_data_leave(&self, part: PartIndex) -> bool {
         matches!(self.parts[part.0 as usize].what, What::ClearToSend)
     }
@@ -133,7 +134,7 @@ impl PartitionedMessages {
         })
     }
 
-    /// The time that it takes a rank to let a part leave: that of the message which then leaves.
+    /// The time that a rank spends to mark a part as ready: the cost of the message that then departs.
     pub(super) fn cost_of_ready(&self, rank: Rank, request: RequestId, part: u32, protocol: &Protocol) -> Seconds {
         let sender = self.end(rank, request).ok().and_then(|(channel, _)| self.channel(channel).sender.as_ref());
         let Some(sender) = sender else { return Seconds(0.0) };

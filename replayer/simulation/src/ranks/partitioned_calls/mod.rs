@@ -1,4 +1,4 @@
-//! Calls of partitioned communication: a message is set up, started, let go part by part, asked after, and freed.
+//! Calls of partitioned communication: a message is set up, started, marked ready part by part, tested, and freed.
 
 mod progress;
 
@@ -70,7 +70,7 @@ impl<O: Observer> Library<'_, O> {
         index
     }
 
-    /// Starts a side of a partitioned message; the operation that is to be waited for.
+    /// Starts a side of a partitioned message. Returns the operation to wait for.
     pub(super) fn start_partitioned(&mut self, rank: Rank, id: RequestId) -> Result<Option<OperationId>, Fault> {
         let (channel, side) = self.partitioned.end(rank, id)?;
         Ok(match side {

@@ -1,4 +1,4 @@
-//! How a partitioned message comes from its sender to its receiver.
+//! The progress of a partitioned message from its sender to its receiver.
 
 use titr_common::event::{Rank, RequestId, SendMode, Tag};
 use titr_common::program::Fault;
@@ -42,7 +42,8 @@ impl<O: Observer> Library<'_, O> {
         Some(operation)
     }
 
-    /// A receiver that has started meets its sender: it tells that it has started, if it does, and takes what was sent.
+    /// A receiver that has started announces this to its sender, if the library does so, and takes the messages already
+    /// sent.
     pub(super) fn meet(&mut self, index: ChannelIndex) {
         let implementation = self.partitioned.implementation;
         let channel = self.partitioned.channel_mut(index);
@@ -80,7 +81,7 @@ impl<O: Observer> Library<'_, O> {
         Ok(())
     }
 
-    /// Sends what can be sent now that a part is ready, or something else has changed.
+    /// Sends every message that may depart, after a part became ready or the channel changed otherwise.
     fn send_ready(&mut self, index: ChannelIndex, part: Option<u32>) {
         let (implementation, has_receives) = (self.partitioned.implementation, self.causality.has_receives());
         let channel = self.partitioned.channel_mut(index);
@@ -108,7 +109,7 @@ impl<O: Observer> Library<'_, O> {
         let Some(sender) = &mut channel.sender else { return };
         sender.pending += 1;
         let bytes: Bytes = sender.bytes_of(message, implementation);
-        // The receiver is in the oldest round of which messages are kept, if it has started it.
+        // If the receiver has started a round, it is in the oldest round that has stored messages.
         let takes =
             channel.sent.len() == 1 && channel.receiver.as_ref().is_some_and(|receiver| receiver.operation.is_some());
         channel.sent.back_mut().into_iter().for_each(|sent| sent.push(message));
@@ -209,7 +210,7 @@ impl<O: Observer> Library<'_, O> {
         }
         // A receive that is not active has all its parts (MPI 4.0 §4.2.2).
         if receiver.operation.is_some() {
-            // Before the send is set up, nobody knows in how many messages the part will come: then all of them.
+            // Before the send is set up, the messages that will carry the part are unknown: then all of them.
             let range = receiver.messages_of(part, messages.unwrap_or(1));
             if !receiver.has(&range) {
                 receiver.waiting.push((thread.waiter(), range));

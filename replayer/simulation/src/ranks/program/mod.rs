@@ -4,21 +4,21 @@
 //! [queue](queues) for each of them.
 //!
 //! # Threads
-//! A trace has the calls of a rank's threads in the order in which they returned. It does not have what threads do without
-//! MPI: forks, joins and locks, so a thread that waited in one seems to be early. Each thread carries out its own events one
-//! after another, on a core of its own. The order in which the threads take turns is not replayed: another machine lets
-//! them return in another order. These rules hold:
+//! A trace has the calls of a rank's threads in the order in which they returned. It does not show forks, joins and
+//! locks outside MPI, so a thread that waited in one seems to be early. Each thread executes its own events in order,
+//! on a core of its own. The interleaving of the threads is not replayed: on another machine, they return in another
+//! order. These rules hold:
 //!
 //! * **Order**: a call comes after the calls whose effects it uses ([`order`]).
-//! * **Beginning**: a thread *follows* the thread whose event stands in the trace before its own first one. A trace does not
-//!   say when a thread was made; this is as early as it can have been. So a thread begins when the call before that event was
-//!   over: what it computes before its first call, it computes while the thread that it follows computes. And it makes its
-//!   first call no earlier than that event takes place, so that first calls are made in the order of the trace.
-//! * **Standstill**: a first call can take so long that calls which returned before it depend on it. When nothing in any rank
-//!   can go on, and no message travels, the next thread of each rank begins at that time. It is looked for among so many events to come
-//!   ([`queues::STANDSTILL_REACH`]).
+//! * **Beginning**: a thread *follows* the thread of the event before its own first event in the trace. A trace does
+//!   not record when a thread was created; this is the earliest possible time. A thread therefore begins when the call
+//!   before that event ends: its computation before its first call overlaps with the computation of the thread it
+//!   follows. Its first call is made no earlier than that event, so first calls are made in the order of the trace.
+//! * **Standstill**: a first call can take so long that calls which returned before it depend on it. When no rank is
+//!   runnable and no message travels, the next thread of each rank begins at that time. The replay searches for it in a
+//!   limited number of further events ([`queues::STANDSTILL_REACH`]).
 //!
-//! None of this depends on how events are read, in which batches and how far ahead.
+//! None of this depends on the size of the batches in which events are read, or on how far ahead they are read.
 
 mod order;
 mod queues;
@@ -51,14 +51,15 @@ pub(super) struct Programs<S> {
 
 struct Program<S> {
     window: Window<S>,
-    /// For a rank with several threads. The window's next event is of the main thread as long as there is but one.
+    /// The queues of a rank with several threads. The window's next event belongs to the main thread while there is
+    /// only one thread.
     queues: Option<Box<ThreadQueues>>,
 }
 
 /// All threads of all ranks.
 struct ThreadTable {
     ranks: usize,
-    /// The threads that are not the main one of their rank, and the place of each among those of its rank.
+    /// The threads other than main threads, each with its index among the threads of its rank.
     others: Vec<(Actor, usize)>,
     signals: Vec<Signal>,
 }
@@ -177,7 +178,7 @@ impl<S: EventSource> Programs<S> {
         Ok(())
     }
 
-    /// Nothing can go on: lets the next thread of each rank begin that has not. Returns how many these are.
+    /// Called when no thread is runnable: starts the next thread of each rank that has not begun. Returns their number.
     pub(super) fn bring_threads_forward(&mut self, requests: &[RequestTable]) -> Result<u64, TraceError> {
         let mut begun = 0;
         for (rank, Program { window, queues }) in (0..).zip(&mut self.ranks) {
@@ -196,7 +197,7 @@ impl<S: EventSource> Programs<S> {
         std::mem::take(&mut self.table.signals)
     }
 
-    /// Whether there are threads that can go on.
+    /// Whether there are runnable threads.
     #[inline]
     pub(super) fn has_signals(&self) -> bool {
         !self.table.signals.is_empty()
@@ -223,13 +224,13 @@ impl<S: EventSource> Programs<S> {
         }
     }
 
-    /// If the next event of `thread` asks after all requests that are outstanding: which these are, if the rank has several
-    /// threads.
+    /// If the next event of `thread` tests or waits for all outstanding requests, and the rank has several threads:
+    /// those requests.
     pub(super) fn outstanding(&self, thread: ThreadIndex) -> Option<&[RequestId]> {
         self.queues(thread).map(|(queues, at)| queues.outstanding(at))
     }
 
-    /// Whether `thread` has a next event, and has to wait for what other threads of its rank do before.
+    /// Whether `thread` has a next event that has to wait for events of other threads of its rank.
     pub(super) fn is_waiting(&self, thread: ThreadIndex) -> bool {
         self.queues(thread).is_some_and(|(queues, at)| queues.is_waiting(at))
     }

@@ -1,37 +1,37 @@
-//! In which order the threads of a rank carry out their events.
+//! The order in which the threads of a rank execute their events.
 //!
-//! A trace has the calls of a rank's threads in the order in which they returned. That is not the order in which another
-//! machine lets them return: threads run as they can, and messages and machines decide. What must not be lost is what
-//! one thread made and another uses. So an event comes after
+//! A trace has the calls of a rank's threads in the order in which they returned. On another machine they return in
+//! another order, which depends on messages and processors. A replay has to keep the dependences between threads: one
+//! makes an object, and another uses it. An event therefore comes after
 //!
-//! * the last one that named the same request, of whichever thread: one may wait for what another has sent;
-//! * the one that made the communicator it uses; if it is a collective, the last collective there; if it frees the
-//!   communicator, whatever used it, or a persistent request that was set up on it. MPI has the program see to that order
-//!   (MPI 4.0 §6.14, §7.4.2), in ways that leave no trace;
-//! * the one that made the window it uses, and the last synchronisation there; if it synchronises or frees the window,
-//!   whatever used it;
-//! * the one that opened the file it uses; if it is collective, the last collective call there; if it closes the file,
-//!   whatever used it;
-//! * everything, if it is `finalize` (§11.6.2).
+//! * the last event of any thread that named the same request: one thread may wait for a message that another has sent;
+//! * the event that made the communicator it uses; for a collective, also the last collective there; if it frees the
+//!   communicator, every use of the communicator and of persistent requests set up on it. MPI makes the program
+//!   responsible for that order (MPI 4.0 §6.14, §7.4.2), by means that leave no trace;
+//! * the event that made the window it uses, and the last synchronisation there; if it synchronises or frees the
+//!   window, every use of the window;
+//! * the event that opened the file it uses; for a collective call, also the last collective call there; if it closes
+//!   the file, every use of the file;
+//! * all events, if it is `finalize` (§11.6.2).
 //!
 //! The program kept all of these, so they cannot be the cause of a deadlock.
 //!
-//! Requests, communicators, windows and files have the lowest number that was free, and which was free depended on how the
-//! threads took turns. Here each gets a number of its own.
+//! Requests, communicators, windows and files have the lowest number that was free, which depended on how the threads
+//! interleaved. Here each gets a unique number.
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, CommUse, Event, FileId, FileUse, RequestId, RequestUse, WinId, WindowUse};
 use titr_common::program::OpenRequest;
 
-/// The first of the numbers given here: those of a trace are smaller.
+/// The first of the numbers assigned here: those of a trace are smaller.
 const FRESH: u32 = 1 << 31;
 
-/// The place of an event among those of its rank: its thread, and its number there.
+/// The position of an event in its rank: its thread, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// The place of the thread among those of its rank.
+    /// The index of the thread in its rank.
     pub(super) thread: usize,
-    /// Which of its events, from 1.
+    /// The number of the event in its thread, from 1.
     pub(super) number: u64,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Order {
 struct KnownRequest {
     id: RequestId,
     persistent: bool,
-    /// Whether it is to be completed.
+    /// Whether it has to be completed.
     active: bool,
     /// The communicator of a persistent request, by its number in the trace and here: to start the request uses it.
     comm: Option<(CommId, CommId)>,
@@ -105,7 +105,7 @@ struct KnownFile {
 }
 
 impl Order {
-    /// Of a rank with these requests. They keep their numbers, and so do their communicators.
+    /// For a rank with these requests. They keep their numbers, and so do their communicators.
     pub(super) fn new(requests: impl Iterator<Item = OpenRequest>) -> Self {
         let named = Step { thread: 0, number: 0 };
         let mut this = Self::default();
@@ -117,8 +117,8 @@ impl Order {
         this
     }
 
-    /// Takes the event that the main thread is at when the first other one comes. It has done already what it does to
-    /// requests, and keeps the numbers of the trace.
+    /// Takes the current event of the main thread, when the first other thread appears. It has already had its effects
+    /// on requests, and keeps the numbers of the trace.
     pub(super) fn take_current(&mut self, event: &Event) {
         let mut event = event.clone();
         self.events.push(1);
@@ -152,8 +152,8 @@ impl Order {
         }
     }
 
-    /// Takes the next event of the trace, of a thread: gives what it names the numbers they have here, and what it
-    /// `asks` after without naming it, and says what it comes after.
+    /// Takes the next event of the trace, by `thread`. Replaces the numbers it names, and the unnamed requests it
+    /// `asks` for, by the numbers used here, and returns the events that it comes after.
     pub(super) fn take(&mut self, thread: usize, event: &mut Event, asks: &mut [RequestId]) -> Vec<Step> {
         let mut after = Vec::new();
         if thread >= self.events.len() {
@@ -218,7 +218,7 @@ impl Order {
         }
     }
 
-    /// The requests that are to be completed after the last event, by the numbers of the trace, in order.
+    /// The requests that have to be completed after the last event, by the numbers of the trace, in order.
     pub(super) fn outstanding(&self) -> Vec<RequestId> {
         let active = self.requests.iter().filter(|(_, request)| request.active);
         let mut ids: Vec<RequestId> = active.map(|(&id, _)| id).collect();

@@ -1,8 +1,8 @@
 //! The events of a rank that has several threads, in a queue for each thread.
 //!
-//! The events are dispatched from the trace, in its order, whenever a thread asks for its next one: first all those before
-//! it, however many there are, to the threads that are behind. So when a thread gets an event depends on the trace alone,
-//! at the price of keeping what other threads have still to do.
+//! When a thread asks for its next event, the events before it in the trace, however many there are, are dispatched to
+//! the queues of their threads. When a thread gets an event therefore depends on the trace alone, at the price of
+//! storing the pending events of other threads.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::ranks::RequestTable;
 use crate::ranks::ids::ThreadIndex;
 use titr_workload::{Match, Window};
 
-/// How many more events are read at a standstill to find a thread that could begin.
+/// Number of further events that are read at a standstill to find a thread that could begin.
 pub(super) const STANDSTILL_REACH: usize = 1 << 12;
 
 /// The threads of a rank, each with its events.
@@ -29,7 +29,7 @@ pub(super) struct ThreadQueues {
     /// A place before which all threads have begun.
     begun: usize,
     order: Order,
-    /// Whether a persistent request, of those that are known, receives from whoever sends.
+    /// Whether a known persistent request receives from any source.
     open: FxHashMap<RequestId, bool>,
     /// The thread of the event that was dispatched last.
     last: usize,
@@ -39,12 +39,12 @@ pub(super) struct ThreadQueues {
 struct ThreadQueue {
     thread: ThreadId,
     index: ThreadIndex,
-    /// The thread whose event stands before its first.
+    /// The thread of the event before its first one.
     follows: usize,
     events: VecDeque<QueuedEvent>,
-    /// How many of its events are over.
+    /// The number of its events that are over.
     over: u64,
-    /// Whether the first event in the queue takes place: the thread has done what the event says, and may wait in it.
+    /// Whether the first event in the queue takes place: the thread has begun it, and may be waiting in it.
     takes_place: bool,
     state: ThreadState,
     /// Threads that wait for an event of this one.
@@ -76,7 +76,7 @@ struct QueuedEvent {
 struct Details {
     /// The messages that an extended trace says it was made of.
     messages: Option<Vec<Message>>,
-    /// For an event that asks after all outstanding requests: those that were, in the order of the trace.
+    /// The requests, in the order of the trace, that were outstanding for an event that tests or waits for all of them.
     outstanding: Vec<RequestId>,
     /// The match or cancellation of each request that the event starts with source or tag open, where the trace tells.
     matches: Vec<(RequestId, Match)>,
@@ -263,7 +263,7 @@ impl ThreadQueues {
         new
     }
 
-    /// The requests that an event starts and that may leave open what they receive.
+    /// The requests that an event starts, and whose match it may leave open.
     fn left_open<'e>(&mut self, event: &'e Event) -> Vec<&'e RequestId> {
         if let Event::Recv(message, Completion::Request(Some(id))) = event
             && message.is_open()
@@ -306,7 +306,7 @@ impl ThreadQueues {
         matches.iter().find(|(id, _)| *id == request).map(|&(_, found)| found)
     }
 
-    /// Whether a thread has a next event, which comes after others that are not over.
+    /// Whether a thread has a next event that comes after unfinished events.
     pub(super) fn is_waiting(&self, at: usize) -> bool {
         self.threads[at].state == ThreadState::Waiting
     }

@@ -1,4 +1,4 @@
-//! The locks of windows, as their owners keep them.
+//! The locks of windows, as their owners manage them.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -21,7 +21,7 @@ pub(in crate::ranks) struct LockQueue {
 }
 
 impl LockQueue {
-    /// `rank` asks for the lock; whether it has it at once.
+    /// `rank` requests the lock; returns whether it is granted at once.
     pub(in crate::ranks) fn ask(&mut self, rank: Rank, kind: LockKind) -> bool {
         let granted = self.waiting.is_empty() && self.admits(kind);
         if granted {
@@ -61,7 +61,7 @@ impl LockQueue {
     }
 }
 
-/// Who asks the first member of a window, where that member keeps a lock for all of it.
+/// A request to the first member of a window, for a lock that this member manages for the whole window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ranks) enum LockClass {
     /// A rank that shares the locks of all members.
@@ -70,8 +70,8 @@ pub(in crate::ranks) enum LockClass {
     Exclusive,
 }
 
-/// The lock of a whole window: held by ranks of one class at a time. Whoever fits those that have it gets it, even before
-/// others that have waited longer, as the counters of osc/rdma have it.
+/// The lock of a whole window, which ranks of one class can hold at a time. A rank of the holders' class gets it at
+/// once, even before others that have waited longer, as with the counters of osc/rdma.
 #[derive(Clone, Debug, Default)]
 pub(in crate::ranks) struct LeaderLock {
     holders: Vec<(Rank, LockClass)>,
@@ -79,7 +79,7 @@ pub(in crate::ranks) struct LeaderLock {
 }
 
 impl LeaderLock {
-    /// `rank` asks for the lock; whether it has it at once.
+    /// `rank` requests the lock; returns whether it is granted at once.
     pub(in crate::ranks) fn ask(&mut self, rank: Rank, class: LockClass) -> bool {
         let granted = self.holders.first().is_none_or(|&(_, held)| held == class);
         let list = if granted { &mut self.holders } else { &mut self.waiting };

@@ -1,4 +1,4 @@
-//! The active messages that one-sided communication is made of.
+//! The active messages that implement one-sided communication.
 
 use titr_common::event::{Access, AccessOp, Rank};
 
@@ -13,7 +13,7 @@ pub(in crate::ranks) struct ActiveMessage {
     pub(in crate::ranks) from: Rank,
     pub(in crate::ranks) to: Rank,
     pub(in crate::ranks) content: Content,
-    /// Whether the time is over that the target needs for the message.
+    /// Whether the target has spent the time that the message costs.
     pub(in crate::ranks) paid: bool,
 }
 
@@ -26,12 +26,12 @@ pub(in crate::ranks) enum Content {
     Data(Option<OperationId>),
     /// An access is done.
     Acknowledgement,
-    /// A member asks for a lock.
+    /// A member requests a lock.
     Ask(LockKind),
     Grant,
     Release,
     Released,
-    /// A member asks for the lock of the whole window.
+    /// A member requests the lock of the whole window.
     AskLeader(LockClass),
     GrantLeader,
     ReleaseLeader,
@@ -48,9 +48,9 @@ pub(in crate::ranks) struct AccessMessage {
     pub(in crate::ranks) access: Access,
     /// The operation of its request, if it has one.
     pub(in crate::ranks) request: Option<OperationId>,
-    /// How many fences its origin had called, if these are what separates it from others.
+    /// The number of fences that its origin had called, if fences separate it from other accesses.
     pub(in crate::ranks) epoch: Option<u32>,
-    /// Whether the arrival of the data is what completes the access at its origin.
+    /// Whether the arrival of the data completes the access at its origin.
     pub(in crate::ranks) completes_on_arrival: bool,
 }
 

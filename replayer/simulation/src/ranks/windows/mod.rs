@@ -1,5 +1,5 @@
-//! The state of one-sided communication: windows and what their members know, locks, the steps of synchronisations.
-//! [`one_sided`](super::one_sided) says what happens to it.
+//! The state of one-sided communication: windows, the knowledge of their members, locks, and the steps of
+//! synchronisations. [`one_sided`](super::one_sided) operates on it.
 
 pub(super) mod lock;
 pub(super) mod message;
@@ -49,7 +49,7 @@ impl<'a> OneSided<'a> {
         &mut self.calls[index.0 as usize]
     }
 
-    /// Whether an origin that gives a lock back waits until the target has taken it.
+    /// Whether an origin that releases a lock waits for the target's confirmation.
     pub(in crate::ranks) fn awaits_release(&self) -> bool {
         self.parameters.await_unlock || self.parameters.flush == Flush::Requested
     }

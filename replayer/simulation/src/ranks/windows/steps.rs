@@ -1,6 +1,6 @@
-//! The steps that each synchronisation is made of, by what its library does.
+//! The steps of each synchronisation, by library.
 //!
-//! Conditions in a row are waited for at once.
+//! Consecutive conditions are waited for together.
 
 use titr_common::event::{Assert, Collective, CollectiveKind, CommId, Rank, Synchronisation, Volumes, WinSync};
 use titr_common::program::CommIndex;
@@ -20,7 +20,7 @@ pub(in crate::ranks) enum SynchronisationStep {
     Await(Condition),
     /// The accesses to a target that have not set out do.
     Issue(Rank),
-    /// The caller asks for the lock of a target.
+    /// The caller requests the lock of a target.
     Ask(Rank, LockKind),
     /// The caller gives the lock of a target back.
     Release(Rank),

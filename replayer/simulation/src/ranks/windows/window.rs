@@ -1,8 +1,8 @@
-//! Windows: which numbers of different ranks mean the same window, and what each member knows of the others.
+//! Windows: which numbers of different ranks denote the same window, and what each member knows of the others.
 //!
-//! The *n*-th collective that a member starts on a communicator belongs with the *n*-th of every other member, so a window
-//! is told by its communicator and the number of the collective that makes it. Its members talk about it on a communicator
-//! of its own, as in MPI libraries.
+//! The *n*-th collective that a member starts on a communicator matches the *n*-th of every other member, so a window
+//! is identified by its communicator and the number of the collective that creates it. Its members exchange messages
+//! about it on a communicator of its own, as in MPI libraries.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -35,11 +35,11 @@ pub(in crate::ranks) struct Window {
     pub(in crate::ranks) comm: CommIndex,
     /// The context of the window's messages.
     pub(in crate::ranks) context: Context,
-    /// Whether the window is memory that the ranks of a host share, so that every member reaches it by itself.
+    /// Whether the window is memory that the ranks of a host share, which every member accesses directly.
     pub(in crate::ranks) shared: bool,
     made_by: (Context, u64),
     freed: usize,
-    /// How many messages about the window are on their way or wait at their targets.
+    /// The number of messages about the window that are in transit or wait at their targets.
     pub(in crate::ranks) in_flight: u32,
     sides: Vec<Side>,
 }
@@ -49,13 +49,13 @@ pub(in crate::ranks) struct Window {
 pub(in crate::ranks) struct Side {
     /// The memory that the member lends, where its size is known.
     pub(in crate::ranks) lent: Option<Bytes>,
-    /// Of the others as its targets.
+    /// The other members as targets.
     pub(in crate::ranks) targets: BTreeMap<Rank, Target>,
-    /// Of the others as the origins of accesses to it.
+    /// The other members as origins of accesses to it.
     pub(in crate::ranks) origins: BTreeMap<Rank, Origin>,
     /// How many fences the member has called.
     pub(in crate::ranks) fences: u32,
-    /// How many accesses to this member are not done that were made after so many fences of their origin.
+    /// The number of incomplete accesses to this member, by the number of fences that their origin had called.
     pub(in crate::ranks) bound: FxHashMap<u32, u32>,
     /// Accesses that wait for a fence of this member.
     pub(in crate::ranks) parked: Vec<ActiveMessageIndex>,
@@ -63,9 +63,9 @@ pub(in crate::ranks) struct Side {
     pub(in crate::ranks) started: Vec<Rank>,
     /// The origins that `MPI_Win_post` named.
     pub(in crate::ranks) exposed: Vec<Rank>,
-    /// Whether the member is between `MPI_Win_lock_all` and `MPI_Win_unlock_all`, and in which way.
+    /// Whether the member is between `MPI_Win_lock_all` and `MPI_Win_unlock_all`, and how.
     pub(in crate::ranks) all: Option<AllLocked>,
-    /// Whether the lock of the whole window is granted, as often as it was asked for.
+    /// Number of requests for the lock of the whole window, if it is granted.
     pub(in crate::ranks) leader_asked: u32,
     /// The lock of the member's own part of the window.
     pub(in crate::ranks) lock: LockQueue,
@@ -78,13 +78,13 @@ pub(in crate::ranks) struct Side {
 /// The way in which a member has locked all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ranks) enum AllLocked {
-    /// By a lock of each, or of the leader.
+    /// By requesting the lock of each target, or of the leader.
     Asked,
     /// By the lock of the leader.
     Leader,
     /// Each when it is accessed first.
     OnDemand,
-    /// By the program's promise that this needs no lock.
+    /// By the program's promise that no lock is needed.
     Unchecked,
 }
 
@@ -98,15 +98,15 @@ pub(in crate::ranks) struct Target {
     pub(in crate::ranks) posts: u32,
     /// Accesses that have not set out.
     pub(in crate::ranks) queued: Vec<QueuedAccess>,
-    /// How many accesses are not done with the memory of the origin.
+    /// The number of accesses that still use the memory of the origin.
     pub(in crate::ranks) local: u32,
-    /// How many accesses are not known to be done at the target.
+    /// The number of accesses that are not known to be complete at the target.
     pub(in crate::ranks) remote: u32,
     /// Whether there were accesses since the last flush or unlock.
     pub(in crate::ranks) accessed: bool,
-    /// How many releases of the lock the target has not confirmed.
+    /// The number of lock releases that the target has not confirmed.
     pub(in crate::ranks) releasing: u32,
-    /// How many flushes the target has not answered.
+    /// The number of flushes that the target has not answered.
     pub(in crate::ranks) flushing: u32,
 }
 
@@ -116,7 +116,7 @@ pub(in crate::ranks) struct QueuedAccess {
     pub(in crate::ranks) access: Access,
     /// The operation of its request, if it has one.
     pub(in crate::ranks) request: Option<OperationId>,
-    /// How many fences its origin had called, if these are what separates it from others.
+    /// The number of fences that its origin had called, if fences separate it from other accesses.
     pub(in crate::ranks) epoch: Option<u32>,
 }
 
@@ -136,9 +136,9 @@ pub(in crate::ranks) enum LockState {
 /// The knowledge that a target has of an origin.
 #[derive(Default)]
 pub(in crate::ranks) struct Origin {
-    /// How many of its accesses have set out and are not done.
+    /// The number of its accesses that have started and are incomplete.
     pub(in crate::ranks) incoming: u32,
-    /// How often it has completed its accesses, without a wait for that.
+    /// How often it has completed its accesses, not counting those that were waited for.
     pub(in crate::ranks) completes: u32,
     /// Answers to give once its accesses are done.
     pub(in crate::ranks) owed: Vec<Owed>,
@@ -180,8 +180,8 @@ impl Side {
 }
 
 impl Windows {
-    /// `rank` makes a window that it calls `id`, in the collective of this number on a communicator of this context.
-    /// `communicator` makes the window's own communicator for whoever comes first.
+    /// Adds `rank` to a window that it calls `id`, created by the collective with this number on a communicator with
+    /// this context. `communicator` creates the window's own communicator, for the first member that arrives.
     pub(in crate::ranks) fn create(
         &mut self,
         (rank, id): (Rank, WinId),
